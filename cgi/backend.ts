@@ -1,0 +1,108 @@
+/** One request through git-http-backend: the body streams in while the answer streams out. */
+
+import { syncRepositoryNames } from './durable.js'
+import { type BackendRequest, backendEnvironment } from './environment.js'
+import { firstLine, type Git } from './git.js'
+import { type CgiResponse, readCgiResponse } from './response.js'
+import { type ProcessEnd, type RunningProcess, startProcess } from './run.js'
+
+/** One request, and what bounds it. */
+export interface BackendCall extends BackendRequest {
+  /** When it throws, the push or fetch is off and the process group ends. */
+  readonly body: AsyncIterable<Uint8Array>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Told the process group before git gets the first byte of the body. */
+  readonly onStarted?: (groupId: number) => Promise<void>
+}
+
+/** Git's answer, which may still be on its way. */
+export interface BackendAnswer extends CgiResponse {
+  /** Settles when the process group is gone. Never rejects. */
+  readonly ended: Promise<ProcessEnd>
+}
+
+/**
+ * Lets git answer. The answer's body must be read or returned from; returning ends git. It throws
+ * where the answer is not whole: with the error of the request's body where that is the cause.
+ * The end of a push's answer comes after all that it names is on the disk.
+ */
+export async function callBackend(git: Git, call: BackendCall): Promise<BackendAnswer> {
+  const startedAtMs = Date.now()
+  const running = startProcess(git.backend, [], {
+    cwd: '/',
+    environment: backendEnvironment(git, call),
+    signal: call.signal,
+    timeoutMs: call.timeoutMs,
+  })
+  try {
+    if (running.pid !== undefined) await call.onStarted?.(running.pid)
+  } catch (error) {
+    running.kill()
+    throw error
+  }
+  const upload = pumpBody(call.body, running)
+  try {
+    const response = await readCgiResponse(running.output)
+    const isPush = call.suffix === 'git-receive-pack'
+    const finish = () => syncRepositoryNames(call.repositoryPath, startedAtMs)
+    const body = watchBody(response.body, { upload, finish: isPush ? finish : undefined })
+    return { ...response, body, ended: running.ended }
+  } catch (cause) {
+    running.kill()
+    const { errorText } = await running.ended
+    throwUploadError(upload)
+    throw new Error(`git-http-backend failed: ${firstLine(errorText)}`, { cause })
+  }
+}
+
+/** What became of the request's body; undefined while it goes well. */
+interface Upload {
+  broken: { readonly error: unknown } | undefined
+}
+
+function pumpBody(body: AsyncIterable<Uint8Array>, running: RunningProcess): Upload {
+  const upload: Upload = { broken: undefined }
+  const pump = async () => {
+    for await (const chunk of body) {
+      if (!(await running.input.write(chunk))) break
+    }
+    running.input.end()
+  }
+  pump().catch((error: unknown) => {
+    // An end of input here would look like the end of a chunked body: git must not see one.
+    upload.broken = { error }
+    running.kill()
+  })
+  return upload
+}
+
+function throwUploadError(upload: Upload): void {
+  if (upload.broken !== undefined) throw upload.broken.error
+}
+
+interface Watch {
+  readonly upload: Upload
+  readonly finish: (() => Promise<void>) | undefined
+}
+
+function watchBody(body: AsyncIterable<Uint8Array>, watch: Watch): AsyncIterable<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]()
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      try {
+        const result = await chunks.next()
+        if (result.done) await watch.finish?.()
+        return result
+      } catch (error) {
+        throwUploadError(watch.upload)
+        throw error
+      }
+    },
+    async return() {
+      await chunks.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}

@@ -1,0 +1,42 @@
+/** Makes what the disk holds survive a loss of power: contents by file, names by folder. */
+
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing, walk } from './walk.js'
+
+/** Flushes one file, or the names within one folder. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Flushes a folder with all that it holds. */
+export async function syncTree(folder: string): Promise<void> {
+  for await (const { path } of walk(folder)) await syncPath(path)
+  await syncPath(folder)
+}
+
+/**
+ * Flushes the names of the references and packs that git wrote since then. Git flushes contents
+ * (core.fsync) but never folders, so the rename that publishes a reference could be lost.
+ */
+export async function syncRepositoryNames(repository: string, sinceMs: number): Promise<void> {
+  const refs = join(repository, 'refs')
+  const folders = [join(repository, 'objects', 'pack'), refs, repository]
+  for await (const { path, isFolder } of walk(refs)) {
+    if (isFolder) folders.push(path)
+  }
+  for (const folder of folders) {
+    const found = await unlessMissing(stat(folder))
+    if (found !== undefined && found.mtimeMs >= sinceMs - CLOCK_GRAIN_MS) {
+      await unlessMissing(syncPath(folder))
+    }
+  }
+}
+
+/** File times come from a clock that lags behind by a tick of the kernel, or of a file server. */
+const CLOCK_GRAIN_MS = 2_000

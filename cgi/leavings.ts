@@ -1,0 +1,79 @@
+/** What a push that was cut off leaves in a repository: locks, quarantines, half-written packs. */
+
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing, walk } from './walk.js'
+
+/** The state of something that was left behind, to be compared a moment later. */
+export interface Leaving {
+  /** Differs when the file, or anything in the folder, was changed or made anew. */
+  readonly fingerprint: string
+  readonly changedAtMs: number
+}
+
+/** By path, everything that somebody who writes holds while at work, and nobody else has. */
+export async function listLeavings(repository: string): Promise<Map<string, Leaving>> {
+  const paths = [
+    ...TOP_FILES.map((name) => join(repository, name)),
+    ...(await listReferenceLocks(join(repository, 'refs'))),
+    ...(await listIn(join(repository, 'objects'), QUARANTINE)),
+    ...(await listIn(join(repository, 'objects', 'pack'), UNFINISHED_PACK)),
+    ...(await listPackKeeps(join(repository, 'objects', 'pack'))),
+  ]
+  const leavings = new Map<string, Leaving>()
+  for (const path of paths) {
+    const leaving = await readLeaving(path)
+    if (leaving.fingerprint !== '') leavings.set(path, leaving)
+  }
+  return leavings
+}
+
+/** What stands at a path now; without a fingerprint when it is gone. */
+export async function readLeaving(path: string): Promise<Leaving> {
+  const paths = [path]
+  for await (const found of walk(path)) paths.push(found.path)
+  const marks: string[] = []
+  let changedAtMs = 0
+  for (const each of paths) {
+    const found = await unlessMissing(stat(each))
+    if (found === undefined) continue
+    marks.push(`${found.ino} ${found.size} ${found.mtimeMs}`)
+    changedAtMs = Math.max(changedAtMs, found.mtimeMs)
+  }
+  return { fingerprint: marks.join('\n'), changedAtMs }
+}
+
+const TOP_FILES = [
+  'HEAD.lock',
+  'config.lock',
+  'packed-refs.lock',
+  'packed-refs.new',
+  'shallow.lock',
+]
+
+/** Where receive-pack puts objects until they are accepted; the second is the older name. */
+const QUARANTINE = /^(?:tmp_objdir-)?incoming-/
+const UNFINISHED_PACK = /^tmp_/
+
+async function listReferenceLocks(refs: string): Promise<readonly string[]> {
+  const locks: string[] = []
+  for await (const { path, name, isFolder } of walk(refs)) {
+    if (!isFolder && name.endsWith('.lock')) locks.push(path)
+  }
+  return locks
+}
+
+async function listIn(folder: string, pattern: RegExp): Promise<readonly string[]> {
+  const names = (await unlessMissing(readdir(folder))) ?? []
+  return names.filter((name) => pattern.test(name)).map((name) => join(folder, name))
+}
+
+/** receive-pack signs those of its own; any other is an administrator's wish. */
+async function listPackKeeps(folder: string): Promise<readonly string[]> {
+  const keeps: string[] = []
+  for (const path of await listIn(folder, /\.keep$/)) {
+    const text = await unlessMissing(readFile(path, 'utf8'))
+    if (text?.startsWith('receive-pack ')) keeps.push(path)
+  }
+  return keeps
+}

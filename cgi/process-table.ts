@@ -1,0 +1,91 @@
+/** The processes of this machine as /proc tells of them; on a system without one, nothing. */
+
+import { readdir, readFile, readlink } from 'node:fs/promises'
+
+/** One running process. */
+export interface ProcessRow {
+  readonly pid: number
+  readonly groupId: number
+  readonly startedAtMs: number
+  /** Its working folder; empty where we may not know. */
+  readonly folder: string
+  readonly command: string
+}
+
+/** A process that can be told from a later one of the same number. */
+export interface ProcessMark {
+  readonly pid: number
+  /** The boot and the tick of its start; absent without /proc. */
+  readonly identity?: string
+}
+
+/** The mark of a process that runs now. */
+export async function markProcess(pid: number): Promise<ProcessMark> {
+  const identity = await identify(pid)
+  return identity === undefined ? { pid } : { pid, identity }
+}
+
+/** Whether the process that was marked still runs. A zombie does not. */
+export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean> {
+  if (identity !== undefined) return identity === (await identify(pid))
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** All processes that run now, without zombies. */
+export async function listProcesses(): Promise<readonly ProcessRow[]> {
+  const bootedAtMs = await readBootTime()
+  const rows = await Promise.all((await listPids()).map((pid) => readRow(pid, bootedAtMs)))
+  return rows.filter((row) => row !== undefined)
+}
+
+/** Whether a process of the group runs that is no zombie; undefined without /proc. */
+export async function hasRunningMember(groupId: number): Promise<boolean | undefined> {
+  const pids = await listPids()
+  if (pids.length === 0) return undefined
+  const stats = await Promise.all(pids.map(readStat))
+  return stats.some((stat) => stat?.groupId === groupId)
+}
+
+async function listPids(): Promise<readonly number[]> {
+  const names = await readdir('/proc').catch(() => [])
+  return names.filter((name) => /^\d+$/.test(name)).map(Number)
+}
+
+async function identify(pid: number): Promise<string | undefined> {
+  const stat = await readStat(pid)
+  const bootId = await readText('/proc/sys/kernel/random/boot_id')
+  return stat === undefined ? undefined : `${bootId.trim()}/${stat.startTick}`
+}
+
+async function readRow(pid: number, bootedAtMs: number): Promise<ProcessRow | undefined> {
+  const stat = await readStat(pid)
+  if (stat === undefined) return undefined
+  const startedAtMs = bootedAtMs + (stat.startTick * 1_000) / TICKS_PER_SECOND
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+  const command = (await readText(`/proc/${pid}/cmdline`)).replaceAll('\0', ' ')
+  return { pid, groupId: stat.groupId, startedAtMs, folder, command }
+}
+
+/** What the kernel counts in for its users, on every architecture that Node runs on. */
+const TICKS_PER_SECOND = 100
+
+async function readStat(pid: number) {
+  const text = await readText(`/proc/${pid}/stat`)
+  // proc(5): the command's name, in brackets, may hold spaces and brackets itself.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  if (text === '' || fields[0] === 'Z') return undefined
+  return { groupId: Number(fields[2]), startTick: Number(fields[19]) }
+}
+
+async function readBootTime(): Promise<number> {
+  const match = /^btime (\d+)$/m.exec(await readText('/proc/stat'))
+  return Number(match?.[1] ?? 0) * 1_000
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
+}

@@ -1,0 +1,109 @@
+/** Mends what pushes left behind whose gateway is gone: locks, quarantines, half-written packs. */
+
+import { realpath, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isGoing, listPushes, type PushEntry } from './journal.js'
+import { type Leaving, listLeavings, readLeaving } from './leavings.js'
+import { endProcessGroup } from './process-group.js'
+import { isRunning, listProcesses, type ProcessRow } from './process-table.js'
+import { unlessMissing } from './walk.js'
+
+/** A live reference lock exists for moments: what stands still for this long may be a dead one. */
+const STANDSTILL_MS = 1_000
+
+/** How often the repositories are looked at again in which somebody else is writing. */
+const LOOKS_MAX = 5
+
+/**
+ * Ends what is left of pushes that nobody looks after and mends their repositories, which it
+ * returns. Safe beside running gateways and pushes over SSH; to be called at the start, when a
+ * worker has died, and when a push was cut off. What may be somebody else's stays, and the push
+ * stays in the journal with it.
+ */
+export async function recover(dataDir: string): Promise<readonly string[]> {
+  const going: PushEntry[] = []
+  const cut = new Map<string, PushEntry>()
+  for (const [file, push] of await listPushes(dataDir)) {
+    if (await isGoing(push)) going.push(push)
+    else cut.set(file, push)
+  }
+  await Promise.all([...cut.values()].map(endLeftGroup))
+  const repositories = new Set([...cut.values()].map((push) => push.repositoryPath))
+  const mended = await mendRepositories([...repositories], going)
+  for (const [file, push] of cut) {
+    if (mended.includes(push.repositoryPath)) await rm(file, { force: true })
+  }
+  return mended
+}
+
+/** The number alone is not enough: after a while another process bears it. */
+async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
+  if (host !== hostname()) return
+  if (await isRunning(leader)) return endProcessGroup(leader.pid)
+  // Its leader is dead, and a group of that number holds git: a new leader would be among them.
+  const members = (await listProcesses()).filter((row) => row.groupId === leader.pid)
+  const isLeft = members.every((row) => row.pid !== leader.pid && /^\S*git/.test(row.command))
+  if (members.length > 0 && isLeft) await endProcessGroup(leader.pid)
+}
+
+/** Those of the repositories in which nothing is left that might be of a dead push. */
+async function mendRepositories(
+  repositories: readonly string[],
+  going: readonly PushEntry[],
+): Promise<readonly string[]> {
+  let pending = await lookInto(repositories)
+  for (let look = 0; pending.size > 0 && look < LOOKS_MAX; look += 1) {
+    await delay(STANDSTILL_MS)
+    const processes = await listProcesses()
+    for (const [repository, leavings] of pending) {
+      const writers = await listWriters(repository, { processes, going })
+      const firstWriterMs = Math.min(...writers.map((each) => each.startedAtMs - CLOCK_GRAIN_MS))
+      for (const [path, before] of leavings) {
+        const now = await readLeaving(path)
+        const stoodStill = now.fingerprint === before.fingerprint
+        // Who began to write here later than that did not make it.
+        if (stoodStill && now.changedAtMs < firstWriterMs) {
+          await rm(path, { recursive: true, force: true })
+        }
+      }
+    }
+    pending = await lookInto([...pending.keys()])
+  }
+  return repositories.filter((repository) => !pending.has(repository))
+}
+
+/** The leavings of those repositories that have some. */
+async function lookInto(
+  repositories: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Leaving>>> {
+  const found = new Map<string, ReadonlyMap<string, Leaving>>()
+  for (const repository of repositories) {
+    const leavings = await listLeavings(repository)
+    if (leavings.size > 0) found.set(repository, leavings)
+  }
+  return found
+}
+
+interface Others {
+  readonly processes: readonly ProcessRow[]
+  readonly going: readonly PushEntry[]
+}
+
+/** Who writes into a repository now: git's commands work in its folder, and pushes are noted. */
+async function listWriters(
+  repository: string,
+  { processes, going }: Others,
+): Promise<ReadonlyArray<{ readonly startedAtMs: number }>> {
+  const folder = await unlessMissing(realpath(repository))
+  return [
+    ...processes.filter((row) => row.folder === folder && !READER.test(row.command)),
+    ...going.filter((push) => push.repositoryPath === repository),
+  ]
+}
+
+/** The commands that clones and pages run, which write nothing. */
+const READER = /upload-pack|http-backend|cat-file|--stdout/
+
+/** The kernel counts a boot in seconds, and a file server may have a clock of its own. */
+const CLOCK_GRAIN_MS = 2_000

@@ -1,0 +1,53 @@
+/** The closed list of answers that are not a success, by name, with the HTTP status of each. */
+const STATUS_BY_FAILURE = {
+  bad_request: 400,
+  sign_in_required: 401,
+  bad_credentials: 401,
+  scope_missing: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  invalid: 422,
+  archived: 423,
+  throttled: 429,
+  internal: 500,
+  bad_gateway: 502,
+  unavailable: 503,
+} as const
+
+export type FailureName = keyof typeof STATUS_BY_FAILURE
+
+export interface FailureOptions {
+  readonly cause?: unknown
+  /** Seconds after which the same request may succeed; becomes `Retry-After`. */
+  readonly retryAfterSeconds?: number
+  /** The methods that the path does take; becomes `Allow`. */
+  readonly allow?: readonly string[]
+}
+
+/**
+ * An answer that is not a success. Thrown anywhere, turned into a reply by the one catch in the
+ * router; anything else that is thrown is a bug and becomes a 500 without detail.
+ */
+export class Failure extends Error {
+  readonly failure: FailureName
+  readonly status: number
+  readonly retryAfterSeconds: number | undefined
+  readonly allow: readonly string[] | undefined
+
+  constructor(failure: FailureName, message: string, options: FailureOptions = {}) {
+    super(message, { cause: options.cause })
+    this.failure = failure
+    this.status = STATUS_BY_FAILURE[failure]
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.allow = options.allow
+  }
+}
+
+/** Whether `thrown` is the failure of that name. */
+export function isFailure(thrown: unknown, name: FailureName): thrown is Failure {
+  return thrown instanceof Failure && thrown.failure === name
+}

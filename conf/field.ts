@@ -1,0 +1,118 @@
+/** How one setting is written and read: each parser takes TOML's value or an environment's text. */
+
+export interface Field<T> {
+  /** One sentence for the person who sets it. */
+  readonly about: string
+  /** Written as it would stand in the file; absent where the value follows from other settings. */
+  readonly byDefault?: string | number | boolean | readonly string[]
+  /** Throws an Error whose message says what is wanted; it never repeats the value. */
+  readonly parse: (value: unknown) => T
+}
+
+/** A text that is not empty. */
+export function asText(value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw new Error('wants a text')
+  return value
+}
+
+/** `true` or `false`. */
+export function asBoolean(value: unknown): boolean {
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw new Error('wants true or false')
+}
+
+/** A whole number of at least `min`. */
+export function asCount(min: number): (value: unknown) => number {
+  return (value) => {
+    const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
+    throw new Error(`wants a whole number of at least ${min}`)
+  }
+}
+
+const PORT_MAX = 65_535
+
+/** The number of a port. */
+export function asPort(value: unknown): number {
+  const port = asCount(1)(value)
+  if (port > PORT_MAX) throw new Error(`wants a port of at most ${PORT_MAX}`)
+  return port
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** A timer of Node's that is set for longer goes off at once. */
+const TIMER_MS_MAX = 2_147_483_647
+
+/** `500ms`, `30s`, `5m` or `2h`, in milliseconds. */
+export function asDurationMs(value: unknown): number {
+  const match = typeof value === 'string' ? /^(\d{1,9})(ms|s|m|h)$/.exec(value) : null
+  const duration = Number(match?.[1]) * (MILLISECONDS[match?.[2] ?? ''] ?? Number.NaN)
+  if (Number.isNaN(duration)) throw new Error("wants a duration such as '30s', '5m' or '2h'")
+  if (duration > TIMER_MS_MAX) throw new Error("wants a duration of at most '596h'")
+  return duration
+}
+
+const BYTES: Readonly<Record<string, number>> = {
+  '': 1,
+  KiB: 1_024,
+  MiB: 1_048_576,
+  GiB: 1_073_741_824,
+}
+
+/** A number of bytes, or `64KiB`, `10MiB`, `2GiB`. */
+export function asBytes(value: unknown): number {
+  const text = typeof value === 'number' ? String(value) : value
+  const match = typeof text === 'string' ? /^(\d{1,12})(KiB|MiB|GiB|)$/.exec(text) : null
+  const bytes = Number(match?.[1]) * (BYTES[match?.[2] ?? '?'] ?? Number.NaN)
+  if (Number.isSafeInteger(bytes)) return bytes
+  throw new Error("wants a size such as '64KiB', '10MiB' or '2GiB'")
+}
+
+/** One of a few words. */
+export function asOneOf<const T extends string>(words: readonly T[]): (value: unknown) => T {
+  return (value) => {
+    const word = words.find((candidate) => candidate === value)
+    if (word === undefined) throw new Error(`wants one of ${words.join(', ')}`)
+    return word
+  }
+}
+
+/** A list in the file; in the environment, the same separated by commas. */
+export function asList<T>(parse: (value: unknown) => T): (value: unknown) => readonly T[] {
+  return (value) => {
+    const entries =
+      typeof value === 'string' ? value.split(',').filter((part) => part !== '') : value
+    if (!Array.isArray(entries)) throw new Error('wants a list')
+    return entries.map((entry: unknown) => parse(typeof entry === 'string' ? entry.trim() : entry))
+  }
+}
+
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** `address:port`; an IPv6 address stands in brackets. */
+export function asHostPort(value: unknown): HostPort {
+  const text = typeof value === 'string' ? value : ''
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2]
+  const port = Number(match?.[3])
+  if (host === undefined || port > PORT_MAX) {
+    throw new Error("wants an address such as '127.0.0.1:3000'")
+  }
+  return { host, port }
+}
+
+/** A URL of one of the schemes, without a query. */
+export function asUrl(...schemes: readonly string[]): (value: unknown) => URL {
+  return (value) => {
+    const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+    if (url === undefined || !schemes.includes(url.protocol) || url.search || url.hash) {
+      throw new Error(`wants a URL that starts with ${schemes.join(' or ')}`)
+    }
+    return url
+  }
+}

@@ -1,0 +1,24 @@
+/** Bounds that nobody needs to set: every stream, list and name of the house ends somewhere. */
+
+/** Bytes of request line and headers that the listener takes (RFC 9110 §5.4). */
+export const HEADERS_BYTES_MAX = 16_384
+
+/** Bytes of a JSON body. */
+export const JSON_BYTES_MAX = 1_048_576
+
+/** Bytes of a fetch request's body: the wants and haves of a repository of 200,000 refs. */
+export const FETCH_REQUEST_BYTES_MAX = 33_554_432
+
+/** Milliseconds that a short git command (init, rev-parse, fast-import of a README) may take. */
+export const GIT_COMMAND_MS = 30_000
+
+/** Bytes of a short git command's output that are kept. */
+export const GIT_OUTPUT_BYTES_MAX = 16_777_216
+
+/** Entries on one page of a list, when the caller names no limit, and at the most. */
+export const PAGE_ENTRIES_DEFAULT = 30
+export const PAGE_ENTRIES_MAX = 50
+
+/** Characters of a password: argon2 hashes them all, so an endless one is a cost. */
+export const PASSWORD_CHARACTERS_MIN = 8
+export const PASSWORD_CHARACTERS_MAX = 256

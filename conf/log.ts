@@ -1,0 +1,42 @@
+/** JSON lines on standard error: one logger, made at the start and handed down. */
+
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** A logger that writes to standard error at once, so that no line is lost with the process. */
+export function createLog(level: LogLevel): Log {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: describeError },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  )
+}
+
+interface ErrorDescription {
+  readonly type: string
+  readonly message: string
+  readonly code?: unknown
+  readonly stack?: string | undefined
+  readonly cause?: ErrorDescription
+}
+
+/** What an error says, field by field: a driver hangs the statement and its values on its own. */
+function describeError(error: unknown): ErrorDescription {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error ? { code: error.code } : {}),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  }
+}

@@ -1,0 +1,125 @@
+/** What an owner, a repository, a branch and an e-mail address may be called: parse or throw. */
+
+import { Failure } from './failures.js'
+
+/** ASCII only, so that comparing lower-cased names is the whole of case-insensitivity. */
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+
+/** Names that Windows clients cannot check out or back up, with any extension. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
+
+const RESERVED_SUFFIXES = ['.git', '.wiki', '.rss', '.atom', '.lock', '.']
+
+/** First path segments that the gateway itself answers, or will. */
+const RESERVED_OWNERS: ReadonlySet<string> = new Set([
+  'admin',
+  'api',
+  'assets',
+  'attachments',
+  'avatar',
+  'avatars',
+  'captcha',
+  'commits',
+  'debug',
+  'error',
+  'explore',
+  'favicon.ico',
+  'ghost',
+  'healthz',
+  'issues',
+  'livez',
+  'login',
+  'logout',
+  'manifest.json',
+  'metrics',
+  'milestones',
+  'new',
+  'notifications',
+  'org',
+  'packages',
+  'pulls',
+  'raw',
+  'readyz',
+  'repo',
+  'robots.txt',
+  'search',
+  'setup',
+  'stars',
+  'swagger.v1.json',
+  'template',
+  'user',
+  'users',
+])
+
+const OWNER_CHARACTERS_MAX = 40
+const REPOSITORY_CHARACTERS_MAX = 100
+const BRANCH_BYTES_MAX = 100
+const EMAIL_CHARACTERS_MAX = 254
+
+/** The name of a user or an organization. Throws `invalid` with the rule that it breaks. */
+export function parseOwnerName(text: string): string {
+  if (text.length > OWNER_CHARACTERS_MAX) {
+    throw new Failure('invalid', `A name has at most ${OWNER_CHARACTERS_MAX} characters.`)
+  }
+  const name = parsePlainName(text)
+  if (!/[A-Za-z0-9]$/.test(name) || /[._-]{2}/.test(name)) {
+    throw new Failure('invalid', `The name ${name} must not end with or double '-', '_' or '.'.`)
+  }
+  if (RESERVED_OWNERS.has(name.toLowerCase())) {
+    throw new Failure('invalid', `The name ${name} is reserved.`)
+  }
+  return name
+}
+
+/** The name of a repository. Throws `invalid` with the rule that it breaks. */
+export function parseRepositoryName(text: string): string {
+  if (text.length > REPOSITORY_CHARACTERS_MAX) {
+    throw new Failure('invalid', `A name has at most ${REPOSITORY_CHARACTERS_MAX} characters.`)
+  }
+  return parsePlainName(text)
+}
+
+/**
+ * A branch name, without `refs/heads/`, by the rules of git-check-ref-format(1) for `--branch`.
+ * Stricter than git in two things: `@`, which means HEAD on a command line, and the length.
+ * Throws `invalid`.
+ */
+export function parseBranchName(text: string): string {
+  const wrong =
+    text === '' ||
+    Buffer.byteLength(text) > BRANCH_BYTES_MAX ||
+    text === '@' ||
+    text === 'HEAD' ||
+    text.startsWith('-') ||
+    text.endsWith('.') ||
+    /\.\.|@\{|\/\/|[\u0000-\u0020\u007f~^:?*[\\]/.test(text) ||
+    // Half a surrogate pair has no UTF-8: two such texts would be one and the same file.
+    /\p{Surrogate}/u.test(text) ||
+    text.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
+  if (wrong) throw new Failure('invalid', 'The branch name is not a valid Git reference name.')
+  return text
+}
+
+/** An e-mail address, checked only as far as a sender needs. Throws `invalid`. */
+export function parseEmail(text: string): string {
+  const wrong =
+    text.length > EMAIL_CHARACTERS_MAX || !/^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+$/.test(text)
+  if (wrong || /[^\u0021-\u007e]/.test(text)) {
+    throw new Failure('invalid', 'The e-mail address is not valid.')
+  }
+  return text
+}
+
+function parsePlainName(text: string): string {
+  if (!PLAIN_NAME.test(text)) {
+    throw new Failure(
+      'invalid',
+      "A name starts with a letter or a digit and holds letters, digits, '-', '_' and '.' only.",
+    )
+  }
+  const lower = text.toLowerCase()
+  if (DEVICE_NAME.test(lower) || RESERVED_SUFFIXES.some((suffix) => lower.endsWith(suffix))) {
+    throw new Failure('invalid', `The name ${text} is reserved.`)
+  }
+  return text
+}

@@ -1,0 +1,178 @@
+/** Every setting, in one schema per concern: its default, its reader, and a sentence. */
+
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { type AddressSet, parseAddressSet } from './addresses.js'
+import {
+  asBytes,
+  asCount,
+  asDurationMs,
+  asHostPort,
+  asList,
+  asOneOf,
+  asPort,
+  asText,
+  asUrl,
+  type Field,
+  type HostPort,
+} from './field.js'
+import { LOG_LEVELS, type LogLevel } from './log.js'
+
+function field<T>(
+  about: string,
+  parse: (value: unknown) => T,
+  byDefault?: Field<T>['byDefault'],
+): Field<T> {
+  return byDefault === undefined ? { about, parse } : { about, parse, byDefault }
+}
+
+const asAddresses = (value: unknown): AddressSet => parseAddressSet(asList(asText)(value))
+
+/** Where the metadata lives. */
+export type DatabaseLocation =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'mysql'; readonly url: URL }
+
+function asDatabaseLocation(value: unknown): DatabaseLocation {
+  const text = asText(value)
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
+    return { kind: 'sqlite', file: resolve(text.slice('sqlite:'.length)) }
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'mysql:' && url.pathname.length > 1 && url.hostname !== '') {
+    return { kind: 'mysql', url }
+  }
+  throw new Error('wants sqlite:PATH or mysql://user:password@host:port/name')
+}
+
+/** Section → key → field: `section.key` in the file and `GATEHOUSE_SECTION_KEY` outside. */
+export const SCHEMAS = {
+  data: {
+    dir: field('The folder of repositories, database, caches and keys.', asText, './data'),
+  },
+  http: {
+    listen: field('The address and port to listen on.', asHostPort, '127.0.0.1:3000'),
+    base_url: field(
+      'What links say; may hold a sub-path. Follows from http.listen when it is not set.',
+      asUrl('http:', 'https:'),
+    ),
+    workers: field('Gateway processes that share the port; by default one a CPU.', asCount(1)),
+    upstream: field(
+      'Requests that no native route serves are passed on to this URL; none: they get a 404.',
+      asUrl('http:', 'https:'),
+    ),
+    trusted_proxies: field(
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.',
+      asAddresses,
+      ['127.0.0.1', '::1'],
+    ),
+    shutdown_grace: field(
+      'How long running clones, pushes and uploads may go on after SIGTERM.',
+      asDurationMs,
+      '30s',
+    ),
+  },
+  database: {
+    url: field(
+      'sqlite:PATH or mysql://user:password@host:port/name; by default gatehouse.db in data.dir.',
+      asDatabaseLocation,
+    ),
+    connections_max: field('Connections of one worker to a MySQL server.', asCount(1), 10),
+  },
+  git: {
+    processes_max: field('Git services that run at once, over all workers.', asCount(1), 32),
+    queue_max: field('Git requests that may wait for a place, over all workers.', asCount(0), 256),
+    queue_timeout: field('How long a Git request may wait for a place.', asDurationMs, '30s'),
+    push_max_bytes: field('The largest pack that a push may send.', asBytes, '4GiB'),
+    timeout: field('The longest that one clone or push may take.', asDurationMs, '2h'),
+  },
+  metrics: {
+    allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
+    token: field('A bearer token that may read /metrics from anywhere.', asText),
+  },
+  ssh: {
+    listen_host: field('The host that SSH clone addresses show.', asText),
+    port: field('The port that SSH clone addresses show.', asPort, 22),
+    user: field('The user that SSH clone addresses show.', asText, 'git'),
+  },
+  log: {
+    level: field('The least severe log line that is written.', asOneOf(LOG_LEVELS), 'info'),
+  },
+} as const
+
+type Schemas = typeof SCHEMAS
+type SectionValues<S> = {
+  readonly [K in keyof S]: S[K] extends Field<infer T> ? T | undefined : never
+}
+/** What file and environment say, with the plain defaults in place. */
+export type GivenSettings = { readonly [S in keyof Schemas]: SectionValues<Schemas[S]> }
+
+export interface Settings {
+  readonly data: { readonly dir: string }
+  readonly http: {
+    readonly listen: HostPort
+    /** Without a slash at the end. */
+    readonly baseUrl: string
+    /** The base URL's sub-path, without a slash at the end; empty for none. */
+    readonly basePath: string
+    readonly workers: number
+    readonly upstream: URL | undefined
+    readonly trustedProxies: AddressSet
+    readonly shutdownGraceMs: number
+  }
+  readonly database: { readonly location: DatabaseLocation; readonly connectionsMax: number }
+  readonly git: {
+    readonly processesMax: number
+    readonly queueMax: number
+    readonly queueTimeoutMs: number
+    readonly pushBytesMax: number
+    readonly timeoutMs: number
+  }
+  readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
+  readonly ssh: { readonly host: string; readonly port: number; readonly user: string }
+  readonly log: { readonly level: LogLevel }
+}
+
+/** The settings as the house uses them: what is not given follows from what is. */
+export function deriveSettings(given: GivenSettings): Settings {
+  const dataDir = resolve(required(given.data.dir))
+  const listen = required(given.http.listen)
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host
+  const baseUrl = given.http.base_url ?? new URL(`http://${host}:${listen.port}`)
+  const basePath = baseUrl.pathname.replace(/\/+$/, '')
+  return {
+    data: { dir: dataDir },
+    http: {
+      listen,
+      baseUrl: baseUrl.origin + basePath,
+      basePath,
+      workers: given.http.workers ?? availableParallelism(),
+      upstream: given.http.upstream,
+      trustedProxies: required(given.http.trusted_proxies),
+      shutdownGraceMs: required(given.http.shutdown_grace),
+    },
+    database: {
+      location: given.database.url ?? { kind: 'sqlite', file: `${dataDir}/gatehouse.db` },
+      connectionsMax: required(given.database.connections_max),
+    },
+    git: {
+      processesMax: required(given.git.processes_max),
+      queueMax: required(given.git.queue_max),
+      queueTimeoutMs: required(given.git.queue_timeout),
+      pushBytesMax: required(given.git.push_max_bytes),
+      timeoutMs: required(given.git.timeout),
+    },
+    metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
+    ssh: {
+      host: given.ssh.listen_host ?? baseUrl.hostname,
+      port: required(given.ssh.port),
+      user: required(given.ssh.user),
+    },
+    log: { level: required(given.log.level) },
+  }
+}
+
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a setting without a default was read')
+  return value
+}

@@ -1,0 +1,36 @@
+/** How the REST API refuses: a JSON object with a message and where the API is described. */
+
+import type { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import type { Context } from '../context.js'
+import type { Door } from '../route.js'
+
+export const API_DOOR: Door = {
+  name: 'api',
+  challenges: false,
+  refuse(context, failure) {
+    return jsonReply(failure.status, errorBody(context, failure))
+  },
+}
+
+/** A JSON answer, as Gitea's clients expect its head. */
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: NonNullable<Reply['headers']> = [],
+): Reply {
+  return {
+    status,
+    headers: [['Content-Type', 'application/json; charset=utf-8'], ...CACHE_HEADERS, ...headers],
+    body: JSON.stringify(value),
+  }
+}
+
+const CACHE_HEADERS = [
+  ['Cache-Control', 'max-age=0, private, must-revalidate, no-transform'],
+  ['X-Content-Type-Options', 'nosniff'],
+] as const
+
+function errorBody(context: Context, failure: Failure): { message: string; url: string } {
+  return { message: failure.message, url: `${context.settings.http.baseUrl}/api/swagger` }
+}

@@ -1,0 +1,55 @@
+/** Pages of a list: what the caller asks for, and the headers that say where the rest is. */
+
+import { type TObject, Type } from 'typebox'
+import type { Reply } from '../../conf/http.js'
+import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../conf/limits.js'
+import type { Page } from '../../sql/page.js'
+import type { Context } from '../context.js'
+import { jsonReply } from './door.js'
+import { API_PREFIX } from './validate.js'
+
+export const PAGE_QUERY = {
+  page: Type.Optional(Type.Integer({ description: 'page number of results to return (1-based)' })),
+  limit: Type.Optional(Type.Integer({ description: 'page size of results' })),
+}
+
+/** No query at all. */
+export const NO_QUERY: TObject = Type.Object({})
+
+/** The page that was asked for: from 1, and no larger than is allowed. */
+export function pageOf(query: { page?: number; limit?: number }): Page {
+  const { page = 1, limit = 0 } = query
+  return {
+    page: Math.max(1, page),
+    limit: limit <= 0 ? PAGE_ENTRIES_DEFAULT : Math.min(limit, PAGE_ENTRIES_MAX),
+  }
+}
+
+export interface PageReply {
+  /** Below `/api/v1`. */
+  readonly path: string
+  readonly page: Page
+  readonly total: number
+}
+
+/** One page with `X-Total-Count`, and `Link` (RFC 8288) when there is more than one. */
+export function pageReply(
+  context: Context,
+  entries: readonly unknown[],
+  { path, page, total }: PageReply,
+): Reply {
+  const base = `${context.settings.http.baseUrl}${API_PREFIX}${path}`
+  const last = Math.max(1, Math.ceil(total / page.limit))
+  const link = (number: number, relation: string) =>
+    `<${base}?limit=${page.limit}&page=${number}>; rel="${relation}"`
+  const links: string[] = []
+  if (page.page < last) links.push(link(page.page + 1, 'next'), link(last, 'last'))
+  if (page.page > 1 && last > 1) {
+    links.push(link(1, 'first'), link(Math.min(page.page - 1, last), 'prev'))
+  }
+  return jsonReply(200, entries, [
+    ['X-Total-Count', String(total)],
+    ...(links.length > 0 ? [['Link', links.join(',')] as const] : []),
+    ['Access-Control-Expose-Headers', 'X-Total-Count, Link'],
+  ])
+}

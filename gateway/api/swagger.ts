@@ -1,0 +1,157 @@
+/** `/swagger.v1.json`: the description of the API, written from the operations themselves. */
+
+import type { TSchema } from 'typebox'
+import type { Route } from '../route.js'
+import { API_DOOR, jsonReply } from './door.js'
+import type { AnyOperation } from './operation.js'
+import { API_VERSION } from './v1/version.js'
+import { API_PREFIX } from './validate.js'
+
+type Json = { readonly [key: string]: unknown }
+
+const DESCRIPTION_PATH = '/swagger.v1.json'
+
+/** The routes of the description, and of the address that every error names, which leads there. */
+export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Route<'open'>[] {
+  const describe: Route<'open'>['handle'] = async ({ settings }) =>
+    jsonReply(200, describeApi(operations, settings.http.basePath))
+  const lead: Route<'open'>['handle'] = async ({ settings }) => ({
+    status: 302,
+    headers: [['Location', settings.http.baseUrl + DESCRIPTION_PATH]],
+  })
+  return [openRoute(DESCRIPTION_PATH, describe), openRoute('/api/swagger', lead)]
+}
+
+function openRoute(path: string, handle: Route<'open'>['handle']): Route<'open'> {
+  return { door: API_DOOR, method: 'GET', path, access: { kind: 'open' }, scopes: [], handle }
+}
+
+/** The description of these operations (Swagger 2.0). */
+export function describeApi(operations: readonly AnyOperation[], basePath: string): Json {
+  const definitions: Record<string, Json> = {}
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const operation of operations) {
+    const methods = paths[operation.path] ?? {}
+    methods[operation.method.toLowerCase()] = describeOperation(operation, definitions)
+    paths[operation.path] = methods
+  }
+  return {
+    swagger: '2.0',
+    info: {
+      title: 'Gitea API',
+      description: 'The part of the Gitea API that Gatehouse serves.',
+      license: { name: 'MIT' },
+      version: API_VERSION,
+    },
+    basePath: basePath + API_PREFIX,
+    schemes: ['https', 'http'],
+    consumes: ['application/json', 'text/plain'],
+    produces: ['application/json', 'text/html'],
+    paths,
+    definitions: { ...definitions, APIError: API_ERROR },
+    responses: RESPONSES,
+    securityDefinitions: SECURITY_DEFINITIONS,
+    security: Object.keys(SECURITY_DEFINITIONS).map((name) => ({ [name]: [] })),
+  }
+}
+
+const API_ERROR = {
+  type: 'object',
+  properties: { message: { type: 'string' }, url: { type: 'string' } },
+}
+
+const ERROR_SCHEMA = { $ref: '#/definitions/APIError' }
+
+const RESPONSES = {
+  error: { description: 'The request cannot be carried out.', schema: ERROR_SCHEMA },
+  unauthorized: {
+    description: 'Credentials are missing, wrong or too narrow.',
+    schema: ERROR_SCHEMA,
+  },
+  forbidden: { description: 'The caller may not do this.', schema: ERROR_SCHEMA },
+  notFound: {
+    description: 'It does not exist, or the caller may not see it.',
+    schema: ERROR_SCHEMA,
+  },
+  conflict: { description: 'It exists already, or has changed meanwhile.', schema: ERROR_SCHEMA },
+  validationError: { description: 'A field is missing or wrong.', schema: ERROR_SCHEMA },
+  empty: { description: 'No content.' },
+}
+
+const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof RESPONSES>> = {
+  400: 'error',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  409: 'conflict',
+  422: 'validationError',
+}
+
+const SECURITY_DEFINITIONS = {
+  BasicAuth: { type: 'basic' },
+  AuthorizationHeaderToken: {
+    type: 'apiKey',
+    name: 'Authorization',
+    in: 'header',
+    description: 'API tokens must be prepended with "token " or "Bearer ".',
+  },
+}
+
+function describeOperation(operation: AnyOperation, definitions: Record<string, Json>): Json {
+  const { id, summary, tags, params, query, body, success, failures } = operation
+  const parameters: Json[] = Object.entries(params).map(([name, description]) => ({
+    ...{ name, in: 'path', description, required: true, type: 'string' },
+  }))
+  for (const [name, schema] of Object.entries(query.properties)) {
+    parameters.push({ ...plainSchema(schema, definitions, 'input'), name, in: 'query' })
+  }
+  if (body !== undefined) {
+    parameters.push({ name: 'body', in: 'body', schema: plainSchema(body, definitions, 'input') })
+  }
+  const needsCredentials = operation.access.kind !== 'open' && operation.access.kind !== 'anyone'
+  const statuses = needsCredentials ? [401, ...failures] : failures
+  const responses: Record<string, Json> = {
+    [success.status]: describeSuccess(success, definitions),
+  }
+  for (const status of statuses) {
+    responses[status] = { $ref: `#/responses/${RESPONSE_BY_STATUS[status] ?? 'error'}` }
+  }
+  return { operationId: id, summary, tags, produces: ['application/json'], parameters, responses }
+}
+
+function describeSuccess(
+  { schema }: AnyOperation['success'],
+  definitions: Record<string, Json>,
+): Json {
+  if (schema === null) return { $ref: '#/responses/empty' }
+  return { description: 'Success.', schema: plainSchema(schema, definitions, 'output') }
+}
+
+/** Input says what it requires; output holds everything, and its reader need not check. */
+type Role = 'input' | 'output'
+
+/** A schema in the words of Swagger 2.0; one with an `$id` moves to the definitions. */
+function plainSchema(schema: TSchema, definitions: Record<string, Json>, role: Role): Json {
+  const { $id, ...rest } = schema as Json & { $id?: string }
+  const plain = plainFields(rest, definitions, role)
+  if ($id === undefined) return plain
+  definitions[$id] = plain
+  return { $ref: `#/definitions/${$id}` }
+}
+
+function plainFields(schema: Json, definitions: Record<string, Json>, role: Role): Json {
+  const plain: Record<string, unknown> = { ...schema }
+  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema }
+  if (properties !== undefined) {
+    plain['properties'] = Object.fromEntries(
+      Object.entries(properties).map(([name, value]) => [
+        name,
+        plainSchema(value, definitions, role),
+      ]),
+    )
+    if (role === 'output') delete plain['required']
+  }
+  if (items !== undefined) plain['items'] = plainSchema(items, definitions, role)
+  if ('enum' in schema) plain['type'] = 'string'
+  return plain
+}

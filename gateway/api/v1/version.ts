@@ -1,0 +1,31 @@
+/** The version over the API: what clients read first, to know what they may ask. */
+
+import { Type } from 'typebox'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+
+/**
+ * The version of the API that is spoken: clients parse it as a plain semantic version and switch
+ * features on by it, so it is not the version of this program.
+ */
+export const API_VERSION = '1.24.7'
+
+const SERVER_VERSION = Type.Object({ version: Type.String() }, { $id: 'ServerVersion' })
+
+const get = defineOperation({
+  id: 'getVersion',
+  method: 'GET',
+  path: '/version',
+  summary: 'Returns the version of the application',
+  tags: ['miscellaneous'],
+  access: { kind: 'anyone' },
+  scopes: [],
+  params: {},
+  query: NO_QUERY,
+  success: { status: 200, schema: SERVER_VERSION },
+  failures: [],
+  handle: async () => jsonReply(200, { version: API_VERSION }),
+})
+
+export const VERSION_OPERATIONS: readonly AnyOperation[] = [get]

@@ -1,0 +1,122 @@
+/** Turns an operation into a route: its query and body are read and checked before its handler. */
+
+import type { TObject, TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import type { TLocalizedValidationError } from 'typebox/error'
+import { Failure } from '../../conf/failures.js'
+import type { Reply, Request } from '../../conf/http.js'
+import { JSON_BYTES_MAX } from '../../conf/limits.js'
+import type { Repository } from '../../sql/repositories.js'
+import type { Context } from '../context.js'
+import { readBody } from '../incoming-body.js'
+import type { AnyRoute, Route } from '../route.js'
+import { API_DOOR } from './door.js'
+import type { AnyOperation } from './operation.js'
+
+export const API_PREFIX = '/api/v1'
+
+/** The route of an operation. */
+export function routeOf(operation: AnyOperation): AnyRoute {
+  const checkBody = operation.body === undefined ? undefined : Compile(operation.body)
+  const { method, access, scopes } = operation
+  const handle: Route['handle'] = async (context, { request, params, grant }) => {
+    if ('hasMoved' in grant && grant.hasMoved) return redirect(context, request, grant.repository)
+    const query = readQuery(operation.query, request.query)
+    const body = checkBody === undefined ? undefined : await readJson(checkBody, request)
+    return operation.handle(context, { grant, params, query, body })
+  }
+  return {
+    door: API_DOOR,
+    method,
+    path: API_PREFIX + operation.path,
+    access,
+    scopes,
+    handle,
+  } as AnyRoute
+}
+
+/** To the same operation on the repository's present name; the method and body stay (307). */
+function redirect(context: Context, request: Request, repository: Repository): Reply {
+  const rest = request.path
+    .slice(request.path.indexOf(`${API_PREFIX}/repos/`))
+    .split('/')
+    .slice(6)
+  const path = [API_PREFIX, 'repos', repository.owner.name, repository.name, ...rest].join('/')
+  const query = request.query === '' ? '' : `?${request.query}`
+  return {
+    status: 307,
+    headers: [['Location', `${context.settings.http.baseUrl}${path}${query}`]],
+  }
+}
+
+/**
+ * The query as the schema has it. Text is converted; what cannot be is left out, as Gitea's own
+ * clients send `page=` and `limit=abc` and expect the default. The first of equal keys counts.
+ */
+function readQuery(schema: TObject, query: string): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  if (query === '') return values
+  const given = new URLSearchParams(query)
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const text = given.get(name)
+    if (text === null) continue
+    const value = convert(property, text)
+    if (value !== undefined) values[name] = value
+  }
+  return values
+}
+
+function convert(schema: TSchema, text: string): unknown {
+  const { type } = schema as { type?: string }
+  if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
+  if (type === 'boolean') return text === 'true' || text === '1'
+  return text
+}
+
+/** The body, right or refused: JSON is never converted (`null` is not a text). */
+async function readJson(validator: Validator, request: Request): Promise<unknown> {
+  const declaredBytes = Number(request.headers.get('content-length') ?? 0)
+  const bytes = await readBody(request.body, JSON_BYTES_MAX, declaredBytes)
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (bytes.length > 0 && type !== undefined && !/^application\/(?:[a-z.+-]+\+)?json$/.test(type)) {
+    throw new Failure('unsupported_media_type', 'The body must be application/json.')
+  }
+  const value = parseJson(bytes)
+  if (validator.Check(value)) return value
+  const [error] = validator.Errors(value)
+  throw new Failure('invalid', describe(error))
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {}
+  try {
+    return JSON.parse(bytes.toString('utf8'), dropPrototype) as unknown
+  } catch (cause) {
+    throw new Failure('invalid', '[]: the body is not JSON', { cause })
+  }
+}
+
+/** A key that would become an object's prototype on the way is no field of anything. */
+function dropPrototype(key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value
+}
+
+/** `[Name]: Required`, in the words that clients of this API know. */
+function describe(error: TLocalizedValidationError | undefined): string {
+  if (error === undefined) return '[]: the body does not fit'
+  if (error.keyword === 'required') {
+    const { requiredProperties } = error.params as { requiredProperties: readonly string[] }
+    return `[${fieldName(requiredProperties[0] ?? '')}]: Required`
+  }
+  const field = error.instancePath.split('/')[1] ?? ''
+  if (error.keyword === 'minLength') return `[${fieldName(field)}]: Required`
+  return `[${fieldName(field)}]: ${error.message}`
+}
+
+const FIELD_NAMES: Readonly<Record<string, string>> = { username: 'UserName' }
+
+/** `auto_init` is `AutoInit` there: the name of the field in the API's first implementation. */
+function fieldName(key: string): string {
+  const words = key.split('_').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+  return FIELD_NAMES[key] ?? words.join('')
+}

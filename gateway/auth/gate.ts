@@ -1,0 +1,191 @@
+/** The one gate, which says whether a caller may: every door asks here, and nothing behind it. */
+
+import { Failure } from '../../conf/failures.js'
+import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
+import type { Database } from '../../sql/database.js'
+import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
+import { findRedirect, findRepository, type Repository } from '../../sql/repositories.js'
+import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
+import { type Identity, SIGN_IN_MESSAGE } from './identify.js'
+import { isPublicOnly, type Scope, scopeAllows } from './scopes.js'
+
+/** What a route needs to be let through; a route without one does not compile. */
+export type Access =
+  /** Nothing, and credentials are not even read: probes must not depend on the database. */
+  | { readonly kind: 'open' }
+  /** Nothing: the answer is the same for everyone. */
+  | { readonly kind: 'anyone' }
+  /** A signed-in user, whoever it is. */
+  | { readonly kind: 'signed-in' }
+  /** The account `{username}` itself or a site admin, signed in by password. */
+  | { readonly kind: 'account' }
+  /** A mode of access to the repository `{owner}/{repo}`. */
+  | { readonly kind: 'repository'; readonly mode: Exclude<AccessMode, 'none'> }
+  /** The right to create repositories in the organization `{org}`. */
+  | { readonly kind: 'organization-repositories' }
+
+/** What the gate found out on the way, by the access asked for, so that no handler looks again. */
+export interface Grants {
+  readonly open: { readonly who: Identity }
+  readonly anyone: { readonly who: Identity }
+  readonly 'signed-in': { readonly who: Identity; readonly user: User }
+  readonly account: {
+    readonly who: Identity
+    readonly user: User
+    /** Whom the path names. */
+    readonly account: User
+  }
+  readonly repository: {
+    readonly who: Identity
+    /** Absent for an anonymous caller. */
+    readonly user: User | undefined
+    readonly repository: Repository
+    readonly mode: AccessMode
+    /** The path names a repository that has moved; `repository` is where it is now. */
+    readonly hasMoved: boolean
+  }
+  readonly 'organization-repositories': {
+    readonly who: Identity
+    readonly user: User
+    readonly organization: Owner
+  }
+}
+
+export type AccessKind = Access['kind']
+
+export interface Question<K extends AccessKind = AccessKind> {
+  readonly who: Identity
+  readonly access: Extract<Access, { kind: K }>
+  /** A token needs all of them. */
+  readonly scopes: readonly Scope[]
+  readonly params: Readonly<Record<string, string>>
+  /**
+   * Whether a stranger who may not see a repository is asked for credentials, as git expects,
+   * instead of being told that there is none. Missing and private ones look the same either way.
+   */
+  readonly challenges: boolean
+}
+
+type Judge<K extends AccessKind> = (db: Database, question: Question<K>) => Promise<Grants[K]>
+
+const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
+  open: async (_db, { who }) => ({ who }),
+  anyone: async (_db, { who }) => ({ who }),
+  'signed-in': admitSignedIn,
+  account: admitAccount,
+  repository: admitRepository,
+  'organization-repositories': admitOrganization,
+}
+
+/**
+ * Lets the caller through with what it learnt, or throws: `sign_in_required`, `scope_missing`,
+ * `forbidden`, `not_found`.
+ */
+export async function admit<K extends AccessKind>(
+  db: Database,
+  question: Question<K>,
+): Promise<Grants[K]> {
+  refuseScopes(question)
+  const kind: K = question.access.kind
+  return (JUDGES[kind] as Judge<K>)(db, question)
+}
+
+/** The caller as a user. Throws `sign_in_required` for an anonymous one. */
+function signedIn(who: Identity): User {
+  if (who.kind === 'anonymous') throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+  return who.user
+}
+
+function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
+  if (who.kind === 'anonymous' || who.scopes === undefined) return
+  const held = who.scopes
+  if (scopes.every((scope) => scopeAllows(held, scope))) return
+  throw new Failure(
+    'scope_missing',
+    `token does not have at least one of required scope(s), required=[${scopes.join(' ')}], ` +
+      `token scope=${held.join(',')}`,
+  )
+}
+
+async function admitSignedIn(
+  _db: Database,
+  { who, scopes }: Question<'signed-in'>,
+): Promise<Grants['signed-in']> {
+  const user = signedIn(who)
+  // What lists or makes things of any visibility is no place for a token that sees public ones.
+  if (scopes.some((scope) => !scope.endsWith(':user'))) refusePublicOnly(who)
+  return { who, user }
+}
+
+async function admitAccount(
+  db: Database,
+  { who, params }: Question<'account'>,
+): Promise<Grants['account']> {
+  const user = signedIn(who)
+  if (who.kind === 'user' && who.scopes !== undefined) {
+    throw new Failure('sign_in_required', 'auth required')
+  }
+  const account = await findUser(db, params['username'] ?? '')
+  if (account?.id !== user.id && !user.isAdmin) {
+    throw new Failure('forbidden', 'doer should be the site admin or be same as the contextUser')
+  }
+  if (account === undefined) throw new Failure('not_found', 'user does not exist')
+  return { who, user, account }
+}
+
+async function admitRepository(
+  db: Database,
+  { who, access, params, challenges }: Question<'repository'>,
+): Promise<Grants['repository']> {
+  if (access.mode !== 'read') signedIn(who)
+  const user = who.kind === 'user' ? who.user : undefined
+  const owner = params['owner'] ?? ''
+  // Git's own suffix: no repository may have a name that ends so.
+  const name = (params['repo'] ?? '').replace(/\.git$/i, '')
+  const found = await findRepository(db, owner, name)
+  const repository = found ?? (await findRedirect(db, owner, name))
+  const mode = repository === undefined ? 'none' : await accessToRepository(db, user, repository)
+  if (repository === undefined || mode === 'none') {
+    if (challenges) signedIn(who)
+    throw new Failure('not_found', NOT_FOUND_MESSAGE)
+  }
+  refusePublicOnly(who, repository)
+  if (!atLeast(mode, access.mode)) throw new Failure('forbidden', FORBIDDEN_MESSAGES[access.mode])
+  return { who, user, repository, mode, hasMoved: found === undefined }
+}
+
+const NOT_FOUND_MESSAGE = "The target couldn't be found."
+
+const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {
+  read: 'user should have specific read permission or be a repo admin or a site admin',
+  write: 'user should have a permission to write to a repo',
+  admin: 'user should be an owner or a collaborator with admin write of a repository',
+  owner: 'user should be the owner of the repo',
+}
+
+function refusePublicOnly(who: Identity, repository?: Repository): void {
+  if (who.kind === 'anonymous' || who.scopes === undefined || !isPublicOnly(who.scopes)) return
+  if (repository?.isPrivate === false && repository.owner.visibility === 'public') return
+  throw new Failure('forbidden', 'token scope is limited to public repos')
+}
+
+async function admitOrganization(
+  db: Database,
+  { who, params }: Question<'organization-repositories'>,
+): Promise<Grants['organization-repositories']> {
+  const user = signedIn(who)
+  refusePublicOnly(who)
+  const organization = await findOwner(db, params['org'] ?? '')
+  if (organization?.kind !== 'organization') throw new Failure('not_found', NOT_FOUND_MESSAGE)
+  if (!user.isAdmin && !(await mayCreateRepositories(db, organization.id, user.id))) {
+    const role = await organizationRole(db, organization.id, user.id)
+    if (organization.visibility === 'private' && role === 'none') {
+      throw new Failure('not_found', NOT_FOUND_MESSAGE)
+    }
+    throw new Failure(
+      'forbidden',
+      'Given user is not allowed to create repository in organization.',
+    )
+  }
+  return { who, user, organization }
+}

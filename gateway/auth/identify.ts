@@ -1,0 +1,120 @@
+/** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
+import type { Log } from '../../conf/log.js'
+import type { Database } from '../../sql/database.js'
+import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
+import { findPassword, recordSignIn, type User } from '../../sql/users.js'
+import { readCredentials } from './credentials.js'
+import { checkPassword } from './password.js'
+import type { Throttle } from './throttle.js'
+import { hashToken, isTokenShaped } from './token.js'
+
+export type Identity =
+  | { readonly kind: 'anonymous' }
+  | {
+      readonly kind: 'user'
+      readonly user: User
+      /** The token's scopes; undefined where a password was given, which none limit. */
+      readonly scopes: readonly string[] | undefined
+    }
+
+export interface IdentifyContext {
+  readonly db: Database
+  readonly throttle: Throttle
+  readonly log: Log
+}
+
+/** What every call says that needs a token and has none, or one that is malformed. */
+export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
+const WRONG_MESSAGE = 'invalid username, password or token'
+const TOUCH_INTERVAL_MS = 60_000
+
+/** Somebody who gave no credentials. */
+export const ANONYMOUS: Identity = { kind: 'anonymous' }
+
+/**
+ * Who sent the request. Throws `sign_in_required` for malformed credentials and for a token in the
+ * query, `bad_credentials` for wrong ones (also where none were needed), `throttled` when the
+ * address or account has failed too often, `forbidden` for an account that may not sign in.
+ */
+export async function identify(context: IdentifyContext, request: Request): Promise<Identity> {
+  if (/(?:^|&)(?:access_)?token=/.test(request.query)) {
+    throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+  }
+  const credentials = readCredentials(request.headers.get('authorization'))
+  switch (credentials.kind) {
+    case 'none':
+      return ANONYMOUS
+    case 'malformed':
+      throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+    case 'token':
+      if (!isTokenShaped(credentials.token)) {
+        throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+      }
+      return identifyToken(context, credentials.token)
+    case 'password':
+      return isTokenShaped(credentials.password)
+        ? identifyToken(context, credentials.password)
+        : identifyPassword(context, { ...credentials, address: request.address })
+  }
+}
+
+/** No password looks like a token, so a revoked one neither costs a hash nor counts as a guess. */
+async function identifyToken(context: IdentifyContext, text: string): Promise<Identity> {
+  const found = await findTokenWithUser(context.db, hashToken(text))
+  if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  refuseClosedAccount(found.user)
+  noteUse(context, found.token)
+  return { kind: 'user', user: found.user, scopes: found.token.scopes }
+}
+
+/** The time of last use is for people to read, so a minute's precision spares a write each time. */
+function noteUse(context: IdentifyContext, token: Token): void {
+  const now = Date.now()
+  if (now - (token.lastUsedAtMs ?? 0) < TOUCH_INTERVAL_MS) return
+  touchToken(context.db, token.id, now).catch((error: unknown) => {
+    context.log.warn({ error, tokenId: token.id }, 'the last use of a token was not recorded')
+  })
+}
+
+interface PasswordAttempt {
+  readonly name: string
+  readonly password: string
+  readonly address: string
+}
+
+async function identifyPassword(
+  context: IdentifyContext,
+  attempt: PasswordAttempt,
+): Promise<Identity> {
+  await context.throttle.admit(attempt)
+  const found = await findPassword(context.db, attempt.name)
+  const isRight = await checkPassword(found?.passwordHash, attempt.password)
+  // Guesses that came together passed the first look together: only the first of them learn more.
+  await context.throttle.admit(attempt)
+  if (found === undefined || !isRight) {
+    await context.throttle.failed(attempt)
+    // A name that is nobody's may be a password or a token in the wrong place.
+    context.log.warn(
+      { event: 'sign-in-failed', address: attempt.address, name: found?.user.name },
+      'a sign-in failed',
+    )
+    throw new Failure('bad_credentials', WRONG_MESSAGE)
+  }
+  await context.throttle.succeeded(attempt)
+  refuseClosedAccount(found.user)
+  if (Date.now() - (found.user.lastLoginAtMs ?? 0) > TOUCH_INTERVAL_MS) {
+    await recordSignIn(context.db, found.user.id, Date.now())
+  }
+  return { kind: 'user', user: found.user, scopes: undefined }
+}
+
+function refuseClosedAccount(user: User): void {
+  if (user.isActive && !user.isLoginProhibited) return
+  throw new Failure(
+    'forbidden',
+    'This account is prohibited from signing in, please contact your site administrator.',
+  )
+}

@@ -1,0 +1,98 @@
+/** Failed sign-ins, counted so that guessing is slow and no stranger can lock a user out. */
+
+import { isIPv6 } from 'node:net'
+import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible'
+import { Failure } from '../../conf/failures.js'
+
+export interface SignInAttempt {
+  /** The account's name as given. */
+  readonly name: string
+  readonly address: string
+}
+
+export interface Throttle {
+  /** Throws `throttled` when this attempt comes after too many failed ones. */
+  admit(attempt: SignInAttempt): Promise<void>
+  failed(attempt: SignInAttempt): Promise<void>
+  succeeded(attempt: SignInAttempt): Promise<void>
+}
+
+const MINUTE_S = 60
+const HOUR_S = 3_600
+const DAY_S = 86_400
+
+/** One address may fail for this many accounts and passwords together. */
+const BY_ADDRESS = { keyPrefix: 'address', points: 30, duration: 15 * MINUTE_S }
+/** One address may fail for one account. */
+const BY_PAIR = { keyPrefix: 'pair', points: 10, duration: 15 * MINUTE_S }
+/** All strange addresses together may fail for one account; known ones are not held up by them. */
+const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
+/** Addresses from which an account has signed in before; no timer of Node's runs for 25 days. */
+const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
+
+type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'points'>
+interface LimiterOptions {
+  readonly keyPrefix: string
+  readonly points: number
+  readonly duration: number
+}
+
+/** Counts that all workers of this machine share, kept by the supervisor. */
+export function createSharedThrottle(): Throttle {
+  return createThrottle((options) => new RateLimiterCluster({ ...options, timeoutMs: 2_000 }))
+}
+
+/** Counts of this process alone. */
+export function createLocalThrottle(): Throttle {
+  return createThrottle((options) => new RateLimiterMemory(options))
+}
+
+function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Throttle {
+  const byAddress = createLimiter(BY_ADDRESS)
+  const byPair = createLimiter(BY_PAIR)
+  const byAccount = createLimiter(BY_ACCOUNT)
+  const known = createLimiter(KNOWN)
+  return {
+    async admit(attempt) {
+      const { address, account, pair } = keysOf(attempt)
+      await refuseSpent(byAddress, address)
+      await refuseSpent(byPair, pair)
+      if ((await known.get(pair)) === null) await refuseSpent(byAccount, account)
+    },
+    async failed(attempt) {
+      const { address, account, pair } = keysOf(attempt)
+      await byAddress.penalty(address)
+      await byPair.penalty(pair)
+      if ((await known.get(pair)) === null) await byAccount.penalty(account)
+    },
+    async succeeded(attempt) {
+      const { pair } = keysOf(attempt)
+      if ((await known.get(pair)) === null) await known.penalty(pair)
+    },
+  }
+}
+
+async function refuseSpent(limiter: Limiter, key: string): Promise<void> {
+  const count = await limiter.get(key)
+  if (count === null || count.consumedPoints < limiter.points) return
+  throw new Failure('throttled', 'Too many failed sign-ins. Wait, or use an access token.', {
+    retryAfterSeconds: Math.ceil(count.msBeforeNext / 1_000),
+  })
+}
+
+function keysOf(attempt: SignInAttempt): { address: string; account: string; pair: string } {
+  const address = isIPv6(attempt.address) ? networkOf(attempt.address) : attempt.address
+  const account = attempt.name.toLowerCase().slice(0, 254)
+  return { address, account, pair: `${address} ${account}` }
+}
+
+/** The first 64 bits of an IPv6 address: one subscriber has all the rest at hand. */
+function networkOf(address: string): string {
+  const [before = [], after] = address.split('::').map((part) => part.split(':'))
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...(after ?? [])]
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16))
+    .join(':')
+}

@@ -1,0 +1,43 @@
+/** Who is at the other end: the peer itself, or whom a trusted proxy names. */
+
+import { isIP } from 'node:net'
+import type { AddressSet } from '../conf/addresses.js'
+
+export interface Client {
+  readonly address: string
+  readonly scheme: 'http' | 'https'
+}
+
+/**
+ * The client behind a connection from `peer`. Forwarding headers count only when the peer is a
+ * trusted proxy, and then the last address that is not a proxy itself is the client's: everything
+ * before it was written by strangers.
+ */
+export function clientOf(
+  peer: string,
+  headers: ReadonlyMap<string, string>,
+  trustedProxies: AddressSet,
+): Client {
+  const direct = plainAddress(peer)
+  if (!trustedProxies.has(direct)) return { address: direct, scheme: 'http' }
+  const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  const forwarded = headers.get('x-forwarded-for')
+  if (forwarded === undefined) return { address: direct, scheme }
+  const hops = forwarded.split(',').map((hop) => plainAddress(hop.trim()))
+  const client = hops.reverse().find((hop) => !trustedProxies.has(hop))
+  return { address: client !== undefined && isIP(client) !== 0 ? client : direct, scheme }
+}
+
+/** Without the IPv4-mapped form, so that one client has one address. */
+function plainAddress(address: string): string {
+  const lower = address.toLowerCase()
+  if (lower.startsWith('::ffff:') && isIP(lower.slice(7)) === 4) return lower.slice(7)
+  const mapped =
+    /^0000:0000:0000:0000:0000:ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/
+  const bytes = mapped.exec(lower)
+  if (bytes === null) return address
+  return bytes
+    .slice(1)
+    .map((byte) => Number.parseInt(byte, 16))
+    .join('.')
+}

@@ -1,0 +1,23 @@
+/** What every handler may reach: made once in each worker and handed down. */
+
+import type { Git } from '../cgi/git.js'
+import type { Journal } from '../cgi/journal.js'
+import type { Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import type { Database } from '../sql/database.js'
+import type { Throttle } from './auth/throttle.js'
+import type { Mender } from './git/mender.js'
+import type { ProcessQueue } from './git/process-queue.js'
+import type { Metrics } from './metrics.js'
+
+export interface Context {
+  readonly settings: Settings
+  readonly log: Log
+  readonly db: Database
+  readonly git: Git
+  readonly journal: Journal
+  readonly mender: Mender
+  readonly queue: ProcessQueue
+  readonly throttle: Throttle
+  readonly metrics: Metrics
+}

@@ -1,0 +1,73 @@
+/** What git answers to the first request of protocol v2, remembered: it names no reference. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Reply } from '../../conf/http.js'
+import { readBody } from '../incoming-body.js'
+
+interface Remembered {
+  readonly reply: Reply
+  readonly expiresAtMs: number
+}
+
+/** Nearly all repositories are configured alike, so few entries serve them all. */
+const ENTRIES_MAX = 100
+
+/** An upgrade of git shows after a minute at the latest. */
+const LIFETIME_MS = 60_000
+
+const ADVERTISEMENT_BYTES_MAX = 65_536
+
+/** gitprotocol-v2(5): the one value that every client since git 2.26 sends. */
+const PROTOCOL_V2 = 'version=2'
+
+/** gitprotocol-common(5): the packet that ends the list. */
+const FLUSH = '0000'
+
+const remembered = new Map<string, Remembered>()
+
+export interface AdvertisementQuestion {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  /** `Git-Protocol` as sent. */
+  readonly gitProtocol: string | undefined
+  /** Lets git answer. */
+  readonly ask: () => Promise<Reply>
+}
+
+/**
+ * The capabilities of `git-upload-pack` (gitprotocol-v2(5) "Capability Advertisement"). They are a
+ * function of git itself, of our configuration and of the repository's own, whose text is the key;
+ * so a repository whose configuration leads elsewhere, or cannot be read, is asked about each time.
+ */
+export async function advertiseFetch(question: AdvertisementQuestion): Promise<Reply> {
+  const { repositoryPath, gitProtocol, ask } = question
+  const config = gitProtocol === PROTOCOL_V2 ? await readWholeConfig(repositoryPath) : undefined
+  if (config === undefined) return ask()
+  const known = remembered.get(config)
+  if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
+  const reply = await ask()
+  if (reply.status !== 200 || !isStream(reply.body)) return reply
+  const body = await readBody(reply.body, ADVERTISEMENT_BYTES_MAX)
+  const whole: Reply = { ...reply, body }
+  const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
+  if (isComplete && config === (await readWholeConfig(repositoryPath))) remember(config, whole)
+  return whole
+}
+
+function remember(config: string, reply: Reply): void {
+  remembered.delete(config)
+  remembered.set(config, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
+  const [oldest] = remembered.keys()
+  if (remembered.size > ENTRIES_MAX && oldest !== undefined) remembered.delete(oldest)
+}
+
+/** The repository's configuration; undefined where it is not all in that file. */
+async function readWholeConfig(repositoryPath: string): Promise<string | undefined> {
+  const text = await readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
+  return text === undefined || /\[\s*include|worktreeconfig/i.test(text) ? undefined : text
+}
+
+function isStream(body: Reply['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body
+}

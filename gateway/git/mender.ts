@@ -1,0 +1,59 @@
+/** Mends repositories after pushes that were cut off: in the background, one look at a time. */
+
+import { isGoing, listPushes } from '../../cgi/journal.js'
+import { recover } from '../../cgi/recovery.js'
+import type { Log } from '../../conf/log.js'
+
+export interface Mender {
+  /** To be told of each push that did not end by itself, when its processes are gone. */
+  pushWasCut(): void
+}
+
+/** What somebody else may still be writing is looked at again after a pause that grows. */
+const PAUSE_MS_MIN = 1_000
+const PAUSE_MS_MAX = 60_000
+
+/** A mender for the pushes in the journal of a data folder. */
+export function createMender(dataDir: string, log: Log): Mender {
+  let pauseMs = PAUSE_MS_MIN
+  let isAtWork = false
+  let wake = () => {}
+
+  async function work(): Promise<void> {
+    isAtWork = true
+    try {
+      do {
+        await recover(dataDir)
+      } while ((await isCutPushLeft(dataDir)) && (await pause()))
+    } catch (error) {
+      log.error({ error }, 'what a cut push left was not mended')
+    }
+    isAtWork = false
+  }
+
+  function pause(): Promise<true> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pauseMs, true).unref()
+      pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
+      wake = () => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+    })
+  }
+
+  return {
+    pushWasCut() {
+      pauseMs = PAUSE_MS_MIN
+      if (isAtWork) wake()
+      else void work()
+    },
+  }
+}
+
+async function isCutPushLeft(dataDir: string): Promise<boolean> {
+  for (const push of (await listPushes(dataDir)).values()) {
+    if (!(await isGoing(push))) return true
+  }
+  return false
+}

@@ -1,0 +1,106 @@
+/** Git over HTTP (gitprotocol-http(5)): the smart protocol's four requests, and no other. */
+
+import { repositoryPath } from '../../cgi/paths.js'
+import { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import type { Grants } from '../auth/gate.js'
+import type { Context } from '../context.js'
+import type { AnyRoute, Call, Route } from '../route.js'
+import { advertiseFetch } from './advertisement.js'
+import { GIT_DOOR } from './door.js'
+import { type GitService, runService } from './service.js'
+
+const READ = {
+  service: 'git-upload-pack',
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+} as const
+const WRITE = {
+  service: 'git-receive-pack',
+  access: { kind: 'repository', mode: 'write' },
+  scopes: ['write:repository'],
+} as const
+
+/** The first request of a clone or push: what refs there are, or what the server can. */
+function advertise({ service, access, scopes }: typeof READ | typeof WRITE): AnyRoute {
+  const route: Route<'repository'> = {
+    door: GIT_DOOR,
+    method: 'GET',
+    path: '/{owner}/{repo}/info/refs',
+    query: `service=${service}`,
+    access,
+    scopes,
+    async handle(context, call) {
+      const elsewhere = presentAddress(context, call.grant, call.params)
+      if (elsewhere !== undefined) {
+        return { status: 301, headers: [['Location', `${elsewhere}/info/refs?service=${service}`]] }
+      }
+      const ask = () => answer(context, call, { service, suffix: 'info/refs' })
+      if (service === 'git-receive-pack') return ask()
+      const path = repositoryPath(context.settings.data.dir, call.grant.repository.storage)
+      const gitProtocol = call.request.headers.get('git-protocol')
+      return advertiseFetch({ repositoryPath: path, gitProtocol, ask })
+    },
+  }
+  return route
+}
+
+/** The requests that follow, which carry what the client wants or brings. */
+function exchange({ service, access, scopes }: typeof READ | typeof WRITE): AnyRoute {
+  const route: Route<'repository'> = {
+    door: GIT_DOOR,
+    method: 'POST',
+    path: `/{owner}/{repo}/${service}`,
+    access,
+    scopes,
+    handle: (context, call) => answer(context, call, { service, suffix: service }),
+  }
+  return route
+}
+
+/** A client that asks without a service wants the files themselves, which are not served. */
+const refuseDumb: Route<'anyone'> = {
+  door: GIT_DOOR,
+  method: 'GET',
+  path: '/{owner}/{repo}/info/refs',
+  access: { kind: 'anyone' },
+  scopes: [],
+  handle: async () => {
+    throw new Failure(
+      'forbidden',
+      'Only the smart HTTP protocol is served: use git 1.6.6 or later.',
+    )
+  },
+}
+
+export const GIT_ROUTES: readonly AnyRoute[] = [
+  advertise(READ),
+  advertise(WRITE),
+  refuseDumb,
+  exchange(READ),
+  exchange(WRITE),
+]
+
+async function answer(
+  context: Context,
+  call: Call<'repository'>,
+  { service, suffix }: Pick<GitService, 'service' | 'suffix'>,
+): Promise<Reply> {
+  const { repository, user } = call.grant
+  if (service === 'git-receive-pack' && repository.isArchived) {
+    const fullName = `${repository.owner.name}/${repository.name}`
+    throw new Failure('forbidden', `${fullName} is archived: it can be read, not pushed to.`)
+  }
+  return runService(context, call.request, { service, suffix, repository, user })
+}
+
+/** The address under the repository's present name, when the request came under another one. */
+function presentAddress(
+  context: Context,
+  { repository }: Grants['repository'],
+  params: Readonly<Record<string, string>>,
+): string | undefined {
+  const name = (params['repo'] ?? '').replace(/\.git$/i, '')
+  if (params['owner'] === repository.owner.name && name === repository.name) return undefined
+  return `${context.settings.http.baseUrl}/${repository.owner.name}/${repository.name}.git`
+}

@@ -1,0 +1,128 @@
+/** Runs one request of a Git service through git http-backend, within bounds, and after a push. */
+
+import { callBackend } from '../../cgi/backend.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { repositorySizeKib } from '../../cgi/repository.js'
+import type { ProcessEnd } from '../../cgi/run.js'
+import { Failure } from '../../conf/failures.js'
+import type { Reply, Request } from '../../conf/http.js'
+import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
+import { type Repository, updateRepository } from '../../sql/repositories.js'
+import type { User } from '../../sql/users.js'
+import type { Context } from '../context.js'
+
+export interface GitService {
+  readonly service: 'git-upload-pack' | 'git-receive-pack'
+  readonly suffix: 'info/refs' | 'git-upload-pack' | 'git-receive-pack'
+  readonly repository: Repository
+  readonly user: User | undefined
+}
+
+/**
+ * The reply of git to this request, streamed. Throws `unavailable` when too many git processes
+ * run, and `unsupported_media_type` for a body that is not this service's.
+ */
+export async function runService(
+  context: Context,
+  request: Request,
+  wanted: GitService,
+): Promise<Reply> {
+  const { method } = request
+  if (method === 'POST') refuseForeignBody(request, wanted.service)
+  const gzip = isGzip(request)
+  const leave = await enterQueue(context, request, wanted.service)
+  const path = repositoryPath(context.settings.data.dir, wanted.repository.storage)
+  const isPush = wanted.suffix === 'git-receive-pack'
+  let unmark: (() => Promise<void>) | undefined
+  try {
+    const answer = await callBackend(context.git, {
+      ...headOf(request),
+      service: wanted.service,
+      suffix: wanted.suffix,
+      gzip,
+      repositoryPath: path,
+      ...(wanted.user === undefined ? {} : { remoteUser: wanted.user.name }),
+      remoteAddress: request.address,
+      config: [['receive.maxInputSize', String(context.settings.git.pushBytesMax)]],
+      body: wanted.service === 'git-upload-pack' ? bounded(request.body) : request.body,
+      signal: request.signal,
+      timeoutMs: context.settings.git.timeoutMs,
+      onStarted: async (pid) => {
+        if (isPush) unmark = await context.journal.record({ repositoryPath: path, pid })
+      },
+    })
+    const noteEnd = async (end: ProcessEnd) => {
+      const outcome = end.exitCode === 0 ? 'ok' : 'failed'
+      context.metrics.countGitService({ service: wanted.service, outcome })
+      if (!isPush) return
+      if (outcome === 'failed') return context.mender.pushWasCut()
+      await unmark?.()
+      await notePush(context, wanted.repository, path)
+    }
+    answer.ended
+      .then(noteEnd)
+      .catch((error: unknown) => context.log.warn({ error, path }, 'a push was not noted'))
+      .finally(leave)
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  } catch (error) {
+    if (unmark !== undefined) context.mender.pushWasCut()
+    leave()
+    throw error
+  }
+}
+
+function refuseForeignBody(request: Request, service: GitService['service']): void {
+  const type = request.headers.get('content-type')
+  if (type === `application/x-${service}-request`) return
+  throw new Failure('unsupported_media_type', `The body must be application/x-${service}-request.`)
+}
+
+function isGzip(request: Request): boolean {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  if (encoding === 'gzip' || encoding === 'x-gzip') return true
+  if (encoding === 'identity') return false
+  throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
+}
+
+async function enterQueue(
+  context: Context,
+  request: Request,
+  service: GitService['service'],
+): Promise<() => void> {
+  try {
+    return await context.queue.enter(request.signal)
+  } catch (error) {
+    context.metrics.countGitService({ service, outcome: 'refused' })
+    throw error
+  }
+}
+
+/** The few headers that git may know of, each by what it means and not by its name. */
+function headOf(request: Request) {
+  const { headers } = request
+  const contentType = headers.get('content-type')
+  const gitProtocol = headers.get('git-protocol')
+  return {
+    method: request.method === 'POST' ? ('POST' as const) : ('GET' as const),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(gitProtocol === undefined ? {} : { gitProtocol }),
+  }
+}
+
+/** What a client wants and has is a list, not a pack: it ends. */
+async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > FETCH_REQUEST_BYTES_MAX) {
+      throw new Failure('payload_too_large', 'The request names too many objects.')
+    }
+    yield chunk
+  }
+}
+
+/** The client has its answer; what the database says of the repository follows. */
+async function notePush(context: Context, repository: Repository, path: string): Promise<void> {
+  const sizeKib = await repositorySizeKib(path)
+  await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
+}

@@ -1,0 +1,119 @@
+/** Routes for those who watch over the server: is it alive, is it ready, what does it count. */
+
+import { timingSafeEqual } from 'node:crypto'
+import { access, constants } from 'node:fs/promises'
+import { Failure } from '../conf/failures.js'
+import type { Reply, Request } from '../conf/http.js'
+import { ping } from '../sql/database.js'
+import { jsonReply } from './api/door.js'
+import type { Context } from './context.js'
+import type { AnyRoute, Door, Route } from './route.js'
+
+const SYSTEM_DOOR: Door = {
+  name: 'system',
+  challenges: false,
+  refuse: (_context, failure) => textReply(failure.status, `${failure.message}\n`),
+}
+
+interface Check {
+  readonly name: string
+  readonly run: (context: Context) => Promise<void>
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'database:ping', run: (context) => ping(context.db) },
+  {
+    name: 'data:writable',
+    run: (context) => access(context.settings.data.dir, constants.R_OK | constants.W_OK),
+  },
+]
+
+/** Routes of the door `system`; `collectMetrics` gives the text for all workers together. */
+export function healthRoutes(collectMetrics: () => Promise<string>): readonly AnyRoute[] {
+  return [
+    systemRoute('/livez', async () => textReply(200, 'ok\n')),
+    systemRoute('/readyz', async (context) => {
+      const failed = (await runChecks(context)).filter((check) => check.output !== undefined)
+      if (failed.length === 0) return textReply(200, 'ok\n')
+      return textReply(503, failed.map((check) => `${check.name}: failing\n`).join(''))
+    }),
+    systemRoute('/api/healthz', healthz),
+    systemRoute('/metrics', async (context, request) => {
+      refuseMetricsStranger(context, request)
+      return {
+        status: 200,
+        headers: [['Content-Type', 'text/plain; version=0.0.4; charset=utf-8']],
+        body: await collectMetrics(),
+      }
+    }),
+  ]
+}
+
+function systemRoute(
+  path: string,
+  answer: (context: Context, request: Request) => Promise<Reply>,
+): Route<'open'> {
+  return {
+    door: SYSTEM_DOOR,
+    method: 'GET',
+    path,
+    access: { kind: 'open' },
+    scopes: [],
+    handle: (context, call) => answer(context, call.request),
+  }
+}
+
+function textReply(status: number, body: string): Reply {
+  return { status, headers: [['Content-Type', 'text/plain; charset=utf-8']], body }
+}
+
+/** The form of Gitea's own health check, which its charts and probes read. */
+async function healthz(context: Context): Promise<Reply> {
+  const checks = await runChecks(context)
+  const isPassing = checks.every((check) => check.output === undefined)
+  return jsonReply(isPassing ? 200 : 503, {
+    status: isPassing ? 'pass' : 'fail',
+    description: 'Gatehouse',
+    checks: Object.fromEntries(
+      checks.map(({ name, output, time }) => [
+        name,
+        [{ status: output === undefined ? 'pass' : 'fail', time, ...(output && { output }) }],
+      ]),
+    ),
+  })
+}
+
+interface CheckResult {
+  readonly name: string
+  readonly time: string
+  /** What a stranger may know of a failure; absent when there is none. */
+  readonly output: string | undefined
+}
+
+async function runChecks(context: Context): Promise<readonly CheckResult[]> {
+  return Promise.all(
+    CHECKS.map(async ({ name, run }) => {
+      const time = new Date().toISOString()
+      try {
+        await run(context)
+        return { name, time, output: undefined }
+      } catch (error) {
+        context.log.warn({ error, check: name }, 'a health check failed')
+        return { name, time, output: 'not available' }
+      }
+    }),
+  )
+}
+
+function refuseMetricsStranger(context: Context, request: Request): void {
+  const { allow, token } = context.settings.metrics
+  if (allow.has(request.address)) return
+  const given = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  if (token !== undefined && given !== undefined && isSameText(given, token)) return
+  throw new Failure('forbidden', 'Metrics are for metrics.allow and holders of metrics.token only.')
+}
+
+function isSameText(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,78 @@
+/** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
+
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
+import type { ProcessQueue } from './git/process-queue.js'
+
+export interface Metrics {
+  readonly registry: Registry
+  /** One answered request. */
+  countRequest(labels: { door: string; method: string; status: number }, seconds: number): void
+  /** One Git service that ran, with its outcome. */
+  countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
+  /** Shows the load of the queue of git processes at each reading. */
+  watchQueue(queue: ProcessQueue): void
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+])
+
+/** The metrics of one process. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'gatehouse_http_request_seconds',
+    help: 'Time to the end of the answer, by door, method and status.',
+    labelNames: ['door', 'method', 'status'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+    registers: [registry],
+  })
+  const services = new Counter({
+    name: 'gatehouse_git_services_total',
+    help: 'Git services that were asked for, by service and outcome.',
+    labelNames: ['service', 'outcome'],
+    registers: [registry],
+  })
+  return {
+    registry,
+    countRequest({ door, method, status }, seconds) {
+      // Each new label is kept for good, and anybody can make up a method.
+      const known = METHODS.has(method) ? method : 'other'
+      requests.observe({ door, method: known, status }, seconds)
+    },
+    countGitService: (labels) => services.inc(labels),
+    watchQueue(queue) {
+      const gauge = new Gauge({
+        name: 'gatehouse_git_queue',
+        help: 'Git services that hold a place or wait for one.',
+        labelNames: ['state'],
+        registers: [registry],
+        collect() {
+          gauge.set({ state: 'running' }, queue.load.running)
+          gauge.set({ state: 'waiting' }, queue.load.waiting)
+        },
+      })
+    },
+  }
+}
+
+/** In a worker: lets the supervisor ask for these metrics. */
+export function shareMetrics(metrics: Metrics): void {
+  AggregatorRegistry.setRegistries([metrics.registry])
+  // Making one is what listens for the supervisor's question.
+  new AggregatorRegistry()
+}
+
+/** In the supervisor: a function that gives the metrics of all workers as one text. */
+export function collectFromWorkers(): () => Promise<string> {
+  const aggregator = new AggregatorRegistry()
+  return () => aggregator.clusterMetrics()
+}

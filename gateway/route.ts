@@ -1,0 +1,125 @@
+/** A route: what is asked for, who may ask, and what answers. */
+
+import type { Failure } from '../conf/failures.js'
+import type { Reply, Request } from '../conf/http.js'
+import type { Access, AccessKind, Grants } from './auth/gate.js'
+import type { Scope } from './auth/scopes.js'
+import type { Context } from './context.js'
+
+/** How one door of the house speaks: its refusals, and whether it asks strangers who they are. */
+export interface Door {
+  readonly name: 'api' | 'git' | 'system'
+  readonly challenges: boolean
+  refuse(context: Context, failure: Failure): Reply
+}
+
+/** A request that the gate has let through. */
+export interface Call<K extends AccessKind = AccessKind> {
+  readonly request: Request
+  /** Percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly grant: Grants[K]
+}
+
+export interface Route<K extends AccessKind = AccessKind> {
+  readonly door: Door
+  /** A route for GET answers HEAD as well. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With parameters in braces: `/{owner}/{repo}/info/refs`. */
+  readonly path: string
+  /** The exact query that it is for, where others share its path: `service=git-upload-pack`. */
+  readonly query?: string
+  readonly access: Extract<Access, { kind: K }>
+  /** What a token needs, all of them; empty where none is asked. */
+  readonly scopes: readonly Scope[]
+  readonly handle: (context: Context, call: Call<K>) => Promise<Reply>
+}
+
+/** A route among others, once its access kind matters to the gate alone. */
+export type AnyRoute = { [K in AccessKind]: Route<K> }[AccessKind]
+
+/** Finds what answers a method and a raw path. */
+export interface RouteTable {
+  /** Undefined when no route has that path; `allow` when a route has, for other methods. */
+  find(method: string, path: string, query: string): Found | undefined
+}
+
+export type Found =
+  | { readonly route: AnyRoute; readonly segments: Readonly<Record<string, string>> }
+  | { readonly allow: readonly string[]; readonly door: Door }
+
+interface Node {
+  readonly literals: Map<string, Node>
+  readonly routes: Map<string, AnyRoute>
+  param: Node | undefined
+}
+
+/**
+ * A table of the routes. Segments are compared as sent, so an encoded slash stays inside its
+ * parameter and a dot segment is a name like any other, never a way up.
+ */
+export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
+  const root = createNode()
+  for (const route of routes) {
+    let node = root
+    for (const segment of route.path.split('/').slice(1)) node = descend(node, segment)
+    const key = keyOf(route.method, route.query)
+    if (node.routes.has(key)) throw new Error(`two routes for ${key} ${route.path}`)
+    node.routes.set(key, route)
+  }
+  return {
+    find(method, path, query) {
+      const segments = path.split('/').slice(1)
+      const node = follow(root, segments)
+      if (node === undefined) return undefined
+      const verb = method === 'HEAD' ? 'GET' : method
+      const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
+      if (route !== undefined) return { route, segments: namedSegments(route.path, segments) }
+      const [first] = node.routes.values()
+      return first === undefined ? undefined : { allow: allowed(node), door: first.door }
+    },
+  }
+}
+
+function keyOf(method: string, query: string | undefined): string {
+  return query === undefined || query === '' ? method : `${method} ?${query}`
+}
+
+function createNode(): Node {
+  return { literals: new Map(), routes: new Map(), param: undefined }
+}
+
+function descend(node: Node, segment: string): Node {
+  if (segment.startsWith('{')) {
+    node.param ??= createNode()
+    return node.param
+  }
+  const next = node.literals.get(segment) ?? createNode()
+  node.literals.set(segment, next)
+  return next
+}
+
+function follow(root: Node, segments: readonly string[]): Node | undefined {
+  let node: Node | undefined = root
+  for (const segment of segments) {
+    node = node?.literals.get(segment) ?? (segment === '' ? undefined : node?.param)
+    if (node === undefined) return undefined
+  }
+  return node
+}
+
+function namedSegments(path: string, segments: readonly string[]): Record<string, string> {
+  const named: Record<string, string> = {}
+  path
+    .split('/')
+    .slice(1)
+    .forEach((part, index) => {
+      if (part.startsWith('{')) named[part.slice(1, -1)] = segments[index] ?? ''
+    })
+  return named
+}
+
+function allowed(node: Node): readonly string[] {
+  const methods = [...new Set([...node.routes.values()].map((route) => route.method))]
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
+}

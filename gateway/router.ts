@@ -1,0 +1,138 @@
+/** From a request to its reply: find the route, ask who and whether, answer; the one catch. */
+
+import { performance } from 'node:perf_hooks'
+import { Failure } from '../conf/failures.js'
+import { decodePercent, type Reply, type Request } from '../conf/http.js'
+import { admit } from './auth/gate.js'
+import { ANONYMOUS, identify } from './auth/identify.js'
+import type { Context } from './context.js'
+import type { AnyRoute, Call, Door, Found, RouteTable } from './route.js'
+
+export interface RouterOptions {
+  readonly context: Context
+  readonly table: RouteTable
+  /** How a path is refused that no route knows. */
+  readonly doorOfUnknown: Door
+  /** Answers what no route serves; none: a 404. */
+  readonly forward: ((request: Request) => Promise<Reply>) | undefined
+}
+
+/** A function that answers every request and never throws. */
+export function createRouter(options: RouterOptions): (request: Request) => Promise<Reply> {
+  const { context } = options
+  return async (request) => {
+    const startedAt = performance.now()
+    const found = options.table.find(
+      request.method,
+      localPath(context, request.path),
+      request.query,
+    )
+    const door = doorOf(found) ?? options.doorOfUnknown
+    const reply = await answer(options, { request, found, door })
+    const seconds = (performance.now() - startedAt) / 1_000
+    record(context, { request, reply, door, seconds })
+    return reply
+  }
+}
+
+interface Arrival {
+  readonly request: Request
+  readonly found: Found | undefined
+  readonly door: Door
+}
+
+async function answer(options: RouterOptions, { request, found, door }: Arrival): Promise<Reply> {
+  const { context } = options
+  try {
+    if (found === undefined) {
+      if (options.forward !== undefined) return await options.forward(request)
+      throw new Failure('not_found', 'not found')
+    }
+    if (!('route' in found)) {
+      throw new Failure('method_not_allowed', `Allowed here: ${found.allow.join(', ')}.`, {
+        allow: found.allow,
+      })
+    }
+    const { route } = found
+    const params = decodeSegments(found.segments)
+    const { access, scopes } = route
+    const who = access.kind === 'open' ? ANONYMOUS : await identify(context, request)
+    const { challenges } = door
+    const grant = await admit(context.db, { who, access, scopes, params, challenges })
+    return await pass(context, route, { request, params, grant })
+  } catch (thrown) {
+    return refuse(context, { request, door, thrown })
+  }
+}
+
+/** The gate's grant is of the route's own kind: the one place where that is said, not shown. */
+function pass(context: Context, route: AnyRoute, call: Call): Promise<Reply> {
+  const handle = route.handle as (context: Context, call: Call) => Promise<Reply>
+  return handle(context, call)
+}
+
+function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(segments).map(([name, segment]) => [name, decodePercent(segment)]),
+  )
+}
+
+interface Refusal {
+  readonly request: Request
+  readonly door: Door
+  readonly thrown: unknown
+}
+
+function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
+  const failure =
+    thrown instanceof Failure
+      ? thrown
+      : new Failure('internal', 'internal server error', { cause: thrown })
+  if (failure.status >= 500 && !request.signal.aborted) {
+    const { id, method, path } = request
+    context.log.error(
+      { requestId: id, method, path, error: failure.cause ?? failure },
+      failure.message,
+    )
+  }
+  const reply = door.refuse(context, failure)
+  const headers = [...(reply.headers ?? [])]
+  if (failure.retryAfterSeconds !== undefined) {
+    headers.push(['Retry-After', String(failure.retryAfterSeconds)])
+  }
+  if (failure.allow !== undefined) headers.push(['Allow', failure.allow.join(', ')])
+  return { ...reply, headers }
+}
+
+/** The path below the base URL's sub-path; a proxy may pass it on with or without. */
+function localPath(context: Context, path: string): string {
+  const { basePath } = context.settings.http
+  const local =
+    basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
+  // Clients that join a base URL with its slash and a path with its own send two.
+  return local.startsWith('//') ? local.slice(1) : local
+}
+
+function doorOf(found: Found | undefined): Door | undefined {
+  if (found === undefined) return undefined
+  return 'route' in found ? found.route.door : found.door
+}
+
+interface Outcome {
+  readonly request: Request
+  readonly reply: Reply
+  readonly door: Door
+  readonly seconds: number
+}
+
+/** Plain reads are many and say little: they are logged for those who ask for them. */
+function record(context: Context, { request, reply, door, seconds }: Outcome): void {
+  const { id, method, path, address } = request
+  const { status } = reply
+  context.metrics.countRequest({ door: door.name, method, status }, seconds)
+  const isPlainRead = door.name !== 'git' && status < 400 && (method === 'GET' || method === 'HEAD')
+  const level = isPlainRead ? 'debug' : 'info'
+  if (!context.log.isLevelEnabled(level)) return
+  const durationMs = Math.round(seconds * 1_000)
+  context.log[level]({ requestId: id, method, path, status, address, durationMs }, 'request')
+}

@@ -1,0 +1,105 @@
+/** One gateway: all that a worker needs, put together; the one place that knows all the rooms. */
+
+import { findGit } from '../cgi/git.js'
+import { openJournal } from '../cgi/journal.js'
+import type { Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import { closeDatabase, openDatabase } from '../sql/database.js'
+import { API_DOOR } from './api/door.js'
+import { swaggerRoutes } from './api/swagger.js'
+import { OPERATIONS } from './api/v1/operations.js'
+import { routeOf } from './api/validate.js'
+import type { Throttle } from './auth/throttle.js'
+import type { Context } from './context.js'
+import { createForwarder } from './forward.js'
+import { createMender } from './git/mender.js'
+import { createProcessQueue } from './git/process-queue.js'
+import { GIT_ROUTES } from './git/routes.js'
+import { healthRoutes } from './health.js'
+import { createMetrics, type Metrics } from './metrics.js'
+import { type AnyRoute, createRouteTable } from './route.js'
+import { createRouter } from './router.js'
+import { listen } from './uws.js'
+
+export interface ServerOptions {
+  readonly settings: Settings
+  readonly log: Log
+  readonly throttle: Throttle
+  /** The text of `/metrics`; by default the metrics of this process alone. */
+  readonly collectMetrics?: () => Promise<string>
+}
+
+export interface Server {
+  readonly port: number
+  readonly metrics: Metrics
+  /** Takes over limits and the log level; the rest stays until the next start. */
+  reload(settings: Settings): void
+  /** Stops accepting, lets running requests end within the grace, and closes what was opened. */
+  stop(): Promise<void>
+}
+
+/** Every route of the house. */
+export function allRoutes(collectMetrics: () => Promise<string>): readonly AnyRoute[] {
+  return [
+    ...healthRoutes(collectMetrics),
+    ...OPERATIONS.map(routeOf),
+    ...swaggerRoutes(OPERATIONS),
+    ...GIT_ROUTES,
+  ]
+}
+
+/** Starts serving. Throws when the database, git or the port cannot be had. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { log, throttle } = options
+  const current = { settings: options.settings }
+  const metrics = createMetrics()
+  const queue = createProcessQueue(() => boundsOf(current.settings))
+  metrics.watchQueue(queue)
+  const git = await findGit()
+  const db = await openDatabase(current.settings.database)
+  const journal = await openJournal(current.settings.data.dir)
+  const mender = createMender(current.settings.data.dir, log)
+  const context: Context = {
+    get settings() {
+      return current.settings
+    },
+    ...{ log, db, git, journal, mender, queue, throttle, metrics },
+  }
+  const collectMetrics = options.collectMetrics ?? (() => metrics.registry.metrics())
+  const { upstream, listen: address, trustedProxies } = current.settings.http
+  const listener = await listen({
+    listen: address,
+    trustedProxies,
+    handle: createRouter({
+      context,
+      table: createRouteTable(allRoutes(collectMetrics)),
+      doorOfUnknown: API_DOOR,
+      forward: upstream === undefined ? undefined : createForwarder(upstream),
+    }),
+    onBroken: ({ id, method, path }, error) =>
+      log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
+  })
+  return {
+    port: listener.port,
+    metrics,
+    reload(settings) {
+      current.settings = { ...current.settings, git: settings.git, log: settings.log }
+      log.level = settings.log.level
+    },
+    async stop() {
+      await listener.drain(current.settings.http.shutdownGraceMs)
+      await closeDatabase(db)
+    },
+  }
+}
+
+/** This worker's share of the bounds that hold for all of them together. */
+function boundsOf(settings: Settings) {
+  const { processesMax, queueMax, queueTimeoutMs } = settings.git
+  const { workers } = settings.http
+  return {
+    runningMax: Math.max(1, Math.ceil(processesMax / workers)),
+    waitingMax: Math.ceil(queueMax / workers),
+    waitMs: queueTimeoutMs,
+  }
+}

@@ -1,0 +1,170 @@
+/** The supervisor: prepares the data, starts the workers, replaces the dead, and stops them all. */
+
+import cluster, { type Worker } from 'node:cluster'
+import { mkdir } from 'node:fs/promises'
+import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
+import { recover } from '../cgi/recovery.js'
+import { HEADERS_BYTES_MAX } from '../conf/limits.js'
+import { createLog, type Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import { closeDatabase, openDatabase } from '../sql/database.js'
+import { migrate } from '../sql/migrate.js'
+import { listUsers } from '../sql/users.js'
+import { isWorkerMessage, type SupervisorMessage } from './messages.js'
+import { collectFromWorkers } from './metrics.js'
+
+/** A worker that dies sooner is started again only after this pause. */
+const RESTART_PAUSE_MS = 1_000
+/** After the grace, what still runs is not waited for any longer. */
+const STOP_SLACK_MS = 2_000
+
+/**
+ * Serves until SIGTERM or SIGINT; resolves when all workers have ended. Throws, with a sentence for
+ * the person who started it, when the first workers cannot start.
+ */
+export async function superviseWorkers(
+  settings: Settings,
+  greet: (text: string) => void,
+): Promise<void> {
+  const log = createLog(settings.log.level)
+  const isFirstStart = await prepareData(settings, log)
+  new RateLimiterClusterMaster()
+  const fleet = createFleet(settings, log)
+  process.on('SIGTERM', fleet.stop)
+  process.on('SIGINT', fleet.stop)
+  process.on('SIGHUP', fleet.reload)
+  if (await fleet.start()) {
+    log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
+    if (isFirstStart) greet(greeting(settings))
+  }
+  await fleet.ended
+}
+
+/** Migrates, mends what a crash left of pushes; true when there is no account yet. */
+async function prepareData(settings: Settings, log: Log): Promise<boolean> {
+  const { dir } = settings.data
+  await mkdir(dir, { recursive: true, mode: 0o750 })
+  const db = await openDatabase(settings.database)
+  try {
+    for (const name of await migrate(db)) log.info({ migration: name }, 'the database was migrated')
+    await recover(dir)
+    return (await listUsers(db, { page: 1, limit: 1 })).total === 0
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
+interface Fleet {
+  /** Resolves with true when every worker listens, with false when it was stopped before. */
+  start(): Promise<boolean>
+  stop(): void
+  reload(): void
+  readonly ended: Promise<void>
+}
+
+function createFleet(settings: Settings, log: Log): Fleet {
+  const collectMetrics = collectFromWorkers()
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const state = { isStopping: false, isStarted: false }
+  const workersDo = (act: (worker: Worker) => void) => {
+    for (const worker of Object.values(cluster.workers ?? {})) if (worker) act(worker)
+  }
+
+  const stop = () => {
+    if (state.isStopping) return
+    state.isStopping = true
+    log.info('stopping')
+    workersDo((worker) => worker.process.kill('SIGTERM'))
+    setTimeout(
+      () => workersDo((worker) => worker.process.kill('SIGKILL')),
+      settings.http.shutdownGraceMs + STOP_SLACK_MS,
+    ).unref()
+    if (Object.keys(cluster.workers ?? {}).length === 0) end()
+  }
+
+  cluster.on('exit', (worker, code, signal) => {
+    if (state.isStopping || !state.isStarted) {
+      if (Object.keys(cluster.workers ?? {}).length === 0) end()
+      return
+    }
+    log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is replaced')
+    void replace(settings, log, () => state.isStopping)
+  })
+  cluster.on('message', (worker, message: unknown) => {
+    if (!isWorkerMessage(message) || message.kind !== 'metrics-wanted') return
+    collectMetrics()
+      .then((text) => {
+        const answer: SupervisorMessage = { kind: 'metrics', id: message.id, text }
+        worker.send(answer)
+      })
+      .catch((error: unknown) => log.warn({ error }, 'the metrics of the workers were not had'))
+  })
+
+  return {
+    ended,
+    stop,
+    reload: () => workersDo((worker) => worker.process.kill('SIGHUP')),
+    async start() {
+      const workers = Array.from({ length: settings.http.workers }, forkWorker)
+      try {
+        await Promise.all(workers.map(untilListening))
+        state.isStarted = true
+        return true
+      } catch (error) {
+        if (state.isStopping) return false
+        stop()
+        throw error
+      }
+    },
+  }
+}
+
+async function replace(settings: Settings, log: Log, isStopping: () => boolean): Promise<void> {
+  try {
+    await recover(settings.data.dir)
+  } catch (error) {
+    log.error({ error }, 'what a dead worker left of its pushes was not mended')
+  }
+  await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS))
+  if (!isStopping()) forkWorker()
+}
+
+/** V8 lets the space of young objects grow to 16 MiB, thrice, while bodies stream. */
+const YOUNG_MIB_MAX = 4
+
+function forkWorker(): Worker {
+  cluster.setupPrimary({
+    execArgv: [...process.execArgv, `--max-semi-space-size=${YOUNG_MIB_MAX}`],
+  })
+  return cluster.fork({
+    UWS_HTTP_MAX_HEADERS_SIZE: String(HEADERS_BYTES_MAX),
+    // The buffers of a stream are freed on other threads: with an arena of the C library for
+    // each of them, they are given back to one and asked of another.
+    MALLOC_ARENA_MAX: '1',
+  })
+}
+
+function untilListening(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: unknown) => {
+      if (!isWorkerMessage(message)) return
+      if (message.kind === 'listening') resolve()
+      if (message.kind === 'failed') reject(new Error(message.reason))
+    })
+    worker.on('exit', (code, signal) => {
+      reject(new Error(`a worker ended before it listened (${signal ?? code})`))
+    })
+  })
+}
+
+function greeting(settings: Settings): string {
+  return [
+    `Gatehouse serves at ${settings.http.baseUrl}`,
+    'Make the first account with:',
+    '  ./scripts/gatehouse user create NAME --password PASSWORD --email ADDRESS --admin',
+    '',
+  ].join('\n')
+}

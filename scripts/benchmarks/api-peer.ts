@@ -1,0 +1,43 @@
+/** The peer of the API: a fastify server with knex over the product's own SQLite file. */
+
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Stage } from './benchmark.js'
+import { type Gatehouse, WORKERS } from './gatehouse.js'
+import { type CpuGroup, createCpuGroup, freePort, startServer, USER_PATH } from './server.js'
+
+const PROGRAM = fileURLToPath(new URL('./fastify-server.js', import.meta.url))
+
+export interface ApiPeer {
+  readonly url: string
+  readonly cpu: CpuGroup
+  stop(): Promise<void>
+}
+
+/** Starts it with as many processes as the product has. */
+export async function startApiPeer(
+  { folder, signal }: Stage,
+  gatehouse: Gatehouse,
+): Promise<ApiPeer> {
+  const port = await freePort()
+  const cpu = await createCpuGroup('fastify')
+  const words = [String(port), String(WORKERS), gatehouse.databaseFile, gatehouse.url]
+  const server = await startServer(
+    cpu,
+    {
+      program: [process.execPath, PROGRAM, ...words],
+      environment: { PATH: USER_PATH, NODE_ENV: 'production' },
+      logFile: join(folder, 'fastify.log'),
+      signal,
+    },
+    { port },
+  )
+  return {
+    url: `http://127.0.0.1:${port}`,
+    cpu,
+    async stop() {
+      await server.stop()
+      await cpu.remove()
+    },
+  }
+}

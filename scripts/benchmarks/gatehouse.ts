@@ -1,0 +1,100 @@
+/** The product under measurement: the server as it is started, with account and repositories. */
+
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runToEnd } from '../../cgi/run.js'
+import type { Stage } from './benchmark.js'
+import { runGitAsUser } from './load.js'
+import { type CpuGroup, createCpuGroup, freePort, startServer, USER_PATH } from './server.js'
+
+/** As many as the peers get. */
+export const WORKERS = 2
+
+const COMMAND_LINE = fileURLToPath(new URL('../gatehouse.js', import.meta.url))
+const COMMAND_MS = 60_000
+export const OWNER = 'ada'
+
+export interface Gatehouse {
+  readonly url: string
+  readonly databaseFile: string
+  readonly token: string
+  readonly cpu: CpuGroup
+  /** Makes a public repository of the owner and pushes `HEAD` of another one to its branch main. */
+  addRepository(name: string, source: string): Promise<{ readonly path: string }>
+  stop(): Promise<void>
+}
+
+/** Starts a server of its own below the folder of the benchmark. */
+export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehouse> {
+  const port = await freePort()
+  const dataDir = join(folder, 'data')
+  const environment = {
+    PATH: USER_PATH,
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+    GATEHOUSE_HTTP_WORKERS: String(WORKERS),
+  }
+  const cpu = await createCpuGroup('gatehouse')
+  const program = [process.execPath, COMMAND_LINE, 'serve'] as const
+  const logFile = join(folder, 'gatehouse.log')
+  const server = await startServer(cpu, { program, environment, logFile, signal }, { port })
+  const url = `http://127.0.0.1:${port}`
+  const run = (...words: readonly string[]) => runCommand(words, environment)
+  await run('user', 'create', OWNER, '--password', 'a long password', '--email', 'ada@example.com')
+  const made = await run('token', 'create', OWNER, '--name', 'bench', '--scopes', 'all')
+  const token = made.trim()
+  return {
+    ...{ url, token, cpu, databaseFile: join(dataDir, 'gatehouse.db') },
+    async addRepository(name, source) {
+      const before = new Set(await listFolders(dataDir))
+      await createRepository(url, { name, token })
+      const path = (await listFolders(dataDir)).find((candidate) => !before.has(candidate))
+      if (path === undefined) throw new Error(`the repository ${name} is not on the disk`)
+      const remote = `http://${OWNER}:${token}@127.0.0.1:${port}/${OWNER}/${name}.git`
+      await runGitAsUser(['push', '--quiet', remote, 'HEAD:refs/heads/main'], {
+        cwd: source,
+        signal,
+      })
+      return { path }
+    },
+    async stop() {
+      await server.stop()
+      await cpu.remove()
+    },
+  }
+}
+
+async function runCommand(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { exitCode, output, errorText } = await runToEnd(
+    process.execPath,
+    [COMMAND_LINE, ...words],
+    { environment, timeoutMs: COMMAND_MS, outputBytesMax: 65_536 },
+  )
+  if (exitCode !== 0) throw new Error(`gatehouse ${words.slice(0, 2).join(' ')}: ${errorText}`)
+  return output.toString()
+}
+
+async function createRepository(
+  url: string,
+  { name, token }: { readonly name: string; readonly token: string },
+): Promise<void> {
+  const response = await fetch(`${url}/api/v1/user/repos`, {
+    method: 'POST',
+    headers: { Authorization: `token ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name, description: 'A repository to measure with.' }),
+  })
+  if (response.status !== 201) throw new Error(`no repository ${name}: ${await response.text()}`)
+  await response.arrayBuffer()
+}
+
+async function listFolders(dataDir: string): Promise<readonly string[]> {
+  const root = join(dataDir, 'repositories')
+  const entries = await readdir(root, { recursive: true }).catch(() => [])
+  return entries
+    .filter((entry) => /^..\/[0-9a-f]+\.git$/.test(entry))
+    .map((entry) => join(root, entry))
+}

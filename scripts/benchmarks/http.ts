@@ -1,0 +1,148 @@
+/** `http`: the API beside fastify, and Git beside nginx with fcgiwrap. */
+
+import { join } from 'node:path'
+import { startApiPeer } from './api-peer.js'
+import type { Benchmark, Stage } from './benchmark.js'
+import { type Comparison, compare, type Side } from './compare.js'
+import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
+import { type GitPeer, startGitPeer } from './git-peer.js'
+import { cloneAgain, requestAgain } from './load.js'
+import { makeMediumRepository, PROJECT_FOLDER } from './repositories.js'
+import type { CpuGroup } from './server.js'
+import type { Table } from './table.js'
+
+export const HTTP_BENCHMARK: Benchmark = {
+  name: 'http',
+  about: 'the API beside fastify; references and clones beside nginx, fcgiwrap and http-backend',
+  async *run(stage) {
+    const gatehouse = await startGatehouse(stage)
+    try {
+      const project = await gatehouse.addRepository('project', PROJECT_FOLDER)
+      const source = join(stage.folder, 'medium.git')
+      await makeMediumRepository(source, stage.signal)
+      const medium = await gatehouse.addRepository('medium', source)
+      yield await measureApi(stage, gatehouse)
+      yield* measureGit(stage, { gatehouse, paths: { project: project.path, medium: medium.path } })
+    } finally {
+      await gatehouse.stop()
+    }
+  },
+}
+
+async function measureApi({ folder, signal }: Stage, gatehouse: Gatehouse): Promise<Table> {
+  const peer = await startApiPeer({ folder, signal }, gatehouse)
+  try {
+    const authorization = `Authorization: token ${gatehouse.token}`
+    const repository = `/api/v1/repos/${OWNER}/project`
+    await checkSameAnswer([gatehouse.url, peer.url], repository, gatehouse.token)
+    const measure = (path: string, headers: readonly string[]) =>
+      compare(
+        sideOf(gatehouse, () => requestAgain(gatehouse.url + path, { headers, signal })),
+        sideOf(peer, () => requestAgain(peer.url + path, { headers, signal })),
+      )
+    return {
+      title: 'API: wrk, 16 connections, 2 processes each, the same SQLite file',
+      peer: 'fastify',
+      unit: 'requests',
+      rows: [
+        ['GET /api/v1/version', await measure('/api/v1/version', [])],
+        ['GET /api/v1/repos/{owner}/{repo}', await measure(repository, [authorization])],
+      ],
+    }
+  } finally {
+    await peer.stop()
+  }
+}
+
+/** A peer that answers something else would do other work. */
+async function checkSameAnswer(
+  urls: readonly [gatehouse: string, peer: string],
+  path: string,
+  token: string,
+): Promise<void> {
+  const ask = async (url: string) => {
+    const response = await fetch(url + path, { headers: { Authorization: `token ${token}` } })
+    return JSON.stringify(sortKeys(await response.json()))
+  }
+  // The first look after a first push notes that the repository is no longer empty.
+  await ask(urls[0])
+  const answers = [await ask(urls[0]), await ask(urls[1])]
+  if (answers[0] !== answers[1]) {
+    throw new Error(`the answers to ${path} differ:\n${answers.join('\n')}`)
+  }
+}
+
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]))
+}
+
+interface GitGround {
+  readonly gatehouse: Gatehouse
+  /** The bare repositories that both serve. */
+  readonly paths: { readonly project: string; readonly medium: string }
+}
+
+async function* measureGit(
+  { folder, signal }: Stage,
+  { gatehouse, paths }: GitGround,
+): AsyncGenerator<Table> {
+  const peer = await startGitPeer({ folder, signal })
+  try {
+    await peer.addRepository('project', paths.project)
+    await peer.addRepository('medium', paths.medium)
+    yield await measureReferences(gatehouse, peer, signal)
+    const clone = (name: string, count: number, parallel: number) => {
+      const options = { count, parallel, folder, signal }
+      return compare(
+        sideOf(gatehouse, () => cloneAgain(`${gatehouse.url}/${OWNER}/${name}.git`, options)),
+        sideOf(peer, () => cloneAgain(`${peer.url}/${name}.git`, options)),
+      )
+    }
+    yield {
+      title: 'Cold clones: git clone --no-checkout of the same bare repositories',
+      peer: 'nginx',
+      unit: 'clones',
+      rows: [
+        ['this project, one by one', await clone('project', 12, 1)],
+        ['this project, 4 at once', await clone('project', 24, 4)],
+        ['medium (10 MB), one by one', await clone('medium', 3, 1)],
+        ['medium (10 MB), 4 at once', await clone('medium', 8, 4)],
+      ],
+    }
+  } finally {
+    await peer.stop()
+  }
+}
+
+async function measureReferences(
+  gatehouse: Gatehouse,
+  peer: GitPeer,
+  signal: AbortSignal,
+): Promise<Table> {
+  const rows: Array<readonly [string, Comparison]> = []
+  const query = 'info/refs?service=git-upload-pack'
+  for (const [label, headers] of [
+    ['protocol v2', ['Git-Protocol: version=2']],
+    ['protocol v0', []],
+  ] as const) {
+    const comparison = await compare(
+      sideOf(gatehouse, () =>
+        requestAgain(`${gatehouse.url}/${OWNER}/project.git/${query}`, { headers, signal }),
+      ),
+      sideOf(peer, () => requestAgain(`${peer.url}/project.git/${query}`, { headers, signal })),
+    )
+    rows.push([label, comparison])
+  }
+  return {
+    title: 'info/refs of this project: wrk, 16 connections',
+    peer: 'nginx',
+    unit: 'requests',
+    rows,
+  }
+}
+
+function sideOf({ cpu }: { readonly cpu: CpuGroup }, work: Side['work']): Side {
+  return { work, cpuMs: () => cpu.cpuMs() }
+}

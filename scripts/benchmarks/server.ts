@@ -1,0 +1,131 @@
+/** Servers under measurement: each with its children in a control group that counts CPU. */
+
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, rmdir } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startProcess } from '../../cgi/run.js'
+
+/** Where servers and clients are looked for. */
+export const USER_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'
+
+const RUNS_AT_MOST_MS = 900_000
+const STARTS_WITHIN_MS = 30_000
+const POLL_MS = 20
+
+export interface ServerCommand {
+  readonly program: readonly [file: string, ...args: string[]]
+  readonly environment: Readonly<Record<string, string>>
+  readonly logFile: string
+  readonly signal: AbortSignal
+}
+
+export interface RunningServer {
+  stop(): Promise<void>
+}
+
+/** Starts a program in a group, and returns when it takes connections at the address. */
+export async function startServer(
+  group: CpuGroup,
+  command: ServerCommand,
+  address: { readonly port: number } | { readonly path: string },
+): Promise<RunningServer> {
+  // The shell enters the group before there is anything to count, and then becomes the program.
+  const script = 'echo $$ >"$1"; exec >"$2" 2>&1; shift 2; exec "$@"'
+  const args = ['-c', script, 'sh', group.entrance, command.logFile, ...command.program]
+  const { environment, signal } = command
+  const running = startProcess('/bin/sh', args, { environment, signal, timeoutMs: RUNS_AT_MOST_MS })
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS
+  const state = { hasEnded: false }
+  void running.ended.then(() => {
+    state.hasEnded = true
+  })
+  while (!(await takesConnections(address))) {
+    if (state.hasEnded || Date.now() > deadlineMs) {
+      running.kill()
+      const log = await readFile(command.logFile, 'utf8').catch(() => '')
+      throw new Error(`${basename(command.program[0])} does not start: ${log.slice(-2_000)}`)
+    }
+    await sleep(POLL_MS)
+  }
+  return {
+    async stop() {
+      if (running.pid !== undefined && !state.hasEnded) process.kill(running.pid, 'SIGTERM')
+      await Promise.race([running.ended, sleep(STARTS_WITHIN_MS, undefined, { ref: false })])
+      running.kill()
+      await running.ended
+    },
+  }
+}
+
+function takesConnections(address: { port: number } | { path: string }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect('port' in address ? { ...address, host: '127.0.0.1' } : address)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** A port of the loopback that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  return address.port
+}
+
+export interface CpuGroup {
+  /** The file into which a process writes its id to be counted from then on. */
+  readonly entrance: string
+  cpuMs(): Promise<number | undefined>
+  remove(): Promise<void>
+}
+
+/**
+ * A control group (version 2, which counts CPU without a controller). The times of a process and
+ * its children would not do: fcgiwrap ignores SIGCHLD, and then the kernel drops what they used.
+ * Without the right to make one, which is root's, nothing is counted.
+ */
+export async function createCpuGroup(name: string): Promise<CpuGroup> {
+  const root = await findCgroupRoot()
+  if (root === undefined) {
+    return { entrance: '/dev/null', cpuMs: async () => undefined, remove: async () => {} }
+  }
+  const folder = join(root, `gatehouse-bench-${process.pid}-${name}`)
+  await mkdir(folder)
+  return {
+    entrance: join(folder, 'cgroup.procs'),
+    async cpuMs() {
+      const stat = await readFile(join(folder, 'cpu.stat'), 'utf8')
+      return Number(/^usage_usec (\d+)$/m.exec(stat)?.[1]) / 1_000
+    },
+    async remove() {
+      for (let attempt = 0; attempt < 50; attempt += 1) {
+        const isGone = await rmdir(folder).then(
+          () => true,
+          () => false,
+        )
+        if (isGone) return
+        await sleep(POLL_MS)
+      }
+    },
+  }
+}
+
+async function findCgroupRoot(): Promise<string | undefined> {
+  const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
+  const root = /^\S+ (\S+) cgroup2 /m.exec(mounts)?.[1]
+  if (root === undefined) return undefined
+  return access(root, constants.W_OK).then(
+    () => root,
+    () => undefined,
+  )
+}

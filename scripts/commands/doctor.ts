@@ -1,0 +1,90 @@
+/** `gatehouse doctor`: looks at everything that a start needs, and says what to put right. */
+
+import { access, constants, mkdir, statfs } from 'node:fs/promises'
+import { findGit } from '../../cgi/git.js'
+import { loadSettings } from '../../conf/load.js'
+import type { Settings } from '../../conf/settings.js'
+import { closeDatabase, openDatabase } from '../../sql/database.js'
+import { migrationStatus } from '../../sql/migrate.js'
+import type { Command } from './command.js'
+
+const FREE_BYTES_MIN = 1_073_741_824
+const OPEN_FILES_MIN = 4_096
+
+/** One look; what it returns is printed, what it throws is a fault. */
+interface Look {
+  readonly name: string
+  readonly run: (settings: Settings) => Promise<string>
+}
+
+const LOOKS: readonly Look[] = [
+  { name: 'database', run: lookAtDatabase },
+  { name: 'git', run: lookAtGit },
+  { name: 'disk', run: lookAtDisk },
+  { name: 'limits', run: lookAtLimits },
+]
+
+export const DOCTOR_COMMANDS: readonly Command[] = [
+  {
+    words: ['doctor'],
+    usage: '',
+    about: 'Checks configuration, database, git, disk and limits; exit 1 when one is at fault.',
+    positionals: [],
+    options: {},
+    async run() {
+      const settings = loadSettings()
+      console.log('ok      configuration: read')
+      let faults = 0
+      for (const { name, run } of LOOKS) {
+        try {
+          console.log(`ok      ${name}: ${await run(settings)}`)
+        } catch (error) {
+          faults += 1
+          console.log(`FAULT   ${name}: ${error instanceof Error ? error.message : String(error)}`)
+        }
+      }
+      if (faults > 0) process.exitCode = 1
+    },
+  },
+]
+
+async function lookAtDatabase({ database }: Settings): Promise<string> {
+  const db = await openDatabase(database)
+  try {
+    const waiting = (await migrationStatus(db)).filter((entry) => entry.appliedAtMs === undefined)
+    if (waiting.length === 0) return `${database.location.kind}, migrated`
+    throw new Error(`${waiting.length} migration(s) wait: run 'gatehouse db migrate'`)
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
+async function lookAtGit(): Promise<string> {
+  const git = await findGit()
+  return `${git.version.join('.')} at ${git.file}`
+}
+
+async function lookAtDisk({ data }: Settings): Promise<string> {
+  await mkdir(data.dir, { recursive: true, mode: 0o750 })
+  await access(data.dir, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
+    throw new Error(`${data.dir} cannot be written: give it to the user that runs gatehouse`)
+  })
+  const { bavail, bsize } = await statfs(data.dir)
+  const freeBytes = bavail * bsize
+  const freeGib = (freeBytes / 1_073_741_824).toFixed(1)
+  if (freeBytes < FREE_BYTES_MIN) throw new Error(`${data.dir} has ${freeGib} GiB free`)
+  return `${data.dir} can be written, ${freeGib} GiB free`
+}
+
+/** Each clone and push holds a handful of files open. */
+async function lookAtLimits(): Promise<string> {
+  const report = process.report?.getReport() as { userLimits?: Record<string, { soft: unknown }> }
+  const soft = report.userLimits?.['open_files']?.soft
+  const openFiles = soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
+  if (openFiles < OPEN_FILES_MIN) {
+    throw new Error(
+      `${openFiles} open files are few: raise them to ${OPEN_FILES_MIN} (LimitNOFILE=)`,
+    )
+  }
+  return `${openFiles} open files`
+}

@@ -1,0 +1,100 @@
+/** `gatehouse user …`: accounts, made and kept from the machine itself. */
+
+import { parseEmail, parseOwnerName } from '../../conf/names.js'
+import { hashPassword } from '../../gateway/auth/password.js'
+import type { Database } from '../../sql/database.js'
+import {
+  createUser,
+  deleteUser,
+  findUser,
+  listUsers,
+  setPassword,
+  type User,
+} from '../../sql/users.js'
+import { type Command, CommandError, requiredOption, withDatabase } from './command.js'
+
+const PAGE_ENTRIES = 200
+
+/** The user of that name. Throws CommandError when there is none. */
+export async function requireUser(db: Database, name: string): Promise<User> {
+  const user = await findUser(db, name)
+  if (user === undefined) throw new CommandError(`there is no user ${name}`)
+  return user
+}
+
+const create: Command = {
+  words: ['user', 'create'],
+  usage: 'NAME --password P [--email E] [--admin]',
+  about: 'Makes an account.',
+  positionals: ['NAME'],
+  options: {
+    password: { type: 'string' },
+    email: { type: 'string' },
+    admin: { type: 'boolean' },
+  },
+  async run(call) {
+    const name = parseOwnerName(call.positionals[0] ?? '')
+    const passwordHash = await hashPassword(requiredOption(call, 'password'))
+    await withDatabase(async (db, settings) => {
+      const host = new URL(settings.http.baseUrl).hostname
+      const email = call.values['email'] ?? `${name.toLowerCase()}@noreply.${host}`
+      const user = await createUser(db, {
+        name,
+        email: parseEmail(String(email)),
+        passwordHash,
+        isAdmin: call.values['admin'] === true,
+      })
+      console.log(`made ${user.name}`)
+    })
+  },
+}
+
+const list: Command = {
+  words: ['user', 'list'],
+  usage: '',
+  about: 'Lists the accounts: name, e-mail address, role.',
+  positionals: [],
+  options: {},
+  run: () =>
+    withDatabase(async (db) => {
+      for (let page = 1; ; page += 1) {
+        const { entries } = await listUsers(db, { page, limit: PAGE_ENTRIES })
+        for (const { name, email, isAdmin } of entries) {
+          console.log([name, email, isAdmin ? 'admin' : 'user'].join('\t'))
+        }
+        if (entries.length < PAGE_ENTRIES) return
+      }
+    }),
+}
+
+const remove: Command = {
+  words: ['user', 'delete'],
+  usage: 'NAME',
+  about: 'Removes an account with its tokens; one that owns repositories stays.',
+  positionals: ['NAME'],
+  options: {},
+  run: (call) =>
+    withDatabase(async (db) => {
+      const user = await requireUser(db, call.positionals[0] ?? '')
+      await deleteUser(db, user.id)
+      console.log(`removed ${user.name}`)
+    }),
+}
+
+const password: Command = {
+  words: ['user', 'password'],
+  usage: 'NAME --password P',
+  about: "Sets an account's password.",
+  positionals: ['NAME'],
+  options: { password: { type: 'string' } },
+  async run(call) {
+    const passwordHash = await hashPassword(requiredOption(call, 'password'))
+    await withDatabase(async (db) => {
+      const user = await requireUser(db, call.positionals[0] ?? '')
+      await setPassword(db, user.id, passwordHash)
+      console.log(`set the password of ${user.name}`)
+    })
+  },
+}
+
+export const USER_COMMANDS: readonly Command[] = [create, list, remove, password]

@@ -1,0 +1,18 @@
+/** The migrations, oldest first; none is changed once a version with it has been released. */
+
+import type { Knex } from 'knex'
+import * as accounts from './0001-accounts.js'
+import * as repositories from './0002-repositories.js'
+
+/** One step of the schema. Both ways can be run again after a process was killed in the middle. */
+export interface Migration {
+  readonly name: string
+  readonly up: (db: Knex) => Promise<void>
+  readonly down: (db: Knex) => Promise<void>
+}
+
+/** In order of execution. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001-accounts', ...accounts },
+  { name: '0002-repositories', ...repositories },
+]

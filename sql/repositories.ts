@@ -1,0 +1,313 @@
+/** Repositories: what is known of them besides what Git keeps. */
+
+import type { Knex } from 'knex'
+import { Failure } from '../conf/failures.js'
+import { foldCase } from './bindings.js'
+import { type Database, transaction } from './database.js'
+import { selectRows } from './dialect.js'
+import { orConflict } from './errors.js'
+import { offsetOf, type Page, type Paged } from './page.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
+
+/** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
+export type Preferences = Readonly<Record<string, boolean | string>>
+
+export interface Repository {
+  readonly id: number
+  readonly owner: Owner
+  readonly name: string
+  /** The name of its folder on disk, which neither a rename nor a new owner changes. */
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly isPrivate: boolean
+  readonly isArchived: boolean
+  readonly archivedAtMs: number | undefined
+  readonly isTemplate: boolean
+  readonly isEmpty: boolean
+  readonly defaultBranch: string
+  readonly objectFormat: 'sha1' | 'sha256'
+  readonly sizeKib: number
+  readonly preferences: Preferences
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly pushedAtMs: number | undefined
+}
+
+export interface NewRepository {
+  readonly ownerId: number
+  readonly name: string
+  /** The key of its folder on disk: 32 hexadecimal digits. */
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly isPrivate: boolean
+  readonly isTemplate: boolean
+  readonly isEmpty: boolean
+  readonly defaultBranch: string
+  readonly objectFormat: Repository['objectFormat']
+  readonly preferences: Preferences
+}
+
+/** What may change; what is absent stays. */
+export interface RepositoryPatch {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly website?: string | undefined
+  readonly isPrivate?: boolean | undefined
+  readonly isArchived?: boolean | undefined
+  readonly isTemplate?: boolean | undefined
+  readonly isEmpty?: boolean | undefined
+  readonly defaultBranch?: string | undefined
+  readonly sizeKib?: number | undefined
+  readonly preferences?: Preferences | undefined
+  readonly pushedAtMs?: number | undefined
+}
+
+const NAME_TAKEN = 'The repository with the same name already exists.'
+
+/** Makes a repository known. Throws `conflict` when its owner has one of that name. */
+export async function createRepository(
+  db: Database,
+  repository: NewRepository,
+): Promise<Repository> {
+  const nowMs = Date.now()
+  const nameLower = foldCase(repository.name)
+  return await transaction(db, async (trx) => {
+    await orConflict(NAME_TAKEN, () =>
+      trx('repositories').insert({
+        owner_id: repository.ownerId,
+        name: repository.name,
+        name_lower: nameLower,
+        storage: repository.storage,
+        description: repository.description,
+        website: repository.website,
+        is_private: repository.isPrivate,
+        is_archived: false,
+        archived_at: null,
+        is_template: repository.isTemplate,
+        is_empty: repository.isEmpty,
+        default_branch: repository.defaultBranch,
+        object_format: repository.objectFormat,
+        size_kib: 0,
+        preferences: JSON.stringify(repository.preferences),
+        created_at: nowMs,
+        updated_at: nowMs,
+        pushed_at: null,
+      }),
+    )
+    await removeRedirect(trx, repository.ownerId, nameLower)
+    const [created] = await selectRepositories(trx, 'where r.storage = ?', [repository.storage])
+    if (created === undefined) throw new Error('a repository just made cannot be found')
+    return created
+  })
+}
+
+/** The repository of that name, in whatever case the names are written. */
+export async function findRepository(
+  db: Database,
+  ownerName: string,
+  repositoryName: string,
+): Promise<Repository | undefined> {
+  const [found] = await selectRepositories(db, 'where o.name_lower = ? and r.name_lower = ?', [
+    foldCase(ownerName),
+    foldCase(repositoryName),
+  ])
+  return found
+}
+
+/** The repository of that id. */
+export async function findRepositoryById(
+  db: Database,
+  repositoryId: number,
+): Promise<Repository | undefined> {
+  const [found] = await selectRepositories(db, 'where r.id = ?', [repositoryId])
+  return found
+}
+
+/** The repository that once had that name. */
+export async function findRedirect(
+  db: Database,
+  ownerName: string,
+  repositoryName: string,
+): Promise<Repository | undefined> {
+  const [found] = await selectRepositories(
+    db,
+    `where r.id = (select d.repository_id from repository_redirects d
+       join owners was on was.id = d.owner_id where was.name_lower = ? and d.name_lower = ?)`,
+    [foldCase(ownerName), foldCase(repositoryName)],
+  )
+  return found
+}
+
+/**
+ * Changes a repository; its old name leads to the new one. Throws `conflict` when the owner has
+ * another one of the new name, and `not_found` when the repository has gone.
+ */
+export async function updateRepository(
+  db: Database,
+  repositoryId: number,
+  patch: RepositoryPatch,
+): Promise<void> {
+  const nameLower = patch.name === undefined ? undefined : foldCase(patch.name)
+  await transaction(db, async (trx) => {
+    const before: LockedRow | undefined = await trx('repositories')
+      .where({ id: repositoryId })
+      .forUpdate()
+      .first('owner_id', 'name_lower', 'archived_at')
+    if (before === undefined) throw new Failure('not_found', 'The repository does not exist.')
+    await orConflict(NAME_TAKEN, () =>
+      trx('repositories').where({ id: repositoryId }).update(columnsOf(patch, before)),
+    )
+    if (nameLower === undefined || nameLower === before.name_lower) return
+    await removeRedirect(trx, before.owner_id, nameLower)
+    await trx('repository_redirects').insert({
+      owner_id: before.owner_id,
+      name_lower: before.name_lower,
+      repository_id: repositoryId,
+    })
+  })
+}
+
+interface LockedRow {
+  readonly owner_id: number
+  readonly name_lower: string
+  readonly archived_at: number | null
+}
+
+/** Only what changes: a push and a change of the description may come at the same time. */
+function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Knex.Value> {
+  const nowMs = Date.now()
+  const columns = {
+    name: patch.name,
+    name_lower: patch.name === undefined ? undefined : foldCase(patch.name),
+    description: patch.description,
+    website: patch.website,
+    is_private: patch.isPrivate,
+    is_archived: patch.isArchived,
+    is_template: patch.isTemplate,
+    is_empty: patch.isEmpty,
+    default_branch: patch.defaultBranch,
+    size_kib: patch.sizeKib,
+    preferences: patch.preferences === undefined ? undefined : JSON.stringify(patch.preferences),
+    updated_at: nowMs,
+    pushed_at: patch.pushedAtMs,
+  }
+  const archivedAt = patch.isArchived === true ? (before.archived_at ?? nowMs) : null
+  return Object.fromEntries([
+    ...Object.entries(columns).filter(([, value]) => value !== undefined),
+    ...(patch.isArchived === undefined ? [] : [['archived_at', archivedAt]]),
+  ])
+}
+
+async function removeRedirect(db: Database, ownerId: number, nameLower: string): Promise<void> {
+  await db('repository_redirects').where({ owner_id: ownerId, name_lower: nameLower }).delete()
+}
+
+/** Forgets a repository. Returns whether there was one. */
+export async function deleteRepository(db: Database, repositoryId: number): Promise<boolean> {
+  return (await db('repositories').where({ id: repositoryId }).delete()) > 0
+}
+
+/** What a user owns, works on, or reaches through a team, in the order in which it was made. */
+export async function listRepositoriesOf(
+  db: Database,
+  userId: number,
+  page: Page,
+): Promise<Paged<Repository>> {
+  const ids = [userId, userId, userId]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from (${REACHABLE_IDS}) reachable`,
+    ids,
+  )
+  const entries = await selectRepositories(
+    db,
+    `join (${REACHABLE_IDS}) reachable on reachable.id = r.id order by r.id limit ? offset ?`,
+    [...ids, page.limit, offsetOf(page)],
+  )
+  return { entries, total: count?.total ?? 0 }
+}
+
+const REACHABLE_IDS = `select id from repositories where owner_id = ?
+  union select repository_id from collaborators where user_id = ?
+  union select r.id from team_members m join teams t on t.id = m.team_id
+    join repositories r on r.owner_id = t.organization_id
+    where m.user_id = ? and t.permission <> 'none'
+      and (t.includes_all_repositories = 1 or t.permission = 'owner')`
+
+const STORAGES_AT_ONCE = 1_000
+
+/** The storage key of every repository, for whoever compares them with the disk. */
+export async function* allStorages(db: Database): AsyncIterable<string> {
+  let last = 0
+  for (;;) {
+    const rows = await selectRows<{ id: number; storage: string }>(
+      db,
+      'select id, storage from repositories where id > ? order by id limit ?',
+      [last, STORAGES_AT_ONCE],
+    )
+    if (rows.length === 0) return
+    for (const row of rows) {
+      yield row.storage
+      last = row.id
+    }
+  }
+}
+
+const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_private,
+  r.is_archived, r.archived_at, r.is_template, r.is_empty, r.default_branch, r.object_format,
+  r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, ${OWNER_COLUMNS}
+  from repositories r join owners o on o.id = r.owner_id`
+
+async function selectRepositories(
+  db: Database,
+  condition: string,
+  bindings: readonly (string | number)[],
+): Promise<readonly Repository[]> {
+  const rows = await selectRows<RepositoryRow>(db, `${SELECT} ${condition}`, bindings)
+  return rows.map(repositoryOf)
+}
+
+interface RepositoryRow extends OwnerRow {
+  readonly id: number
+  readonly name: string
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly is_private: number
+  readonly is_archived: number
+  readonly archived_at: number | null
+  readonly is_template: number
+  readonly is_empty: number
+  readonly default_branch: string
+  readonly object_format: Repository['objectFormat']
+  readonly size_kib: number
+  readonly preferences: string
+  readonly created_at: number
+  readonly updated_at: number
+  readonly pushed_at: number | null
+}
+
+function repositoryOf(row: RepositoryRow): Repository {
+  return {
+    id: row.id,
+    owner: ownerOf(row),
+    name: row.name,
+    storage: row.storage,
+    description: row.description,
+    website: row.website,
+    isPrivate: row.is_private === 1,
+    isArchived: row.is_archived === 1,
+    archivedAtMs: row.archived_at ?? undefined,
+    isTemplate: row.is_template === 1,
+    isEmpty: row.is_empty === 1,
+    defaultBranch: row.default_branch,
+    objectFormat: row.object_format,
+    sizeKib: row.size_kib,
+    preferences: JSON.parse(row.preferences),
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+    pushedAtMs: row.pushed_at ?? undefined,
+  }
+}

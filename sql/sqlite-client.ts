@@ -1,0 +1,169 @@
+/** knex's SQLite client, made fit for several processes and many small questions. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database as Connection, Statement } from 'better-sqlite3'
+import KnexClient from 'knex/lib/dialects/better-sqlite3/index.js'
+import KnexTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js'
+import { checkBindings } from './bindings.js'
+import { isSqliteBusy, translateError, unavailable } from './errors.js'
+
+/** Connections are opened while other processes open, migrate or check-point the same file. */
+const OPEN_BUSY_TIMEOUT_MS = 10_000
+
+/**
+ * The driver waits for a lock by blocking the whole process, so it may only do so for a moment; the
+ * rest of the wait is ours and lets other work go on.
+ */
+const BUSY_TIMEOUT_MS = 20
+const BUSY_WAIT_MAX_MS = 10_000
+const BUSY_PAUSE_MAX_MS = 15
+
+const STATEMENTS_MAX = 500
+
+interface Query {
+  readonly sql: string
+  readonly bindings?: unknown
+  response?: unknown
+  context?: unknown
+}
+
+/**
+ * Differs from knex's own in five ways: statements are prepared once for each connection, a lock of
+ * another process is waited for, transactions take the write lock when they begin, questions have a
+ * way of their own, and errors come out as the house knows them. (Fields would be missing inside
+ * transactions, for which knex makes clients without calling a constructor.)
+ */
+export class SqliteClient extends KnexClient {
+  override async acquireRawConnection(): Promise<Connection> {
+    const connection: Connection = await super.acquireRawConnection()
+    connection.pragma(`busy_timeout = ${OPEN_BUSY_TIMEOUT_MS}`)
+    connection.pragma('journal_mode = WAL')
+    // An acknowledged write survives a loss of power: WAL with NORMAL would lose the last ones.
+    connection.pragma('synchronous = FULL')
+    connection.pragma('foreign_keys = ON')
+    connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return connection
+  }
+
+  /** A COMMIT that failed, on a full disk for one, leaves its transaction open. */
+  override async validateConnection(connection: Connection): Promise<boolean> {
+    if (connection.open && connection.inTransaction) connection.exec('ROLLBACK')
+    return connection.open
+  }
+
+  override async acquireConnection(): Promise<Connection> {
+    try {
+      return await super.acquireConnection()
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  override async query(connection: Connection, query: unknown): Promise<unknown> {
+    return await waitForLocks(connection, () => super.query(connection, query))
+  }
+
+  /**
+   * The rows of a question that belongs to no transaction, from a connection that only reads: it
+   * sees what is committed and waits for no transaction of this process. The pool and the runner
+   * of knex cost several times as much as a small question itself.
+   */
+  async select(sql: string, bindings: unknown): Promise<unknown[]> {
+    const reader = await this.reader()
+    return await waitForLocks(reader, () =>
+      prepare(reader, sql).all(checkBindings(bindings).map(toSqlite)),
+    )
+  }
+
+  private async reader(): Promise<Connection> {
+    if (this.pool === undefined) throw unavailable(new Error('the database is closed'))
+    const opening = READERS.get(this) ?? this.openReader()
+    READERS.set(this, opening)
+    try {
+      return await opening
+    } catch (error) {
+      READERS.delete(this)
+      throw translateError(error)
+    }
+  }
+
+  private async openReader(): Promise<Connection> {
+    const reader = await this.acquireRawConnection()
+    reader.pragma('query_only = ON')
+    return reader
+  }
+
+  override async destroy(callback?: (error?: unknown) => void): Promise<void> {
+    await super.destroy(callback)
+    const reader = await READERS.get(this)?.catch(() => undefined)
+    reader?.close()
+  }
+
+  override async _query(connection: Connection, query: Query): Promise<Query> {
+    // A full disk or a failed write has rolled back already, and its error is the one to tell.
+    if (query.sql.startsWith('ROLLBACK') && !connection.inTransaction) return query
+    const statement = prepare(connection, query.sql)
+    const bindings = checkBindings(query.bindings).map(toSqlite)
+    if (statement.reader) {
+      query.response = statement.all(bindings)
+    } else {
+      const result = statement.run(bindings)
+      query.response = result
+      query.context = { lastID: result.lastInsertRowid, changes: result.changes }
+    }
+    return query
+  }
+
+  override transaction(container: unknown, config: unknown, outer: unknown): never {
+    return new ImmediateTransaction(this, container, config, outer) as never
+  }
+}
+
+/**
+ * Takes the write lock at once. A transaction that reads first and then wants to write is refused
+ * without any wait when another process has written meanwhile.
+ */
+class ImmediateTransaction extends KnexTransaction {
+  override begin(connection: unknown): Promise<unknown> {
+    return this.trxClient.query(connection, 'BEGIN IMMEDIATE')
+  }
+}
+
+const READERS = new WeakMap<SqliteClient, Promise<Connection>>()
+
+/** Tries again while another process holds a lock that `work` needs. */
+async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T>): Promise<T> {
+  const deadlineMs = performance.now() + BUSY_WAIT_MAX_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      // Inside a transaction the lock is ours already, and a wait could not end.
+      const mayWait = isSqliteBusy(error) && !connection.inTransaction
+      if (!mayWait || performance.now() > deadlineMs) throw translateError(error)
+    }
+    await sleep(1 + Math.random() * BUSY_PAUSE_MAX_MS)
+  }
+}
+
+const STATEMENTS = new WeakMap<Connection, Map<string, Statement>>()
+
+/** The statement, prepared once; the least recently used goes when there are too many. */
+function prepare(connection: Connection, sql: string): Statement {
+  const statements = STATEMENTS.get(connection) ?? new Map<string, Statement>()
+  STATEMENTS.set(connection, statements)
+  const statement = statements.get(sql) ?? connection.prepare(sql)
+  statements.delete(sql)
+  statements.set(sql, statement)
+  if (statements.size > STATEMENTS_MAX) {
+    for (const oldest of statements.keys()) {
+      statements.delete(oldest)
+      break
+    }
+  }
+  return statement
+}
+
+function toSqlite(value: unknown): unknown {
+  return typeof value === 'boolean' ? Number(value) : value
+}

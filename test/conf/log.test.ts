@@ -1,0 +1,56 @@
+/** Log lines are JSON on standard error, whole even when the process ends at once. */
+
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+
+const LOG_MODULE = new URL('../../conf/log.js', import.meta.url).href
+
+/** What a process of its own writes that logs with `body` and ends. */
+function logged(level: string, body: string) {
+  const program = `
+    import { createLog } from '${LOG_MODULE}'
+    const log = createLog('${level}')
+    ${body}
+    process.exit(0)`
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  const lines = child.stderr.split('\n').slice(0, -1)
+  return { ...child, lines: lines.map((line) => JSON.parse(line)) }
+}
+
+t.test('a line carries its level by name, the time, the process and its fields', async (t) => {
+  const { stdout, lines, pid } = logged('info', "log.warn({ owner: 'ada' }, 'late')")
+  t.equal(stdout, '', 'standard output belongs to the answers of commands')
+  t.match(lines, [{ level: 'warn', pid, owner: 'ada', msg: 'late' }])
+  t.equal(new Date(lines[0].time).toISOString(), lines[0].time)
+})
+
+t.test('no line is lost when the process ends right after it', async (t) => {
+  const { lines } = logged('info', 'for (let n = 0; n < 2000; n++) log.info({ n }, "busy")')
+  t.equal(lines.length, 2000)
+  t.equal(lines.at(-1).n, 1999)
+})
+
+t.test('lines below the level are not written, and silent writes none', async (t) => {
+  const body = "log.debug('d'); log.info('i'); log.error('e')"
+  t.strictSame(
+    logged('error', body).lines.map((line) => line.msg),
+    ['e'],
+  )
+  t.equal(logged('silent', body).lines.length, 0)
+  t.equal(logged('debug', body).lines.length, 3)
+})
+
+t.test('an error shows its type, its message, its stack and its cause', async (t) => {
+  const { lines } = logged(
+    'info',
+    "log.error({ error: new TypeError('outer', { cause: new Error('inner') }) }, 'failed')",
+  )
+  t.match(lines[0].error, {
+    type: 'TypeError',
+    message: 'outer',
+    stack: /outer/,
+    cause: { message: 'inner' },
+  })
+})

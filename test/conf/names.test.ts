@@ -1,0 +1,192 @@
+/** Names that lead elsewhere, or are taken for another's, are refused; git's own rules hold. */
+
+import { spawnSync } from 'node:child_process'
+import { array, assert, constantFrom, property, string } from 'fast-check'
+import t from 'tap'
+import { isFailure } from '../../conf/failures.js'
+import {
+  parseBranchName,
+  parseEmail,
+  parseOwnerName,
+  parseRepositoryName,
+} from '../../conf/names.js'
+
+type Parse = (text: string) => string
+
+/** Whether `parse` gives the text back; anything but `invalid` is thrown on. */
+function takes(parse: Parse, text: string): boolean {
+  try {
+    return parse(text) === text
+  } catch (error) {
+    if (isFailure(error, 'invalid')) return false
+    throw error
+  }
+}
+
+/** In ASCII, as a line separator within a message would break the report. */
+function shown(text: string): string {
+  const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
+  return `'${text.replace(/[^\u0020-\u007e]/gu, escaped)}'`
+}
+
+/** Each row of the threat, by what it would do. */
+const THREATS: Readonly<Record<string, readonly string[]>> = {
+  'leave the folder of its owner': ['..', '.', '...', '../x', 'a/b', '/a', 'a\\b', 'a/../b', '~'],
+  'be an encoded way out': ['%2e%2e', '..%2fx', 'a%00', '%'],
+  'be cut off at a NUL': ['a\u0000', '\u0000', 'a\u0000.git'],
+  'be another repository’s folder or wiki': [
+    'x.git',
+    'x.wiki',
+    'x.GIT',
+    'x.Wiki',
+    '.git',
+    'a.git.',
+  ],
+  'be a lock file of git': ['x.lock', 'x.LOCK'],
+  'be an option of a command': ['-x', '--upload-pack=id', '-'],
+  'be a device of Windows': ['con', 'CON', 'nul', 'con.txt', 'aux.tar.gz', 'com1', 'LPT9', 'prn.'],
+  'be a feed of another page': ['x.rss', 'x.atom'],
+  'fold to an ASCII name: Kelvin sign': ['\u212aernel', 'lin\u212a'],
+  'fold to an ASCII name: dotless and dotted i': ['adm\u0131n', 'ADM\u0130N'],
+  'fold to an ASCII name: sharp s': ['stra\u00dfe', 'STRA\u1e9eE'],
+  'be one name in two spellings: composed, decomposed': ['caf\u00e9', 'cafe\u0301'],
+  'look like another name': ['\u0430da', 'a\u200bda', '\u202eada', 'ada\ufe0f'],
+  'vanish at the end: dot and space': ['ada.', 'ada ', ' ada', 'ada\u00a0', 'ada\t'],
+  'break a line or a header': ['a\nb', 'ada\n', 'a\r\nSet-Cookie: x', 'a\u2028b'],
+  'be run by a shell': ['$(id)', '`id`', 'a;id', "a'b", 'a"b', 'a b', 'a*'],
+  'be nothing': [''],
+}
+
+for (const [threat, names] of Object.entries(THREATS)) {
+  t.test(`no owner and no repository can ${threat}`, async (t) => {
+    for (const name of names) {
+      t.notOk(takes(parseOwnerName, name), `owner ${shown(name)}`)
+      t.notOk(takes(parseRepositoryName, name), `repository ${shown(name)}`)
+    }
+  })
+}
+
+t.test('names that people have are taken', async (t) => {
+  for (const name of ['ada', 'Ada-1', 'a', '0', 'a.b', 'a_b-c.d', 'console', 'community', 'gitx']) {
+    t.ok(takes(parseOwnerName, name), `owner ${name}`)
+    t.ok(takes(parseRepositoryName, name), `repository ${name}`)
+  }
+  for (const name of ['dot.github.io', 'a--b', 'c__d', 'node-', 'x.github', 'git', 'api', 'lock']) {
+    t.ok(takes(parseRepositoryName, name), `repository ${name}`)
+  }
+})
+
+t.test('a name ends at its limit, not one character later', async (t) => {
+  t.ok(takes(parseOwnerName, 'a'.repeat(40)))
+  t.notOk(takes(parseOwnerName, 'a'.repeat(41)))
+  t.ok(takes(parseRepositoryName, 'a'.repeat(100)))
+  t.notOk(takes(parseRepositoryName, 'a'.repeat(101)))
+  t.throws(() => parseOwnerName('a'.repeat(1_000_000)), { message: /at most 40 characters/ })
+})
+
+t.test('an owner cannot stand where the gateway itself answers', async (t) => {
+  for (const name of ['api', 'API', 'metrics', 'healthz', 'swagger.v1.json', 'user', 'assets']) {
+    t.notOk(takes(parseOwnerName, name), name)
+  }
+})
+
+t.test('an owner neither ends with nor doubles a sign', async (t) => {
+  for (const name of ['ada-', 'ada_', 'ada.', 'a--b', 'a..b', 'a_-b']) {
+    t.notOk(takes(parseOwnerName, name), name)
+  }
+})
+
+t.test('a name that is taken is ASCII and a single segment, whatever was tried', async (t) => {
+  const letters = constantFrom(...'aZ09._-/\\%: \u0000\u212a\u0131\u00df', '.git', '..', 'con')
+  const texts = array(letters, { maxLength: 12 }).map((parts) => parts.join(''))
+  const isPlain = (text: string) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text) && !/\.$/.test(text)
+  for (const parse of [parseOwnerName, parseRepositoryName]) {
+    await assert(property(texts, (text) => !takes(parse, text) || isPlain(text)))
+    await assert(
+      property(string({ unit: 'binary' }), (text) => !takes(parse, text) || isPlain(text)),
+    )
+  }
+  t.pass()
+})
+
+const BRANCHES = [
+  ...['main', 'feature/x', 'a.b', 'é', '日本', 'a@b', '@a', '{', 'a./b', '%2e%2e', 'MAIN', '$(id)'],
+  ...[
+    '',
+    '@',
+    'HEAD',
+    '-',
+    '-x',
+    '--upload-pack=x',
+    'a..b',
+    '.a',
+    'a/.b',
+    'a.',
+    'a/',
+    '/a',
+    'a//b',
+  ],
+  ...[
+    'a.lock',
+    'a.lock/b',
+    'a.LOCK',
+    'a b',
+    'a\tb',
+    'a~',
+    'a^',
+    'a:',
+    'a?',
+    'a*',
+    'a[',
+    'a\\',
+    'a]',
+  ],
+  ...['a@{', '@{-1}', '@{u}', 'a@{1}', 'a\u007f', 'a\u0001', 'a\nb', 'refs/heads/a', 'HEAD/a'],
+  ...['a\u200bb', '\u202ea', 'a\u0301', '.', '..', '.git', 'a.git', 'a'.repeat(100)],
+]
+
+/** Where we say no and git says yes, and why. */
+function isOursAlone(text: string): boolean {
+  const isHeadInShort = text === '@'
+  return isHeadInShort || Buffer.byteLength(text) > 100
+}
+
+function gitTakes(text: string): boolean {
+  const { status } = spawnSync('git', ['check-ref-format', '--branch', text], { cwd: '/' })
+  return status === 0
+}
+
+t.test('a branch name is taken when git takes it, and git is asked', async (t) => {
+  for (const text of BRANCHES) {
+    t.equal(takes(parseBranchName, text), gitTakes(text) && !isOursAlone(text), shown(text))
+  }
+})
+
+t.test('a branch name made at random is taken when git takes it', async (t) => {
+  const parts = ['a', 'B', '.', '/', '@', '{', '-', '.lock', 'HEAD', ' ', '~', '\\', 'é', '\u007f']
+  const names = array(constantFrom(...parts), { minLength: 1, maxLength: 6 }).map((p) => p.join(''))
+  const agrees = (text: string) =>
+    takes(parseBranchName, text) === (gitTakes(text) && !isOursAlone(text))
+  await assert(property(names, agrees), { numRuns: 150 })
+  const printable = string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+  await assert(property(printable, agrees), { numRuns: 100 })
+  t.pass()
+})
+
+t.test('a branch name has at most 100 bytes and is whole Unicode', async (t) => {
+  t.notOk(takes(parseBranchName, 'a'.repeat(101)))
+  t.notOk(takes(parseBranchName, 'é'.repeat(51)), 'bytes, not characters')
+  t.notOk(takes(parseBranchName, 'a\ud800'), 'half a pair would become another name on disk')
+  t.notOk(takes(parseBranchName, 'a\u0000b'), 'a NUL would cut it off')
+  t.ok(takes(parseBranchName, '😀'))
+})
+
+t.test('an e-mail address is one that a mail can be sent to', async (t) => {
+  for (const email of ['ada@example.org', 'a.b+c@mail.example', "o'brien@example.org", 'a@b']) {
+    t.ok(takes(parseEmail, email), email)
+  }
+  const wrong = ['', 'ada', '@example.org', 'ada@', 'a@b@c', 'a b@c', 'a@b\nBcc: c@d', '<a@b>']
+  for (const email of [...wrong, 'a@b,c@d', 'adá@example.org', `${'a'.repeat(250)}@b.cc`]) {
+    t.notOk(takes(parseEmail, email), shown(email))
+  }
+})

@@ -1,0 +1,109 @@
+/** What is not set follows from what is, and the example file documents every key as it is. */
+
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { parse } from 'smol-toml'
+import t from 'tap'
+import type { Field } from '../../conf/field.js'
+import { loadSettings } from '../../conf/load.js'
+import { SCHEMAS } from '../../conf/settings.js'
+
+const EXAMPLE = new URL('../../../conf/gatehouse.example.toml', import.meta.url).pathname
+
+/** The settings of an environment that names no file. */
+function settingsOf(variables: Readonly<Record<string, string>>) {
+  return loadSettings({ GATEHOUSE_CONFIG: '/dev/null', ...variables })
+}
+
+t.test('with no configuration the house keeps to this machine', async (t) => {
+  const settings = settingsOf({})
+  t.strictSame(settings.http.listen, { host: '127.0.0.1', port: 3000 })
+  t.equal(settings.http.baseUrl, 'http://127.0.0.1:3000')
+  t.equal(settings.http.basePath, '')
+  t.equal(settings.http.workers, availableParallelism())
+  t.equal(settings.http.upstream, undefined)
+  t.equal(settings.data.dir, resolve('data'))
+  t.strictSame(settings.database.location, { kind: 'sqlite', file: resolve('data/gatehouse.db') })
+  t.ok(settings.http.trustedProxies.has('127.0.0.1'))
+  t.notOk(settings.metrics.allow.has('192.0.2.1'), 'metrics are not for everyone')
+})
+
+t.test('the base URL loses its last slash and lends its path and its host', async (t) => {
+  const settings = settingsOf({ GATEHOUSE_HTTP_BASE_URL: 'https://code.example:8443/forge/' })
+  t.equal(settings.http.baseUrl, 'https://code.example:8443/forge')
+  t.equal(settings.http.basePath, '/forge')
+  t.equal(settings.ssh.host, 'code.example')
+  const named = settingsOf({ GATEHOUSE_SSH_LISTEN_HOST: 'ssh.example', GATEHOUSE_SSH_PORT: '2222' })
+  t.match(named.ssh, { host: 'ssh.example', port: 2222, user: 'git' })
+})
+
+t.test('an IPv6 address to listen on makes a base URL that works', async (t) => {
+  t.equal(settingsOf({ GATEHOUSE_HTTP_LISTEN: '[::1]:8080' }).http.baseUrl, 'http://[::1]:8080')
+})
+
+t.test('the database follows the data folder unless it is named', async (t) => {
+  const moved = settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' })
+  t.match(moved.database.location, { kind: 'sqlite', file: '/srv/code/gatehouse.db' })
+  const file = settingsOf({ GATEHOUSE_DATABASE_URL: 'sqlite:/srv/db/code.db' })
+  t.match(file.database.location, { kind: 'sqlite', file: '/srv/db/code.db' })
+  const server = settingsOf({ GATEHOUSE_DATABASE_URL: 'mysql://ada:p%40ss@db:3306/code' })
+  t.equal(server.database.location.kind === 'mysql' && server.database.location.url.host, 'db:3306')
+})
+
+t.test('a database that is neither SQLite nor MySQL is refused', async (t) => {
+  for (const url of ['sqlite:', 'postgres://db/code', 'mysql://db', 'mysql:///code', 'code.db']) {
+    t.throws(
+      () => settingsOf({ GATEHOUSE_DATABASE_URL: url }),
+      { message: /GATEHOUSE_DATABASE_URL wants sqlite:PATH or mysql:/ },
+      url,
+    )
+  }
+})
+
+t.test('the example file loads as it is', async (t) => {
+  t.match(loadSettings({ GATEHOUSE_CONFIG: EXAMPLE }).http.baseUrl, 'http://127.0.0.1:3000')
+})
+
+t.test('the example file documents every key: sentence, variable, default', async (t) => {
+  t.equal(readFileSync(EXAMPLE, 'utf8').split('\n\n').slice(1).join('\n\n'), documentation())
+})
+
+t.test('every line of the example that is commented out loads when it is not', async (t) => {
+  const text = readFileSync(EXAMPLE, 'utf8').replace(/^#(?=[a-z_]+ = )/gm, '')
+  const given = parse(text) as Record<string, Record<string, unknown>>
+  for (const [section, fields] of Object.entries(SCHEMAS)) {
+    t.strictSame(Object.keys(given[section] ?? {}), Object.keys(fields), section)
+  }
+  const file = t.testdir({ 'gatehouse.toml': text })
+  t.doesNotThrow(() => loadSettings({ GATEHOUSE_CONFIG: `${file}/gatehouse.toml` }))
+})
+
+/** A key without a plain default is shown by a value such as one would write. */
+const SAMPLES: Readonly<Record<string, string | number>> = {
+  'http.base_url': 'https://code.example.org',
+  'http.workers': 4,
+  'http.upstream': 'http://127.0.0.1:8080',
+  'database.url': 'mysql://gatehouse:password@127.0.0.1:3306/gatehouse',
+  'metrics.token': 'a long random text',
+  'ssh.listen_host': 'code.example.org',
+}
+
+/** The example file as the schemas would write it, after its opening paragraph. */
+function documentation(): string {
+  const sections = Object.entries(SCHEMAS).map(([section, fields]) => {
+    const keys = Object.entries<Field<unknown>>(fields).map(([key, field]) => {
+      const variable = `GATEHOUSE_${section}_${key}`.toUpperCase()
+      const value = field.byDefault ?? SAMPLES[`${section}.${key}`]
+      const written = Array.isArray(value) ? `[${value.map(quoted).join(', ')}]` : quoted(value)
+      const mark = field.byDefault === undefined ? ' (no default)' : ''
+      return `# ${field.about}\n# ${variable}${mark}\n#${key} = ${written}\n`
+    })
+    return `[${section}]\n${keys.join('\n')}`
+  })
+  return sections.join('\n')
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(value)
+}

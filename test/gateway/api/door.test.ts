@@ -1,0 +1,25 @@
+/** How the API refuses and answers: always JSON, always with the same head. */
+
+import t from 'tap'
+import { Failure } from '../../../conf/failures.js'
+import { API_DOOR, jsonReply } from '../../../gateway/api/door.js'
+import { BASE_URL, openContext } from '../../helpers/gateway.js'
+
+t.test('a refusal is a message and where the API is described', async (t) => {
+  const { context } = await openContext(t)
+  const reply = API_DOOR.refuse(context, new Failure('conflict', 'It is "there".'))
+  t.equal(reply.status, 409)
+  const wanted = { message: 'It is "there".', url: `${BASE_URL}/api/swagger` }
+  t.strictSame(JSON.parse(String(reply.body)), wanted)
+})
+
+t.test('an answer is JSON that no cache keeps and no browser guesses at', async (t) => {
+  const reply = jsonReply(201, { a: 1 }, [['X-One', 'b']])
+  t.strictSame(Object.fromEntries(reply.headers ?? []), {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'max-age=0, private, must-revalidate, no-transform',
+    'X-Content-Type-Options': 'nosniff',
+    'X-One': 'b',
+  })
+  t.equal(reply.body, '{"a":1}')
+})

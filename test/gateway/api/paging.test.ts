@@ -1,0 +1,33 @@
+/** Pages of a list: from 1, bounded, and linked in the order that clients expect. */
+
+import t from 'tap'
+import { pageOf, pageReply } from '../../../gateway/api/paging.js'
+import { BASE_URL, openContext } from '../../helpers/gateway.js'
+
+t.test('a page is from 1, and holds 30 unless told, 50 at the most', async (t) => {
+  t.strictSame(pageOf({}), { page: 1, limit: 30 })
+  t.strictSame(pageOf({ page: 0, limit: 0 }), { page: 1, limit: 30 })
+  t.strictSame(pageOf({ page: -3, limit: -1 }), { page: 1, limit: 30 })
+  t.strictSame(pageOf({ page: 7, limit: 50 }), { page: 7, limit: 50 })
+  t.strictSame(pageOf({ limit: 51 }), { page: 1, limit: 50 })
+})
+
+t.test('links come as next, last, first, prev, and only where they lead somewhere', async (t) => {
+  const { context } = await openContext(t)
+  const links = (page: number, total: number) => {
+    const options = { path: '/x', page: { page, limit: 10 }, total }
+    const headers = new Map(pageReply(context, [], options).headers)
+    t.equal(headers.get('X-Total-Count'), String(total))
+    return headers
+      .get('Link')
+      ?.replaceAll(`<${BASE_URL}/api/v1/x?limit=10&page=`, '')
+      .replaceAll('>; rel=', ' ')
+  }
+  t.equal(links(1, 0), undefined)
+  t.equal(links(1, 10), undefined)
+  t.equal(links(1, 11), '2 "next",2 "last"')
+  t.equal(links(2, 35), '3 "next",4 "last",1 "first",1 "prev"')
+  t.equal(links(4, 35), '1 "first",3 "prev"')
+  t.equal(links(9, 35), '1 "first",4 "prev"')
+  t.equal(links(9, 5), undefined)
+})

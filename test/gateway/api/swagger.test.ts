@@ -1,0 +1,136 @@
+/** The description of the API: valid, complete, and true of what the server answers. */
+
+import SwaggerParser from '@apidevtools/swagger-parser'
+import t from 'tap'
+import { Compile } from 'typebox/schema'
+import { describeApi } from '../../../gateway/api/swagger.js'
+import { OPERATIONS } from '../../../gateway/api/v1/operations.js'
+import { isExpected } from '../../helpers/expected.js'
+import { passwordOf, startGateway } from '../../helpers/gateway.js'
+import { type Answer, withPassword } from '../../helpers/requests.js'
+import { startTown, type Town } from '../../helpers/town.js'
+
+interface Described {
+  readonly operationId: string
+  readonly parameters: readonly { readonly name: string; readonly in: string }[]
+  readonly responses: Readonly<Record<string, { readonly schema?: Json }>>
+}
+type Json = { readonly [key: string]: unknown }
+type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
+
+t.test('it is valid Swagger 2.0 by an independent reader, and kept under review', async (t) => {
+  const { ask } = await startGateway(t)
+  const { status, json } = await ask({ path: '/swagger.v1.json' })
+  t.equal(status, 200)
+  await t.resolves(SwaggerParser.validate(plain(json)))
+  t.match(json, { swagger: '2.0', basePath: '/api/v1', info: { title: 'Gitea API' } })
+  isExpected(t, json, 'api/swagger')
+  t.notMatch(JSON.stringify(json), /"(?:anyOf|oneOf|allOf|const|~kind|\$id)"|null/)
+})
+
+t.test('the address that every error names leads to it', async (t) => {
+  const { ask } = await startGateway(t)
+  const refused = await ask({ path: '/api/v1/user' })
+  const { url } = refused.json as { url: string }
+  t.match(url, /\/api\/swagger$/)
+  const { status, headers } = await ask({ path: new URL(url).pathname })
+  t.equal(status, 302)
+  t.match(headers['location'], /\/swagger\.v1\.json$/)
+})
+
+t.test('it lists what is served, no more and no less, by the names of Gitea', async (t) => {
+  const { paths } = describeApi(OPERATIONS, '') as { paths: Paths }
+  const listed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
+  )
+  const served = OPERATIONS.map(({ id, method, path }) => `${id} ${method.toLowerCase()} ${path}`)
+  t.strictSame(listed.sort(), served.sort())
+  t.strictSame(served, [
+    'createCurrentUserRepo post /user/repos',
+    'createOrgRepo post /orgs/{org}/repos',
+    'getVersion get /version',
+    'orgCreate post /orgs',
+    'repoDelete delete /repos/{owner}/{repo}',
+    'repoEdit patch /repos/{owner}/{repo}',
+    'repoGet get /repos/{owner}/{repo}',
+    'userCreateToken post /users/{username}/tokens',
+    'userCurrentListRepos get /user/repos',
+    'userDeleteAccessToken delete /users/{username}/tokens/{token}',
+    'userGet get /users/{username}',
+    'userGetCurrent get /user',
+    'userGetTokens get /users/{username}/tokens',
+  ])
+})
+
+t.test('each path parameter is described, and the sub-path stands in the base', async (t) => {
+  const { paths, basePath } = describeApi(OPERATIONS, '/git') as { paths: Paths; basePath: string }
+  t.equal(basePath, '/git/api/v1')
+  for (const [path, methods] of Object.entries(paths)) {
+    const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    for (const { operationId, parameters } of Object.values(methods)) {
+      const named = parameters.filter((parameter) => parameter.in === 'path')
+      t.strictSame(named.map(({ name }) => name).sort(), wanted.sort(), operationId)
+    }
+  }
+})
+
+/** Every field must be described: a missing or an additional one does not fit. */
+function strict(schema: Json): Json {
+  const { properties, items, ...rest } = schema as {
+    properties?: Record<string, Json>
+    items?: Json
+  }
+  if (items !== undefined) return { ...rest, items: strict(items) }
+  if (properties === undefined) return rest
+  const entries = Object.entries(properties).map(([name, value]) => [name, strict(value)])
+  return {
+    ...{ ...rest, properties: Object.fromEntries(entries) },
+    ...{ required: Object.keys(properties), additionalProperties: false },
+  }
+}
+
+/** One request of each operation that succeeds, in an order in which they can. */
+async function successes({ as, ask }: Town): Promise<Readonly<Record<string, Answer>>> {
+  const authorization = withPassword('ada', passwordOf('ada'))
+  const account = (method: string, rest: string, body?: unknown) =>
+    ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
+  return {
+    getVersion: await as('anyone', 'GET', '/version'),
+    orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
+    createOrgRepo: await as('ada', 'POST', '/orgs/club/repos', { name: 'r' }),
+    createCurrentUserRepo: await as('ada', 'POST', '/user/repos', { name: 'r' }),
+    repoGet: await as('ada', 'GET', '/repos/ada/r'),
+    repoEdit: await as('ada', 'PATCH', '/repos/ada/r', { archived: true }),
+    userCurrentListRepos: await as('ada', 'GET', '/user/repos'),
+    repoDelete: await as('ada', 'DELETE', '/repos/ada/r'),
+    userGetCurrent: await as('ada', 'GET', '/user'),
+    userGet: await as('anyone', 'GET', '/users/ada'),
+    userCreateToken: await account('POST', '', { name: 'x', scopes: ['all'] }),
+    userGetTokens: await account('GET', ''),
+    userDeleteAccessToken: await account('DELETE', '/x'),
+  }
+}
+
+t.test('each answer is what the description says, field by field', async (t) => {
+  const town = await startTown(t)
+  const { json } = await town.ask({ path: '/swagger.v1.json' })
+  const whole = (await SwaggerParser.dereference(plain(json))) as unknown as { paths: Paths }
+  const answers = await successes(town)
+  for (const { id, method, path } of OPERATIONS) {
+    const answer = answers[id]
+    const described = whole.paths[path]?.[method.toLowerCase()]?.responses[String(answer?.status)]
+    if (answer === undefined || described === undefined) {
+      t.fail(`${id} answers ${answer?.status}, which is not described`)
+    } else if (described.schema === undefined) {
+      t.equal(answer.text, '', id)
+    } else {
+      const [, errors] = Compile(strict(plain(described.schema))).Errors(answer.json)
+      t.strictSame(errors, [], id)
+    }
+  }
+  const refused = await town.as('ada', 'GET', '/repos/ada/absent')
+  const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
+  t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal as well')
+})

@@ -1,0 +1,213 @@
+/** Every operation with every kind of credentials: exactly what its access and scopes declare. */
+
+import t from 'tap'
+import { newStorageKey } from '../../../../cgi/paths.js'
+import type { Request } from '../../../../conf/http.js'
+import { API_DOOR } from '../../../../gateway/api/door.js'
+import type { AnyOperation } from '../../../../gateway/api/operation.js'
+import { OPERATIONS } from '../../../../gateway/api/v1/operations.js'
+import { routeOf } from '../../../../gateway/api/validate.js'
+import { newToken } from '../../../../gateway/auth/token.js'
+import { NO_BODY } from '../../../../gateway/incoming-body.js'
+import { createRouteTable } from '../../../../gateway/route.js'
+import { createRouter } from '../../../../gateway/router.js'
+import { createRepository } from '../../../../sql/repositories.js'
+import { deleteToken } from '../../../../sql/tokens.js'
+import { openContext, passwordOf } from '../../../helpers/gateway.js'
+import { withPassword, withToken } from '../../../helpers/requests.js'
+
+const CATEGORIES = [
+  ...['activitypub', 'admin', 'misc', 'notification', 'organization'],
+  ...['package', 'issue', 'repository', 'user'],
+]
+const SCOPES = ['all', ...CATEGORIES.flatMap((word) => [`read:${word}`, `write:${word}`])]
+
+/** Who the credentials are of, and how far they reach. */
+type Bearer =
+  | { readonly kind: 'nobody' | 'malformed' | 'wrong' }
+  | {
+      readonly kind: 'owner' | 'stranger' | 'admin'
+      /** Undefined for a password. */
+      readonly scopes: readonly string[] | undefined
+    }
+
+interface Credentials {
+  readonly name: string
+  readonly bearer: Bearer
+  readonly authorization?: string
+  readonly query?: string
+}
+
+const PASSED = 299
+const SIGN_IN = '401 Only signed in user is allowed to call APIs.'
+const WRONG = '401 invalid username, password or token'
+
+/** What the declarations mean, said a second time and without the gate. */
+function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): string {
+  const { access, scopes } = operation
+  if (bearer.kind === 'malformed') return SIGN_IN
+  if (bearer.kind === 'wrong') return WRONG
+  if (!('scopes' in bearer)) {
+    if (access.kind === 'anyone') return String(PASSED)
+    if (access.kind !== 'repository' || access.mode !== 'read') return SIGN_IN
+    return isPrivate ? "404 The target couldn't be found." : String(PASSED)
+  }
+  const { scopes: held } = bearer
+  const covers = (scope: string) =>
+    held === undefined ||
+    held.includes('all') ||
+    held.includes(scope) ||
+    held.includes(scope.replace('read:', 'write:'))
+  if (!scopes.every(covers)) {
+    return (
+      '401 token does not have at least one of required scope(s), ' +
+      `required=[${scopes.join(' ')}], token scope=${held?.join(',')}`
+    )
+  }
+  const isStranger = bearer.kind === 'stranger'
+  switch (access.kind) {
+    case 'account':
+      if (held !== undefined) return '401 auth required'
+      if (!isStranger) return String(PASSED)
+      return '403 doer should be the site admin or be same as the contextUser'
+    case 'organization-repositories':
+      if (!isStranger) return String(PASSED)
+      return '403 Given user is not allowed to create repository in organization.'
+    case 'repository':
+      if (!isStranger || (access.mode === 'read' && !isPrivate)) return String(PASSED)
+      return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
+    default:
+      return String(PASSED)
+  }
+}
+
+const FORBIDDEN: Readonly<Record<string, string>> = {
+  admin: 'user should be an owner or a collaborator with admin write of a repository',
+  owner: 'user should be the owner of the repo',
+}
+
+const { context, house } = await openContext(t)
+const ada = await house.addUser('ada')
+const bob = await house.addUser('bob')
+const root = await house.addUser('root', { isAdmin: true })
+await house.addOrganization('club', ada)
+for (const name of ['public', 'private']) {
+  await createRepository(house.db, {
+    ...{ ownerId: ada.id, name, storage: newStorageKey(), description: '', website: '' },
+    ...{ isPrivate: name === 'private', isTemplate: false, isEmpty: true },
+    ...{ defaultBranch: 'main', objectFormat: 'sha1', preferences: {} },
+  })
+}
+
+/** Behind the gate stands a marker in place of the work, so that the matrix changes nothing. */
+const answer = createRouter({
+  context,
+  table: createRouteTable(
+    OPERATIONS.map(({ body: _, ...operation }) =>
+      routeOf({ ...operation, handle: async () => ({ status: PASSED }) }),
+    ),
+  ),
+  doorOfUnknown: API_DOOR,
+  forward: undefined,
+})
+
+async function everyCredentials(): Promise<readonly Credentials[]> {
+  const owner = (scopes: readonly string[] | undefined): Bearer => ({ kind: 'owner', scopes })
+  const all = (await house.addToken(ada, 'all')).plain
+  const revoked = await house.addToken(ada, 'all')
+  await deleteToken(house.db, ada.id, revoked.token.id)
+  const ofScopes: Credentials[] = []
+  for (const scope of SCOPES) {
+    const { plain } = await house.addToken(ada, scope)
+    const bearer = owner([scope])
+    ofScopes.push({ name: `a token of ${scope}`, bearer, authorization: withToken(plain) })
+  }
+  const twoScopes = await house.addToken(ada, 'read:repository', 'read:user')
+  const bobs = await house.addToken(bob, 'all')
+  const roots = await house.addToken(root, 'all')
+  const basic = withPassword
+  const refused = (kind: 'malformed' | 'wrong', name: string, authorization: string) => ({
+    ...{ name, bearer: { kind }, authorization },
+  })
+  const taken = (name: string, bearer: Bearer, authorization: string) => ({
+    ...{ name, bearer, authorization },
+  })
+  return [
+    { name: 'nothing', bearer: { kind: 'nobody' } },
+    ...['', 'token', 'token ', `token ${all} x`, `token ${all}, token ${all}`, `Digest ${all}`].map(
+      (text) => refused('malformed', `malformed '${text.replaceAll(all, 'T')}'`, text),
+    ),
+    ...['token abc', `token ${all}0`, `token ${all.toUpperCase()}x`, 'Basic !', 'Basic YWRh'].map(
+      (text) => refused('malformed', `malformed '${text.slice(0, 11)}'`, text),
+    ),
+    refused('wrong', 'a wrong token', withToken(newToken())),
+    refused('wrong', 'a revoked token', withToken(revoked.plain)),
+    refused('wrong', 'a revoked token as password', basic('ada', revoked.plain)),
+    refused('wrong', 'a revoked token as user name', basic(revoked.plain, '')),
+    ...ofScopes,
+    taken(
+      'a token of two scopes',
+      owner(['read:repository', 'read:user']),
+      withToken(twoScopes.plain),
+    ),
+    taken('Bearer', owner(['all']), `Bearer ${all}`),
+    taken('another case of the scheme', owner(['all']), `TOKEN ${all}`),
+    taken('a password', owner(undefined), basic('ada', passwordOf('ada'))),
+    taken('a token as password', owner(['all']), basic('ada', all)),
+    taken('a token as password of any name', owner(['all']), basic('x', all)),
+    taken('a token as user name', owner(['all']), basic(all, '')),
+    taken('a token as user name for git', owner(['all']), basic(all, 'x-oauth-basic')),
+    taken("another user's token", { kind: 'stranger', scopes: ['all'] }, withToken(bobs.plain)),
+    taken(
+      "another user's password",
+      { kind: 'stranger', scopes: undefined },
+      basic('bob', passwordOf('bob')),
+    ),
+    taken("an admin's token", { kind: 'admin', scopes: ['all'] }, withToken(roots.plain)),
+    taken(
+      "an admin's password",
+      { kind: 'admin', scopes: undefined },
+      basic('root', passwordOf('root')),
+    ),
+    { name: '?token=', bearer: { kind: 'malformed' }, query: `token=${all}` },
+    { name: '&access_token=', bearer: { kind: 'malformed' }, query: `page=1&access_token=${all}` },
+  ]
+}
+
+const credentials = await everyCredentials()
+const PATH_VALUES: Readonly<Record<string, string>> = {
+  ...{ owner: 'ada', username: 'ada', org: 'club', token: '1' },
+}
+
+for (const operation of OPERATIONS) {
+  for (const repo of operation.path.includes('{repo}') ? ['public', 'private'] : ['']) {
+    t.test(`${operation.id} ${repo}: each caller is answered as declared`, async (t) => {
+      const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => PATH_VALUES[name] ?? repo)
+      for (const { name, bearer, authorization, query = '' } of credentials) {
+        const request: Request = {
+          ...{ id: '1', method: operation.method, path: `/api/v1${path}`, query },
+          headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
+          ...{ address: '192.0.2.1', scheme: 'http', body: NO_BODY },
+          signal: new AbortController().signal,
+        }
+        const reply = await answer(request)
+        const message = reply.body === undefined ? '' : ` ${JSON.parse(String(reply.body)).message}`
+        t.equal(`${reply.status}${message}`, expected(operation, bearer, repo === 'private'), name)
+      }
+    })
+  }
+}
+
+t.test('no two operations share an id, or a method and a path', async (t) => {
+  const ids = new Set(OPERATIONS.map(({ id }) => id))
+  const places = new Set(OPERATIONS.map(({ method, path }) => `${method} ${path}`))
+  t.equal(ids.size, OPERATIONS.length)
+  t.equal(places.size, OPERATIONS.length)
+})
+
+t.test('every operation but those of the account itself asks a token for scopes', async (t) => {
+  const free = OPERATIONS.filter(({ scopes }) => scopes.length === 0).map(({ id }) => id)
+  t.strictSame(free.sort(), [
+    ...['getVersion', 'userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
+  ])
+})

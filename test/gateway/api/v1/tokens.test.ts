@@ -1,0 +1,123 @@
+/** Access tokens over the API, on both databases: made by password alone, shown once, revoked. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { forEachDatabase } from '../../../helpers/databases.js'
+import { isExpected } from '../../../helpers/expected.js'
+import { type Gateway, passwordOf } from '../../../helpers/gateway.js'
+import { withPassword, withToken } from '../../../helpers/requests.js'
+import { refusal, startTown } from '../../../helpers/town.js'
+
+type Fields = Record<string, unknown>
+
+/** Asks below `/users/ada/tokens`, signed in by password. */
+function byPassword({ ask }: Gateway, name: string) {
+  const authorization = withPassword(name, passwordOf(name))
+  return (method: string, rest = '', body?: unknown) =>
+    ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
+}
+
+await forEachDatabase(t, 'a token is made, used, listed and revoked', async (t, location) => {
+  const town = await startTown(t, { location })
+  await town.db('tokens').delete()
+  const tokens = byPassword(town, 'ada')
+  const made = await tokens('POST', '', { name: 'ci', scopes: ['write:repository', 'read:user'] })
+  t.equal(made.status, 201)
+  isExpected(t, made.json, 'api/token-created')
+  const { id, sha1 } = made.json as { id: number; sha1: string }
+  t.match(sha1, /^[0-9a-f]{40}$/)
+  t.equal((made.json as Fields)['token_last_eight'], sha1.slice(-8))
+
+  const me = () => town.ask({ path: '/api/v1/user', authorization: withToken(sha1) })
+  t.match(await me(), { status: 200, json: { login: 'ada' } })
+  // The last use is noted while the answer is on its way.
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await town.db('tokens').whereNull('last_used_at')).length === 0) break
+    await sleep(20)
+  }
+  const list = await tokens('GET')
+  isExpected(t, list.json, 'api/token-list')
+  t.equal(list.headers['x-total-count'], '1')
+  t.notMatch(list.text, sha1, 'the token itself is shown once')
+  const rows = JSON.stringify(await town.db('tokens').select('*'))
+  t.notMatch(rows, sha1, 'and kept nowhere')
+
+  t.match(await tokens('DELETE', `/${id}`), { status: 204, text: '' })
+  t.equal((await me()).status, 401, 'revoking holds for the next request')
+  t.match(await tokens('DELETE', `/${id}`), { status: 404 })
+})
+
+await forEachDatabase(
+  t,
+  'a token is revoked by its name, and the id goes first',
+  async (t, location) => {
+    const town = await startTown(t, { location })
+    const tokens = byPassword(town, 'ada')
+    const first = (await tokens('POST', '', { name: 'a/b c', scopes: ['all'] })).json as Fields
+    const named = { name: String(first['id']), scopes: ['all'] }
+    const second = (await tokens('POST', '', named)).json as Fields
+    t.equal((await tokens('DELETE', `/${first['id']}`)).status, 204)
+    const left = (await tokens('GET')).json as Fields[]
+    t.ok(left.some(({ id }) => id === second['id']))
+    t.notOk(left.some(({ id }) => id === first['id']))
+    t.equal((await tokens('DELETE', `/${first['id']}`)).status, 204, 'now it is a name')
+    await tokens('POST', '', { name: 'a/b c', scopes: ['all'] })
+    t.equal((await tokens('DELETE', '/a%2Fb%20c')).status, 204)
+    for (const absent of ['/absent', '/0', '/-1', '/%00', '/99999999999999999999']) {
+      t.equal((await tokens('DELETE', absent)).status, 404, absent)
+    }
+  },
+)
+
+await forEachDatabase(t, 'a bad token is refused by what is wrong', async (t, location) => {
+  const town = await startTown(t, { location })
+  const tokens = byPassword(town, 'ada')
+  const refused = async (body: unknown, status: number, message: string | RegExp) => {
+    const answer = await tokens('POST', '', body)
+    t.equal(answer.status, status, `${JSON.stringify(body)}: ${answer.text}`)
+    t.match(answer.json, { message })
+  }
+  await tokens('POST', '', { name: 'ci', scopes: ['all'] })
+  await refused({ name: 'ci', scopes: ['all'] }, 400, 'access token name has been used already')
+  await refused(
+    { name: 'x', scopes: ['write:everything'] },
+    400,
+    'invalid access token scope provided: write:everything',
+  )
+  await refused({ name: 'x' }, 400, 'access token must have a scope')
+  await refused({ name: 'x', scopes: [] }, 400, 'access token must have a scope')
+  await refused({ name: 'x', scopes: ['public-only'] }, 400, 'access token must have a scope')
+  await refused({ scopes: ['all'] }, 422, '[Name]: Required')
+  await refused({ name: '', scopes: ['all'] }, 422, '[Name]: Required')
+  await refused({ name: 'x', scopes: 'all' }, 422, /^\[Scopes\]: /)
+  await refused({ name: 'x', scopes: [1] }, 422, /^\[Scopes\]: /)
+  await refused({ name: 'x'.repeat(256), scopes: ['all'] }, 422, /^\[Name\]: /)
+})
+
+await forEachDatabase(t, 'tokens are of their account, and of site admins', async (t, location) => {
+  const town = await startTown(t, { location })
+  const body = { name: 'x', scopes: ['all'] }
+  const foreign = refusal('doer should be the site admin or be same as the contextUser')
+  const bob = byPassword(town, 'bob')
+  for (const [method, rest, sent] of [
+    ...[['GET', '', undefined] as const, ['POST', '', body] as const],
+    ['DELETE', '/x', undefined] as const,
+  ]) {
+    const answer = await bob(method, rest, sent)
+    t.equal(answer.status, 403, method)
+    t.strictSame(answer.json, foreign)
+    const path = `/users/ada/tokens${rest}`
+    t.match(await town.as('ada', method, path, sent), {
+      ...{ status: 401, json: refusal('auth required') },
+    })
+    t.match(await town.as('anyone', method, path, sent), {
+      ...{ status: 401, json: refusal('Only signed in user is allowed to call APIs.') },
+    })
+  }
+  const authorization = withPassword('bob', passwordOf('bob'))
+  const absent = await town.ask({ path: '/api/v1/users/absent/tokens', authorization })
+  t.strictSame(absent.json, foreign, 'which names there are is not told')
+  const root = byPassword(town, 'root')
+  t.equal((await root('POST', '', body)).status, 201)
+  t.equal((await root('DELETE', '/x')).status, 204)
+})

@@ -1,0 +1,23 @@
+/** What one account shows to whom. */
+
+import t from 'tap'
+import { ownerObject, userObject } from '../../../../gateway/api/v1/user-object.js'
+import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+
+t.test('the address and the state of an account are its own and the admins’', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('Ada'), await house.addUser('bob')]
+  const root = await house.addUser('root', { isAdmin: true })
+  const seen = ownerObject(context, ada)
+  t.equal(seen.email, 'ada@noreply.code.example.com')
+  t.equal(seen.html_url, `${BASE_URL}/Ada`)
+  t.strictSame([seen.login, seen.username], ['Ada', 'Ada'], 'clients read either')
+  for (const viewer of [undefined, bob]) t.strictSame(userObject(context, ada, viewer), seen)
+  for (const viewer of [ada, root]) {
+    const own = userObject(context, ada, viewer)
+    t.match(own, { email: 'ada@example.com', active: true, is_admin: false })
+    t.strictSame(Object.keys(own), Object.keys(seen), 'in the same fields')
+  }
+  t.equal(userObject(context, root, ada).is_admin, false, 'who is an admin is not told')
+  t.equal(userObject(context, root, root).is_admin, true)
+})

@@ -1,0 +1,140 @@
+/** Queries are converted and bodies are not: a body is right, or refused by the field at fault. */
+
+import t, { type Test } from 'tap'
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import { jsonReply } from '../../../gateway/api/door.js'
+import { defineOperation } from '../../../gateway/api/operation.js'
+import { routeOf } from '../../../gateway/api/validate.js'
+import { ANONYMOUS } from '../../../gateway/auth/identify.js'
+import type { Context } from '../../../gateway/context.js'
+import type { Route } from '../../../gateway/route.js'
+import { openContext } from '../../helpers/gateway.js'
+
+const route = routeOf(
+  defineOperation({
+    ...{ id: 'thingMake', method: 'POST', path: '/things', summary: '', tags: [], params: {} },
+    ...{ access: { kind: 'anyone' }, scopes: [], failures: [] },
+    query: Type.Object({
+      page: Type.Optional(Type.Integer()),
+      open: Type.Optional(Type.Boolean()),
+      q: Type.Optional(Type.String()),
+    }),
+    body: Type.Object({
+      name: Type.String({ minLength: 1 }),
+      auto_init: Type.Optional(Type.Boolean()),
+      count: Type.Optional(Type.Integer()),
+      list: Type.Optional(Type.Array(Type.String())),
+      inner: Type.Optional(Type.Object({ deep: Type.Boolean() })),
+    }),
+    success: { status: 200, schema: null },
+    handle: async (_context, { query, body }) => jsonReply(200, { query, body }),
+  }),
+)
+
+async function* chunks(...parts: readonly (string | Uint8Array)[]) {
+  for (const part of parts) yield Buffer.from(part)
+}
+
+/** What the handler got, or `status message`. */
+function asker(context: Context) {
+  return async (
+    body: string | Uint8Array,
+    { query = '', type, length }: { query?: string; type?: string; length?: number } = {},
+  ): Promise<unknown> => {
+    const headers = new Map([
+      ...(type === undefined ? [] : [['content-type', type] as const]),
+      ...(length === undefined ? [] : [['content-length', String(length)] as const]),
+    ])
+    const request = {
+      ...{ id: '1', method: 'POST', path: '/api/v1/things', query, headers },
+      ...{ address: '', scheme: 'http', body: chunks(body) },
+      signal: new AbortController().signal,
+    }
+    try {
+      const call = { request, params: {}, grant: { who: ANONYMOUS } }
+      const reply = await (route as Route<'anyone'>).handle(context, call)
+      return JSON.parse(String(reply.body))
+    } catch (error) {
+      if (error instanceof Failure) return `${error.status} ${error.message}`
+      throw error
+    }
+  }
+}
+
+async function open(t: Test) {
+  return asker((await openContext(t)).context)
+}
+
+t.test('the query is converted, and what cannot be is left out', async (t) => {
+  const ask = await open(t)
+  const queryOf = async (query: string) =>
+    ((await ask('{"name":"x"}', { query })) as { query: unknown }).query
+  t.strictSame(await queryOf(''), {})
+  t.strictSame(await queryOf('page=2&q=a%20b+c&open=true'), { page: 2, q: 'a b c', open: true })
+  t.strictSame(await queryOf('page=-1&open=0'), { page: -1, open: false })
+  for (const bad of ['page=', 'page=abc', 'page=1.5', 'page=1e3', `page=${'9'.repeat(16)}`]) {
+    t.strictSame(await queryOf(bad), {}, bad)
+  }
+  t.strictSame(await queryOf('page=1&page=2&other=x&__proto__=y'), { page: 1 })
+  t.strictSame(await queryOf('q=%ff'), { q: '\ufffd' })
+})
+
+t.test('a body that fits arrives as it is, with what it holds besides', async (t) => {
+  const ask = await open(t)
+  const body = { name: 'x', auto_init: false, count: 0, list: [], inner: { deep: true } }
+  t.strictSame(await ask(JSON.stringify(body)), { query: {}, body })
+  t.match(await ask('\n {"name": "ä☃"} '), { body: { name: 'ä☃' } })
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/a+json',
+  ]) {
+    t.match(await ask('{"name":"x"}', { type }), { body: { name: 'x' } }, type)
+  }
+})
+
+t.test('a body is refused by its field, in the names that clients know', async (t) => {
+  const ask = await open(t)
+  t.equal(await ask(''), '422 [Name]: Required')
+  t.equal(await ask('{}'), '422 [Name]: Required')
+  t.equal(await ask('{"name":""}'), '422 [Name]: Required')
+  t.match(await ask('{"name":null}'), /^422 \[Name\]: /)
+  t.match(await ask('{"name":"x","auto_init":"true"}'), /^422 \[AutoInit\]: /)
+  t.match(await ask('{"name":"x","auto_init":1}'), /^422 \[AutoInit\]: /)
+  t.match(await ask('{"name":"x","count":"1"}'), /^422 \[Count\]: /)
+  t.match(await ask('{"name":"x","count":1.5}'), /^422 \[Count\]: /)
+  t.match(await ask('{"name":"x","list":["a",1]}'), /^422 \[List\]: /)
+  t.match(await ask('{"name":"x","list":null}'), /^422 \[List\]: /)
+  t.match(await ask('{"name":"x","inner":{}}'), /^422 \[\w+\]: /)
+})
+
+t.test('what is no JSON object is refused', async (t) => {
+  const ask = await open(t)
+  for (const text of ['{', '{"name":}', 'name=x', '{"name":"x"}}', '\ufeff', "{'name':'x'}"]) {
+    t.equal(await ask(text), '422 []: the body is not JSON', text)
+  }
+  for (const text of ['null', '[]', '"x"', '7', 'true']) t.match(await ask(text), /^422 \[/, text)
+})
+
+t.test('what would reach for a prototype is only a field that is dropped', async (t) => {
+  const ask = await open(t)
+  const text = '{"name":"x","__proto__":{"auto_init":true},"constructor":1}'
+  t.strictSame(await ask(text), { query: {}, body: { name: 'x', constructor: 1 } })
+  t.equal(({} as Record<string, unknown>)['auto_init'], undefined)
+})
+
+t.test('another type of body is refused, unless it is empty', async (t) => {
+  const ask = await open(t)
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'json', 'multipart/x']) {
+    t.equal(await ask('{"name":"x"}', { type }), '415 The body must be application/json.', type)
+  }
+  t.equal(await ask('', { type: 'text/plain' }), '422 [Name]: Required')
+})
+
+t.test('a body over its bound is refused, read or declared', async (t) => {
+  const ask = await open(t)
+  const large = JSON.stringify({ name: 'x'.repeat(1_048_576) })
+  t.match(await ask(large), /^413 /)
+  t.match(await ask('{"name":"x"}', { length: 1_048_577 }), /^413 /)
+})

@@ -1,0 +1,153 @@
+/** The one gate: each access, asked by each kind of person, for each kind of repository. */
+
+import t, { type Test } from 'tap'
+import { newStorageKey } from '../../../cgi/paths.js'
+import { Failure } from '../../../conf/failures.js'
+import { type Access, admit } from '../../../gateway/auth/gate.js'
+import { ANONYMOUS, type Identity } from '../../../gateway/auth/identify.js'
+import type { Scope } from '../../../gateway/auth/scopes.js'
+import { createRepository, updateRepository } from '../../../sql/repositories.js'
+import type { Owner, User } from '../../../sql/users.js'
+import { openContext } from '../../helpers/gateway.js'
+
+/** Who signed in by password, or with a token of these scopes. */
+function as(user: User, ...scopes: readonly string[]): Identity {
+  return { kind: 'user', user, scopes: scopes.length === 0 ? undefined : scopes }
+}
+
+async function openVillage(t: Test) {
+  const { house } = await openContext(t)
+  const { db } = house
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const addRepository = (owner: Owner, name: string, isPrivate: boolean) =>
+    createRepository(db, {
+      ...{ ownerId: owner.id, name, storage: newStorageKey(), description: '', website: '' },
+      ...{ isPrivate, isTemplate: false, isEmpty: true, defaultBranch: 'main' },
+      ...{ objectFormat: 'sha1', preferences: {} },
+    })
+  /** `ok`, or the name of the failure. */
+  const asked = async (
+    who: Identity,
+    access: Access,
+    params: Record<string, string> = {},
+    { scopes = [], challenges = false }: { scopes?: Scope[]; challenges?: boolean } = {},
+  ) => {
+    try {
+      await admit(db, { who, access, scopes, params, challenges })
+      return 'ok'
+    } catch (error) {
+      if (error instanceof Failure) return error.failure
+      throw error
+    }
+  }
+  return { ...house, ada, bob, addRepository, asked }
+}
+
+const to = (mode: 'read' | 'write' | 'admin' | 'owner') => ({ kind: 'repository', mode }) as const
+
+t.test('a collaborator may do what its mode says, and no more', async (t) => {
+  const { db, ada, bob, addRepository, asked } = await openVillage(t)
+  const repository = await addRepository(ada, 'r', true)
+  const params = { owner: 'ada', repo: 'r' }
+  t.equal(await asked(as(bob), to('read'), params), 'not_found')
+  t.equal(await asked(as(bob), to('write'), params), 'not_found', 'and not forbidden')
+  const grant = (mode: string) =>
+    db('collaborators')
+      .insert({ repository_id: repository.id, user_id: bob.id, mode })
+      .onConflict(['repository_id', 'user_id'])
+      .merge()
+  const allowed: Record<string, readonly string[]> = {
+    read: ['ok', 'forbidden', 'forbidden', 'forbidden'],
+    write: ['ok', 'ok', 'forbidden', 'forbidden'],
+    admin: ['ok', 'ok', 'ok', 'forbidden'],
+  }
+  for (const [mode, wanted] of Object.entries(allowed)) {
+    await grant(mode)
+    const got: string[] = []
+    for (const needed of ['read', 'write', 'admin', 'owner'] as const) {
+      got.push(await asked(as(bob), to(needed), params))
+    }
+    t.strictSame(got, wanted, mode)
+  }
+  t.equal(await asked(as(ada), to('owner'), params), 'ok')
+})
+
+t.test('git’s strangers are asked who they are, of missing and private alike', async (t) => {
+  const { ada, bob, addRepository, asked } = await openVillage(t)
+  await addRepository(ada, 'hidden', true)
+  await addRepository(ada, 'open', false)
+  for (const challenges of [true, false]) {
+    const unseen = challenges ? 'sign_in_required' : 'not_found'
+    for (const repo of ['hidden', 'absent']) {
+      const params = { owner: 'ada', repo }
+      t.equal(await asked(ANONYMOUS, to('read'), params, { challenges }), unseen)
+      t.equal(await asked(ANONYMOUS, to('write'), params, { challenges }), 'sign_in_required')
+      t.equal(await asked(as(bob), to('read'), params, { challenges }), 'not_found')
+    }
+    const open = { owner: 'ada', repo: 'open' }
+    t.equal(await asked(ANONYMOUS, to('read'), open, { challenges }), 'ok')
+    t.equal(await asked(ANONYMOUS, to('write'), open, { challenges }), 'sign_in_required')
+    t.equal(await asked(as(bob), to('write'), open, { challenges }), 'forbidden')
+  }
+})
+
+t.test('a token needs every scope that is asked, a password none', async (t) => {
+  const { ada, asked } = await openVillage(t)
+  const scopes: Scope[] = ['read:user', 'read:repository']
+  const signedIn = { kind: 'signed-in' } as const
+  t.equal(await asked(as(ada), signedIn, {}, { scopes }), 'ok')
+  t.equal(await asked(as(ada, 'all'), signedIn, {}, { scopes }), 'ok')
+  t.equal(await asked(as(ada, 'write:repository', 'read:user'), signedIn, {}, { scopes }), 'ok')
+  t.equal(await asked(as(ada, 'read:user'), signedIn, {}, { scopes }), 'scope_missing')
+  t.equal(await asked(as(ada, 'read:issue'), { kind: 'anyone' }, {}, { scopes }), 'scope_missing')
+  t.equal(await asked(ANONYMOUS, { kind: 'anyone' }, {}, { scopes }), 'ok')
+})
+
+t.test('a token for public things does not reach a private repository', async (t) => {
+  const { ada, bob, addRepository, asked, addOrganization } = await openVillage(t)
+  await addRepository(ada, 'hidden', true)
+  await addRepository(ada, 'open', false)
+  await addRepository(await addOrganization('club', ada, 'private'), 'inner', false)
+  const limited = as(ada, 'public-only', 'all')
+  t.equal(await asked(limited, to('read'), { owner: 'ada', repo: 'open' }), 'ok')
+  t.equal(await asked(limited, to('read'), { owner: 'ada', repo: 'hidden' }), 'forbidden')
+  t.equal(await asked(limited, to('read'), { owner: 'club', repo: 'inner' }), 'forbidden')
+  const stranger = as(bob, 'public-only', 'all')
+  t.equal(await asked(stranger, to('read'), { owner: 'ada', repo: 'hidden' }), 'not_found')
+})
+
+t.test('a token for public things neither lists nor makes things of any visibility', async (t) => {
+  const { ada, asked, addOrganization } = await openVillage(t)
+  await addOrganization('club', ada, 'public')
+  const limited = as(ada, 'public-only', 'all')
+  const signedIn = { kind: 'signed-in' } as const
+  const inClub = { kind: 'organization-repositories' } as const
+  t.equal(await asked(limited, signedIn, {}, { scopes: ['read:user'] }), 'ok')
+  t.equal(await asked(limited, signedIn, {}, { scopes: ['write:repository'] }), 'forbidden')
+  t.equal(await asked(limited, inClub, { org: 'club' }), 'forbidden')
+  t.equal(await asked(as(ada, 'all'), inClub, { org: 'club' }), 'ok')
+})
+
+t.test('an account is for itself and site admins, by password', async (t) => {
+  const { ada, bob, addUser, asked } = await openVillage(t)
+  const root = await addUser('root', { isAdmin: true })
+  const account = { kind: 'account' } as const
+  t.equal(await asked(as(ada), account, { username: 'ADA' }), 'ok')
+  t.equal(await asked(as(ada, 'all'), account, { username: 'ada' }), 'sign_in_required')
+  t.equal(await asked(as(bob), account, { username: 'ada' }), 'forbidden')
+  t.equal(await asked(as(bob), account, { username: 'absent' }), 'forbidden')
+  t.equal(await asked(as(root), account, { username: 'ada' }), 'ok')
+  t.equal(await asked(as(root), account, { username: 'absent' }), 'not_found')
+  t.equal(await asked(ANONYMOUS, account, { username: 'ada' }), 'sign_in_required')
+})
+
+t.test('what the gate grants says where the repository is now', async (t) => {
+  const { db, ada, addRepository } = await openVillage(t)
+  const { id } = await addRepository(ada, 'old', false)
+  await updateRepository(db, id, { name: 'new' })
+  for (const [repo, hasMoved] of [['old', true] as const, ['NEW.git', false] as const]) {
+    const params = { owner: 'Ada', repo }
+    const question = { who: ANONYMOUS, access: to('read'), scopes: [], params, challenges: false }
+    t.match(await admit(db, question), { repository: { name: 'new' }, hasMoved, mode: 'read' })
+  }
+})

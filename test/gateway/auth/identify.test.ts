@@ -1,0 +1,89 @@
+/** Who asks is told from the credentials alone, and nothing of them is written down. */
+
+import t from 'tap'
+import type { Request } from '../../../conf/http.js'
+import { identify, SIGN_IN_MESSAGE } from '../../../gateway/auth/identify.js'
+import { newToken } from '../../../gateway/auth/token.js'
+import { NO_BODY } from '../../../gateway/incoming-body.js'
+import { deleteToken } from '../../../sql/tokens.js'
+import { openContext, passwordOf } from '../../helpers/gateway.js'
+import { withPassword, withToken } from '../../helpers/requests.js'
+
+const aRequest = (authorization?: string, query = ''): Request => ({
+  ...{ id: '1', method: 'GET', path: '/', query, body: NO_BODY, address: '192.0.2.1' },
+  headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
+  ...{ scheme: 'http', signal: new AbortController().signal },
+})
+
+t.test('nobody, a token with its scopes, a password without', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const { plain } = await house.addToken(ada, 'read:user')
+  t.strictSame(await identify(context, aRequest()), { kind: 'anonymous' })
+  const byToken = await identify(context, aRequest(withToken(plain)))
+  t.match(byToken, { kind: 'user', user: { name: 'ada' }, scopes: ['read:user'] })
+  const byPassword = await identify(context, aRequest(withPassword('ADA', passwordOf('ada'))))
+  t.match(byPassword, { kind: 'user', user: { name: 'ada' }, scopes: undefined })
+})
+
+t.test('malformed, wrong and closed are told apart', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const { plain, token } = await house.addToken(ada, 'all')
+  const malformed = { message: SIGN_IN_MESSAGE }
+  for (const text of ['token short', `token ${plain}x`, withPassword('ada', ''), 'Basic ?']) {
+    await t.rejects(identify(context, aRequest(text)), malformed, text)
+  }
+  for (const query of [`token=${plain}`, `a=b&access_token=${plain}`, 'token=']) {
+    await t.rejects(identify(context, aRequest(undefined, query)), malformed, query)
+  }
+  t.match(await identify(context, aRequest(undefined, 'mytoken=x&token')), { kind: 'anonymous' })
+  const wrong = { message: 'invalid username, password or token' }
+  const tries = [
+    ...[withToken(newToken()), withPassword('ada', newToken()), withPassword(newToken(), '')],
+    ...[withPassword('ada', 'wrong'), withPassword('absent', 'wrong'), withPassword('', 'x')],
+  ]
+  for (const text of tries) await t.rejects(identify(context, aRequest(text)), wrong, text)
+  await house.db('users').where({ owner_id: ada.id }).update({ is_active: false })
+  const closed = { message: /prohibited from signing in/ }
+  await t.rejects(identify(context, aRequest(withToken(plain))), closed)
+  await t.rejects(identify(context, aRequest(withPassword('ada', passwordOf('ada')))), closed)
+  await deleteToken(house.db, ada.id, token.id)
+  await t.rejects(identify(context, aRequest(withToken(plain))), wrong, 'a revoked one')
+})
+
+t.test('revoked tokens never count as guesses, however often they come', async (t) => {
+  const { context, house } = await openContext(t)
+  await house.addUser('ada')
+  const revoked = withPassword('ada', newToken())
+  for (let n = 0; n < 50; n += 1) {
+    await t.rejects(identify(context, aRequest(revoked)), { message: /^invalid username/ })
+  }
+  const right = aRequest(withPassword('ada', passwordOf('ada')))
+  t.match(await identify(context, right), { kind: 'user' })
+})
+
+t.test('a user without a password signs in by token alone', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  await house.db('users').where({ owner_id: ada.id }).update({ password_hash: null })
+  await t.rejects(identify(context, aRequest(withPassword('ada', passwordOf('ada')))))
+})
+
+t.test('a failed sign-in is logged with its account, and with no secret', async (t) => {
+  const { context, house } = await openContext(t)
+  await house.addUser('ada')
+  const { plain } = await house.addToken(await house.addUser('bob'), 'all')
+  for (const [name, password] of [
+    ...[['ada', 'my secret'] as const, ['my secret', 'x'] as const, [plain, 'x'] as const],
+  ]) {
+    await t.rejects(identify(context, aRequest(withPassword(name, password))))
+  }
+  const failed = house.lines.filter(({ event }) => event === 'sign-in-failed')
+  t.strictSame(
+    failed.map(({ name, address }) => [name, address]),
+    [['ada', '192.0.2.1'], ...[1, 2].map(() => [undefined, '192.0.2.1'])],
+  )
+  t.notMatch(JSON.stringify(house.lines), 'my secret')
+  t.notMatch(JSON.stringify(house.lines), plain)
+})

@@ -1,0 +1,129 @@
+/** What git says of itself is remembered, and of nothing that may differ. */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Test, t } from 'tap'
+import { callBackend } from '../../../cgi/backend.js'
+import { findGit } from '../../../cgi/git.js'
+import { initRepository } from '../../../cgi/repository.js'
+import { advertiseFetch } from '../../../gateway/git/advertisement.js'
+import { NO_BODY } from '../../../gateway/incoming-body.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const V2 = 'version=2'
+
+/** A bare repository, and a question about it whose answers are real and counted. */
+async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+  const git = await findGit()
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(git, path, { defaultBranch: 'main', objectFormat })
+  // Each test has a configuration that no other one has asked about.
+  const config = (lines: string) =>
+    writeFile(join(path, 'config'), baseConfig(objectFormat) + lines)
+  const state = { asked: 0 }
+  const ask = async (gitProtocol = V2) => {
+    const reply = await advertiseFetch({
+      repositoryPath: path,
+      gitProtocol,
+      async ask() {
+        state.asked += 1
+        const answer = await callBackend(git, {
+          ...{ repositoryPath: path, method: 'GET', suffix: 'info/refs' },
+          ...{ service: 'git-upload-pack', gzip: false, remoteAddress: '127.0.0.1', config: [] },
+          ...{ body: NO_BODY, signal: new AbortController().signal, timeoutMs: 10_000 },
+          gitProtocol,
+        })
+        return { status: answer.status, headers: answer.headers, body: answer.body }
+      },
+    })
+    return { ...reply, text: await textOf(reply.body) }
+  }
+  return { path, config, ask, state }
+}
+
+let counter = 0
+
+function baseConfig(objectFormat: 'sha1' | 'sha256'): string {
+  counter += 1
+  const version = objectFormat === 'sha256' ? 1 : 0
+  const extension = objectFormat === 'sha256' ? '[extensions]\n\tobjectformat = sha256\n' : ''
+  const core = `[core]\n\trepositoryformatversion = ${version}\n\tbare = true\n`
+  return `# test ${counter}\n${core}${extension}`
+}
+
+async function textOf(body: unknown): Promise<string> {
+  const chunks: Uint8Array[] = []
+  if (body instanceof Uint8Array) return Buffer.from(body).toString()
+  for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+t.test('the second request of protocol v2 needs no git, and hears the same', async (t) => {
+  const { config, ask, state } = await aRepository(t)
+  await config('')
+  const first = await ask()
+  const second = await ask()
+  t.match(first.text, /version 2\n[\s\S]*0000$/)
+  t.equal(second.text, first.text)
+  t.same(second.headers, first.headers)
+  t.equal(state.asked, 1)
+})
+
+t.test('a repository of the other object format hears of its own', async (t) => {
+  const one = await aRepository(t)
+  const other = await aRepository(t, 'sha256')
+  await one.config('')
+  await other.config('')
+  t.match((await one.ask()).text, /object-format=sha1\n/)
+  t.match((await other.ask()).text, /object-format=sha256\n/)
+})
+
+t.test('a change of the configuration shows at once', async (t) => {
+  const { config, ask } = await aRepository(t)
+  await config('')
+  t.match((await ask()).text, /filter/)
+  await config('[uploadpack]\n\tallowFilter = false\n')
+  t.notMatch((await ask()).text, /filter/)
+})
+
+t.test('the older protocols name references, so git is asked each time', async (t) => {
+  const { config, ask, state } = await aRepository(t)
+  await config('')
+  for (const protocol of ['', '', 'version=1', 'version=1', 'version=2:more']) {
+    await ask(protocol)
+  }
+  t.equal(state.asked, 5)
+})
+
+t.test('a configuration that leads to other files is not relied upon', async (t) => {
+  const { path, config, ask, state } = await aRepository(t)
+  await mkdir(join(path, 'more'))
+  await writeFile(join(path, 'more', 'config'), '')
+  await config('[include]\n\tpath = more/config\n')
+  await ask()
+  await writeFile(join(path, 'more', 'config'), '[uploadpack]\n\tallowFilter = false\n')
+  t.notMatch((await ask()).text, /filter/)
+  t.equal(state.asked, 2)
+})
+
+t.test('a refusal is not remembered', async (t) => {
+  const { path, config, ask } = await aRepository(t)
+  await config('')
+  await rm(join(path, 'HEAD'))
+  t.equal((await ask()).status, 404)
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/main\n')
+  t.equal((await ask()).status, 200)
+})
+
+t.test('what breaks off is not remembered', async (t) => {
+  const { path, config, state } = await aRepository(t)
+  await config('')
+  const ask = async () => {
+    state.asked += 1
+    return { status: 200, body: NO_BODY }
+  }
+  for (let time = 0; time < 2; time += 1) {
+    await advertiseFetch({ repositoryPath: path, gitProtocol: V2, ask })
+  }
+  t.equal(state.asked, 2)
+})

@@ -1,0 +1,105 @@
+/** Git over HTTP: four requests of the smart protocol, each with what it needs, and no other. */
+
+import t from 'tap'
+import { GIT_ROUTES } from '../../../gateway/git/routes.js'
+import { withPassword } from '../../helpers/requests.js'
+import { startTown, visible } from '../../helpers/town.js'
+
+const UPLOAD = '/info/refs?service=git-upload-pack'
+const RECEIVE = '/info/refs?service=git-receive-pack'
+
+t.test('reading needs read and writing write, in access and scope', async (t) => {
+  const needs = GIT_ROUTES.map(({ method, path, query, access, scopes }) => {
+    const mode = access.kind === 'repository' ? access.mode : access.kind
+    const place = path.slice('/{owner}/{repo}'.length) + (query ? `?${query}` : '')
+    return `${method} ${place}: ${[mode, ...scopes].join(' ')}`
+  })
+  t.strictSame(needs, [
+    'GET /info/refs?service=git-upload-pack: read read:repository',
+    'GET /info/refs?service=git-receive-pack: write write:repository',
+    'GET /info/refs: anyone',
+    'POST /git-upload-pack: read read:repository',
+    'POST /git-receive-pack: write write:repository',
+  ])
+})
+
+t.test('public is read by anybody, private and missing ask who it is', async (t) => {
+  const { as, ask } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'open' })
+  await as('ada', 'POST', '/user/repos', { name: 'hidden', private: true })
+  for (const name of ['open', 'open.git', 'OPEN.git']) {
+    const answer = await ask({ path: `/ada/${name}${UPLOAD}` })
+    t.equal(answer.status, name.startsWith('o') ? 200 : 301, name)
+  }
+  const hidden = await ask({ path: `/ada/hidden.git${UPLOAD}` })
+  t.equal(hidden.status, 401)
+  t.equal(hidden.headers['www-authenticate'], 'Basic realm="Gatehouse"')
+  for (const path of ['/ada/absent.git', '/nobody/hidden', '/ada/%00', '/..%2Fada/hidden']) {
+    t.strictSame(visible(await ask({ path: path + UPLOAD })), visible(hidden), path)
+  }
+  for (const path of [`/ada/open${RECEIVE}`, `/ada/absent${RECEIVE}`]) {
+    t.strictSame(visible(await ask({ path })), visible(hidden), path)
+  }
+})
+
+t.test('another name of a repository leads to its own', async (t) => {
+  const { as, ask } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'Old' })
+  await as('ada', 'PATCH', '/repos/ada/old', { name: 'New' })
+  const base = 'http://code.example.com/ada/New.git'
+  for (const name of ['/ada/old', '/Ada/NEW.git', '/ada/Old.git']) {
+    const { status, headers } = await ask({ path: name + UPLOAD })
+    t.equal(status, 301, name)
+    t.equal(headers.location, base + UPLOAD)
+  }
+})
+
+t.test('the dumb protocol and other services are refused', async (t) => {
+  const { as, ask } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  for (const query of [
+    '',
+    '?service=git-upload-archive',
+    '?service=',
+    '?service=git-upload-pack&x',
+  ]) {
+    const answer = await ask({ path: `/ada/r.git/info/refs${query}` })
+    t.equal(answer.status, 403, query)
+    t.match(answer.text, /smart HTTP protocol/)
+  }
+  for (const path of ['/HEAD', '/objects/info/packs', '/config', '/objects/../config', '/..']) {
+    t.equal((await ask({ path: `/ada/r.git${path}` })).status, 404, path)
+  }
+})
+
+t.test('a body of another kind, or coded in another way, is refused before git runs', async (t) => {
+  const { as, ask } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const posted = (headers: Record<string, string>) =>
+    ask({ method: 'POST', path: '/ada/r.git/git-upload-pack', body: '0000', headers })
+  const type = 'application/x-git-upload-pack-request'
+  for (const other of ['', 'text/plain', 'application/x-git-receive-pack-request']) {
+    t.equal((await posted({ 'content-type': other })).status, 415, other)
+  }
+  for (const coding of ['br', 'gzip, gzip', 'deflate', 'gzip;x']) {
+    const coded = await posted({ 'content-type': type, 'content-encoding': coding })
+    t.equal(coded.status, 415, coding)
+  }
+  t.equal((await posted({ 'content-type': type })).status, 200)
+})
+
+t.test('an archived repository refuses pushes with a sentence, and is still read', async (t) => {
+  const { as, ask } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
+  const made = await ask({
+    ...{ method: 'POST', path: '/api/v1/users/ada/tokens' },
+    authorization: withPassword('ada', 'password of ada'),
+    body: { name: 'push', scopes: ['write:repository'] },
+  })
+  const { sha1 } = made.json as { sha1: string }
+  const authorization = withPassword('ada', sha1)
+  const push = await ask({ path: `/ada/r.git${RECEIVE}`, authorization })
+  t.match(push, { status: 403, text: 'ada/r is archived: it can be read, not pushed to.\n' })
+  t.equal((await ask({ path: `/ada/r.git${UPLOAD}`, authorization })).status, 200)
+})

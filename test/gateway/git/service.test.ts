@@ -1,0 +1,60 @@
+/** One Git request through git itself: within bounds, and noted when it was a push. */
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { findRepository } from '../../../sql/repositories.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { startTown } from '../../helpers/town.js'
+
+async function waitFor(isDone: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await isDone()) return true
+    await sleep(25)
+  }
+  return false
+}
+
+t.test('a push is noted: when, how large, and no longer empty', async (t) => {
+  const { as, ada, port, db, server, addToken } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const { plain } = await addToken(ada, 'write:repository')
+  const cwd = await temporaryFolder(t)
+  await git(['init', '--initial-branch=main', 'w'], { cwd })
+  const work = { cwd: join(cwd, 'w') }
+  await git(['commit', '--allow-empty', '-m', 'x'], work)
+  const remote = `http://ada:${plain}@127.0.0.1:${port}/ada/r.git`
+  await git(['push', remote, 'main'], work)
+  const noted = async () => {
+    const repository = await findRepository(db, 'ada', 'r')
+    return repository?.pushedAtMs !== undefined && repository.sizeKib > 0
+  }
+  t.ok(await waitFor(noted))
+  t.match((await as('ada', 'GET', '/repos/ada/r')).json, { empty: false })
+  const counted = 'gatehouse_git_services_total{service="git-receive-pack",outcome="ok"} 2'
+  t.ok(await waitFor(async () => (await server.metrics.registry.metrics()).includes(counted)))
+})
+
+t.test('a pack over the bound is refused, and the queue is free again', async (t) => {
+  const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1KiB', GATEHOUSE_GIT_PROCESSES_MAX: '1' }
+  const { as, ada, port, addToken, server } = await startTown(t, { environment })
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const { plain } = await addToken(ada, 'write:repository')
+  const cwd = await temporaryFolder(t)
+  await git(['init', '--initial-branch=main'], { cwd })
+  const noise = Array.from({ length: 2_000 }, () => Math.random().toString(36)).join('')
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: noise })
+  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tnoise\n` })
+  const commit = await git(['commit-tree', tree, '-m', 'x'], { cwd })
+  const remote = `http://ada:${plain}@127.0.0.1:${port}/ada/r.git`
+  const { exitCode, errorText } = await tryGit(['push', remote, `${commit}:refs/heads/main`], {
+    cwd,
+  })
+  t.not(exitCode, 0)
+  t.match(errorText, /exceeds maximum allowed size|unpack/)
+  const free = async () =>
+    (await server.metrics.registry.metrics()).includes('gatehouse_git_queue{state="running"} 0')
+  t.ok(await waitFor(free))
+  t.equal(await git(['ls-remote', remote], { cwd }), '', 'nothing of it is there')
+})

@@ -1,0 +1,17 @@
+/** Messages between processes are told from those that libraries send over the same channel. */
+
+import t from 'tap'
+import { isSupervisorMessage, isWorkerMessage } from '../../gateway/messages.js'
+
+t.test('each side knows its own messages and no others', async (t) => {
+  for (const kind of ['listening', 'failed', 'metrics-wanted']) {
+    t.equal(isWorkerMessage({ kind }), true, kind)
+    t.equal(isSupervisorMessage({ kind }), false, kind)
+  }
+  t.equal(isSupervisorMessage({ kind: 'metrics', id: 1, text: '' }), true)
+  t.equal(isWorkerMessage({ kind: 'metrics', id: 1, text: '' }), false)
+  for (const foreign of [undefined, null, 'listening', 7, {}, [], { channel: 'x' }, { kind: {} }]) {
+    t.equal(isWorkerMessage(foreign), false)
+    t.equal(isSupervisorMessage(foreign), false)
+  }
+})

@@ -1,0 +1,94 @@
+/** The table of routes: raw segments find one route, its methods, or nothing. */
+
+import t from 'tap'
+import { API_DOOR } from '../../gateway/api/door.js'
+import { type AnyRoute, createRouteTable, type Found, type Route } from '../../gateway/route.js'
+
+function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
+  return {
+    ...{ door: API_DOOR, method, path, access: { kind: 'open' }, scopes: [] },
+    ...(query === undefined ? {} : { query }),
+    handle: async () => ({ status: 200 }),
+  }
+}
+
+const TABLE = createRouteTable([
+  aRoute('GET', '/api/v1/user'),
+  aRoute('GET', '/api/v1/users/{username}'),
+  aRoute('GET', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('PATCH', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('DELETE', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('GET', '/{owner}/{repo}/info/refs', 'service=git-upload-pack'),
+  aRoute('GET', '/{owner}/{repo}/info/refs'),
+  aRoute('POST', '/{owner}/{repo}/git-upload-pack'),
+])
+
+/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+function find(method: string, path: string, query = ''): string | undefined {
+  const found: Found | undefined = TABLE.find(method, path, query)
+  if (found === undefined) return undefined
+  if (!('route' in found)) return `allow ${found.allow.join(', ')}`
+  const { route, segments } = found
+  const named = Object.entries(segments).map(([name, value]) => ` ${name}=${value}`)
+  return `${route.method} ${route.path}${route.query ? `?${route.query}` : ''}${named.join('')}`
+}
+
+t.test('a path finds its route with the segments as they were sent', async (t) => {
+  t.equal(find('GET', '/api/v1/user'), 'GET /api/v1/user')
+  const repo = '/api/v1/repos/{owner}/{repo}'
+  t.equal(find('GET', '/api/v1/repos/a/b'), `GET ${repo} owner=a repo=b`)
+  t.equal(find('DELETE', '/api/v1/repos/a/b', 'x=y'), `DELETE ${repo} owner=a repo=b`)
+  t.equal(find('GET', '/api/v1/repos/a%2Fb/..'), `GET ${repo} owner=a%2Fb repo=..`)
+  t.equal(
+    find('GET', '/api/v1/repos/__proto__/constructor'),
+    `GET ${repo} owner=__proto__ repo=constructor`,
+  )
+})
+
+t.test('HEAD is answered where GET is', async (t) => {
+  t.equal(find('HEAD', '/api/v1/user'), 'GET /api/v1/user')
+  t.equal(find('HEAD', '/a/b/git-upload-pack'), 'allow POST')
+})
+
+t.test('a route of one query goes before the one of any', async (t) => {
+  const path = '/{owner}/{repo}/info/refs'
+  const named = 'owner=a repo=b.git'
+  const service = 'service=git-upload-pack'
+  t.equal(find('GET', '/a/b.git/info/refs', service), `GET ${path}?${service} ${named}`)
+  t.equal(find('HEAD', '/a/b.git/info/refs', service), `GET ${path}?${service} ${named}`)
+  for (const query of ['', 'service=git-upload-archive', `${service}&x=1`, `x=1&${service}`]) {
+    t.equal(find('GET', '/a/b.git/info/refs', query), `GET ${path} ${named}`, query)
+  }
+})
+
+t.test('a wrong method is told which ones there are', async (t) => {
+  t.equal(find('PUT', '/api/v1/repos/a/b'), 'allow GET, PATCH, DELETE, HEAD')
+  t.equal(find('OPTIONS', '/a/b/info/refs'), 'allow GET, HEAD')
+  t.equal(find('BREW', '/api/v1/user'), 'allow GET, HEAD')
+})
+
+t.test('what no route has is nothing', async (t) => {
+  for (const path of [
+    ...['', '/', '//', '/api', '/api/v1', '/api/v1/', '/api/v1/user/', '/API/v1/user'],
+    ...['/api/v1/users', '/api/v1/users/', '/api/v1/repos//b', '/api/v1/repos/a/', 'api/v1/user'],
+    ...['/api/v1/repos/a/b/c', '/a/b/info', '/a/../info/refs/', '/a//info/refs'],
+  ]) {
+    t.equal(find('GET', path), undefined, path)
+  }
+})
+
+t.test('two routes for one place are a mistake that stops the start', async (t) => {
+  const twice = [aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}')]
+  t.throws(() => createRouteTable(twice), { message: 'two routes for GET /x/{b}' })
+  t.doesNotThrow(() => createRouteTable([aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}', 'q')]))
+})
+
+t.test('a route without access or scopes does not compile', async (t) => {
+  const handle = async () => ({ status: 200 })
+  const base = { door: API_DOOR, method: 'GET', path: '/x', handle } as const
+  // @ts-expect-error: the compiler refuses a route that does not say what it needs.
+  const withoutAccess: Route<'open'> = { ...base, scopes: [] }
+  // @ts-expect-error: nor one that does not say what a token needs.
+  const withoutScopes: Route<'open'> = { ...base, access: { kind: 'open' } }
+  t.notOk('access' in withoutAccess || 'scopes' in withoutScopes)
+})

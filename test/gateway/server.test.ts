@@ -1,0 +1,74 @@
+/** One gateway put together: every route has a door, limits are re-read, and stopping lets go. */
+
+import t from 'tap'
+import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { createLocalThrottle } from '../../gateway/auth/throttle.js'
+import { allRoutes, startServer } from '../../gateway/server.js'
+import { startGateway } from '../helpers/gateway.js'
+
+t.test(
+  'only probes and the description are open, and only three routes are anyone’s',
+  async (t) => {
+    const routes = allRoutes(async () => '')
+    const placesOf = (kind: string) =>
+      routes
+        .filter(({ access }) => access.kind === kind)
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort()
+    t.strictSame(placesOf('open'), [
+      ...[
+        'GET /api/healthz',
+        'GET /api/swagger',
+        'GET /livez',
+        'GET /metrics',
+        'GET /readyz',
+        'GET /swagger.v1.json',
+      ],
+    ])
+    t.strictSame(placesOf('anyone'), [
+      'GET /api/v1/users/{username}',
+      'GET /api/v1/version',
+      'GET /{owner}/{repo}/info/refs',
+    ])
+    t.ok(routes.length > OPERATIONS.length)
+  },
+)
+
+t.test('a write is never granted by read access or a read scope', async (t) => {
+  for (const { method, path, access, scopes, door } of allRoutes(async () => '')) {
+    const isRead = method === 'GET' || path.endsWith('/git-upload-pack')
+    const place = `${door.name} ${method} ${path}`
+    if (isRead) continue
+    t.notMatch(access.kind, /^(?:open|anyone)$/, place)
+    if (access.kind === 'repository') t.not(access.mode, 'read', place)
+    t.ok(access.kind === 'account' || scopes.some((scope) => /^write:/.test(scope)), place)
+  }
+})
+
+t.test('limits and the log level are taken over, the rest is not', async (t) => {
+  const { server, settings, log, ask } = await startGateway(t)
+  const http = { ...settings.http, baseUrl: 'http://elsewhere' }
+  server.reload({ ...settings, http, log: { level: 'error' } })
+  t.equal(log.level, 'error')
+  t.match((await ask({ path: '/nothing' })).json, { url: /^http:\/\/code\.example\.com\// })
+})
+
+t.test('a server that is stopped has let go of its port and its database', async (t) => {
+  const { settings, log } = await startGateway(t)
+  const throttle = createLocalThrottle()
+  const first = await startServer({ settings, log, throttle })
+  const listen = { host: '127.0.0.1', port: first.port }
+  await first.stop()
+  const again = { ...settings, http: { ...settings.http, listen } }
+  const second = await startServer({ settings: again, log, throttle })
+  t.equal(second.port, first.port)
+  await second.stop()
+})
+
+t.test('a database that cannot be had stops the start with a sentence', async (t) => {
+  const { settings, log } = await startGateway(t)
+  const location = { kind: 'sqlite', file: '/dev/null/gatehouse.db' } as const
+  const options = { settings: { ...settings, database: { ...settings.database, location } }, log }
+  const starting = startServer({ ...options, throttle: createLocalThrottle() })
+  await t.rejects(starting, { message: /^The database .* cannot be used: / })
+})

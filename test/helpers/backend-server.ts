@@ -1,0 +1,126 @@
+/** The smallest door to callBackend: a node:http server that lets everybody in. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type BackendCall, callBackend } from '../../cgi/backend.js'
+import type { Git } from '../../cgi/git.js'
+import type { Journal } from '../../cgi/journal.js'
+
+/** A call with what the client said of its length, which git is not told. */
+type SeenCall = BackendCall & { readonly contentLength?: number | undefined }
+
+export interface BackendServer {
+  /** The URL of the repositories' folder. */
+  readonly url: string
+  /** What went wrong in each failed call, oldest first. */
+  readonly errors: readonly unknown[]
+  /** What the requests were made of, oldest first. */
+  readonly calls: readonly SeenCall[]
+  close(): Promise<void>
+}
+
+export interface BackendServerOptions {
+  /** `{folder}/{name}.git` is served as `/{name}.git`. */
+  readonly folder: string
+  /** Where pushes are noted while they last. */
+  readonly journal?: Journal
+  /** What this test changes in each call. */
+  readonly change?: (call: BackendCall) => Partial<BackendCall>
+}
+
+const SUFFIX =
+  /^\/([\w.-]+\.git)\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?service=(.*))?$/
+
+/** Serves the bare repositories of a folder on a port of its own. */
+export async function serveBackend(
+  git: Git,
+  options: BackendServerOptions,
+): Promise<BackendServer> {
+  const errors: unknown[] = []
+  const calls: SeenCall[] = []
+  const server = createServer((request, response) => {
+    const call = callOf(request, response, options)
+    if (call === undefined) {
+      response.writeHead(404).end()
+      return
+    }
+    calls.push(call)
+    const noted = noting(call, options.journal)
+    answer(git, noted.call, response)
+      .then(noted.strike)
+      .catch((error: unknown) => {
+        errors.push(error)
+        response.destroy()
+      })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return { url: `http://127.0.0.1:${port}`, errors, calls, close }
+}
+
+async function answer(git: Git, call: BackendCall, response: ServerResponse): Promise<void> {
+  const { status, headers, body } = await callBackend(git, call)
+  response.writeHead(status, Object.fromEntries(headers))
+  for await (const chunk of body) {
+    if (response.write(chunk) || response.destroyed) continue
+    await new Promise<void>((resolve) => {
+      response.once('drain', resolve)
+      response.once('close', resolve)
+    })
+  }
+  response.end()
+}
+
+/** Notes a push while it lasts; git's first question whether it may push at all is none. */
+function noting(call: SeenCall, journal: Journal | undefined): NotedCall {
+  let strike = async () => {}
+  if (journal === undefined || call.suffix !== 'git-receive-pack' || call.contentLength === 4) {
+    return { call, strike }
+  }
+  const onStarted = async (pid: number) => {
+    strike = await journal.record({ repositoryPath: call.repositoryPath, pid })
+  }
+  return { call: { ...call, onStarted }, strike: () => strike() }
+}
+
+interface NotedCall {
+  readonly call: BackendCall
+  readonly strike: () => Promise<void>
+}
+
+function callOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { folder, change }: BackendServerOptions,
+): SeenCall | undefined {
+  const match = SUFFIX.exec(request.url ?? '')
+  if (match === null) return undefined
+  const suffix = match[2] as BackendCall['suffix']
+  const leaving = new AbortController()
+  response.once('close', () => leaving.abort())
+  const { headers } = request
+  const { 'content-length': length, 'git-protocol': protocol } = headers
+  const call: SeenCall = {
+    repositoryPath: join(folder, match[1] ?? ''),
+    method: request.method === 'POST' ? 'POST' : 'GET',
+    suffix,
+    service: (suffix === 'info/refs' ? match[3] : suffix) as BackendCall['service'],
+    gzip: headers['content-encoding'] === 'gzip',
+    remoteUser: 'ada',
+    remoteAddress: request.socket.remoteAddress ?? '',
+    config: [],
+    body: request,
+    signal: leaving.signal,
+    timeoutMs: 120_000,
+    contentType: headers['content-type'],
+    contentLength: length === undefined ? undefined : Number(length),
+    gitProtocol: typeof protocol === 'string' ? protocol : undefined,
+  }
+  return { ...call, ...change?.(call) }
+}

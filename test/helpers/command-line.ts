@@ -1,0 +1,88 @@
+/** The command line without a server around it: started with given settings, watched, ended. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { until } from './server-processes.js'
+import { temporaryFolder } from './temporary.js'
+
+const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface CommandOptions {
+  /** Settings by their variables; by default the data folder is `data` in an empty folder. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Where it runs; by default an empty folder. */
+  readonly cwd?: string
+}
+
+export interface RunningCommand {
+  readonly pid: number
+  readonly output: () => string
+  readonly errorText: () => string
+  /** Whether standard output or standard error says it before the command ends. */
+  says(words: RegExp): Promise<boolean>
+  /** Sends a signal, when one is given, and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<CommandEnd>
+}
+
+export interface CommandEnd {
+  readonly exitCode: number | null
+  readonly output: string
+  readonly errorText: string
+}
+
+const SAYS_WITHIN_MS = 30_000
+
+/** Starts `gatehouse …`; it is killed at the end of the test. */
+export async function startCommand(
+  t: Teardown,
+  args: readonly string[],
+  { environment, cwd }: CommandOptions = {},
+): Promise<RunningCommand> {
+  const child = spawn(process.execPath, [COMMAND_LINE, ...args], {
+    cwd: cwd ?? (await temporaryFolder(t)),
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  let errorText = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errorText += chunk.toString()
+  })
+  const closed = once(child, 'close')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await closed
+  })
+  return {
+    pid: child.pid ?? -1,
+    output: () => output,
+    errorText: () => errorText,
+    async says(words) {
+      const isSaid = () => words.test(output) || words.test(errorText)
+      await until(async () => isSaid() || child.exitCode !== null, Boolean, SAYS_WITHIN_MS)
+      return isSaid()
+    },
+    async end(signal) {
+      if (signal !== undefined) child.kill(signal)
+      await closed
+      return { exitCode: child.exitCode, output, errorText }
+    },
+  }
+}
+
+/** Runs `gatehouse …` to its end. */
+export async function runCommand(
+  t: Teardown,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandEnd> {
+  return (await startCommand(t, args, options)).end()
+}

@@ -1,0 +1,48 @@
+/** A command of the command line, run in the test's own process with a data folder of its own. */
+
+import { parseArgs } from 'node:util'
+import type { Test } from 'tap'
+import { loadSettings } from '../../conf/load.js'
+import type { Command } from '../../scripts/commands/command.js'
+import { closeDatabase, openDatabase } from '../../sql/database.js'
+import { migrate } from '../../sql/migrate.js'
+import { temporaryFolder } from './temporary.js'
+
+/** Points the settings at a new data folder, with a migrated database unless told otherwise. */
+export async function useDataFolder(t: Test, { isMigrated = true } = {}): Promise<string> {
+  const folder = await temporaryFolder(t)
+  const before = process.env['GATEHOUSE_DATA_DIR']
+  process.env['GATEHOUSE_DATA_DIR'] = folder
+  t.teardown(() => {
+    if (before === undefined) delete process.env['GATEHOUSE_DATA_DIR']
+    else process.env['GATEHOUSE_DATA_DIR'] = before
+  })
+  if (isMigrated) {
+    const db = await openDatabase(loadSettings().database)
+    await migrate(db)
+    await closeDatabase(db)
+  }
+  return folder
+}
+
+/** Runs the command of these words and returns the lines that it printed. */
+export async function runCommand(
+  t: Test,
+  commands: readonly Command[],
+  ...args: readonly string[]
+): Promise<readonly string[]> {
+  const command = commands.find(({ words }) => words.every((word, at) => word === args[at]))
+  if (command === undefined) throw new Error(`no command ${args.join(' ')}`)
+  const { values, positionals } = parseArgs({
+    args: args.slice(command.words.length),
+    options: command.options,
+    allowPositionals: true,
+  })
+  const printed = t.capture(console, 'log')
+  try {
+    await command.run({ values, positionals })
+  } finally {
+    printed.restore()
+  }
+  return printed().map((call) => call.args.join(' '))
+}

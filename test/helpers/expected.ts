@@ -1,0 +1,29 @@
+/** Answers that clients read, under review in test/expected; UPDATE_EXPECTED=1 rewrites them. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+const FOLDER = new URL('../../../test/expected/', import.meta.url)
+
+/** Compares an answer with the file of that name; ids and present times do not count. */
+export function isExpected(t: Test, answer: unknown, name: string): void {
+  const file = fileURLToPath(new URL(`${name}.json`, FOLDER))
+  const redacted = JSON.parse(JSON.stringify(answer, redact))
+  if (process.env['UPDATE_EXPECTED'] === '1') {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${JSON.stringify(redacted, null, 2)}\n`)
+  }
+  const wanted = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  t.strictSame(redacted, wanted, `as in test/expected/${name}.json`)
+}
+
+const TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+function redact(key: string, value: unknown): unknown {
+  if (key === 'id') return Number.isInteger(value) ? 'ID' : value
+  if (key === 'sha1' && value !== '') return 'TOKEN'
+  if (key === 'token_last_eight') return 'LAST8'
+  return typeof value === 'string' && TIME.test(value) ? 'TIME' : value
+}

@@ -1,0 +1,246 @@
+/** The whole server as a sysadmin runs it: started, asked, stopped, killed and started again. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { DatabaseLocation } from '../../conf/settings.js'
+
+const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const STARTS_WITHIN_MS = 120_000
+const STOPS_WITHIN_MS = 20_000
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface GatehouseOptions {
+  /** By default SQLite in the data folder. */
+  readonly location?: DatabaseLocation
+  /** Settings by their variables, besides data folder, address, database and workers. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly workers?: number
+}
+
+export interface CommandResult {
+  readonly exitCode: number | null
+  readonly output: string
+  readonly errorText: string
+}
+
+export interface Gatehouse {
+  readonly url: string
+  readonly port: number
+  readonly dataDir: string
+  /** Process id of the supervisor. */
+  readonly pid: number
+  /** Every log line so far, of all starts. */
+  readonly log: () => string
+  /** Runs `gatehouse …` beside the server. */
+  run(...args: readonly string[]): Promise<CommandResult>
+  /** Makes a user with a token of these scopes; the password is `password of NAME`. */
+  addUser(name: string, options?: { isAdmin?: boolean; scopes?: string }): Promise<Person>
+  start(): Promise<void>
+  /** Ends the supervisor with a signal; resolves with its exit code when all workers are gone. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export interface Person {
+  readonly name: string
+  readonly password: string
+  readonly token: string
+  /** Asks the API with the token; a body is sent as JSON. */
+  api(method: string, path: string, body?: unknown): Promise<ApiAnswer>
+  /** The address of a repository with the token in it. */
+  remote(path: string): string
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; undefined for an empty one. */
+  readonly body: unknown
+}
+
+/** Starts a server for a test; it is killed and its data removed at the end. */
+export async function startGatehouse(
+  t: Teardown,
+  options: GatehouseOptions = {},
+): Promise<Gatehouse> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-data-'))
+  const port = await freePort()
+  const environment = environmentOf(options, { dataDir, port })
+  const url = environment['GATEHOUSE_HTTP_BASE_URL'] ?? `http://127.0.0.1:${port}`
+  let server: ChildProcess | undefined
+  let log = ''
+  process.once('exit', () => server?.kill('SIGKILL'))
+
+  async function start(): Promise<void> {
+    const child = spawn(process.execPath, [COMMAND_LINE, 'serve'], {
+      env: environment,
+      cwd: dataDir,
+    })
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log += chunk.toString()
+    })
+    child.stdout?.resume()
+    server = child
+    await untilReady(child, port, () => log)
+  }
+
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
+      return server?.exitCode ?? null
+    }
+    const ended = once(server, 'exit')
+    server.kill(signal)
+    const timer = setTimeout(() => server?.kill('SIGKILL'), STOPS_WITHIN_MS)
+    await ended
+    clearTimeout(timer)
+    await untilPortIsFree(port)
+    return server.exitCode
+  }
+
+  t.teardown(async () => {
+    await stop('SIGTERM')
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  })
+  await start()
+  const run = (...args: readonly string[]) => runCommand(args, environment, dataDir)
+  return {
+    ...{ url, port, dataDir, run, start, stop },
+    get pid() {
+      return server?.pid ?? -1
+    },
+    log: () => log,
+    addUser: (name, wanted) => addUser({ run, port }, name, wanted),
+  }
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  return address.port
+}
+
+function environmentOf(
+  { location, environment, workers = 2 }: GatehouseOptions,
+  { dataDir, port }: { readonly dataDir: string; readonly port: number },
+): Record<string, string> {
+  const database = location?.kind === 'mysql' ? location.url.href : undefined
+  const file = location?.kind === 'sqlite' ? `sqlite:${location.file}` : undefined
+  return {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+    GATEHOUSE_HTTP_WORKERS: String(workers),
+    GATEHOUSE_HTTP_SHUTDOWN_GRACE: '5s',
+    ...(database === undefined ? {} : { GATEHOUSE_DATABASE_URL: database }),
+    ...(file === undefined ? {} : { GATEHOUSE_DATABASE_URL: file }),
+    ...environment,
+  }
+}
+
+async function addUser(
+  { run, port }: Pick<Gatehouse, 'run' | 'port'>,
+  name: string,
+  { isAdmin = false, scopes = 'all' }: { isAdmin?: boolean; scopes?: string } = {},
+): Promise<Person> {
+  const password = `password of ${name}`
+  const admin = isAdmin ? ['--admin'] : []
+  await succeed(run('user', 'create', name, '--password', password, ...admin))
+  const made = await succeed(run('token', 'create', name, '--name', 'test', '--scopes', scopes))
+  const token = made.output.trim()
+  return {
+    ...{ name, password, token },
+    api: (method, path, body) =>
+      askApi(port, { method, path, body, authorization: `token ${token}` }),
+    remote: (path) => `http://${name}:${token}@127.0.0.1:${port}/${path}`,
+  }
+}
+
+export interface ApiQuestion {
+  readonly method?: string
+  /** Below `/api/v1`. */
+  readonly path: string
+  readonly body?: unknown
+  readonly authorization?: string
+}
+
+/** Asks the API of the server on a port. */
+export async function askApi(port: number, question: ApiQuestion): Promise<ApiAnswer> {
+  const { method = 'GET', path, body, authorization } = question
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const parsed = text === '' ? undefined : (JSON.parse(text) as unknown)
+  return { status: response.status, headers: response.headers, body: parsed }
+}
+
+async function succeed(running: Promise<CommandResult>): Promise<CommandResult> {
+  const result = await running
+  if (result.exitCode !== 0) throw new Error(`a command failed: ${result.errorText}`)
+  return result
+}
+
+async function runCommand(
+  args: readonly string[],
+  environment: Record<string, string>,
+  cwd: string,
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [COMMAND_LINE, ...args], { env: environment, cwd })
+  let output = ''
+  let errorText = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errorText += chunk.toString()
+  })
+  await once(child, 'close')
+  return { exitCode: child.exitCode, output, errorText }
+}
+
+async function untilReady(child: ChildProcess, port: number, log: () => string): Promise<void> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS
+  const linesBefore = log().split('"msg":"serving"').length
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${log().slice(-2_000)}`)
+    if (log().split('"msg":"serving"').length > linesBefore) return
+    if (await answers(port)) return
+    if (Date.now() > deadlineMs) throw new Error(`the server is not ready: ${log().slice(-2_000)}`)
+    await sleep(30)
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+  await response?.arrayBuffer()
+  return response?.ok === true
+}
+
+async function untilPortIsFree(port: number): Promise<void> {
+  const deadlineMs = Date.now() + STOPS_WITHIN_MS
+  while (Date.now() < deadlineMs) {
+    const response = await fetch(`http://127.0.0.1:${port}/livez`).catch(() => undefined)
+    if (response === undefined) return
+    await response.arrayBuffer()
+    await sleep(50)
+  }
+}

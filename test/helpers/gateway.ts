@@ -1,0 +1,147 @@
+/** A gateway in the test's own process: quick to start, with its database and its log at hand. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino, stdSerializers } from 'pino'
+import { findGit } from '../../cgi/git.js'
+import { openJournal } from '../../cgi/journal.js'
+import { loadSettings } from '../../conf/load.js'
+import type { Log } from '../../conf/log.js'
+import type { DatabaseLocation, Settings } from '../../conf/settings.js'
+import { hashPassword } from '../../gateway/auth/password.js'
+import { createLocalThrottle } from '../../gateway/auth/throttle.js'
+import { hashToken, newToken } from '../../gateway/auth/token.js'
+import type { Context } from '../../gateway/context.js'
+import { createMender } from '../../gateway/git/mender.js'
+import { createProcessQueue } from '../../gateway/git/process-queue.js'
+import { createMetrics } from '../../gateway/metrics.js'
+import { type Server, startServer } from '../../gateway/server.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
+import { migrate } from '../../sql/migrate.js'
+import { createOrganization, type Organization } from '../../sql/organizations.js'
+import { createToken, type Token } from '../../sql/tokens.js'
+import { createUser, type User, type Visibility } from '../../sql/users.js'
+import { type Answer, ask, type Question } from './requests.js'
+
+/** What links say in every test, so that expected files do not depend on a port. */
+export const BASE_URL = 'http://code.example.com'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface GatewayOptions {
+  /** By default SQLite in the data folder. */
+  readonly location?: DatabaseLocation
+  /** Settings by their variables. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface House {
+  readonly settings: Settings
+  readonly db: Database
+  readonly log: Log
+  /** Every log line so far, parsed. */
+  readonly lines: ReadonlyArray<Readonly<Record<string, unknown>>>
+  addUser(name: string, options?: { readonly isAdmin?: boolean }): Promise<User>
+  addOrganization(name: string, creator: User, visibility?: Visibility): Promise<Organization>
+  addToken(user: User, ...scopes: readonly string[]): Promise<NewToken>
+}
+
+export interface NewToken {
+  /** What its owner is shown once. */
+  readonly plain: string
+  readonly token: Token
+}
+
+export interface Gateway extends House {
+  readonly server: Server
+  readonly port: number
+  ask(question: Question): Promise<Answer>
+}
+
+/** The password of a user that a test made. */
+export function passwordOf(name: string): string {
+  return `password of ${name}`
+}
+
+/** Starts a whole gateway for the test. */
+export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
+  const house = await openHouse(t, options)
+  const { settings, log } = house
+  const server = await startServer({ settings, log, throttle: createLocalThrottle() })
+  t.teardown(() => server.stop())
+  const { port } = server
+  return { ...house, server, port, ask: (question) => ask(port, question) }
+}
+
+/** What a handler may reach, without a listener. */
+export async function openContext(
+  t: Teardown,
+  options: GatewayOptions = {},
+): Promise<{ readonly context: Context; readonly house: House }> {
+  const house = await openHouse(t, options)
+  const { settings, log, db } = house
+  const context: Context = {
+    ...{ settings, log, db },
+    git: await findGit(),
+    journal: await openJournal(settings.data.dir),
+    mender: createMender(settings.data.dir, log),
+    queue: createProcessQueue(() => ({ runningMax: 4, waitingMax: 4, waitMs: 1_000 })),
+    throttle: createLocalThrottle(),
+    metrics: createMetrics(),
+  }
+  return { context, house }
+}
+
+async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+  t.teardown(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
+  const settings = settingsOf(dataDir, options)
+  const db = await openDatabase(settings.database)
+  t.teardown(() => closeDatabase(db))
+  await migrate(db)
+  const lines: Record<string, unknown>[] = []
+  const log = pino(
+    { level: 'debug', base: null, serializers: { error: stdSerializers.err } },
+    { write: (line: string) => lines.push(JSON.parse(line)) },
+  )
+  return {
+    ...{ settings, db, log, lines },
+    addUser: async (name, { isAdmin = false } = {}) =>
+      createUser(db, {
+        ...{ name, isAdmin },
+        email: `${name.toLowerCase()}@example.com`,
+        passwordHash: await hashPassword(passwordOf(name)),
+      }),
+    addOrganization: (name, creator, visibility = 'public') =>
+      createOrganization(db, {
+        ...{ name, visibility, creatorId: creator.id },
+        ...{ fullName: '', email: '', description: '', website: '', location: '' },
+        repoAdminChangeTeamAccess: false,
+      }),
+    async addToken(user, ...scopes) {
+      const plain = newToken()
+      const hash = hashToken(plain)
+      const [name, lastEight] = [`token ${plain.slice(0, 8)}`, plain.slice(-8)]
+      return {
+        plain,
+        token: await createToken(db, { userId: user.id, name, hash, lastEight, scopes }),
+      }
+    },
+  }
+}
+
+function settingsOf(dataDir: string, { location, environment }: GatewayOptions): Settings {
+  return loadSettings({
+    GATEHOUSE_CONFIG: undefined,
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0',
+    GATEHOUSE_HTTP_BASE_URL: BASE_URL,
+    GATEHOUSE_HTTP_SHUTDOWN_GRACE: '2s',
+    ...(location?.kind === 'mysql' ? { GATEHOUSE_DATABASE_URL: location.url.href } : {}),
+    ...(location?.kind === 'sqlite' ? { GATEHOUSE_DATABASE_URL: `sqlite:${location.file}` } : {}),
+    ...environment,
+  })
+}

@@ -1,0 +1,53 @@
+/** The real git, as a user runs it: a home of its own, and nothing of the machine's settings. */
+
+import { runToEnd } from '../../cgi/run.js'
+
+export interface GitClientResult {
+  readonly exitCode: number | undefined
+  readonly output: string
+  readonly errorText: string
+}
+
+export interface GitClientOptions {
+  readonly cwd: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string | Uint8Array
+  readonly signal?: AbortSignal
+}
+
+/** Runs git in a folder and tells how it ended, also when it failed. */
+export async function tryGit(
+  args: readonly string[],
+  { cwd, environment, ...options }: GitClientOptions,
+): Promise<GitClientResult> {
+  const { exitCode, output, errorText } = await runToEnd('git', args, {
+    ...options,
+    cwd,
+    environment: { ...userEnvironment(), ...environment },
+    timeoutMs: 120_000,
+    outputBytesMax: 64 << 20,
+  })
+  return { exitCode, output: output.toString().trim(), errorText }
+}
+
+/** Runs git in a folder for its output. Throws with git's own words when it fails. */
+export async function git(args: readonly string[], options: GitClientOptions): Promise<string> {
+  const { exitCode, output, errorText } = await tryGit(args, options)
+  if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${errorText}`)
+  return output
+}
+
+function userEnvironment(): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: '/dev/null',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.com',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.com',
+  }
+}

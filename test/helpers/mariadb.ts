@@ -1,0 +1,189 @@
+/** A real MariaDB of a test file's own: its port, its folder, and ways to take it down. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createConnection } from 'mysql2/promise'
+
+const USER = 'gatehouse'
+export const MARIADB_PASSWORD = 'pass/word:@é'
+
+const STARTS_WITHIN_MS = 60_000
+const STOPS_WITHIN_MS = 30_000
+
+export interface Mariadb {
+  readonly port: number
+  /** A URL of a fresh, empty database. */
+  createSchema(): Promise<string>
+  /** Runs statements as an administrator and returns the rows of the last one. */
+  run(...statements: readonly string[]): Promise<readonly Record<string, unknown>[]>
+  /** Takes the server down as a sysadmin would, or with SIGKILL, and waits for its end. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Starts it again on the same port with the same data. */
+  start(): Promise<void>
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>
+}
+
+/** Makes a server and starts it. Throws when Debian's mariadb-server is not installed. */
+export async function startMariadb(): Promise<Mariadb> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-mariadb-'))
+  let server: ChildProcess | undefined
+  // Also where the installation fails, or a test ends before its teardown.
+  process.once('exit', () => {
+    server?.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const data = join(folder, 'data')
+  const temporary = join(folder, 'temporary')
+  await mkdir(temporary)
+  await chmod(temporary, 0o777)
+  // The server gives up root, and must still find its way to the data.
+  await chmod(folder, 0o755)
+  await run('mariadb-install-db', [
+    '--no-defaults',
+    ...commonFlags(data, temporary),
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    '--skip-name-resolve',
+  ])
+  const setup = join(folder, 'setup.sql')
+  await writeFile(
+    setup,
+    `create user if not exists '${USER}'@'%' identified by '${MARIADB_PASSWORD}';
+grant all on *.* to '${USER}'@'%';\n`,
+  )
+  const port = await freePort()
+  let schemas = 0
+
+  async function start(): Promise<void> {
+    server = spawn(
+      'mariadbd',
+      [
+        '--no-defaults',
+        ...commonFlags(data, temporary),
+        `--port=${port}`,
+        `--socket=${join(data, 'socket')}`,
+        `--init-file=${setup}`,
+        '--bind-address=127.0.0.1',
+        '--skip-name-resolve',
+        // What a careless server is set to: the house must not depend on it.
+        '--character-set-server=latin1',
+        '--collation-server=latin1_swedish_ci',
+        '--sql-mode=NO_BACKSLASH_ESCAPES',
+      ],
+      { stdio: 'ignore' },
+    )
+    await untilItAnswers(port, server)
+  }
+
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill(signal)
+    const stopped = await Promise.race([
+      ended.then(() => true),
+      sleep(STOPS_WITHIN_MS, false, { ref: false }),
+    ])
+    if (stopped === true) return
+    server.kill('SIGKILL')
+    await ended
+  }
+
+  async function runStatements(
+    ...statements: readonly string[]
+  ): Promise<readonly Record<string, unknown>[]> {
+    const connection = await connect(port)
+    try {
+      let rows: unknown = []
+      for (const statement of statements) [rows] = await connection.query(statement)
+      return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : []
+    } finally {
+      await connection.end()
+    }
+  }
+
+  await start()
+  return {
+    port,
+    run: runStatements,
+    stop,
+    start,
+    async createSchema() {
+      schemas += 1
+      await runStatements(`create database gatehouse_${schemas}`)
+      return `mysql://${USER}:${encodeURIComponent(MARIADB_PASSWORD)}@127.0.0.1:${port}/gatehouse_${schemas}`
+    },
+    async remove() {
+      await stop('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function commonFlags(data: string, temporary: string): readonly string[] {
+  const user = process.getuid?.() === 0 ? ['--user=mysql'] : []
+  return [
+    ...user,
+    `--datadir=${data}`,
+    // A server that starts removes the temporary tables of all that share its folder for them.
+    `--tmpdir=${temporary}`,
+    '--innodb-buffer-pool-size=16M',
+    '--innodb-log-file-size=8M',
+    '--innodb-flush-log-at-trx-commit=2',
+    '--innodb-flush-method=nosync',
+    '--skip-log-bin',
+  ]
+}
+
+async function connect(port: number) {
+  return await createConnection({
+    host: '127.0.0.1',
+    port,
+    user: USER,
+    password: MARIADB_PASSWORD,
+    connectTimeout: 2_000,
+  })
+}
+
+async function untilItAnswers(port: number, server: ChildProcess): Promise<void> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS
+  for (;;) {
+    if (server.exitCode !== null) throw new Error(`mariadbd ended with ${server.exitCode}`)
+    try {
+      const connection = await connect(port)
+      await connection.end()
+      return
+    } catch (error) {
+      if (Date.now() > deadlineMs) throw error
+    }
+    await sleep(50)
+  }
+}
+
+async function run(command: string, flags: readonly string[]): Promise<void> {
+  const child = spawn(command, flags, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${output}`)
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return address.port
+}

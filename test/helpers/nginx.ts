@@ -1,0 +1,85 @@
+/** A real nginx in front of a server, with the example of conf/ or a variant of it. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { temporaryFolder } from './temporary.js'
+
+const EXAMPLE = new URL('../../../conf/nginx.example.conf', import.meta.url)
+const STARTS_WITHIN_MS = 20_000
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface Nginx {
+  /** The certificate that its clients have to trust, for 127.0.0.1. */
+  readonly certificate: string
+}
+
+export interface NginxOptions {
+  /** Where it listens with TLS, and where it sends clients that come without. */
+  readonly port: number
+  readonly plainPort: number
+  readonly gatewayPort: number
+  /** Changes to the example, such as another location. */
+  readonly edit?: (example: string) => string
+}
+
+/** Starts nginx with the example as it stands, but for ports, names of files and certificate. */
+export async function startNginx(t: Teardown, options: NginxOptions): Promise<Nginx> {
+  const { port, plainPort, gatewayPort, edit = (example) => example } = options
+  const folder = await temporaryFolder(t)
+  const certificate = join(folder, 'cert.pem')
+  makeCertificate(certificate, join(folder, 'key.pem'))
+  const example = (await readFile(EXAMPLE, 'utf8'))
+    .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${gatewayPort};`)
+    .replace('/etc/ssl/certs/code.example.org.pem', certificate)
+    .replace('/etc/ssl/private/code.example.org.key', join(folder, 'key.pem'))
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`)
+    .replace('listen 80;', `listen 127.0.0.1:${plainPort};`)
+    .replace(/listen \[::\]:.*;/g, '')
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const paths = kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')
+  // Without "user" the workers of root could not write here; for anyone else nginx ignores it.
+  const main = `daemon off; pid ${folder}/pid; user root; events {}`
+  const file = join(folder, 'nginx.conf')
+  await writeFile(file, `${main} http { access_log off; ${paths} ${edit(example)} }`)
+  const child = spawn('nginx', ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], {
+    stdio: 'ignore',
+    env: { PATH: `${process.env['PATH']}:/usr/sbin` },
+  })
+  const ended = once(child, 'exit')
+  process.once('exit', () => child.kill('SIGKILL'))
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  await untilItListens(port, () => child.exitCode === null)
+  return { certificate }
+}
+
+function makeCertificate(certificate: string, key: string): void {
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const files = ['-keyout', key, '-out', certificate]
+  const kind = ['-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048']
+  execFileSync('openssl', ['req', ...kind, ...subject, ...files], { stdio: 'ignore' })
+}
+
+async function untilItListens(port: number, isRunning: () => boolean): Promise<void> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS
+  while (isRunning() && Date.now() < deadlineMs) {
+    const socket = connect(port, '127.0.0.1')
+    const isUp = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false)
+    socket.destroy()
+    if (isUp) return
+    await sleep(50)
+  }
+  throw new Error('nginx did not start')
+}

@@ -1,0 +1,60 @@
+/** Repositories of a started server: made over the API, and looked at on the disk. */
+
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Gatehouse, Person } from './gatehouse.js'
+import { tryGit } from './git-client.js'
+
+export interface RepositoryWish {
+  readonly private?: boolean
+  readonly auto_init?: boolean
+  readonly default_branch?: string
+  readonly object_format_name?: 'sha1' | 'sha256'
+}
+
+/** Makes a repository of a person, or of an organization, and answers `owner/name`. */
+export async function makeRepository(
+  person: Person,
+  name: string,
+  { organization, ...wish }: RepositoryWish & { readonly organization?: string } = {},
+): Promise<string> {
+  const path = organization === undefined ? '/user/repos' : `/orgs/${organization}/repos`
+  const { status, body } = await person.api('POST', path, { name, ...wish })
+  if (status !== 201) throw new Error(`no repository was made: ${status} ${JSON.stringify(body)}`)
+  return `${organization ?? person.name}/${name}`
+}
+
+/** Changes a repository over the API. Throws unless it is done. */
+export async function changeRepository(
+  person: Person,
+  repository: string,
+  patch: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { status, body } = await person.api('PATCH', `/repos/${repository}`, patch)
+  if (status !== 200) throw new Error(`not changed: ${status} ${JSON.stringify(body)}`)
+}
+
+/** The folder of each repository. */
+export async function repositoriesIn(dataDir: string): Promise<readonly string[]> {
+  const top = join(dataDir, 'repositories')
+  const shelves = await readdir(top)
+  const names = await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))
+  return names
+    .flatMap((found, index) => found.map((name) => join(top, shelves[index] ?? '', name)))
+    .filter((path) => /\/[0-9a-f]{32}\.git$/.test(path))
+}
+
+/** What `git fsck` finds wrong with any repository of a server, and what should not lie there. */
+export async function faultsOnDisk(gatehouse: Gatehouse): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const path of await repositoriesIn(gatehouse.dataDir)) {
+    const { exitCode, output, errorText } = await tryGit(
+      ['-c', 'safe.directory=*', 'fsck', '--full', '--strict', '--no-dangling', '--no-progress'],
+      { cwd: path },
+    )
+    if (exitCode !== 0) faults.push(`${path}: ${output}${errorText}`)
+    const objects = await readdir(join(path, 'objects'))
+    faults.push(...objects.filter((name) => !/^(?:pack|info|[0-9a-f]{2})$/.test(name)))
+  }
+  return faults
+}

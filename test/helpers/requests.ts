@@ -1,0 +1,61 @@
+/** Requests as a test says them, and the credentials that they carry. */
+
+import { Agent, type IncomingHttpHeaders, request as send } from 'node:http'
+
+export interface Question {
+  readonly method?: string
+  /** As sent, with its query: it is not normalised on the way. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly authorization?: string | undefined
+  /** Sent as JSON; a text is sent as it stands. */
+  readonly body?: unknown
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The parsed body; undefined for an empty one. */
+  readonly json: unknown
+}
+
+/** `Authorization` of a token. */
+export function withToken(token: string): string {
+  return `token ${token}`
+}
+
+/** `Authorization` of a name and a password. */
+export function withPassword(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+/** Sends one request to a port of this machine and reads the whole answer. */
+export async function ask(port: number, question: Question): Promise<Answer> {
+  const { method = 'GET', path, authorization, body } = question
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const headers: Record<string, string> = {
+    ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...question.headers,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = send({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const received = Buffer.concat(chunks).toString()
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true
+        const json = isJson && received !== '' ? JSON.parse(received) : undefined
+        const { statusCode: status = 0 } = response
+        resolve({ status, headers: response.headers, text: received, json })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}

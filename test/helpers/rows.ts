@@ -1,0 +1,94 @@
+/** Rows that a test needs to be there and says nothing else about. */
+
+import { randomUUID } from 'node:crypto'
+import { newStorageKey } from '../../cgi/paths.js'
+import type { Database } from '../../sql/database.js'
+import { createOrganization, type Organization } from '../../sql/organizations.js'
+import { createRepository, type Repository } from '../../sql/repositories.js'
+import { createUser, type User } from '../../sql/users.js'
+
+/** A user called `name`, with the address `name@example.test`. */
+export async function aUser(db: Database, name: string): Promise<User> {
+  return await createUser(db, {
+    name,
+    email: `${name}@example.test`,
+    passwordHash: `hash of ${name}`,
+    isAdmin: false,
+  })
+}
+
+/** An organization called `name`, which `creatorId` owns. */
+export async function anOrganization(
+  db: Database,
+  name: string,
+  creatorId: number,
+): Promise<Organization> {
+  return await createOrganization(db, {
+    name,
+    fullName: `The ${name}`,
+    email: '',
+    description: '',
+    website: '',
+    location: '',
+    visibility: 'public',
+    repoAdminChangeTeamAccess: false,
+    creatorId,
+  })
+}
+
+/** A public repository called `name`. */
+export async function aRepository(
+  db: Database,
+  ownerId: number,
+  name: string,
+  changes: { readonly isPrivate?: boolean } = {},
+): Promise<Repository> {
+  return await createRepository(db, {
+    ownerId,
+    name,
+    storage: newStorageKey(),
+    description: '',
+    website: '',
+    isPrivate: false,
+    isTemplate: false,
+    isEmpty: true,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    preferences: {},
+    ...changes,
+  })
+}
+
+interface TeamWishes {
+  readonly organizationId: number
+  readonly permission: string
+  readonly includesAll?: boolean
+  readonly mayCreate?: boolean
+  readonly memberIds: readonly number[]
+}
+
+/** A team with those members. */
+export async function aTeam(db: Database, wishes: TeamWishes): Promise<void> {
+  const name = `team-${randomUUID()}`
+  const [teamId] = await db('teams').insert({
+    organization_id: wishes.organizationId,
+    name,
+    name_lower: name,
+    permission: wishes.permission,
+    includes_all_repositories: wishes.includesAll ?? false,
+    can_create_repositories: wishes.mayCreate ?? false,
+  })
+  for (const userId of wishes.memberIds) {
+    await db('team_members').insert({ team_id: teamId, user_id: userId })
+  }
+}
+
+/** Lets a user work on a repository. */
+export async function aCollaborator(
+  db: Database,
+  repository: Repository,
+  user: User,
+  mode: string,
+): Promise<void> {
+  await db('collaborators').insert({ repository_id: repository.id, user_id: user.id, mode })
+}

@@ -1,0 +1,51 @@
+/** A gateway with people in it: ada, bob, and root who is an admin, each with a token for all. */
+
+import type { Test } from 'tap'
+import { repositoryPath } from '../../cgi/paths.js'
+import { findRepository } from '../../sql/repositories.js'
+import type { User } from '../../sql/users.js'
+import { BASE_URL, type Gateway, type GatewayOptions, startGateway } from './gateway.js'
+import { type Answer, withToken } from './requests.js'
+
+/** `anyone` has no credentials. */
+export type Name = 'ada' | 'bob' | 'root' | 'anyone'
+
+export interface Town extends Gateway {
+  readonly ada: User
+  readonly bob: User
+  /** Asks the API: `as('ada', 'GET', '/user')`. */
+  as(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
+  /** The folder of a repository. */
+  pathOf(owner: string, name: string): Promise<string>
+}
+
+/** Starts it for the test. */
+export async function startTown(t: Test, options: GatewayOptions = {}): Promise<Town> {
+  const gateway = await startGateway(t, options)
+  const [ada, bob] = [await gateway.addUser('ada'), await gateway.addUser('bob')]
+  const root = await gateway.addUser('root', { isAdmin: true })
+  const tokens = new Map<string, string>()
+  for (const user of [ada, bob, root]) {
+    tokens.set(user.name, withToken((await gateway.addToken(user, 'all')).plain))
+  }
+  return {
+    ...{ ...gateway, ada, bob },
+    as: (name, method, path, body) =>
+      gateway.ask({ method, path: `/api/v1${path}`, body, authorization: tokens.get(name) }),
+    async pathOf(owner, name) {
+      const repository = await findRepository(gateway.db, owner, name)
+      return repositoryPath(gateway.settings.data.dir, repository?.storage ?? '')
+    },
+  }
+}
+
+/** All of an answer by which a caller could tell it from another. */
+export function visible({ status, headers, text }: Answer) {
+  const { 'x-request-id': _id, date: _date, ...rest } = headers
+  return { status, headers: rest, text }
+}
+
+/** The body of a refusal. */
+export function refusal(message: string) {
+  return { message, url: `${BASE_URL}/api/swagger` }
+}

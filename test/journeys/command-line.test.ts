@@ -1,0 +1,292 @@
+/** The command line as a sysadmin uses it: before the first start, beside a server, by mistake. */
+
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runCommand, startCommand } from '../helpers/command-line.js'
+import { forEachDatabase } from '../helpers/databases.js'
+import { askApi, freePort, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { basic } from '../helpers/literal-http.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const NOUNS = ['serve', 'user', 'token', 'db', 'doctor']
+
+/** What is said on standard error, line by line. */
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
+t.test('help is printed and unknown words end with 2', async (t) => {
+  await t.test('the usage names every command, and that of a noun its own verbs', async (t) => {
+    const calls = [['--help'], [], ['user', '--help'], ['token', 'create', '--help']]
+    const [all, none, user, token] = await Promise.all(calls.map((call) => runCommand(t, call)))
+    t.equal(all?.exitCode, 0)
+    for (const noun of NOUNS) t.match(all?.output, `gatehouse ${noun}`)
+    t.equal(none?.exitCode, 2)
+    t.equal(user?.exitCode, 0)
+    for (const verb of ['create', 'list', 'delete', 'password']) {
+      t.match(user?.output, `gatehouse user ${verb}`)
+    }
+    t.notMatch(user?.output, /gatehouse token/)
+    t.equal(token?.exitCode, 0)
+  })
+
+  await t.test('words that mean nothing', async (t) => {
+    const calls = [
+      ...[['nonsense'], ['user'], ['user', 'create', 'ada'], ['user', 'list', 'extra']],
+      ...[
+        ['db', 'status', '--all'],
+        ['token', 'create', 'ada', '--name', 'x'],
+        ['serve', 'now'],
+      ],
+    ]
+    const results = await Promise.all(calls.map((call) => runCommand(t, call)))
+    for (const [at, { exitCode, output, errorText }] of results.entries()) {
+      const call = String(calls[at]?.join(' '))
+      t.equal(exitCode, 2, call)
+      t.equal(output, '', call)
+      t.match(errorText, /^gatehouse: .*\nUsage:\n/, call)
+    }
+  })
+})
+
+await forEachDatabase(t, 'beside a running server', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  await users(t, gatehouse)
+  await tokens(t, gatehouse)
+  await states(t, gatehouse)
+})
+
+async function succeed(t: Test, gatehouse: Gatehouse, ...args: string[]): Promise<string> {
+  const { exitCode, output, errorText } = await gatehouse.run(...args)
+  t.equal(exitCode, 0, args.join(' '))
+  t.equal(errorText, '')
+  return output
+}
+
+async function fail(t: Test, gatehouse: Gatehouse, args: string[], says: RegExp): Promise<void> {
+  const { exitCode, output, errorText } = await gatehouse.run(...args)
+  t.equal(exitCode, 1, args.join(' '))
+  t.equal(output, '')
+  t.match(errorText, says)
+  t.equal(linesOf(errorText).length, 1, 'one clear line')
+}
+
+async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
+  const signIn = async (password: string) => {
+    const { authorization } = basic('Ada', password)
+    return (await askApi(gatehouse.port, { path: '/user', authorization })).status
+  }
+
+  await t.test('an account is made and can be used at once', async (t) => {
+    const words = ['--password', 'a long password', '--email', 'ada@example.org', '--admin']
+    await succeed(t, gatehouse, 'user', 'create', 'Ada', ...words)
+    t.equal(await signIn('a long password'), 200)
+    const { authorization } = basic('ada', 'a long password')
+    const { body } = await askApi(gatehouse.port, { path: '/user', authorization })
+    t.match(body, { login: 'Ada', email: 'ada@example.org', is_admin: true })
+    await succeed(t, gatehouse, 'user', 'create', 'bob', '--password', 'another password')
+    const list = await succeed(t, gatehouse, 'user', 'list')
+    t.match(list, /^Ada\tada@example\.org\tadmin\nbob\t\S+\tuser\n$/)
+  })
+
+  await t.test('one that cannot be made is refused in one line', async (t) => {
+    const password = ['--password', 'a long password']
+    await fail(t, gatehouse, ['user', 'create', 'ADA', ...password], /already|taken|exists/)
+    await fail(t, gatehouse, ['user', 'create', 'api', ...password], /reserved/)
+    await fail(t, gatehouse, ['user', 'create', 'eve', '--password', 'short'], /password/)
+  })
+
+  await t.test('a password is set, and the old one is wrong', async (t) => {
+    await succeed(t, gatehouse, 'user', 'password', 'ada', '--password', 'a newer password')
+    t.equal(await signIn('a newer password'), 200)
+    t.equal(await signIn('a long password'), 401)
+    await fail(
+      t,
+      gatehouse,
+      ['user', 'password', 'nobody', '--password', 'x'.repeat(20)],
+      /no user/,
+    )
+  })
+
+  await t.test('an account is removed, unless repositories are its own', async (t) => {
+    await succeed(t, gatehouse, 'user', 'delete', 'bob')
+    t.notMatch(await succeed(t, gatehouse, 'user', 'list'), /bob/)
+    await fail(t, gatehouse, ['user', 'delete', 'bob'], /no user bob/)
+    const owner = await gatehouse.addUser('owner')
+    await makeRepository(owner, 'work')
+    await fail(t, gatehouse, ['user', 'delete', 'owner'], /repositor/)
+  })
+}
+
+async function tokens(t: Test, gatehouse: Gatehouse): Promise<void> {
+  const create = ['token', 'create', 'ada', '--name', 'ci', '--scopes']
+
+  await t.test('a token is printed alone, once, and works', async (t) => {
+    const scopes = 'write:repository,package,read:user'
+    const output = await succeed(t, gatehouse, ...create, scopes)
+    t.match(output, /^[0-9a-f]{40}\n$/)
+    const authorization = `token ${output.trim()}`
+    t.equal((await askApi(gatehouse.port, { path: '/user', authorization })).status, 200)
+    const list = await succeed(t, gatehouse, 'token', 'list', 'ada')
+    const kept = 'write:package,read:user,write:repository'.split(',').sort()
+    const [name, ending, held = ''] = list.trim().split('\t')
+    t.same([name, ending], ['ci', `…${output.trim().slice(-8)}`])
+    t.same(held.split(',').sort(), kept)
+    t.notMatch(list, output.trim(), 'nothing else shows it again')
+  })
+
+  await t.test('one that cannot be made is refused in one line', async (t) => {
+    await fail(t, gatehouse, [...create, 'all'], /already|taken|exists/)
+    await fail(t, gatehouse, [...create, 'write:everything'], /scope/)
+  })
+
+  await t.test('a token is revoked by its name', async (t) => {
+    await succeed(t, gatehouse, 'token', 'revoke', 'ada', '--name', 'ci')
+    t.equal(await succeed(t, gatehouse, 'token', 'list', 'ada'), '')
+    await fail(t, gatehouse, ['token', 'revoke', 'ada', '--name', 'ci'], /no token ci/)
+  })
+}
+
+async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
+  await t.test('the schema is up to date, and says since when', async (t) => {
+    t.equal(await succeed(t, gatehouse, 'db', 'migrate'), 'nothing to do\n')
+    const lines = linesOf(await succeed(t, gatehouse, 'db', 'status'))
+    t.ok(lines.length >= 2)
+    for (const line of lines) t.match(line, /^\d{4}-[a-z-]+\t\d{4}-\d\d-\d\dT/)
+  })
+
+  await t.test('the doctor finds nothing wrong', async (t) => {
+    const lines = linesOf(await succeed(t, gatehouse, 'doctor'))
+    for (const line of lines) t.match(line, /^ok {6}/)
+    for (const name of ['configuration', 'database', 'git', 'disk', 'limits']) {
+      t.ok(
+        lines.some((line) => line.includes(`${name}:`)),
+        name,
+      )
+    }
+  })
+
+  await t.test('no secret of all this stands in the log', async (t) => {
+    t.notMatch(gatehouse.log(), /a long password|a newer password/)
+  })
+}
+
+t.test('before the first start', async (t) => {
+  const cwd = await temporaryFolder(t)
+  const run = (...args: string[]) => runCommand(t, args, { cwd })
+
+  await t.test('commands say what to do first, and the doctor finds it', async (t) => {
+    const list = await run('user', 'list')
+    t.equal(list.exitCode, 1)
+    t.match(list.errorText, /run 'gatehouse db migrate'/)
+    const doctor = await run('doctor')
+    t.equal(doctor.exitCode, 1)
+    t.match(doctor.output, /^FAULT {3}database: .*run 'gatehouse db migrate'/m)
+    t.match((await run('db', 'status')).output, /waiting/)
+    t.match((await run('db', 'migrate')).output, /^applied 0001-/)
+    t.equal((await run('doctor')).exitCode, 0)
+  })
+
+  await t.test(
+    'the first start says where it is and how to go on, later ones do not',
+    async (t) => {
+      const port = await freePort()
+      const environment = {
+        GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+        GATEHOUSE_HTTP_WORKERS: '1',
+      }
+      const first = await startCommand(t, ['serve'], { environment, cwd })
+      t.ok(await first.says(/"msg":"serving"/))
+      t.ok(await first.says(/gatehouse user create NAME --password/))
+      t.match(first.output(), `http://127.0.0.1:${port}`)
+      const call = /\.\/scripts\/gatehouse (user create .*)/.exec(first.output())?.[1] ?? ''
+      const words = call.replace('NAME', 'ada').replace('PASSWORD', 'a-long-one')
+      const made = await run(...words.replace('ADDRESS', 'ada@example.org').split(' '))
+      t.equal(made.exitCode, 0, 'what it says can be typed')
+      t.equal((await first.end('SIGINT')).exitCode, 0)
+      const second = await startCommand(t, ['serve'], { environment, cwd })
+      t.ok(await second.says(/"msg":"serving"/))
+      t.equal((await second.end('SIGTERM')).exitCode, 0)
+      t.equal(second.output(), '')
+    },
+  )
+})
+
+t.test('a start that cannot be is refused with what to put right', async (t) => {
+  await t.test('every mistake of the configuration in one report, by its name', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const lines = ['[http]', 'listen = "nowhere"', 'colour = "red"', '[nonsense]', 'a = 1']
+    await writeFile(join(cwd, 'gatehouse.toml'), lines.join('\n'))
+    const environment = {
+      GATEHOUSE_HTTP_WORKERS: 'zero-and-secret',
+      GATEHOUSE_DATABASE_URL: 'mysql://user:secret@',
+      GATEHOUSE_NONSENSE: 'secret',
+    }
+    for (const args of [['serve'], ['doctor']]) {
+      const { exitCode, errorText } = await runCommand(t, args, { cwd, environment })
+      t.equal(exitCode, 1)
+      for (const name of [
+        ...['http.listen', 'http.colour', 'nonsense', 'GATEHOUSE_HTTP_WORKERS'],
+        ...['GATEHOUSE_DATABASE_URL', 'GATEHOUSE_NONSENSE'],
+      ]) {
+        t.match(errorText, name)
+      }
+      t.notMatch(errorText, /secret|nowhere|red\b/, 'no value is shown')
+    }
+  })
+
+  await t.test('a file that is named and not there, or no TOML', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const missing = { GATEHOUSE_CONFIG: join(cwd, 'missing.toml') }
+    const first = await runCommand(t, ['serve'], { cwd, environment: missing })
+    t.equal(first.exitCode, 1)
+    t.match(first.errorText, /missing\.toml cannot be read/)
+    await writeFile(join(cwd, 'gatehouse.toml'), 'password = "secret\n')
+    const second = await runCommand(t, ['serve'], { cwd })
+    t.equal(second.exitCode, 1)
+    t.match(second.errorText, /gatehouse\.toml cannot be read/)
+    t.notMatch(second.errorText, /secret/)
+  })
+
+  await t.test('a MariaDB that does not answer is one clear line', async (t) => {
+    const port = await freePort()
+    const environment = { GATEHOUSE_DATABASE_URL: `mysql://user:secret@127.0.0.1:${port}/name` }
+    for (const args of [['serve'], ['user', 'list']]) {
+      const { exitCode, errorText } = await runCommand(t, args, { environment })
+      t.equal(exitCode, 1)
+      t.equal(linesOf(errorText).length, 1, errorText)
+      t.match(errorText, `127.0.0.1:${port}`)
+      t.notMatch(errorText, /secret/)
+    }
+    const { exitCode, output } = await runCommand(t, ['doctor'], { environment })
+    t.equal(exitCode, 1)
+    t.match(output, /^FAULT {3}database: /m)
+  })
+
+  await t.test('a port that is taken is one clear line', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.teardown(() => other.close())
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`, GATEHOUSE_HTTP_WORKERS: '2' }
+    const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
+    t.equal(exitCode, 1)
+    t.match(errorText, `cannot listen on 127.0.0.1:${port}`)
+    const plain = linesOf(errorText).filter((line) => !line.startsWith('{'))
+    t.equal(plain.length, 1, errorText)
+  })
+
+  await t.test('a data folder that cannot be written is one clear line', async (t) => {
+    const cwd = await temporaryFolder(t)
+    await writeFile(join(cwd, 'data'), 'a file, not a folder')
+    const { exitCode, errorText } = await runCommand(t, ['serve'], { cwd })
+    t.equal(exitCode, 1)
+    t.match(errorText, join(cwd, 'data'))
+    t.notMatch(errorText, /\n {4}at /, 'no stack')
+  })
+})

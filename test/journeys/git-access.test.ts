@@ -1,0 +1,246 @@
+/** Who may read what over Git, and that everyone else sees nothing, not even a difference. */
+
+import t, { type Test } from 'tap'
+import { forEachDatabase } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askRaw, basic, lastingPart, type RawQuestion } from '../helpers/literal-http.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { cloneInto, newWorkingCopy, tryClone, workingCopyAt } from '../helpers/working-copy.js'
+
+const REFS = '/info/refs?service=git-upload-pack'
+const WRITE_REFS = '/info/refs?service=git-receive-pack'
+const FETCH = { 'content-type': 'application/x-git-upload-pack-request' }
+const PUSH = { 'content-type': 'application/x-git-receive-pack-request' }
+
+/** Every kind of request that a Git client makes of a repository, and some that none makes. */
+const QUESTIONS: ReadonlyArray<Omit<RawQuestion, 'path'> & { readonly below: string }> = [
+  { below: REFS },
+  { below: REFS, headers: { 'git-protocol': 'version=2' } },
+  { below: REFS, method: 'HEAD' },
+  { below: WRITE_REFS },
+  { below: '/info/refs' },
+  { below: '/git-upload-pack', method: 'POST', headers: FETCH, body: '0000' },
+  { below: '/git-receive-pack', method: 'POST', headers: PUSH, body: '0000' },
+  {
+    below: '/git-upload-pack',
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: 'x',
+  },
+  { below: '/HEAD' },
+  { below: '' },
+]
+
+interface Town {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly bob: Person
+  /** What every repository holds. */
+  readonly head: string
+}
+
+await forEachDatabase(t, 'who may read', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  const ada = await gatehouse.addUser('ada')
+  const bob = await gatehouse.addUser('bob')
+  const source = await newWorkingCopy(t)
+  const head = await source.commit('file')
+  await ada.api('POST', '/orgs', { username: 'guild' })
+  for (const isPrivate of [false, true]) {
+    const name = isPrivate ? 'secret' : 'open'
+    await makeRepository(ada, name, { private: isPrivate })
+    await makeRepository(ada, name, { private: isPrivate, organization: 'guild' })
+    for (const owner of ['ada', 'guild']) {
+      await source.git('push', '--quiet', ada.remote(`${owner}/${name}.git`), 'main')
+    }
+  }
+  const town = { gatehouse, ada, bob, head }
+  await openDoors(t, town)
+  await credentialForms(t, town)
+  await sameness(t, town)
+  await smartOnly(t, town)
+})
+
+async function openDoors(t: Test, { gatehouse, ada, bob, head }: Town): Promise<void> {
+  await t.test('a public repository is cloned without credentials, and by strangers', async (t) => {
+    for (const owner of ['ada', 'guild']) {
+      const copy = await cloneInto(t, `${gatehouse.url}/${owner}/open.git`)
+      t.equal(await copy.git('rev-parse', 'HEAD'), head)
+      const strangers = await cloneInto(t, bob.remote(`${owner}/open.git`))
+      t.equal(await strangers.git('rev-parse', 'HEAD'), head)
+    }
+  })
+
+  await t.test(
+    'a private repository is for its owner and for whom it is shared with',
+    async (t) => {
+      for (const owner of ['ada', 'guild']) {
+        const copy = await cloneInto(t, ada.remote(`${owner}/secret.git`))
+        t.equal(await copy.git('rev-parse', 'HEAD'), head)
+        const refused = await tryClone(t, bob.remote(`${owner}/secret.git`))
+        t.match(refused.errorText, /repository .* not found/)
+        const anonymous = await tryClone(t, `${gatehouse.url}/${owner}/secret.git`)
+        t.match(anonymous.errorText, /could not read Username/, 'git asks who it is')
+      }
+    },
+  )
+
+  await t.test('a wrong token is refused even where none is needed', async (t) => {
+    const wrong = `--config=http.extraHeader=Authorization: token ${'0'.repeat(40)}`
+    const { exitCode, errorText } = await tryClone(t, `${gatehouse.url}/ada/open.git`, [wrong])
+    t.not(exitCode, 0)
+    t.match(errorText, /could not read Username|Authentication failed/)
+  })
+}
+
+async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise<void> {
+  const server = `127.0.0.1:${gatehouse.port}`
+  const { token, password } = ada
+  const addresses: Readonly<Record<string, string>> = {
+    'name and token': `ada:${token}`,
+    'any name and token': `git:${token}`,
+    'the token alone': `${token}:`,
+    'the token and x-oauth-basic': `${token}:x-oauth-basic`,
+    'name and password': `ada:${encodeURIComponent(password)}`,
+  }
+  for (const [form, user] of Object.entries(addresses)) {
+    await t.test(`a private repository opens by ${form} in the address`, async (t) => {
+      const copy = await cloneInto(t, `http://${user}@${server}/ada/secret.git`)
+      t.equal(await copy.git('rev-parse', 'HEAD'), head)
+    })
+  }
+  for (const scheme of ['token', 'Bearer', 'bearer']) {
+    await t.test(`a private repository opens by a header Authorization: ${scheme}`, async (t) => {
+      const header = `--config=http.extraHeader=Authorization: ${scheme} ${token}`
+      const copy = await cloneInto(t, `http://${server}/ada/secret.git`, [header])
+      t.equal(await copy.git('rev-parse', 'HEAD'), head)
+    })
+  }
+
+  await t.test('git asks its helpers only after the challenge, and once', async (t) => {
+    const folder = workingCopyAt(await temporaryFolder(t))
+    const answer = `!f() { echo asked >&2; echo username=ada; echo password=${token}; }; f`
+    const { exitCode, errorText } = await folder.try([
+      ...['-c', `credential.helper=${answer}`],
+      ...['clone', `http://${server}/ada/secret.git`, 'clone'],
+    ])
+    t.equal(exitCode, 0)
+    t.equal(errorText.split('asked').length - 1, 2, 'to get them and to tell that they were right')
+  })
+
+  await t.test('a token in the query opens nothing', async (t) => {
+    const path = `/ada/secret.git${REFS}&token=${token}`
+    t.equal((await askRaw(gatehouse.port, { path })).status, 401)
+  })
+}
+
+async function sameness(t: Test, { gatehouse, bob }: Town): Promise<void> {
+  const callers = { nobody: {}, 'a stranger': basic('bob', bob.token) }
+  for (const [caller, credentials] of Object.entries(callers)) {
+    await t.test(`to ${caller}, private and missing look the same to the byte`, async (t) => {
+      for (const { below, headers = {}, ...question } of QUESTIONS) {
+        const answers = []
+        for (const name of ['ada/secret', 'ada/nowhere', 'guild/secret', 'nobody/secret']) {
+          for (const suffix of ['.git', '']) {
+            const path = `/${name}${suffix}${below}`
+            const asked = { ...question, path, headers: { ...headers, ...credentials } }
+            answers.push(lastingPart(await askRaw(gatehouse.port, asked)))
+          }
+        }
+        for (const answer of answers) t.strictSame(answer, answers[0], `${below} for ${caller}`)
+      }
+    })
+  }
+
+  await t.test('the challenge is the one that git knows', async (t) => {
+    const { status, headers } = await askRaw(gatehouse.port, { path: `/ada/nowhere.git${REFS}` })
+    t.equal(status, 401)
+    t.equal(headers['www-authenticate'], 'Basic realm="Gatehouse"')
+  })
+}
+
+async function smartOnly(t: Test, { gatehouse }: Town): Promise<void> {
+  const ask = (path: string, question: Omit<RawQuestion, 'path'> = {}) =>
+    askRaw(gatehouse.port, { ...question, path })
+
+  await t.test('HEAD of the references is GET without the body', async (t) => {
+    const get = await ask(`/ada/open.git${REFS}`)
+    const head = await ask(`/ada/open.git${REFS}`, { method: 'HEAD' })
+    t.equal(head.status, 200)
+    t.equal(head.body.length, 0)
+    t.equal(head.headers['content-type'], 'application/x-git-upload-pack-advertisement')
+    t.equal(get.headers['content-type'], head.headers['content-type'])
+    t.match(get.headers['cache-control'], /no-cache/)
+    t.ok(get.body.length > 0)
+  })
+
+  await t.test('the dumb protocol is not spoken', async (t) => {
+    const files = [
+      ...['HEAD', 'config', 'description', 'packed-refs', 'refs/heads/main', 'objects/info/packs'],
+      ...['objects/info/alternates', 'objects/info/http-alternates', 'hooks/update'],
+      `objects/${'a'.repeat(2)}/${'b'.repeat(38)}`,
+      `objects/pack/pack-${'a'.repeat(40)}.pack`,
+      `objects/pack/pack-${'a'.repeat(40)}.idx`,
+    ]
+    for (const file of files) {
+      for (const name of ['open.git', 'open']) {
+        t.equal((await ask(`/ada/${name}/${file}`)).status, 404, file)
+      }
+    }
+    t.equal((await ask('/ada/open.git/info/refs')).status, 403)
+    t.equal((await ask('/ada/open.git/info/refs?service=git-upload-archive')).status, 403)
+    t.equal((await ask('/ada/open.git/info/refs?service=upload-pack')).status, 403)
+    const folder = workingCopyAt(await temporaryFolder(t))
+    const { exitCode } = await folder.try(['clone', `${gatehouse.url}/ada/open.git`, 'dumb'], {
+      environment: { GIT_SMART_HTTP: '0' },
+    })
+    t.not(exitCode, 0)
+  })
+
+  await t.test('no path leads out of the repository or to its other files', async (t) => {
+    const paths = [
+      '/ada/open.git/objects/../config',
+      '/ada/open.git/objects/%2e%2e/config',
+      '/ada/open.git/objects%2f..%2fconfig',
+      '/ada/open.git/info/../config',
+      '/ada/open.git/info/..%2f..%2fconfig',
+      '/ada/../ada/open.git/config',
+      '/ada/open.git/../secret.git/info/refs?service=git-upload-pack',
+      '/ada/open.git/%2e%2e/secret.git/info/refs?service=git-upload-pack',
+      '/ada/open.git//config',
+      '/ada/open.git/./config',
+      '/ada/open.git/info/refs/?service=git-upload-pack',
+      '/ada/open.git/info%2frefs?service=git-upload-pack',
+      '/ada%2fopen.git/info/refs?service=git-upload-pack',
+    ]
+    for (const path of paths) {
+      const { status, body } = await ask(path)
+      t.equal(status, 404, path)
+      t.notMatch(body.toString(), /bare|refs\/heads/)
+    }
+  })
+
+  await t.test('a name that is a path is nobody’s', async (t) => {
+    for (const path of [
+      `/ada/..%2fopen.git${REFS}`,
+      `/..%2fada/open.git${REFS}`,
+      `/ada/%2e%2e${REFS}`,
+      `/ada/.git${REFS}`,
+      `/ada/open.git.git${REFS}`,
+      `/ada/open%00.git${REFS}`,
+    ]) {
+      t.equal((await ask(path)).status, 401, path)
+    }
+    t.equal((await ask(`/ada/open%ff.git${REFS}`)).status, 400)
+  })
+
+  await t.test('another method is answered by which it may be', async (t) => {
+    const post = await ask(`/ada/open.git${REFS}`, { method: 'POST', body: 'x' })
+    t.equal(post.status, 405)
+    t.match(post.headers.allow, /GET/)
+    const get = await ask('/ada/open.git/git-upload-pack')
+    t.equal(get.status, 405)
+    t.equal(get.headers.allow, 'POST')
+  })
+}

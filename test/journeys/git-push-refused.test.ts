@@ -1,0 +1,217 @@
+/** Pushes that are refused, each with a sentence that its sender reads, and nothing changed. */
+
+import t, { type Test } from 'tap'
+import { forEachDatabase } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import {
+  changeRepository,
+  faultsOnDisk,
+  makeRepository,
+  repositoriesIn,
+} from '../helpers/repositories.js'
+import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+interface Workshop {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly copy: WorkingCopy
+  readonly address: string
+}
+
+/** Every reference on the disk of every repository: what a refused push must not change. */
+async function everyRef(gatehouse: Gatehouse): Promise<readonly string[]> {
+  const lists = []
+  for (const cwd of [...(await repositoriesIn(gatehouse.dataDir))].sort()) {
+    lists.push(await git(['-c', 'safe.directory=*', 'for-each-ref'], { cwd }))
+  }
+  return lists
+}
+
+interface Refusal {
+  /** What the sender reads. */
+  readonly says: RegExp
+  /** Some of the push may be taken. */
+  readonly inPart?: boolean
+}
+
+/** Pushes, and expects a refusal in those words that leaves everything as it was. */
+async function refused(
+  t: Test,
+  { gatehouse, copy }: Pick<Workshop, 'gatehouse' | 'copy'>,
+  args: readonly string[],
+  { says, inPart = false }: Refusal,
+): Promise<void> {
+  const before = await everyRef(gatehouse)
+  const { exitCode, errorText } = await copy.try(args)
+  t.not(exitCode, 0)
+  t.match(errorText, says)
+  t.notMatch(errorText, /\/repositories\//, 'and no word of where it lies')
+  if (!inPart) t.same(await everyRef(gatehouse), before, 'nothing has changed')
+  t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
+}
+
+await forEachDatabase(t, 'refused pushes', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'work')
+  const copy = await newWorkingCopy(t)
+  const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
+  await copy.commit('first')
+  await copy.git('push', '--quiet', workshop.address, 'main', 'main:refs/heads/other')
+  await copy.commit('second')
+  await references(t, workshop)
+  await people(t, workshop)
+  await states(t, workshop)
+})
+
+async function references(t: Test, workshop: Workshop): Promise<void> {
+  const { copy, address, gatehouse } = workshop
+  const foreign = [
+    ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notes/commits'],
+    ...['refs/replace/x', 'refs/for/main', 'refs/changes/01/1/1', 'refs/stash'],
+  ]
+  for (const ref of foreign) {
+    await t.test(`${ref} is not written, and git itself says so`, async (t) => {
+      const says = /remote rejected\].*\(deny updating a hidden ref\)/
+      await refused(t, workshop, ['push', address, `main:${ref}`], { says })
+    })
+  }
+
+  await t.test('a push of good and bad names takes the good ones', async (t) => {
+    const args = ['push', address, 'main:refs/heads/good', 'main:refs/pull/2/head']
+    await refused(t, workshop, args, { says: /hidden ref/, inPart: true })
+    t.not(await copy.git('ls-remote', address, 'refs/heads/good'), '')
+  })
+
+  await t.test('an atomic push takes nothing when one of its names is refused', async (t) => {
+    const args = ['push', '--atomic', address, 'other:refs/heads/better', ':main']
+    await copy.git('branch', '--force', 'other', 'main')
+    await refused(t, workshop, args, { says: /atomic push failure|transaction failed|atomic/ })
+  })
+
+  await t.test('an atomic push of good names takes all', async (t) => {
+    await copy.git('push', '--quiet', '--atomic', address, 'main', 'main:refs/heads/one', ':good')
+    t.equal((await copy.git('ls-remote', '--heads', address)).split('\n').length, 3)
+  })
+
+  await t.test('the default branch is not deleted', async (t) => {
+    const says = /deletion of the current branch prohibited/
+    await refused(t, workshop, ['push', address, ':main'], { says })
+  })
+
+  await t.test('push options find no taker, and change nothing', async (t) => {
+    const option = '--push-option=$(touch /tmp/taken)'
+    const says = /does not support push options/
+    await refused(t, workshop, ['push', option, address, 'main:refs/heads/optional'], { says })
+  })
+
+  await t.test('a tree that would write into .git is refused', async (t) => {
+    const evil = await newWorkingCopy(t)
+    const blob = (await evil.commit('file')) && (await evil.git('rev-parse', 'HEAD:file'))
+    for (const name of ['.git', '.GIT', 'git~1', '..']) {
+      const tree = await evil.try(['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
+        input: Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, 'hex')]),
+      })
+      const commit = await evil.git('commit-tree', '-m', 'evil', tree.output)
+      const args = ['push', address, `${commit}:refs/heads/evil`]
+      await refused(t, { gatehouse, copy: evil }, args, { says: /unpacker error|fsck/ })
+    }
+  })
+}
+
+async function people(t: Test, workshop: Workshop): Promise<void> {
+  const { gatehouse, ada, address } = workshop
+  const bob = await gatehouse.addUser('bob')
+  const withToken = async (scopes: string) => {
+    const name = `for ${scopes}`
+    const { output } = await gatehouse.run(
+      'token',
+      'create',
+      'ada',
+      '--name',
+      name,
+      '--scopes',
+      scopes,
+    )
+    return `http://ada:${output.trim()}@127.0.0.1:${gatehouse.port}/ada/work.git`
+  }
+
+  await t.test('nobody pushes without credentials, not even to a public repository', async (t) => {
+    const says = /could not read Username/
+    await refused(t, workshop, ['push', `${gatehouse.url}/ada/work.git`, 'main'], { says })
+  })
+
+  await t.test('a token that reads does not write', async (t) => {
+    for (const scopes of ['read:repository', 'write:package,read:repository', 'write:user']) {
+      const readOnly = await withToken(scopes)
+      await refused(t, workshop, ['push', readOnly, 'main'], { says: /Authentication failed|401/ })
+    }
+    const writer = await withToken('write:repository')
+    await workshop.copy.git('push', '--quiet', writer, 'main:refs/heads/by-token')
+  })
+
+  await t.test('who may read does not write, and is told so', async (t) => {
+    const says = /permission to write/
+    await refused(t, workshop, ['push', bob.remote('ada/work.git'), 'main'], { says })
+  })
+
+  await t.test('a wrong token and a wrong password do not write', async (t) => {
+    for (const secret of ['0'.repeat(40), 'guessed', `${ada.token}0`]) {
+      const wrong = `http://ada:${secret}@127.0.0.1:${gatehouse.port}/ada/work.git`
+      await refused(t, workshop, ['push', wrong, 'main'], { says: /Authentication failed/ })
+    }
+  })
+
+  await t.test('a repository that is not there cannot be pushed to', async (t) => {
+    const nowhere = address.replace('work.git', 'nowhere.git')
+    await refused(t, workshop, ['push', nowhere, 'main'], { says: /not found/ })
+  })
+}
+
+async function states(t: Test, workshop: Workshop): Promise<void> {
+  const { ada, copy, address } = workshop
+
+  await t.test('an archived repository is read, and says why it is not written', async (t) => {
+    await changeRepository(ada, 'ada/work', { archived: true })
+    const says = /remote: ada\/work is archived: it can be read, not pushed to\./
+    await refused(t, workshop, ['push', address, 'main:refs/heads/late'], { says })
+    t.not(await copy.git('ls-remote', address), '')
+    await changeRepository(ada, 'ada/work', { archived: false })
+    await copy.git('push', '--quiet', address, 'main:refs/heads/late')
+  })
+
+  await t.test('another history does not replace the one of auto_init', async (t) => {
+    await makeRepository(ada, 'begun', { auto_init: true })
+    const begun = ada.remote('ada/begun.git')
+    await refused(t, workshop, ['push', begun, 'main'], { says: /rejected\].*\(fetch first\)/ })
+    await copy.git(
+      'pull',
+      '--quiet',
+      '--no-rebase',
+      '--allow-unrelated-histories',
+      '--no-edit',
+      begun,
+      'main',
+    )
+    await copy.git('push', '--quiet', begun, 'main')
+    t.match(await copy.git('show', 'main:README.md'), /begun/)
+  })
+}
+
+t.test('a push over the limit of size is refused in words, and one below is taken', async (t) => {
+  const gatehouse = await startGatehouse(t, {
+    environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1MiB' },
+  })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'small')
+  const address = ada.remote('ada/small.git')
+  const copy = await newWorkingCopy(t)
+  await copy.commit('fits', incompressible(500_000))
+  await copy.git('push', '--quiet', address, 'main')
+  await copy.commit('too-large', incompressible(3_000_000))
+  const says = /pack exceeds maximum allowed size/
+  const large = ['-c', 'http.postBuffer=10000000', 'push', address, 'main']
+  await refused(t, { gatehouse, copy }, ['push', address, 'main'], { says })
+  await refused(t, { gatehouse, copy }, large, { says })
+})

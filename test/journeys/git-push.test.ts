@@ -1,0 +1,293 @@
+/** Pushes that are taken, in every form that git and curl send them, with whole objects behind. */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { forEachDatabase } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askRaw, basic } from '../helpers/literal-http.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import {
+  incompressible,
+  newWorkingCopy,
+  type WorkingCopy,
+  writeHistory,
+} from '../helpers/working-copy.js'
+
+const LARGE_BYTES = 5_000_000
+const NOTHING = '0'.repeat(40)
+
+interface Workshop {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly copy: WorkingCopy
+  /** The address of `copy`'s repository, with credentials. */
+  readonly address: string
+}
+
+/** A subtest after which every repository on the disk is whole. */
+async function step(
+  t: Test,
+  { gatehouse }: Workshop,
+  name: string,
+  act: (t: Test) => Promise<void>,
+): Promise<void> {
+  await t.test(name, async (t) => {
+    await act(t)
+    t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
+  })
+}
+
+/** What the server has under a name, or nothing. */
+async function remoteRef({ copy, address }: Workshop, ref: string): Promise<string> {
+  return (await copy.git('ls-remote', address, ref)).split('\t')[0] ?? ''
+}
+
+await forEachDatabase(t, 'push', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'work')
+  const copy = await newWorkingCopy(t)
+  const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
+  await copy.git('remote', 'add', 'origin', workshop.address)
+  await branches(t, workshop)
+  await tags(t, workshop)
+  await manyReferences(t, workshop)
+  await largePushes(t, workshop)
+  await craftedPushes(t, workshop)
+})
+
+async function branches(t: Test, workshop: Workshop): Promise<void> {
+  const { copy, ada } = workshop
+
+  await step(t, workshop, 'the first push makes the default branch', async (t) => {
+    const commit = await copy.commit('first')
+    const { exitCode, errorText } = await copy.try(['push', '-u', 'origin', 'main'])
+    t.equal(exitCode, 0)
+    t.match(errorText, /\[new branch\] +main -> main/)
+    t.equal(await remoteRef(workshop, 'HEAD'), commit)
+  })
+
+  await step(t, workshop, 'the API sees soon that something is there', async (t) => {
+    const isEmpty = async () => {
+      const { body } = await ada.api('GET', '/repos/ada/work')
+      return (body as { empty: boolean }).empty
+    }
+    t.equal(await isEmpty(), false)
+  })
+
+  for (const version of ['0', '1', '2']) {
+    await step(t, workshop, `a second push moves it (version ${version})`, async (t) => {
+      const commit = await copy.commit(`more-${version}`)
+      await copy.git('-c', `protocol.version=${version}`, 'push', '--quiet', 'origin', 'main')
+      t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+      const again = await copy.try(['push', 'origin', 'main'])
+      t.match(again.errorText, /Everything up-to-date/)
+    })
+  }
+
+  await step(t, workshop, 'a forced push replaces history, a plain one does not', async (t) => {
+    await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
+    const commit = await copy.git('rev-parse', 'HEAD')
+    const plain = await copy.try(['push', 'origin', 'main'])
+    t.not(plain.exitCode, 0)
+    t.match(plain.errorText, /non-fast-forward/)
+    await copy.git('push', '--quiet', '--force-with-lease', 'origin', 'main')
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+  })
+
+  await step(t, workshop, 'a branch is made, renamed and deleted', async (t) => {
+    await copy.git('push', '--quiet', 'origin', 'main:refs/heads/feature/deep/name')
+    t.not(await remoteRef(workshop, 'refs/heads/feature/deep/name'), '')
+    await copy.git('push', '--quiet', 'origin', 'main:refs/heads/plain', ':feature/deep/name')
+    t.equal(await remoteRef(workshop, 'refs/heads/feature/deep/name'), '')
+    await copy.git('push', '--quiet', 'origin', 'main:refs/heads/feature', ':plain')
+    await copy.git('push', '--quiet', 'origin', '--delete', 'feature')
+    t.equal(await remoteRef(workshop, 'refs/heads/*'), await copy.git('rev-parse', 'main'))
+  })
+
+  await step(t, workshop, 'names in any script go there and back', async (t) => {
+    for (const name of ['café', '日本語', 'a+b&c=d', 'with%20percent', "it's"]) {
+      await copy.git('push', '--quiet', 'origin', `main:refs/heads/${name}`)
+      t.not(await remoteRef(workshop, `refs/heads/${name}`), '', name)
+      await copy.git('push', '--quiet', 'origin', `:refs/heads/${name}`)
+    }
+  })
+}
+
+async function tags(t: Test, workshop: Workshop): Promise<void> {
+  const { copy } = workshop
+
+  await step(
+    t,
+    workshop,
+    'light and annotated tags arrive, move only by force, and go',
+    async (t) => {
+      await copy.git('tag', 'light')
+      await copy.git('tag', '-a', 'v1.0', '-m', 'The first')
+      await copy.git('push', '--quiet', 'origin', '--tags')
+      t.equal(await remoteRef(workshop, 'refs/tags/light'), await copy.git('rev-parse', 'main'))
+      t.equal(await remoteRef(workshop, 'refs/tags/v1.0'), await copy.git('rev-parse', 'v1.0'))
+      await copy.git('tag', '-f', 'light', 'HEAD~1')
+      t.match((await copy.try(['push', 'origin', 'light'])).errorText, /already exists/)
+      await copy.git('push', '--quiet', '--force', 'origin', 'light')
+      t.equal(await remoteRef(workshop, 'refs/tags/light'), await copy.git('rev-parse', 'HEAD~1'))
+      await copy.git('push', '--quiet', 'origin', ':refs/tags/light')
+      t.equal(await remoteRef(workshop, 'refs/tags/light'), '')
+    },
+  )
+}
+
+async function manyReferences(t: Test, workshop: Workshop): Promise<void> {
+  const { ada, gatehouse } = workshop
+
+  await step(
+    t,
+    workshop,
+    '300 branches and 100 tags arrive in one push, and go in one',
+    async (t) => {
+      const repository = await makeRepository(ada, 'many')
+      const many = await newWorkingCopy(t)
+      await writeHistory(many, { commits: 2, branches: 300, tags: 100 })
+      const address = ada.remote(`${repository}.git`)
+      await many.git('push', '--quiet', address, 'refs/heads/*:refs/heads/*', '--tags')
+      const listed = async () => (await many.git('ls-remote', address, 'refs/*')).split('\n').sort()
+      const kept = await many.git('for-each-ref', '--format=%(objectname)%09%(refname)')
+      t.same(await listed(), kept.split('\n').sort())
+      const gone = Array.from({ length: 300 }, (_, at) => `:branch-${at + 1}`)
+      await many.git('push', '--quiet', address, ...gone)
+      t.equal((await listed()).length, 101)
+      t.notMatch(gatehouse.log(), /"level":"error"/)
+    },
+  )
+}
+
+async function largePushes(t: Test, workshop: Workshop): Promise<void> {
+  const { copy } = workshop
+
+  await step(t, workshop, 'a push larger than http.postBuffer is sent in chunks', async (t) => {
+    const commit = await copy.commit('large-1', incompressible(LARGE_BYTES))
+    const { exitCode, errorText } = await copy.try(['push', 'origin', 'main'], {
+      environment: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' },
+    })
+    t.equal(exitCode, 0)
+    t.ok(/=> Send header: Transfer-Encoding: chunked/i.test(errorText))
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+  })
+
+  await step(t, workshop, 'a push that fits into the buffer is sent with its length', async (t) => {
+    const commit = await copy.commit('large-2', incompressible(LARGE_BYTES))
+    await copy.git('-c', 'http.postBuffer=20000000', 'push', '--quiet', 'origin', 'main')
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+  })
+
+  await step(t, workshop, 'a push that expects 100-continue arrives', async (t) => {
+    const commit = await copy.commit('large-3', incompressible(LARGE_BYTES))
+    const expecting = ['-c', 'http.extraHeader=Expect: 100-continue']
+    await copy.git(...expecting, 'push', '--quiet', 'origin', 'main')
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+  })
+}
+
+/** The body of a push that makes one reference, as git-receive-pack reads it. */
+async function pushBody(copy: WorkingCopy, ref: string, commit: string): Promise<Buffer> {
+  const command = `${NOTHING} ${commit} ${ref}\0 report-status`
+  const length = (command.length + 4).toString(16).padStart(4, '0')
+  const pack = await runToEnd('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
+    cwd: copy.path,
+    environment: { PATH: process.env['PATH'] ?? '', HOME: '/dev/null' },
+    input: `${commit}\n`,
+    timeoutMs: 30_000,
+    outputBytesMax: 64 << 20,
+  })
+  return Buffer.concat([Buffer.from(`${length}${command}0000`), pack.output])
+}
+
+async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
+  const { ada, gatehouse } = workshop
+  const repository = await makeRepository(ada, 'crafted')
+  const source = await newWorkingCopy(t)
+  const commit = await source.commit('file', incompressible(300_000))
+  const path = `/${repository}.git/git-receive-pack`
+  const headers = {
+    ...basic('ada', ada.token),
+    'content-type': 'application/x-git-receive-pack-request',
+  }
+  const refOf = async (ref: string) =>
+    (await source.git('ls-remote', ada.remote(`${repository}.git`), ref)).split('\t')[0]
+
+  await step(t, workshop, 'a compressed push is unpacked', async (t) => {
+    const plain = await pushBody(source, 'refs/heads/zipped', commit)
+    const zipped = { ...headers, 'content-encoding': 'gzip' }
+    const body = gzipSync(plain)
+    const answer = await askRaw(gatehouse.port, { method: 'POST', path, headers: zipped, body })
+    t.equal(answer.status, 200)
+    t.match(answer.body.toString(), /unpack ok\n.*ok refs\/heads\/zipped/)
+    t.equal(await refOf('refs/heads/zipped'), commit)
+    const parts = [body.subarray(0, 10_000), body.subarray(10_000)]
+    const again = { method: 'POST', path, headers: zipped, body: parts }
+    t.equal((await askRaw(gatehouse.port, again)).status, 200, 'in chunks as well')
+  })
+
+  await step(t, workshop, 'curl, which waits to be told to go on, is told', async (t) => {
+    const file = join(await temporaryFolder(t), 'body')
+    await writeFile(file, await pushBody(source, 'refs/heads/curled', commit))
+    const user = `${ada.name}:${ada.token}`
+    const type = `Content-Type: ${headers['content-type']}`
+    const { output, errorText } = await runToEnd(
+      'curl',
+      [
+        ...['--silent', '--verbose', '--max-time', '20', '--expect100-timeout', '10'],
+        ...['--user', user, '--header', type, '--header', 'Expect: 100-continue'],
+        ...['--data-binary', `@${file}`, `http://127.0.0.1:${gatehouse.port}${path}`],
+      ],
+      {
+        environment: { PATH: process.env['PATH'] ?? '' },
+        timeoutMs: 30_000,
+        outputBytesMax: 1 << 20,
+      },
+    )
+    t.match(output.toString(), /ok refs\/heads\/curled/)
+    t.match(errorText, /< HTTP\/1\.1 100 Continue/)
+    t.equal(await refOf('refs/heads/curled'), commit)
+  })
+
+  await step(t, workshop, 'a name that no client of git would send is refused', async (t) => {
+    for (const ref of [
+      ...['HEAD', 'config', 'objects/x', '../x', '/etc/x', 'refs/../HEAD', 'refs/heads/../../HEAD'],
+      ...['refs/heads/', 'refs/heads/x.lock', 'refs/heads/-x y', 'refs/heads/x\n', 'refs/tags'],
+      ...['refs/gatehouse/x', 'refs/heads/.x', 'refs/heads/x@{0}', 'refs\\heads\\x'],
+    ]) {
+      const body = await pushBody(source, ref, commit)
+      const answer = await askRaw(gatehouse.port, { method: 'POST', path, headers, body })
+      t.notMatch(answer.body.toString(), /^....ok /m, JSON.stringify(ref))
+    }
+    t.equal(await source.git('ls-remote', ada.remote(`${repository}.git`), '*x*'), '')
+  })
+
+  await step(t, workshop, 'a pack that is damaged or cut off changes nothing', async (t) => {
+    const whole = await pushBody(source, 'refs/heads/damaged', commit)
+    const damaged = Buffer.from(whole)
+    damaged.writeUInt8(damaged.readUInt8(damaged.length - 5_000) ^ 0xff, damaged.length - 5_000)
+    for (const body of [damaged, whole.subarray(0, -40), whole.subarray(0, 20)]) {
+      const answer = await askRaw(gatehouse.port, { method: 'POST', path, headers, body })
+      t.notMatch(answer.body.toString(), /ok refs\/heads\/damaged/)
+    }
+    t.equal(await refOf('refs/heads/damaged'), '')
+  })
+
+  await step(t, workshop, 'a body of another kind is refused before git sees it', async (t) => {
+    for (const wrong of [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-git-upload-pack-request' },
+      { 'content-encoding': 'br' },
+      { 'content-encoding': 'gzip, gzip' },
+    ]) {
+      const question = { method: 'POST', path, headers: { ...headers, ...wrong }, body: '0000' }
+      t.equal((await askRaw(gatehouse.port, question)).status, 415, JSON.stringify(wrong))
+    }
+  })
+}

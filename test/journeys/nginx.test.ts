@@ -1,0 +1,218 @@
+/** Through nginx with the example of conf/: clones, pushes, slow links and a sub-path. */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { freePort, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { type Nginx, startNginx } from '../helpers/nginx.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import {
+  cloneInto,
+  incompressible,
+  newWorkingCopy,
+  type WorkingCopy,
+  writeHistory,
+} from '../helpers/working-copy.js'
+
+const LARGE_BYTES = 20_000_000
+const SLOW_BYTES = 160_000
+const SLOW_BYTES_A_SECOND = 8_000
+
+interface House {
+  readonly gatehouse: Gatehouse
+  readonly nginx: Nginx
+  readonly ada: Person
+  /** What stands before a path of the server, with credentials and without. */
+  readonly signedIn: string
+  readonly anonymous: string
+}
+
+interface Variant {
+  /** The path below which nginx has the server. */
+  readonly basePath?: string
+  readonly edit?: (example: string) => string
+}
+
+async function startBehindNginx(t: Test, { basePath = '', edit }: Variant = {}): Promise<House> {
+  const port = await freePort()
+  const anonymous = `https://127.0.0.1:${port}${basePath}`
+  const gatehouse = await startGatehouse(t, {
+    environment: { GATEHOUSE_HTTP_BASE_URL: anonymous },
+  })
+  const nginx = await startNginx(t, {
+    ...{ port, plainPort: await freePort(), gatewayPort: gatehouse.port },
+    ...(edit === undefined ? {} : { edit }),
+  })
+  const ada = await gatehouse.addUser('ada')
+  const signedIn = anonymous.replace('//', `//ada:${ada.token}@`)
+  return { gatehouse, nginx, ada, signedIn, anonymous }
+}
+
+/** The settings with which git trusts the certificate and never asks. */
+function trusting({ nginx }: House): readonly string[] {
+  return [`--config=http.sslCAInfo=${nginx.certificate}`]
+}
+
+async function sourceFor(t: Test, house: House, repository: string): Promise<WorkingCopy> {
+  const source = await newWorkingCopy(t)
+  await writeHistory(source, { commits: 20, branches: 10 })
+  await source.git('config', 'http.sslCAInfo', house.nginx.certificate)
+  await source.git('remote', 'add', 'origin', `${house.signedIn}/${repository}.git`)
+  return source
+}
+
+async function curl(house: House, ...args: readonly string[]): Promise<string> {
+  const { output } = await runToEnd(
+    'curl',
+    ['--silent', '--show-error', '--cacert', house.nginx.certificate, ...args],
+    {
+      environment: { PATH: process.env['PATH'] ?? '' },
+      timeoutMs: 120_000,
+      outputBytesMax: 1 << 20,
+    },
+  )
+  return output.toString()
+}
+
+/** The body of a push of one new branch, written to a file. */
+async function pushFile(t: Test, source: WorkingCopy, branch: string): Promise<string> {
+  const commit = await source.git('rev-parse', 'HEAD')
+  const command = `${'0'.repeat(40)} ${commit} refs/heads/${branch}\0 report-status`
+  const length = (command.length + 4).toString(16).padStart(4, '0')
+  const { output } = await runToEnd('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
+    cwd: source.path,
+    environment: { PATH: process.env['PATH'] ?? '', HOME: '/dev/null' },
+    input: `${commit}\n`,
+    timeoutMs: 30_000,
+    outputBytesMax: 1 << 20,
+  })
+  const file = join(await temporaryFolder(t), 'push')
+  await writeFile(file, Buffer.concat([Buffer.from(`${length}${command}0000`), output]))
+  return file
+}
+
+t.test('behind nginx', async (t) => {
+  const house = await startBehindNginx(t)
+  const { gatehouse, ada, anonymous, signedIn } = house
+  await makeRepository(ada, 'work')
+  await makeRepository(ada, 'slow')
+  const slowSource = await newWorkingCopy(t)
+  await slowSource.commit('file', incompressible(SLOW_BYTES))
+  const slowPush = pushSlowly(t, house, slowSource)
+  const source = await sourceFor(t, house, 'ada/work')
+
+  await t.test('a push and a clone go through', async (t) => {
+    await source.git('push', '--quiet', '--mirror', 'origin')
+    for (const version of ['0', '2']) {
+      const options = [...trusting(house), `--config=protocol.version=${version}`, '--mirror']
+      const copy = await cloneInto(t, `${anonymous}/ada/work.git`, options)
+      t.equal(await copy.git('for-each-ref'), await source.git('for-each-ref', 'refs/heads'))
+    }
+  })
+
+  await t.test('a push of 20 MB in chunks, and a clone of it, go through', async (t) => {
+    const commit = await source.commit('large', incompressible(LARGE_BYTES))
+    const { exitCode, errorText } = await source.try(['push', 'origin', 'main'], {
+      environment: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' },
+    })
+    t.equal(exitCode, 0)
+    t.ok(/=> Send header: Transfer-Encoding: chunked/i.test(errorText))
+    const copy = await cloneInto(t, `${anonymous}/ada/work.git`, trusting(house))
+    t.equal(await copy.git('rev-parse', 'HEAD'), commit)
+    t.same(await faultsOnDisk(gatehouse), [])
+  })
+
+  await t.test('who asks without credentials is challenged, who has them is let in', async (t) => {
+    await makeRepository(ada, 'secret', { private: true })
+    const path = 'ada/secret.git/info/refs?service=git-upload-pack'
+    const code = ['--output', '/dev/null', '--write-out', '%{http_code}']
+    t.equal(await curl(house, ...code, `${anonymous}/${path}`), '401')
+    t.equal(await curl(house, ...code, `${signedIn}/${path}`), '200')
+  })
+
+  await t.test('the address in the log is that of the client', async (t) => {
+    const path = '/api/v1/repos/ada/no-such-repository'
+    await curl(house, '--interface', '127.0.0.2', `${anonymous}${path}`)
+    const line =
+      gatehouse
+        .log()
+        .split('\n')
+        .find((line) => line.includes(path)) ?? '{}'
+    t.match(JSON.parse(line), { address: '127.0.0.2', status: 404 })
+  })
+
+  await t.test('the API says the address that clients know', async (t) => {
+    const text = await curl(house, `${anonymous}/api/v1/repos/ada/work`)
+    t.match(JSON.parse(text), {
+      clone_url: `${anonymous}/ada/work.git`,
+      html_url: `${anonymous}/ada/work`,
+    })
+  })
+
+  await t.test('a push of 160 KB at 8 KB a second arrives', async (t) => {
+    t.match(await slowPush, /ok refs\/heads\/slow/)
+    const listed = await slowSource.git('ls-remote', ada.remote('ada/slow.git'), 'slow')
+    t.match(listed, await slowSource.git('rev-parse', 'HEAD'))
+    t.same(await faultsOnDisk(gatehouse), [])
+  })
+})
+
+/** Takes twenty seconds, in which the other tests run. */
+async function pushSlowly(t: Test, house: House, source: WorkingCopy): Promise<string> {
+  const file = await pushFile(t, source, 'slow')
+  return curl(
+    house,
+    ...['--limit-rate', String(SLOW_BYTES_A_SECOND), '--data-binary', `@${file}`],
+    ...['--header', 'Content-Type: application/x-git-receive-pack-request'],
+    `${house.signedIn}/ada/slow.git/git-receive-pack`,
+  )
+}
+
+/** nginx may hand the sub-path on or take it off; the server takes both. */
+const SUB_PATHS: Readonly<Record<string, string>> = {
+  'handed on': 'proxy_pass http://gatehouse;',
+  'taken off': 'proxy_pass http://gatehouse/;',
+}
+
+for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
+  t.test(`below a path of a host, which is ${how}`, async (t) => {
+    const house = await startBehindNginx(t, {
+      basePath: '/git',
+      edit: (example) =>
+        example
+          .replace('location / {', 'location /git/ {')
+          .replace('proxy_pass http://gatehouse;', proxyPass),
+    })
+    const { ada, anonymous } = house
+    await makeRepository(ada, 'work')
+    const source = await sourceFor(t, house, 'ada/work')
+    await source.git('push', '--quiet', '--mirror', 'origin')
+
+    await t.test('a clone goes through, in another case as well', async (t) => {
+      for (const path of ['ada/work.git', 'ADA/Work']) {
+        const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(house))
+        t.equal(await copy.git('rev-parse', 'HEAD'), await source.git('rev-parse', 'main'))
+      }
+    })
+
+    await t.test('the links of the API say the path', async (t) => {
+      const url = `${anonymous}/api/v1/repos/ada/work`
+      t.match(JSON.parse(await curl(house, url)), {
+        clone_url: `${anonymous}/ada/work.git`,
+        html_url: `${anonymous}/ada/work`,
+        url,
+      })
+      const authorization = `Authorization: token ${ada.token}`
+      await makeRepository(ada, 'another')
+      const list = `${anonymous}/api/v1/user/repos?limit=1`
+      const head = await curl(house, '--head', '--header', authorization, list)
+      t.match(head, `<${anonymous}/api/v1/user/repos?limit=1&page=2>`)
+      const missing = await curl(house, `${anonymous}/api/v1/repos/ada/nothing`)
+      t.match(JSON.parse(missing), { url: `${anonymous}/api/swagger` })
+      const swagger = await curl(house, `${anonymous}/swagger.v1.json`)
+      t.match(JSON.parse(swagger), { basePath: '/git/api/v1' })
+    })
+  })
+}

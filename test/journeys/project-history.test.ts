@@ -1,0 +1,110 @@
+/** The project's own history, pushed, cloned back and byte-equal, also after a new start. */
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { forEachDatabase } from '../helpers/databases.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { tryGit } from '../helpers/git-client.js'
+import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { cloneInto, type WorkingCopy, workingCopyAt } from '../helpers/working-copy.js'
+
+const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The checkout may belong to somebody else than who runs the tests. */
+const ANYONES = ['-c', 'safe.directory=*']
+
+/**
+ * A bare repository with the history of the checkout on main. Where the checkout has none or only
+ * the end of it, as on some test machines, its files stand in one commit instead.
+ */
+async function projectHistory(t: Test): Promise<WorkingCopy> {
+  const source = workingCopyAt(await temporaryFolder(t))
+  await source.git('init', '--quiet', '--bare', '-b', 'main')
+  const shallow = ['rev-parse', '--is-shallow-repository']
+  const { output } = await tryGit([...ANYONES, ...shallow], { cwd: PROJECT })
+  if (output === 'false') {
+    const push = ['push', '--quiet', source.path, 'HEAD:refs/heads/main']
+    await workingCopyAt(PROJECT).git(...ANYONES, ...push)
+    return source
+  }
+  const files = ['--git-dir', source.path, '--work-tree', PROJECT]
+  await workingCopyAt(PROJECT).git(...files, '-c', 'core.bare=false', 'add', '--all')
+  const tree = await source.git('write-tree')
+  const commit = await source.git('commit-tree', '-m', 'Everything', tree)
+  await source.git('update-ref', 'refs/heads/main', commit)
+  return source
+}
+
+interface Contents {
+  readonly refs: string
+  /** What is reachable, with the path it is reached by. */
+  readonly reachable: string
+  /** A digest over every object with its name, kind, size and bytes. */
+  readonly bytes: string
+}
+
+async function contentsOf(copy: WorkingCopy): Promise<Contents> {
+  const refs = await copy.git('for-each-ref', '--format=%(objectname) %(refname)')
+  const reachable = await copy.git('rev-list', '--objects', '--all')
+  return { refs, reachable, bytes: await digestOfObjects(copy.path) }
+}
+
+/** Streamed, as a history does not fit into the output that is kept of a short command. */
+async function digestOfObjects(cwd: string): Promise<string> {
+  const hash = createHash('sha256')
+  const child = spawn('git', ['cat-file', '--batch-all-objects', '--batch'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(child, 'close')
+  for await (const chunk of child.stdout) hash.update(chunk as Buffer)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`git cat-file ended with ${code}`)
+  return hash.digest('hex')
+}
+
+await forEachDatabase(t, 'the history of the project', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  const ada = await gatehouse.addUser('ada')
+  const repository = await makeRepository(ada, 'gatehouse')
+  const source = await projectHistory(t)
+  const wanted = await contentsOf(source)
+  const address = ada.remote(`${repository}.git`)
+
+  await t.test('it is pushed, and lies there whole', async (t) => {
+    await source.git('push', '--quiet', '--mirror', address)
+    t.same(await faultsOnDisk(gatehouse), [])
+    const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+    t.strictSame(await contentsOf(workingCopyAt(path)), wanted)
+  })
+
+  await t.test('a clone holds the same references, objects and bytes', async (t) => {
+    t.strictSame(await contentsOf(await cloneInto(t, address, ['--mirror'])), wanted)
+  })
+
+  await t.test('a checkout has the same files', async (t) => {
+    const copy = await cloneInto(t, address)
+    const tree = await copy.git('rev-parse', 'HEAD^{tree}')
+    t.equal(tree, await source.git('rev-parse', 'main^{tree}'))
+    t.equal(await copy.git('status', '--porcelain'), '')
+  })
+
+  await t.test('after a stop and a new start it is the same', async (t) => {
+    t.equal(await gatehouse.stop('SIGTERM'), 0)
+    await gatehouse.start()
+    t.strictSame(await contentsOf(await cloneInto(t, address, ['--mirror'])), wanted)
+    t.same(await faultsOnDisk(gatehouse), [])
+  })
+
+  await t.test('a clone goes on after it: commits go there and come back', async (t) => {
+    const copy = await cloneInto(t, address)
+    const commit = await copy.commit('one-more')
+    await copy.git('push', '--quiet', 'origin', 'main')
+    const other = await cloneInto(t, address)
+    t.equal(await other.git('rev-parse', 'HEAD'), commit)
+  })
+})

@@ -1,0 +1,136 @@
+/** What is taken away is gone with the next request: in every worker, on every open connection. */
+
+import { Agent } from 'node:http'
+import t, { type Test } from 'tap'
+import { forEachDatabase } from '../helpers/databases.js'
+import { askApi, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askRaw, basic } from '../helpers/literal-http.js'
+import { changeRepository, makeRepository } from '../helpers/repositories.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+/** Connections that are opened until both workers have had some: one of 2^38 runs would not. */
+const CONNECTIONS = 40
+
+const REFS = '/ada/secret.git/info/refs?service=git-upload-pack'
+
+interface Watch {
+  /** Asks once on every connection; answers the set of statuses. */
+  statuses(path: string, headers: Readonly<Record<string, string>>): Promise<readonly number[]>
+}
+
+/** Connections to both workers that stay open from one question to the next. */
+async function keptConnections(t: Test, { port }: Gatehouse): Promise<Watch> {
+  const agents = Array.from(
+    { length: CONNECTIONS },
+    () => new Agent({ keepAlive: true, maxSockets: 1, timeout: 60_000 }),
+  )
+  t.teardown(() => {
+    for (const agent of agents) agent.destroy()
+  })
+  const workers = new Set<string>()
+  const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const answers = await Promise.all(agents.map((agent) => askRaw(port, { path, headers, agent })))
+    for (const { headers } of answers) {
+      workers.add(String(headers['x-request-id']).replace(/-.*/, ''))
+    }
+    return [...new Set(answers.map(({ status }) => status))]
+  }
+  await ask('/livez', {})
+  t.equal(workers.size, 2, 'both workers are asked')
+  return { statuses: ask }
+}
+
+await forEachDatabase(t, 'revocation', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'secret', { private: true })
+  const copy = await newWorkingCopy(t)
+  await copy.commit('file')
+  await copy.git('push', '--quiet', ada.remote('ada/secret.git'), 'main')
+
+  await tokens(t, gatehouse, ada)
+  await accounts(t, gatehouse)
+  await visibility(t, gatehouse, ada)
+})
+
+async function tokens(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
+  const signedIn = basic('ada', ada.password).authorization
+  const makeToken = async (name: string) => {
+    const body = { name, scopes: ['all'] }
+    const path = '/users/ada/tokens'
+    const question = { method: 'POST', path, body, authorization: signedIn }
+    const made = await askApi(gatehouse.port, question)
+    return (made.body as { sha1: string }).sha1
+  }
+  const revokers: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
+    'over the API': (name) =>
+      askApi(gatehouse.port, {
+        method: 'DELETE',
+        path: `/users/ada/tokens/${name}`,
+        authorization: signedIn,
+      }),
+    'on the command line': (name) => gatehouse.run('token', 'revoke', 'ada', '--name', name),
+  }
+  for (const [how, revoke] of Object.entries(revokers)) {
+    await t.test(`a token that is revoked ${how} opens nothing any more`, async (t) => {
+      const token = await makeToken('short-lived')
+      const watch = await keptConnections(t, gatehouse)
+      const asBasic = basic('ada', token)
+      const asHeader = { authorization: `token ${token}` }
+      t.same(await watch.statuses(REFS, asBasic), [200])
+      t.same(await watch.statuses('/api/v1/user', asHeader), [200])
+      await revoke('short-lived')
+      t.same(await watch.statuses(REFS, asBasic), [401])
+      t.same(await watch.statuses('/api/v1/user', asHeader), [401])
+      const copy = await newWorkingCopy(t)
+      await copy.commit('late')
+      const address = `http://ada:${token}@127.0.0.1:${gatehouse.port}/ada/secret.git`
+      const { exitCode, errorText } = await copy.try(['push', address, 'main:refs/heads/late'])
+      t.not(exitCode, 0)
+      t.match(errorText, /Authentication failed/)
+    })
+  }
+}
+
+async function accounts(t: Test, gatehouse: Gatehouse): Promise<void> {
+  await t.test('an account that is removed is out at once', async (t) => {
+    const eve = await gatehouse.addUser('eve')
+    const watch = await keptConnections(t, gatehouse)
+    const headers = { authorization: `token ${eve.token}` }
+    t.same(await watch.statuses('/api/v1/user', headers), [200])
+    t.equal((await gatehouse.run('user', 'delete', 'eve')).exitCode, 0)
+    t.same(await watch.statuses('/api/v1/user', headers), [401])
+  })
+
+  await t.test('a password that is changed is wrong at once', async (t) => {
+    const carl = await gatehouse.addUser('carl')
+    const ask = (password: string) => {
+      const { authorization } = basic('carl', password)
+      return askApi(gatehouse.port, { path: '/user', authorization })
+    }
+    t.equal((await ask(carl.password)).status, 200)
+    await gatehouse.run('user', 'password', 'carl', '--password', 'another password')
+    t.equal((await ask(carl.password)).status, 401)
+    t.equal((await ask('another password')).status, 200)
+  })
+}
+
+async function visibility(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
+  await t.test('a repository that becomes private is closed to strangers at once', async (t) => {
+    const watch = await keptConnections(t, gatehouse)
+    await changeRepository(ada, 'ada/secret', { private: false })
+    t.same(await watch.statuses(REFS, {}), [200])
+    t.same(await watch.statuses('/api/v1/repos/ada/secret', {}), [200])
+    await changeRepository(ada, 'ada/secret', { private: true })
+    t.same(await watch.statuses(REFS, {}), [401])
+    t.same(await watch.statuses('/api/v1/repos/ada/secret', {}), [404])
+  })
+
+  await t.test('a repository that is removed is gone for its owner at once', async (t) => {
+    const watch = await keptConnections(t, gatehouse)
+    const headers = basic('ada', ada.token)
+    t.same(await watch.statuses(REFS, headers), [200])
+    t.equal((await ada.api('DELETE', '/repos/ada/secret')).status, 204)
+    t.same(await watch.statuses(REFS, headers), [404])
+  })
+}

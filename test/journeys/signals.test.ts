@@ -1,0 +1,229 @@
+/** Signals and deaths: what runs may end, what is asked is read again, what died is replaced. */
+
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { startCommand } from '../helpers/command-line.js'
+import { freePort, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askRaw } from '../helpers/literal-http.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, until, workersOf } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import {
+  cloneInto,
+  incompressible,
+  newWorkingCopy,
+  type WorkingCopy,
+  workingCopyAt,
+} from '../helpers/working-copy.js'
+
+/** More than the buffers of two sockets take, so that the server is not done before its reader. */
+const LARGE_BYTES = 60_000_000
+const GRACE_S = 6
+/** What stands before the pack in an answer without side bands: a packet line with NAK. */
+const PACK_BEGINS_AT = 8
+
+interface Download {
+  /** Reads on to the end; answers the pack. */
+  finish(): Promise<Buffer>
+  drop(): void
+}
+
+/** A clone that has begun and whose reader then stands still. */
+async function beginClone(t: Test, port: number, commit: string): Promise<Download> {
+  const asked = request({
+    ...{ host: '127.0.0.1', port, method: 'POST', path: '/ada/large.git/git-upload-pack' },
+    headers: { 'content-type': 'application/x-git-upload-pack-request' },
+  }).end(`0032want ${commit}\n00000009done\n`)
+  asked.on('error', () => {})
+  t.teardown(() => asked.destroy())
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  t.equal(response.statusCode, 200)
+  response.pause()
+  return {
+    async finish() {
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks).subarray(PACK_BEGINS_AT)
+    },
+    drop: () => asked.destroy(),
+  }
+}
+
+interface Large {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly source: WorkingCopy
+  /** Of the repository ada/large. */
+  readonly commit: string
+  /** The log level in the file of settings. */
+  setLevel(level: string): Promise<void>
+}
+
+async function startWithLarge(t: Test): Promise<Large> {
+  const folder = await temporaryFolder(t)
+  const file = join(folder, 'gatehouse.toml')
+  const setLevel = (level: string) => writeFile(file, `[log]\nlevel = "${level}"\n`)
+  await setLevel('info')
+  const gatehouse = await startGatehouse(t, {
+    environment: { GATEHOUSE_CONFIG: file, GATEHOUSE_HTTP_SHUTDOWN_GRACE: `${GRACE_S}s` },
+  })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'large')
+  const source = await newWorkingCopy(t)
+  await source.git('config', 'core.compression', '0')
+  const commit = await source.commit('large', incompressible(LARGE_BYTES))
+  await source.git('push', '--quiet', ada.remote('ada/large.git'), 'main')
+  return { gatehouse, ada, source, commit, setLevel }
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  return askRaw(port, { path: '/livez' }).then(
+    () => false,
+    () => true,
+  )
+}
+
+t.test('SIGTERM before all workers listen is an end like any other', async (t) => {
+  const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${await freePort()}` }
+  const starting = await startCommand(t, ['serve'], { environment })
+  const workers = () => workersOf(starting.pid).catch(() => [])
+  t.ok((await until(workers, (pids) => pids.length > 0, 20_000)).length > 0)
+  t.notMatch(starting.errorText(), /"msg":"serving"/)
+  const { exitCode, errorText } = await starting.end('SIGTERM')
+  t.equal(exitCode, 0)
+  t.notMatch(errorText, /gatehouse:|"msg":"serving"/)
+})
+
+/** One server lives through all of it, each time started again. */
+t.test('signals and deaths', async (t) => {
+  const large = await startWithLarge(t)
+  await hangUps(t, large)
+  await deaths(t, large)
+  await terminations(t, large)
+  await orphans(t, large)
+})
+
+async function hangUps(t: Test, { gatehouse, commit, setLevel }: Large): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  const connections = () => Object.values(agent.freeSockets).flat()
+  const ask = (path: string) => askRaw(gatehouse.port, { path, agent })
+  const count = (words: string) => gatehouse.log().split(words).length - 1
+  const hangUp = async (t: Test, words: string) => {
+    const before = count(words)
+    process.kill(gatehouse.pid, 'SIGHUP')
+    const isTold = (more: number) => more === 2
+    const seen = await until(async () => count(words) - before, isTold, 10_000)
+    t.equal(seen, 2, `both workers say: ${words}`)
+  }
+
+  await t.test('SIGHUP reads the settings again and drops no connection', async (t) => {
+    const clone = await beginClone(t, gatehouse.port, commit)
+    await ask('/api/v1/version')
+    const [connection] = connections()
+    t.notMatch(gatehouse.log(), /"path":"\/api\/v1\/version"/)
+    await setLevel('debug')
+    await hangUp(t, 'the settings were read again')
+    await ask('/api/v1/version')
+    const isLogged = async () => /"path":"\/api\/v1\/version"/.test(gatehouse.log())
+    t.ok(await until(isLogged, Boolean, 5_000), 'plain reads are logged now')
+    t.ok(connections()[0] === connection, 'on the same connection')
+    t.ok((await clone.finish()).length > LARGE_BYTES, 'and the clone that ran has ended well')
+  })
+
+  await t.test('SIGHUP with settings that are wrong changes nothing and says so', async (t) => {
+    await setLevel('deafening')
+    await hangUp(t, 'the settings were not read again')
+    t.match(gatehouse.log(), /log\.level/)
+    t.notMatch(gatehouse.log(), /deafening/)
+    t.equal((await ask('/api/v1/version')).status, 200)
+    await setLevel('info')
+  })
+}
+
+async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void> {
+  await t.test('a worker that is killed is replaced and logged', async (t) => {
+    const before = await workersOf(gatehouse.pid)
+    t.equal(before.length, 2)
+    const [victim = 0] = before
+    process.kill(victim, 'SIGKILL')
+    // Until it is gone, what connects to it is cut off with it.
+    await until(
+      async () => isAlive(victim),
+      (alive) => !alive,
+      5_000,
+    )
+    t.equal((await askRaw(gatehouse.port, { path: '/readyz' })).status, 200, 'the other one serves')
+    const isWhole = (pids: readonly number[]) => pids.length === 2 && !pids.includes(victim)
+    const after = await until(() => workersOf(gatehouse.pid), isWhole, 15_000)
+    t.ok(isWhole(after), 'there are two again')
+    const lines = gatehouse.log().split('\n')
+    const line = lines.find((line) => line.includes('a worker died')) ?? '{}'
+    t.match(JSON.parse(line), { level: 'error', pid: victim, signal: 'SIGKILL' })
+    const late = await source.commit('late')
+    await source.git('push', '--quiet', ada.remote('ada/large.git'), 'main')
+    const copy = await cloneInto(t, `${gatehouse.url}/ada/large.git`, [
+      ...['--filter=blob:limit=1m', '--no-checkout'],
+    ])
+    t.equal(await copy.git('rev-parse', 'HEAD'), late)
+    t.same(await faultsOnDisk(gatehouse), [])
+  })
+}
+
+async function terminations(t: Test, { gatehouse, source }: Large): Promise<void> {
+  const commit = await source.git('rev-parse', 'main')
+
+  await t.test('SIGTERM lets a running clone end, and takes nothing new', async (t) => {
+    const clone = await beginClone(t, gatehouse.port, commit)
+    const stopped = gatehouse.stop('SIGTERM')
+    t.ok(await until(() => isRefused(gatehouse.port), Boolean, 5_000), 'new ones are refused')
+    await sleep(500)
+    const pack = await clone.finish()
+    t.equal(await stopped, 0)
+    const bare = workingCopyAt(await temporaryFolder(t))
+    await bare.git('init', '--quiet', '--bare')
+    const { exitCode } = await bare.try(['index-pack', '--stdin'], { input: pack })
+    t.equal(exitCode, 0, 'the pack is whole')
+    await bare.git('cat-file', '-e', `${commit}^{tree}`)
+  })
+
+  await t.test('SIGTERM does not wait for ever', async (t) => {
+    await gatehouse.start()
+    const clone = await beginClone(t, gatehouse.port, commit)
+    const startedAtMs = Date.now()
+    t.equal(await gatehouse.stop('SIGTERM'), 0)
+    t.ok(Date.now() - startedAtMs < (GRACE_S + 6) * 1_000, 'it ended soon after the grace')
+    const gits = () => gitProcessesOf(gatehouse.dataDir)
+    t.same(await until(gits, (pids) => pids.length === 0, 3_000), [], 'and no git is left')
+    clone.drop()
+  })
+}
+
+async function orphans(t: Test, { gatehouse, ada }: Large): Promise<void> {
+  await t.test('workers do not outlive a supervisor that is killed', async (t) => {
+    await gatehouse.start()
+    const workers = await workersOf(gatehouse.pid)
+    t.equal(workers.length, 2)
+    await gatehouse.stop('SIGKILL')
+    const alive = await until(
+      async () => workers.filter(isAlive),
+      (pids) => pids.length === 0,
+      10_000,
+    )
+    t.same(alive, [])
+    await gatehouse.start()
+    t.equal((await ada.api('GET', '/user')).status, 200)
+  })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,440 @@
+/** What the house does not serve is passed on to the upstream server, whole and by itself. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { freePort, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { askRaw, type RawAnswer, type RawQuestion } from '../helpers/literal-http.js'
+import { converse } from '../helpers/raw-http.js'
+import { memoryOf, until, workersOf } from '../helpers/server-processes.js'
+
+const MEGABYTE = 1_000_000
+
+interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  body: Buffer
+  isComplete: boolean
+  isAborted: boolean
+}
+
+interface Upstream {
+  readonly port: number
+  /** Every request that arrived, in their order. */
+  readonly seen: Seen[]
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void
+
+/** A server of another kind: it reads each request whole and answers `answer of METHOD URL`. */
+async function startUpstream(t: Test, answer?: Answer): Promise<Upstream> {
+  const seen: Seen[] = []
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request
+    const entry = {
+      method,
+      url,
+      headers,
+      body: Buffer.alloc(0),
+      isComplete: false,
+      isAborted: false,
+    }
+    seen.push(entry)
+    response.on('close', () => {
+      entry.isAborted = !response.writableFinished
+    })
+    if (answer !== undefined) return answer(request, response, entry)
+    void readWhole(request, entry).then(() => response.end(`answer of ${method} ${url}`))
+    return undefined
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, seen }
+}
+
+async function readWhole(request: IncomingMessage, entry: Seen): Promise<void> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    entry.isComplete = true
+  } catch {
+    // The client went away: what came is kept, and the request stays incomplete.
+  }
+  entry.body = Buffer.concat(chunks)
+}
+
+function startInFront(t: Test, port: number, path = ''): Promise<Gatehouse> {
+  return startGatehouse(t, {
+    environment: { GATEHOUSE_HTTP_UPSTREAM: `http://127.0.0.1:${port}${path}` },
+  })
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+t.test('unknown paths go to the upstream', async (t) => {
+  const upstream = await startUpstream(t)
+  const gatehouse = await startInFront(t, upstream.port)
+  const ask = (question: RawQuestion): Promise<RawAnswer> => askRaw(gatehouse.port, question)
+  const last = () => upstream.seen.at(-1)
+
+  await t.test('with their method, path and query', async (t) => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const path = '/some/page?a=1&b=%20x'
+      const answer = await ask({ method, path })
+      t.equal(answer.status, 200)
+      t.equal(answer.body.toString(), `answer of ${method} ${path}`)
+      t.equal(last()?.body.length, 0)
+    }
+    const head = await ask({ method: 'HEAD', path: '/some/page' })
+    t.equal(head.status, 200)
+    t.equal(head.body.length, 0)
+    t.equal(last()?.method, 'HEAD')
+  })
+
+  await t.test('with bodies of a megabyte, by length and in chunks', async (t) => {
+    const bytes = randomBytes(MEGABYTE)
+    const chunks = Array.from({ length: 10 }, (_, at) => bytes.subarray(at * 1e5, (at + 1) * 1e5))
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']) {
+      for (const body of [bytes, chunks]) {
+        const answer = await ask({ method, path: '/upload', body })
+        t.equal(answer.status, 200, method)
+        t.equal(digest(last()?.body ?? Buffer.alloc(0)), digest(bytes), method)
+      }
+    }
+  })
+
+  await t.test('with their headers, and who asks', async (t) => {
+    const headers = {
+      ...{ 'x-own': 'one', cookie: 'a=b; c=d', accept: 'text/html', authorization: 'Custom x' },
+      host: 'code.example.org',
+    }
+    const { headers: reply } = await ask({ path: '/page', headers, localAddress: '127.0.0.2' })
+    t.match(last()?.headers, { ...headers, 'x-forwarded-for': '127.0.0.2' })
+    t.equal(last()?.headers['x-forwarded-proto'], 'http')
+    t.equal(last()?.headers['x-forwarded-host'], 'code.example.org')
+    t.equal(last()?.headers['x-request-id'], reply['x-request-id'])
+  })
+
+  await t.test('without what a stranger claims of his address', async (t) => {
+    const headers = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' }
+    await ask({ path: '/page', headers, localAddress: '127.0.0.2' })
+    t.equal(last()?.headers['x-forwarded-for'], '127.0.0.2')
+    t.equal(last()?.headers['x-forwarded-proto'], 'http')
+    await ask({ path: '/page', headers })
+    t.equal(last()?.headers['x-forwarded-for'], '203.0.113.9', 'but what a trusted proxy says')
+    t.equal(last()?.headers['x-forwarded-proto'], 'https')
+  })
+
+  await t.test('without headers that are meant for one connection', async (t) => {
+    const headers = {
+      connection: 'keep-alive, x-secret',
+      ...{ 'x-secret': 'hop', te: 'trailers', 'proxy-authorization': 'Basic x' },
+      ...{ 'keep-alive': 'timeout=5', 'proxy-connection': 'keep-alive' },
+    }
+    await ask({ path: '/page', headers })
+    const kept = Object.keys(last()?.headers ?? {})
+    for (const name of ['x-secret', 'te', 'proxy-authorization', 'proxy-connection']) {
+      t.notOk(kept.includes(name), name)
+    }
+  })
+
+  await t.test('and odd paths arrive or are refused, but break nothing', async (t) => {
+    const odd = [
+      ...[
+        '//[',
+        '/%',
+        '/%ff',
+        '/\\',
+        '/(',
+        '/{',
+        '/|',
+        '/%00',
+        '/%0d%0aX:1',
+        '/a b'.replace(' ', '%20'),
+      ],
+      ...[
+        '//evil.example/',
+        '/\\evil.example/',
+        '/@evil.example/',
+        '/:80/',
+        '/?',
+        '/#'.slice(0, 1),
+      ],
+      ...['/a//b///c', '/;a=b', '/*', '/~', "/'", '/"', '/<>', '/^`', '/é'.normalize('NFD')],
+    ]
+    for (const path of odd) {
+      const { status } = await ask({ path: encodeURI(path).replaceAll('%25', '%') })
+      t.ok([200, 400].includes(status), `${path}: ${status}`)
+    }
+    const rawPaths = ['//[', '/%', '/\\', '/(', '/|', '/"', '/<>', '/^`']
+    for (const path of rawPaths) {
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+      const { statuses } = await converse(gatehouse.port, [request], { waitMs: 1_000 })
+      t.ok([200, 400].includes(statuses[0] ?? 0), `${path}: ${statuses[0]}`)
+    }
+    t.equal((await ask({ path: '/still/there' })).status, 200)
+    t.notMatch(gatehouse.log(), /a worker died/)
+    t.notMatch(gatehouse.log(), /"level":"error"/)
+  })
+
+  await t.test('but what the house serves stays in the house', async (t) => {
+    const before = upstream.seen.length
+    t.equal((await ask({ path: '/api/v1/version' })).status, 200)
+    t.equal((await ask({ path: '/a/b.git/info/refs?service=git-upload-pack' })).status, 401)
+    t.equal((await ask({ path: '/livez' })).status, 200)
+    t.equal((await ask({ method: 'POST', path: '/livez' })).status, 405)
+    t.equal(upstream.seen.length, before)
+  })
+})
+
+t.test('threat: a body without a length does not become a second request', async (t) => {
+  const upstream = await startUpstream(t)
+  const gatehouse = await startInFront(t, upstream.port)
+  const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+
+  await t.test('in chunks, with each method', async (t) => {
+    for (const method of ['DELETE', 'GET', 'OPTIONS', 'POST', 'PROPFIND']) {
+      const body = [Buffer.from(smuggled)]
+      const answer = await askRaw(gatehouse.port, { method, path: '/chunks', body })
+      t.equal(answer.status, 200, method)
+      t.equal(upstream.seen.at(-1)?.body.toString(), smuggled, method)
+    }
+  })
+
+  await t.test('by length, with each method', async (t) => {
+    for (const method of ['DELETE', 'GET', 'OPTIONS', 'POST', 'PROPFIND']) {
+      const answer = await askRaw(gatehouse.port, {
+        ...{ method, path: '/length', body: smuggled },
+        headers: { 'content-length': String(smuggled.length) },
+      })
+      t.equal(answer.status, 200, method)
+      t.equal(upstream.seen.at(-1)?.body.toString(), smuggled, method)
+    }
+  })
+
+  await t.test('and nothing of it ran', async (t) => {
+    await askRaw(gatehouse.port, { path: '/last' })
+    t.notOk(upstream.seen.some(({ url }) => url === '/smuggled'))
+    const expected = [...Array(5).fill('/chunks'), ...Array(5).fill('/length'), '/last']
+    t.same(
+      upstream.seen.map(({ url }) => url),
+      expected,
+    )
+  })
+})
+
+t.test('answers stream through', async (t) => {
+  const release: { go?: () => void } = {}
+  const upstream = await startUpstream(t, (request, response) => {
+    switch (request.url) {
+      case '/slow':
+        response.write('first')
+        release.go = () => response.end('second')
+        return
+      case '/status':
+        response.writeHead(418, 'Teapot', [
+          ...['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-Own', 'kept', 'Keep-Alive', 'timeout=9'],
+          ...['Content-Type', 'text/plain', 'Connection', 'close'],
+        ])
+        response.end('short and stout')
+        return
+      case '/redirect':
+        response.writeHead(302, { location: 'http://elsewhere.example/' }).end()
+        return
+      case '/nothing':
+        response.writeHead(204).end()
+        return
+      case '/unchanged':
+        response.writeHead(304, { etag: '"x"' }).end()
+        return
+      case '/cut':
+        response.writeHead(200, { 'content-length': '1000' })
+        response.write('half')
+        setTimeout(() => response.destroy(), 50)
+        return
+      default:
+        endless(response)
+    }
+  })
+  const gatehouse = await startInFront(t, upstream.port)
+  const ask = (path: string, method = 'GET') => askRaw(gatehouse.port, { path, method })
+
+  await t.test('as they come', async (t) => {
+    const asked = request({ host: '127.0.0.1', port: gatehouse.port, path: '/slow' }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    const [first] = (await once(response, 'data')) as [Buffer]
+    t.equal(first.toString(), 'first', 'while the upstream still writes')
+    release.go?.()
+    const [second] = (await once(response, 'data')) as [Buffer]
+    t.equal(second.toString(), 'second')
+  })
+
+  await t.test('with their status and headers, but those of the connection', async (t) => {
+    const { status, headers, body } = await ask('/status')
+    t.equal(status, 418)
+    t.equal(body.toString(), 'short and stout')
+    t.same(headers['set-cookie'], ['a=1', 'b=2'])
+    t.equal(headers['x-own'], 'kept')
+    t.equal(headers['keep-alive'], undefined)
+  })
+
+  await t.test('also where they have no body, and where they lead elsewhere', async (t) => {
+    t.equal((await ask('/redirect')).headers.location, 'http://elsewhere.example/')
+    t.equal((await ask('/nothing')).status, 204)
+    t.match(await ask('/unchanged'), { status: 304, headers: { etag: '"x"' } })
+  })
+
+  await t.test('one that breaks off breaks off for the reader too', async (t) => {
+    await t.rejects(ask('/cut'))
+    t.equal((await ask('/status')).status, 418)
+  })
+
+  await t.test('at the pace of the reader', async (t) => {
+    const [before] = await workerPeaks(gatehouse)
+    const asked = request({ host: '127.0.0.1', port: gatehouse.port, path: '/endless' }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    response.pause()
+    await sleep(1_500)
+    const sent = endlessBytes
+    await sleep(500)
+    t.equal(endlessBytes, sent, 'the upstream is held up')
+    t.ok(sent < 40 * MEGABYTE, `${sent} bytes were taken`)
+    const [after] = await workerPeaks(gatehouse)
+    t.ok((after ?? 0) - (before ?? 0) < 60 * MEGABYTE, 'and nothing piles up')
+    asked.destroy()
+    const ended = await until(
+      async () => upstream.seen.find(({ url }) => url === '/endless')?.isAborted,
+      Boolean,
+      5_000,
+    )
+    t.ok(ended, 'and it ends when the reader leaves')
+  })
+})
+
+let endlessBytes = 0
+
+function endless(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536)
+  const write = () => {
+    while (!response.destroyed) {
+      endlessBytes += chunk.length
+      if (!response.write(chunk)) {
+        response.once('drain', write)
+        return
+      }
+    }
+  }
+  write()
+}
+
+async function workerPeaks({ pid }: Gatehouse): Promise<readonly number[]> {
+  const memories = await Promise.all((await workersOf(pid)).map(memoryOf))
+  return memories.map(({ peakBytes }) => peakBytes).sort((a, b) => b - a)
+}
+
+t.test('uploads stream through at the pace of the upstream, and end with the client', async (t) => {
+  const reading: { start?: () => void } = {}
+  const upstream = await startUpstream(t, (request, response, entry) => {
+    // Reads nothing until it is told to.
+    reading.start = () => void readWhole(request, entry).then(() => response.end('taken'))
+  })
+  const gatehouse = await startInFront(t, upstream.port)
+
+  await t.test('a slow upstream holds up the client', async (t) => {
+    const upload = request({ host: '127.0.0.1', port: gatehouse.port, method: 'PUT', path: '/' })
+    const chunk = randomBytes(50_000)
+    let isFlowing = true
+    for (let count = 0; count < 3_000 && isFlowing; count++) {
+      isFlowing = upload.write(chunk) || (await becomesWritable(upload))
+    }
+    t.notOk(isFlowing, '150 MB do not fit in between')
+    reading.start?.()
+    upload.end()
+    const [response] = (await once(upload, 'response')) as [IncomingMessage]
+    const [answer] = (await once(response, 'data')) as [Buffer]
+    t.equal(answer.toString(), 'taken')
+    t.equal(upstream.seen.at(-1)?.isComplete, true)
+  })
+
+  await t.test('threat: a client that goes away ends the request behind', async (t) => {
+    for (const headers of [{}, { 'content-length': '1000' }]) {
+      const count = upstream.seen.length
+      const upload = request({
+        ...{ host: '127.0.0.1', port: gatehouse.port, method: 'POST', path: '/left' },
+        headers,
+      })
+      upload.on('error', () => {})
+      upload.write('a little')
+      await until(
+        async () => upstream.seen.length,
+        (seen) => seen > count,
+        5_000,
+      )
+      reading.start?.()
+      upload.destroy()
+      const left = upstream.seen[count]
+      t.ok(await until(async () => left?.isAborted, Boolean, 5_000), 'it is ended')
+      t.equal(left?.isComplete, false, 'and never taken for whole')
+    }
+  })
+})
+
+async function becomesWritable(upload: ReturnType<typeof request>): Promise<boolean> {
+  const drained = once(upload, 'drain').then(() => true)
+  return Promise.race([drained, sleep(2_000, false)])
+}
+
+t.test('below a path of the upstream, nothing leads out of it', async (t) => {
+  const upstream = await startUpstream(t)
+  const gatehouse = await startInFront(t, upstream.port, '/portal')
+  t.equal(
+    (await askRaw(gatehouse.port, { path: '/page?x' })).body.toString(),
+    'answer of GET /portal/page?x',
+  )
+  for (const path of [
+    '/../admin',
+    '/%2e%2e/admin',
+    '/a/../../admin',
+    '/.%2E/admin',
+    '/..\\admin',
+  ]) {
+    await askRaw(gatehouse.port, { path })
+  }
+  for (const { url } of upstream.seen) t.match(url, /^\/portal\//)
+})
+
+t.test('an upstream that is not there is a 502 in JSON, and comes back by itself', async (t) => {
+  const port = await freePort()
+  const gatehouse = await startInFront(t, port)
+  const down = await askRaw(gatehouse.port, { path: '/page' })
+  t.equal(down.status, 502)
+  t.match(down.headers['content-type'], /application\/json/)
+  t.match(JSON.parse(down.body.toString()), { message: /upstream/ })
+  t.equal((await askRaw(gatehouse.port, { path: '/api/v1/version' })).status, 200)
+  const server = createServer((_, response) => response.end('back')).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  t.equal((await askRaw(gatehouse.port, { path: '/page' })).body.toString(), 'back')
+})
+
+t.test('without an upstream, what is unknown is a 404 in JSON', async (t) => {
+  const gatehouse = await startGatehouse(t)
+  for (const question of [{ path: '/' }, { path: '/a/b/c' }, { path: '/x', method: 'DELETE' }]) {
+    const { status, headers, body } = await askRaw(gatehouse.port, question)
+    t.equal(status, 404)
+    t.match(headers['content-type'], /application\/json/)
+    t.match(JSON.parse(body.toString()), { message: 'not found', url: /\/api\/swagger$/ })
+  }
+})

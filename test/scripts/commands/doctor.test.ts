@@ -1,0 +1,32 @@
+/** `gatehouse doctor`: a line for each thing that a start needs, and what to do about a fault. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
+import { runCommand, useDataFolder } from '../../helpers/command.js'
+
+t.test('all is well', async (t) => {
+  await useDataFolder(t)
+  const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+  const names = lines.map((line) => /^ok {6}(\w+): ./.exec(line)?.[1])
+  t.strictSame(names, ['configuration', 'database', 'git', 'disk', 'limits'], lines.join('\n'))
+  t.equal(process.exitCode ?? 0, 0)
+})
+
+t.test('each fault is a line of its own, and the rest is still looked at', async (t) => {
+  const folder = await useDataFolder(t, { isMigrated: false })
+  writeFileSync(join(folder, 'file'), '')
+  process.env['GATEHOUSE_DATABASE_URL'] = `sqlite:${folder}/other.db`
+  process.env['GATEHOUSE_DATA_DIR'] = join(folder, 'file')
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_DATABASE_URL']
+    process.exitCode = 0
+  })
+  const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+  t.match(lines[1], /^FAULT {3}database: \d+ migration\(s\) wait: run 'gatehouse db migrate'$/)
+  t.match(lines[2], /^ok {6}git: /)
+  t.match(lines[3], /^FAULT {3}disk: /)
+  t.equal(process.exitCode, 1)
+  process.exitCode = 0
+})

@@ -1,0 +1,131 @@
+/** Migrations run once, under a lock, and to the end after a kill. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { t } from 'tap'
+import type { Database } from '../../sql/database.js'
+import { isMysql, selectRows } from '../../sql/dialect.js'
+import { migrate, migrationStatus, rollback } from '../../sql/migrate.js'
+import { findUser } from '../../sql/users.js'
+import { forEachDatabase, openForTest } from '../helpers/databases.js'
+import { anOrganization, aRepository, aUser } from '../helpers/rows.js'
+import { startSqlChild } from '../helpers/sql-child.js'
+
+const NAMES = ['0001-accounts', '0002-repositories']
+
+/** The definition of every table, index and column, as the database tells it. */
+async function schemaOf(db: Database): Promise<readonly unknown[]> {
+  if (!isMysql(db)) {
+    return await selectRows(db, 'select type, name, sql from sqlite_master order by type, name')
+  }
+  const tables = await selectRows<{ name: string }>(
+    db,
+    'select table_name as name from information_schema.tables where table_schema = database() order by 1',
+  )
+  const definitions: unknown[] = []
+  for (const { name } of tables) {
+    const [row] = await selectRows<object>(db, `show create table ${name}`)
+    definitions.push(String(Object.values(row ?? {})[1]).replace(/ AUTO_INCREMENT=\d+/, ''))
+  }
+  return definitions
+}
+
+await forEachDatabase(t, 'all is applied once, and its time is known', async (t, location) => {
+  const db = await openForTest(t, location)
+  t.strictSame(
+    await migrationStatus(db),
+    NAMES.map((name) => ({ name, appliedAtMs: undefined })),
+  )
+  const beforeMs = Date.now()
+  t.strictSame(await migrate(db), NAMES)
+  t.strictSame(await migrate(db), [])
+  for (const { name, appliedAtMs = 0 } of await migrationStatus(db)) {
+    t.ok(appliedAtMs >= beforeMs && appliedAtMs <= Date.now(), name)
+  }
+})
+
+await forEachDatabase(t, 'down takes away all that up brought', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const schema = await schemaOf(db)
+  const ada = await aUser(db, 'ada')
+  await aRepository(db, (await anOrganization(db, 'org', ada.id)).id, 'engine')
+  await rollback(db)
+  t.notMatch(JSON.stringify(await schemaOf(db)), /owners|users|teams|repositories|tokens/)
+  t.strictSame(await migrate(db), NAMES)
+  t.strictSame(await schemaOf(db), schema)
+  t.equal(await findUser(db, 'ada'), undefined)
+})
+
+await forEachDatabase(t, 'four processes at once apply each once', async (t, location) => {
+  const children = [1, 2, 3, 4].map(() => startSqlChild('migrate', location))
+  const applied = await Promise.all(children.map((child) => child.result))
+  t.strictSame(applied.sort(), [0, 0, 0, NAMES.length])
+  const db = await openForTest(t, location)
+  t.strictSame(await migrate(db), [])
+  await aUser(db, 'ada')
+})
+
+await forEachDatabase(t, 'a migration that stopped anywhere is completed', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const schema = await schemaOf(db)
+  const statements = await countStatements(db)
+  t.ok(statements > 10, `${statements} statements`)
+  for (let last = 1; last < statements; last += 1) {
+    await rollback(db)
+    await t.rejects(migrateUntil(db, last), { message: 'the process ended' })
+    await migrate(db)
+    t.strictSame(await schemaOf(db), schema, `stopped after ${last} statements`)
+  }
+})
+
+/** What ends a piece of work does not count: a process that is killed does not do it either. */
+function isWork({ sql }: { readonly sql: string }): boolean {
+  return !/^(?:COMMIT|ROLLBACK|select release_lock)/i.test(sql)
+}
+
+/** How many statements bring an empty database up. */
+async function countStatements(db: Database): Promise<number> {
+  await rollback(db)
+  let count = 0
+  const onQuery = (query: { readonly sql: string }) => {
+    if (isWork(query)) count += 1
+  }
+  db.on('query', onQuery)
+  await migrate(db)
+  db.removeListener('query', onQuery)
+  return count
+}
+
+/** Migrates, and ends as a process that is killed before the statement after the `last` one. */
+async function migrateUntil(db: Database, last: number): Promise<void> {
+  let count = 0
+  const onQuery = (query: { readonly sql: string }) => {
+    if (!isWork(query)) return
+    count += 1
+    if (count > last) throw new Error('the process ended')
+  }
+  db.on('query', onQuery)
+  try {
+    await migrate(db)
+  } finally {
+    db.removeListener('query', onQuery)
+  }
+}
+
+await forEachDatabase(t, 'a process killed while it migrates does no harm', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const schema = await schemaOf(db)
+  for (const delayMs of [0, 2, 6, 20]) {
+    await rollback(db)
+    const child = startSqlChild('migrate', location)
+    const ended = child.result.catch(() => undefined)
+    await child.ready
+    await sleep(delayMs)
+    child.process.kill('SIGKILL')
+    await ended
+    await migrate(db)
+    t.strictSame(await schemaOf(db), schema, `killed after ${delayMs} ms`)
+  }
+})

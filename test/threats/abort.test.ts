@@ -1,0 +1,141 @@
+/** A thousand clients leave in the middle of clones and pushes: nothing of theirs stays behind. */
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { t } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { fetchBody, gitRequest, pushHead } from '../helpers/git-requests.js'
+import { connectTo } from '../helpers/raw-http.js'
+import { repositoriesIn } from '../helpers/repositories.js'
+import {
+  gitProcessesOf,
+  leavingsIn,
+  openFilesOf,
+  until,
+  workersOf,
+} from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+const CLIENTS = isFullSize ? 1_000 : 300
+const CLIENTS_AT_ONCE = 20
+const CONTENT_BYTES = 4_000_000
+/** What the server gets to end its processes and close its files after the last client. */
+const SETTLES_WITHIN_MS = 5_000
+/** What it gets to remove leavings: only what has stood still for a while can be told from work. */
+const MENDS_WITHIN_MS = 20_000
+/** Files that a worker opens once and keeps: a connection to the database, for one. */
+const FILES_SLACK = 8
+
+t.test('clients that leave at a random byte leave nothing behind', async (t) => {
+  const gatehouse = await startGatehouse(t)
+  const ada = await gatehouse.addUser('ada')
+  t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
+  const folder = await temporaryFolder(t)
+  const cwd = join(folder, 'work')
+  await mkdir(cwd)
+  await git(['init', '--quiet', '-b', 'main'], { cwd })
+  const remote = ada.remote('ada/library.git')
+  const tip = await commitFile(cwd, 'first')
+  t.equal((await tryGit(['push', remote, 'main'], { cwd })).exitCode, 0)
+  const next = await commitFile(cwd, 'second')
+  const pack = await packOf(cwd, `${next}\n^${tip}\n`)
+  const workers = await workersOf(gatehouse.pid)
+  const filesBefore = await Promise.all(workers.map(openFilesOf))
+
+  let number = 0
+  await Promise.all(
+    Array.from({ length: CLIENTS_AT_ONCE }, async () => {
+      while (number < CLIENTS) {
+        number += 1
+        if (number % 2 === 0) await abortClone(gatehouse, ada, fetchBody(tip))
+        else await abortPush(gatehouse, ada, [pushHead(next, `refs/heads/cut-${number}`), pack])
+      }
+    }),
+  )
+
+  const startedAtMs = Date.now()
+  const left = await until(
+    () => gitProcessesOf(gatehouse.dataDir),
+    (pids) => pids.length === 0,
+    SETTLES_WITHIN_MS,
+  )
+  t.strictSame(left, [], 'no git process is left')
+  t.comment(`git ended ${Date.now() - startedAtMs} ms after the last of ${CLIENTS} clients`)
+  const leavings = await until(
+    () => leavingsIn(gatehouse.dataDir),
+    (paths) => paths.length === 0,
+    MENDS_WITHIN_MS,
+  )
+  t.strictSame(leavings, [], 'no lock, quarantine or temporary file is left')
+  const isBack = (files: readonly number[]) =>
+    files.every((count, index) => count <= (filesBefore[index] ?? 0) + FILES_SLACK)
+  const files = await until(() => Promise.all(workers.map(openFilesOf)), isBack, SETTLES_WITHIN_MS)
+  t.ok(isBack(files), `open files are back to ${filesBefore}: ${files}`)
+  t.comment(`all was settled ${Date.now() - startedAtMs} ms after the last client`)
+
+  t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
+  t.equal((await tryGit(['push', remote, 'main'], { cwd })).exitCode, 0, 'a push works')
+  const clone = await tryGit(['clone', '--quiet', remote, 'clone'], { cwd: folder })
+  t.equal(clone.exitCode, 0, 'a clone works')
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  t.equal(await git(['fsck', '--full', '--no-dangling'], { cwd: path }), '', 'git fsck is clean')
+})
+
+/** Asks for everything and leaves after some of the answer, or before its end. */
+async function abortClone(gatehouse: Gatehouse, ada: Person, body: Buffer): Promise<void> {
+  const socket = await connectTo(gatehouse.port)
+  socket.write(gitRequest({ service: 'git-upload-pack', token: ada.token, bodyBytes: body.length }))
+  socket.write(body)
+  let bytesLeft = randomInt(CONTENT_BYTES)
+  await new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      bytesLeft -= chunk.length
+      if (bytesLeft <= 0) resolve()
+    })
+    socket.on('close', () => resolve())
+    setTimeout(resolve, randomInt(2_000))
+  })
+  socket.destroy()
+}
+
+/** Sends a push up to a random byte of its head or body, in chunks or with a length, and leaves. */
+async function abortPush(
+  gatehouse: Gatehouse,
+  ada: Person,
+  body: readonly Buffer[],
+): Promise<void> {
+  const socket = await connectTo(gatehouse.port)
+  const whole = Buffer.concat(body)
+  const isChunked = randomInt(2) === 0
+  const head = gitRequest({
+    service: 'git-receive-pack',
+    token: ada.token,
+    ...(isChunked ? {} : { bodyBytes: whole.length }),
+  })
+  const size = isChunked ? `${whole.length.toString(16)}\r\n` : ''
+  const bytes = Buffer.concat([Buffer.from(head + size), whole])
+  // Half of them within the first kilobytes, where the work begins.
+  const end = randomInt(2) === 0 ? randomInt(bytes.length) : randomInt(4_096)
+  await new Promise<void>((resolve) => {
+    socket.on('close', () => resolve())
+    socket.write(bytes.subarray(0, end), () => setTimeout(resolve, randomInt(100)))
+  })
+  socket.destroy()
+}
+
+async function commitFile(cwd: string, name: string): Promise<string> {
+  await writeFile(join(cwd, name), randomBytes(CONTENT_BYTES))
+  await git(['add', name], { cwd })
+  await git(['commit', '--quiet', '-m', name], { cwd })
+  return await git(['rev-parse', 'HEAD'], { cwd })
+}
+
+/** A pack of what these revisions name, without deltas against what the server has. */
+async function packOf(cwd: string, revisions: string): Promise<Buffer> {
+  const prefix = join(cwd, '.git', 'pack')
+  const id = await git(['pack-objects', '--quiet', '--revs', prefix], { cwd, input: revisions })
+  return await readFile(`${prefix}-${id}.pack`)
+}

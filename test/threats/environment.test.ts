@@ -1,0 +1,105 @@
+/** Headers that want to be variables of git's environment (httpoxy and its kin): none arrives. */
+
+import { readFile } from 'node:fs/promises'
+import { t } from 'tap'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { gitRequest } from '../helpers/git-requests.js'
+import { connectTo, converse } from '../helpers/raw-http.js'
+import { gitProcessesOf, until } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const HOSTILE_HEADERS = [
+  'Proxy: http://evil.example:1/',
+  'Remote-User: evil',
+  'Remote_User: evil',
+  'Auth-Type: evil',
+  'Git_Protocol: version=9-evil',
+  'Content_Encoding: evil',
+  'Content_Type: evil',
+  'GIT-PROJECT-ROOT: /evil',
+  'GIT_PROJECT_ROOT: /evil',
+  'Git-Config-Count: 1',
+  'Git-Config-Key-0: core.hooksPath',
+  'Git-Config-Value-0: /evil',
+  'Path-Info: /evil',
+  'Path: /evil',
+  'LD_PRELOAD: /evil.so',
+  'X-Evil: evil',
+  'X-Forwarded-Host: evil.example',
+]
+
+/** All that git may know, as cgi/environment.ts and cgi/git.ts make it. */
+const KNOWN = new RegExp(
+  '^(?:PATH|HOME|LC_ALL|GATEWAY_INTERFACE|SERVER_PROTOCOL|PATH_INFO|QUERY_STRING|REQUEST_METHOD' +
+    '|REMOTE_ADDR|REMOTE_USER|CONTENT_TYPE|CONTENT_LENGTH|HTTP_CONTENT_ENCODING|GIT_PROTOCOL' +
+    '|GIT_PROJECT_ROOT|GIT_HTTP_EXPORT_ALL|GIT_CONFIG_SYSTEM|GIT_CONFIG_GLOBAL' +
+    '|GIT_TERMINAL_PROMPT|GIT_CONFIG_COUNT|GIT_CONFIG_(?:KEY|VALUE)_\\d)$',
+)
+
+/** The test runner's own variables follow every process that a test starts. */
+const isStrange = (name: string) => !KNOWN.test(name) && !/^(?:_TAPJS_\w+|NODE_OPTIONS)$/.test(name)
+
+t.test('headers that look like variables', async (t) => {
+  const gatehouse = await startGatehouse(t)
+  const ada = await gatehouse.addUser('ada')
+  t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
+
+  await t.test('git gets the variables of the house, and none of the request', async (t) => {
+    const socket = await connectTo(gatehouse.port)
+    const headers = `${HOSTILE_HEADERS.join('\r\n')}\r\n`
+    socket.write(gitRequest({ service: 'git-receive-pack', token: ada.token, headers }))
+    const [found] = await until(
+      () => gitProcessesOf(gatehouse.dataDir),
+      (processes) => processes.length > 0,
+      10_000,
+    )
+    const text = await readFile(`/proc/${found?.pid}/environ`, 'utf8')
+    socket.destroy()
+    const variables = new Map(
+      text
+        .split('\0')
+        .filter((line) => line !== '')
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    )
+    t.ok(variables.size > 10)
+    t.strictSame([...variables.keys()].filter(isStrange), [])
+    t.notMatch(text, 'evil')
+    t.equal(variables.get('REMOTE_USER'), 'ada', 'the user is whose token it is')
+    t.match(variables.get('GIT_PROJECT_ROOT'), gatehouse.dataDir)
+    t.notOk(variables.has('GIT_PROTOCOL') || variables.has('HTTP_CONTENT_ENCODING'))
+  })
+
+  await t.test('a push and a clone go as ever', async (t) => {
+    const folder = await temporaryFolder(t)
+    const flags = HOSTILE_HEADERS.flatMap((header) => ['-c', `http.extraHeader=${header}`])
+    const remote = ada.remote('ada/library.git')
+    await git([...flags, 'clone', '--quiet', remote, 'clone'], { cwd: folder })
+    const cwd = `${folder}/clone`
+    await git(['commit', '--quiet', '--allow-empty', '-m', 'More'], { cwd })
+    const pushed = await tryGit([...flags, 'push', '--quiet', 'origin', 'HEAD'], { cwd })
+    t.equal(pushed.exitCode, 0, pushed.errorText)
+    const tip = await git(['rev-parse', 'HEAD'], { cwd })
+    t.match(await git(['ls-remote', remote], { cwd }), tip)
+  })
+
+  await t.test('a stranger with such headers stays a stranger', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const url = `http://127.0.0.1:${gatehouse.port}/ada/library.git`
+    const flags = HOSTILE_HEADERS.flatMap((header) => ['-c', `http.extraHeader=${header}`])
+    await git(['init', '--quiet'], { cwd })
+    await git(['commit', '--quiet', '--allow-empty', '-m', 'One'], { cwd })
+    const pushed = await tryGit([...flags, 'push', '--quiet', url, 'HEAD:refs/heads/evil'], { cwd })
+    t.not(pushed.exitCode, 0)
+    t.match(pushed.errorText, /could not read Username|Authentication failed|401/)
+  })
+
+  await t.test('a NUL in Git-Protocol ends the connection', async (t) => {
+    const request =
+      'GET /ada/library.git/info/refs?service=git-upload-pack HTTP/1.1\r\nHost: a\r\n' +
+      `Authorization: token ${ada.token}\r\nGit-Protocol: version=2\0x\r\n\r\n`
+    const { statuses, isClosed } = await converse(gatehouse.port, [request])
+    t.strictSame(statuses, [400])
+    t.ok(isClosed)
+  })
+})

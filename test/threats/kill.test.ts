@@ -1,0 +1,126 @@
+/** The server is killed amid pushes: what it acknowledged is there, and no lock stays. */
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, t } from 'tap'
+import type { DatabaseLocation } from '../../conf/settings.js'
+import { freshLocation } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { type GitClientResult, git, tryGit } from '../helpers/git-client.js'
+import { repositoriesIn } from '../helpers/repositories.js'
+import { gitProcessesOf, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
+  ? { sqlite: 100, mysql: 20 }
+  : { sqlite: 16, mysql: 4 }
+
+/** Pushes that run when the server is killed, each to branches of its own. */
+const PUSHES = 3
+const BRANCHES = 8
+const LARGE_BYTES = 4_000_000
+/** About as long as one push takes. */
+const KILLED_WITHIN_MS = 900
+
+for (const kind of ['sqlite', 'mysql'] as const) {
+  t.test(`kill -9 in the middle of pushes, on ${kind}`, async (t) => {
+    const location = await freshLocation(t, kind)
+    const gatehouse = await startGatehouse(t, { location })
+    const ada = await gatehouse.addUser('ada')
+    t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
+    const folder = await temporaryFolder(t)
+    await git(['init', '--quiet'], { cwd: folder })
+    const scene: Scene = { gatehouse, ada, folder, path: await onlyRepository(gatehouse) }
+    let acknowledged = 0
+    for (let round = 0; round < ROUNDS[kind]; round += 1) {
+      acknowledged += await playRound(t, scene, round)
+    }
+    t.comment(`${acknowledged} of ${ROUNDS[kind] * PUSHES} pushes were acknowledged before a kill`)
+    t.equal(
+      await git(['fsck', '--full', '--no-dangling'], { cwd: scene.path }),
+      '',
+      'git fsck is clean',
+    )
+    const leavings = await until(
+      () => leavingsIn(gatehouse.dataDir),
+      (left) => left.length === 0,
+      5_000,
+    )
+    t.strictSame(leavings, [], 'nothing is left of the pushes that were cut')
+  })
+}
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  /** Where the commits are made. */
+  readonly folder: string
+  /** The repository on the server's disk. */
+  readonly path: string
+}
+
+/** Kills the server under pushes, starts it again and pushes once more; says how many were done. */
+async function playRound(t: Test, scene: Scene, round: number): Promise<number> {
+  const { gatehouse } = scene
+  const sizeBytes = round % 3 === 2 ? LARGE_BYTES : 1_000
+  const commits = await Promise.all(
+    Array.from({ length: PUSHES }, () => makeCommit(scene.folder, sizeBytes)),
+  )
+  const pushes = commits.map((commit, index) => push(scene, commit, index))
+  await sleep(randomInt(KILLED_WITHIN_MS))
+  await killServer(gatehouse, { withGit: round % 2 === 1 })
+  await gatehouse.start()
+  const results = await Promise.all(pushes)
+  const refs = await git(['for-each-ref', '--format=%(objectname) %(refname)'], { cwd: scene.path })
+  const done = results.flatMap(({ exitCode }, index) => (exitCode === 0 ? [index] : []))
+  for (const index of done) {
+    const missing = branchesOf(index).filter((name) => !refs.includes(`${commits[index]} ${name}`))
+    t.strictSame(missing, [], `round ${round}: an acknowledged push is there`)
+  }
+  const again = await makeCommit(scene.folder, 1_000)
+  for (let index = 0; index < PUSHES; index += 1) {
+    const { exitCode, errorText } = await push(scene, again, index)
+    t.equal(exitCode, 0, `round ${round}: the next push to the same branches is taken${errorText}`)
+  }
+  const complaint = await git(['fsck', '--connectivity-only', '--no-dangling'], { cwd: scene.path })
+  t.equal(complaint, '', `round ${round}: git fsck is clean`)
+  return done.length
+}
+
+async function killServer(
+  gatehouse: Gatehouse,
+  { withGit }: { readonly withGit: boolean },
+): Promise<void> {
+  const workers = await workersOf(gatehouse.pid)
+  const found = withGit ? await gitProcessesOf(gatehouse.dataDir) : []
+  for (const pid of [gatehouse.pid, ...workers, ...found.map(({ pid }) => pid)]) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself just now.
+    }
+  }
+  await gatehouse.stop('SIGKILL')
+}
+
+const branchesOf = (index: number) =>
+  Array.from({ length: BRANCHES }, (_, branch) => `refs/heads/push-${index}/branch-${branch}`)
+
+function push({ ada, folder }: Scene, commit: string, index: number): Promise<GitClientResult> {
+  const targets = branchesOf(index).map((name) => `+${commit}:${name}`)
+  return tryGit(['push', '--quiet', ada.remote('ada/library.git'), ...targets], { cwd: folder })
+}
+
+/** A commit without a parent that holds one file of bytes that do not compress. */
+async function makeCommit(cwd: string, sizeBytes: number): Promise<string> {
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: randomBytes(sizeBytes) })
+  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tfile\n` })
+  return await git(['commit-tree', tree, '-m', 'A commit'], { cwd })
+}
+
+async function onlyRepository({ dataDir }: Gatehouse): Promise<string> {
+  const [path, ...others] = await repositoriesIn(dataDir)
+  if (path === undefined || others.length > 0) throw new Error('there is not one repository')
+  return path
+}

@@ -1,0 +1,58 @@
+/** Threat: whoever reads the log signs in with what it says; a whole run says no secret at all. */
+
+import t from 'tap'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { ask, withPassword, withToken } from '../helpers/requests.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+t.test('no token, password or hash stands in any line of the log', async (t) => {
+  const gatehouse = await startGatehouse(t, {
+    workers: 1,
+    environment: { GATEHOUSE_LOG_LEVEL: 'debug', GATEHOUSE_METRICS_TOKEN: 'metrics-secret' },
+  })
+  const { port } = gatehouse
+  const ada = await gatehouse.addUser('ada')
+  const authorization = withPassword('ada', ada.password)
+  const path = '/api/v1/users/ada/tokens'
+  const body = { name: 'x', scopes: ['write:repository'] }
+  const made = await ask(port, { method: 'POST', path, authorization, body })
+  const { sha1 } = made.json as { sha1: string }
+  await ada.api('POST', '/user/repos', { name: 'r', private: true })
+
+  const secrets = [ada.token, ada.password, sha1, 'guessed password', 'metrics-secret']
+  const tries = [
+    ...[withToken(sha1), `Bearer ${sha1}`, withPassword('ada', sha1), withPassword(sha1, '')],
+    ...[withPassword(sha1, 'guessed password'), withPassword('guessed password', sha1)],
+    ...[withPassword('ada', 'guessed password'), withPassword(ada.password, 'x'), `token ${sha1}x`],
+  ]
+  for (const tried of tries) {
+    await ask(port, { path: '/api/v1/user', authorization: tried })
+    await ask(port, { path: '/ada/r.git/info/refs', authorization: tried })
+    await ask(port, { path: '/nothing', authorization: tried })
+  }
+  for (const name of ['token', 'access_token', 'private_token', 'password']) {
+    await ask(port, { path: `/api/v1/user?${name}=${sha1}` })
+    await ask(port, { path: `/ada/r.git/info/refs?service=git-upload-pack&${name}=${sha1}` })
+  }
+  await ask(port, { path: '/metrics', authorization: 'Bearer metrics-secret' })
+  await ask(port, { method: 'POST', path, authorization, body: `{"name": "${sha1}"` })
+
+  const cwd = await temporaryFolder(t)
+  await git(['init', '--initial-branch=main'], { cwd })
+  await git(['commit', '--allow-empty', '-m', 'x'], { cwd })
+  await git(['push', ada.remote('ada/r.git'), 'main'], { cwd })
+  await git(['ls-remote', ada.remote('ada/r.git')], { cwd })
+  await tryGit(['ls-remote', `http://${sha1}:x@127.0.0.1:${port}/ada/r.git`], { cwd })
+  await gatehouse.run('user', 'password', 'ada', '--password', 'another password')
+  await gatehouse.stop()
+
+  const log = gatehouse.log()
+  t.match(log, '"msg":"a sign-in failed"', 'the log was written')
+  t.match(log, '"path":"/ada/r.git/git-receive-pack"')
+  for (const secret of [...secrets, 'another password']) {
+    t.notOk(log.includes(secret), `${secret.slice(0, 8)}…`)
+    t.notOk(log.includes(Buffer.from(secret).toString('base64').slice(0, -2)), 'nor encoded')
+  }
+  t.notMatch(log, /\$argon2|[Aa]uthorization"|Basic [A-Za-z0-9+/]{8}/)
+})

@@ -1,0 +1,282 @@
+/** The rules of the house that no other tool keeps, each tried on a file that breaks it as well. */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import t from 'tap'
+
+const ROOT = new URL('../../', import.meta.url).pathname
+
+interface HouseFile {
+  readonly path: string
+  readonly text: string
+}
+
+interface Rule {
+  readonly name: string
+  /** What to do about a finding. */
+  readonly advice: string
+  readonly find: (files: readonly HouseFile[]) => readonly string[]
+  /** Files each of which breaks the rule on its own. */
+  readonly breaks: readonly HouseFile[]
+}
+
+/** What git keeps or would keep: neither dependencies nor what builds and runs leave. */
+function filesOfTheHouse(): readonly HouseFile[] {
+  const list = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const paths = [...new Set(list.split('\0'))].filter((path) => path && existsSync(ROOT + path))
+  return paths.map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }))
+}
+
+const isSource = ({ path }: HouseFile) => path.endsWith('.ts')
+const isTest = ({ path }: HouseFile) => path.startsWith('test/')
+const isLock = ({ path }: HouseFile) => path === 'package-lock.json'
+const isCode = (file: HouseFile) => isSource(file) || /^(?:scripts|\.ci)\//.test(file.path)
+
+/** `path:line` of every line that matches. */
+function linesWith(files: readonly HouseFile[], pattern: RegExp): readonly string[] {
+  return files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}`] : [])),
+  )
+}
+
+/** A doc comment at the very start, in which no other sentence begins before the last full stop. */
+const ONE_SENTENCE = /^\/\*\* (?:(?!\*\/|[.!?][\s*]+[A-Z]).)*\.\s+\*\/\n/s
+
+const opening: Rule = {
+  name: 'a file opens with one sentence that says what it is',
+  advice: 'Begin with /** One sentence, on one to three lines, that ends with a full stop. */',
+  find: (files) =>
+    files
+      .filter(isSource)
+      .filter(({ text }) => !ONE_SENTENCE.test(text))
+      .map(({ path }) => path),
+  breaks: [
+    { path: 'cgi/run.ts', text: 'export {}\n' },
+    { path: 'cgi/run.ts', text: "import 'node:fs'\n/** Late. */\n" },
+    { path: 'cgi/run.ts', text: '/** One. And two. */\n' },
+    { path: 'cgi/run.ts', text: '/**\n * One.\n * And two.\n */\n' },
+    { path: 'cgi/run.ts', text: '/** No stop */\n/** Another. */\n' },
+    { path: 'cgi/run.ts', text: '// Runs programs.\n' },
+  ],
+}
+
+const LINES_MAX = 400
+const LINES_OF_TEST_MAX = 600
+
+const length: Rule = {
+  name: `a file has at most ${LINES_MAX} lines, a test ${LINES_OF_TEST_MAX}`,
+  advice: 'Split it along its own seam: one reason to open a file.',
+  find: (files) =>
+    files
+      .filter(isCode)
+      .filter((file) => {
+        const lines = file.text.split('\n').length - 1
+        return lines > (isTest(file) ? LINES_OF_TEST_MAX : LINES_MAX)
+      })
+      .map(({ path }) => path),
+  breaks: [
+    { path: 'sql/users.ts', text: '\n'.repeat(401) },
+    { path: 'test/sql/users.test.ts', text: '\n'.repeat(601) },
+  ],
+}
+
+const columns: Rule = {
+  name: 'a comment has at most 100 columns, as has the code that the formatter breaks',
+  advice: 'Break the line, or say it in fewer words.',
+  find: (files) => linesWith(files.filter(isCode), /^(?=\s*(?:\/\*|\*|\/\/|#)).{101}/u),
+  breaks: [
+    { path: 'sql/users.ts', text: `/** ${'x'.repeat(100)} */` },
+    { path: 'scripts/start', text: `# ${'x'.repeat(100)}` },
+  ],
+}
+
+/** Files without a test of their own name, or folders of them, and what proves them instead. */
+const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'cgi/durable.ts': 'what it flushes shows after a loss of power only; its callers have tests',
+  'cgi/journal.ts': 'by recovery.test.ts, which reads what it wrote',
+  'cgi/leavings.ts': 'by recovery.test.ts, which finds what it lists',
+  'cgi/process-group.ts': 'by run.test.ts, which watches groups end',
+  'cgi/process-table.ts': 'by run.test.ts and recovery.test.ts',
+  'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'gateway/api/v1/operations.ts':
+    'a list; api/swagger.test.ts and the credentials matrix go through it',
+  'gateway/context.ts': 'a shape without behaviour',
+  'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
+  'gateway/worker.ts': 'by journeys/signals.test.ts, as a process',
+  'sql/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
+  'sql/dialect.ts': 'by database.test.ts, on both databases',
+  'sql/migrations/': 'by migrate.test.ts, up and down on both databases',
+  'sql/mysql-client.ts': 'by database.test.ts and errors.test.ts',
+  'sql/page.ts': 'by the lists of users.test.ts and tokens.test.ts',
+  'sql/retry.ts': 'by database.test.ts, with real deadlocks',
+  'sql/sqlite-client.ts': 'by database.test.ts and errors.test.ts',
+  'conf/limits.ts': 'numbers without behaviour; each is tried where it is used',
+}
+
+const mirror: Rule = {
+  name: 'every source file has its test at the same path under test/',
+  advice: 'Write test/<path>.test.ts, or name the file in TESTED_ELSEWHERE with the reason.',
+  find: (files) => {
+    const paths = new Set(files.map(({ path }) => path))
+    return [...paths]
+      .filter((path) => /^(?:conf|sql|cgi|gateway|registry)\/.*(?<!\.d)\.ts$/.test(path))
+      .filter((path) => !Object.keys(TESTED_ELSEWHERE).some((excused) => path.startsWith(excused)))
+      .filter((path) => !paths.has(`test/${path.replace(/\.ts$/, '.test.ts')}`))
+  },
+  breaks: [{ path: 'registry/debian/routes.ts', text: '' }],
+}
+
+const names: Rule = {
+  name: 'no file is called utils or index',
+  advice: 'Name the file for what it does, and import it from where it stands.',
+  find: (files) =>
+    files
+      .map(({ path }) => path)
+      .filter((path) => /(?:^|\/)(?:utils?|helpers?|common|misc|index)\.ts$/.test(path)),
+  breaks: [
+    { path: 'cgi/utils.ts', text: '' },
+    { path: 'gateway/api/index.ts', text: '' },
+  ],
+}
+
+/** Who alone may import what was borrowed; tests may as well. */
+const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
+  'uWebSockets.js': /^gateway\/uws\.ts$/,
+  'better-sqlite3': /^sql\//,
+  mysql2: /^sql\//,
+  // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.
+  knex: /^sql\/|^scripts\/benchmarks\/fastify-server/,
+  execa: /^cgi\/run\.ts$/,
+  'node:child_process': /^(?!)/,
+  child_process: /^(?!)/,
+  'http-proxy': /^gateway\/forward\.ts$/,
+  'prom-client': /^gateway\/metrics\.ts$/,
+  'smol-toml': /^conf\/load\.ts$/,
+  pino: /^conf\/log\.ts$/,
+}
+
+/** The files outside test/ that import the library or a part of it. */
+function importersOf(library: string, files: readonly HouseFile[]): readonly string[] {
+  const name = library.replaceAll('.', '\\.')
+  const pattern = new RegExp(`(?:from|import|require)\\s*\\(?\\s*['"]${name}(?:/[^'"]*)?['"]`)
+  return files
+    .filter((file) => isSource(file) && !isTest(file) && pattern.test(file.text))
+    .map(({ path }) => path)
+}
+
+const libraries: Rule = {
+  name: 'a borrowed library is spoken to by one room',
+  advice: 'Ask the room that owns the library (ROOM_OF_LIBRARY) for what you need.',
+  find: (files) =>
+    Object.entries(ROOM_OF_LIBRARY).flatMap(([library, room]) =>
+      importersOf(library, files)
+        .filter((path) => !room.test(path))
+        .map((path) => `${path} imports ${library}`),
+    ),
+  breaks: [
+    { path: 'gateway/router.ts', text: "import { App } from 'uWebSockets.js'\n" },
+    { path: 'gateway/api/users.ts', text: "import type { Knex } from 'knex'\n" },
+    { path: 'cgi/git.ts', text: "import { execa } from 'execa'\n" },
+    { path: 'cgi/run.ts', text: "import { spawn } from 'node:child_process'\n" },
+    { path: 'gateway/server.ts', text: "await import('http-proxy')\n" },
+    { path: 'gateway/server.ts', text: "import {\n  pino,\n} from 'pino'\n" },
+    { path: 'gateway/server.ts', text: "import 'prom-client'\n" },
+    { path: 'scripts/gatehouse.ts', text: "import mysql from 'mysql2/promise'\n" },
+  ],
+}
+
+const environment: Rule = {
+  name: 'the environment is read in conf/load.ts alone',
+  advice: 'Make it a setting in conf/settings.ts, or take it as a parameter.',
+  find: (files) =>
+    linesWith(
+      files.filter((file) => isSource(file) && !isTest(file) && file.path !== 'conf/load.ts'),
+      /\bprocess\.env\b|\bprocess\[|\benv\b.*from 'node:process'/,
+    ),
+  breaks: [
+    { path: 'cgi/run.ts', text: 'const path = process.env.PATH\n' },
+    { path: 'cgi/run.ts', text: "import { env } from 'node:process'\n" },
+  ],
+}
+
+const FOLDERS = ['.ci', 'cgi', 'conf', 'docs', 'gateway', 'registry', 'scripts', 'sql', 'test']
+
+const folders: Rule = {
+  name: 'the house has no other rooms than those of its plan',
+  advice: `Put it into one of ${FOLDERS.join(', ')}.`,
+  find: (files) =>
+    files
+      .map(({ path }) => path)
+      .filter((path) => path.includes('/') && !FOLDERS.includes(path.slice(0, path.indexOf('/')))),
+  breaks: [{ path: 'src/main.ts', text: '' }],
+}
+
+/** Apart, so that the rule does not find itself. */
+const UNFINISHED = ['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK']
+
+const unfinished: Rule = {
+  name: 'nothing is left unfinished in a comment',
+  advice: 'Do it now, or open an issue and take the word out.',
+  find: (files) =>
+    linesWith(
+      files.filter((file) => !isLock(file)),
+      new RegExp(`\\b(?:${UNFINISHED.join('|')})\\b`),
+    ),
+  breaks: UNFINISHED.map((word) => ({ path: 'cgi/run.ts', text: `// ${word}: later\n` })),
+}
+
+const ELSEWHERE = ['registry.npm' + 'js.org', 'registry.yarn' + 'pkg.com', 'npm' + 'mirror.com']
+const MACHINES = ['/wo' + 'rk/', '/ro' + 'ot/', '/tmp/ho' + 'use', '/ho' + 'me/']
+
+const places: Rule = {
+  name: 'no file names a package registry or a folder of one machine',
+  advice: 'Leave the registry to npm’s own configuration, and paths to the settings.',
+  find: (files) =>
+    linesWith(
+      files,
+      new RegExp(
+        `${ELSEWHERE.join('|').replaceAll('.', '\\.')}|(?<![\\w.*}-])(?:${MACHINES.join('|')})`,
+      ),
+    ),
+  breaks: [...ELSEWHERE, ...MACHINES].map((place) => ({
+    path: 'package-lock.json',
+    text: `"resolved": "${place}x"`,
+  })),
+}
+
+const [ONLY, SKIP, LATER] = ['on' + 'ly', 'sk' + 'ip', 'to' + 'do']
+
+const whole: Rule = {
+  name: 'every test runs, always',
+  advice: 'Make the test pass or delete it; a missing program is a failure, not an excuse.',
+  find: (files) => {
+    const words = `(?:${ONLY}|${SKIP}|${LATER})`
+    const pattern = new RegExp(`\\bt\\w*\\.${words}\\b|[{,]\\s*${words}\\s*[:,}]`)
+    return linesWith(files.filter(isTest).filter(isSource), pattern)
+  },
+  breaks: [
+    { path: 'test/cgi/run.test.ts', text: `t.${SKIP}('later', async () => {})\n` },
+    { path: 'test/cgi/run.test.ts', text: `t.${ONLY}('this', async () => {})\n` },
+    { path: 'test/cgi/run.test.ts', text: `t.test('x', { ${SKIP}: !isRoot }, async () => {})\n` },
+    { path: 'test/cgi/run.test.ts', text: `t.test('x', { timeout: 1, ${LATER}: true })\n` },
+  ],
+}
+
+const RULES = [
+  ...[opening, length, columns, mirror, names, libraries, environment],
+  ...[folders, unfinished, places, whole],
+]
+
+const house = filesOfTheHouse()
+
+for (const rule of RULES) {
+  t.test(rule.name, async (t) => {
+    t.strictSame(rule.find(house), [], rule.advice)
+    for (const broken of rule.breaks) {
+      t.equal(rule.find([broken]).length, 1, `and it would be seen: ${JSON.stringify(broken)}`)
+    }
+  })
+}
