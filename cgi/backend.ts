@@ -4,7 +4,8 @@ import { syncRepositoryNames } from './durable.js'
 import { type BackendRequest, backendEnvironment } from './environment.js'
 import { firstLine, type Git } from './git.js'
 import { type CgiResponse, readCgiResponse } from './response.js'
-import { type ProcessEnd, type RunningProcess, startProcess } from './run.js'
+import { type ProcessEnd, startProcess } from './run.js'
+import { pumpBody, throwUploadError, type Upload } from './upload.js'
 
 /** One request, and what bounds it. */
 export interface BackendCall extends BackendRequest {
@@ -54,31 +55,6 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
     throwUploadError(upload)
     throw new Error(`git-http-backend failed: ${firstLine(errorText)}`, { cause })
   }
-}
-
-/** What became of the request's body; undefined while it goes well. */
-interface Upload {
-  broken: { readonly error: unknown } | undefined
-}
-
-function pumpBody(body: AsyncIterable<Uint8Array>, running: RunningProcess): Upload {
-  const upload: Upload = { broken: undefined }
-  const pump = async () => {
-    for await (const chunk of body) {
-      if (!(await running.input.write(chunk))) break
-    }
-    running.input.end()
-  }
-  pump().catch((error: unknown) => {
-    // An end of input here would look like the end of a chunked body: git must not see one.
-    upload.broken = { error }
-    running.kill()
-  })
-  return upload
-}
-
-function throwUploadError(upload: Upload): void {
-  if (upload.broken !== undefined) throw upload.broken.error
 }
 
 interface Watch {

@@ -39,7 +39,7 @@ const GIT_PROTOCOL_BYTES_MAX = 256
  * a killed gateway would leave it spinning. Packets and packs say themselves where they end.
  */
 export function backendEnvironment(git: Git, request: BackendRequest): Record<string, string> {
-  const { repositoryPath, suffix, contentType = '', gitProtocol = '' } = request
+  const { repositoryPath, suffix, contentType = '' } = request
   const environment: Record<string, string> = {
     ...gitEnvironment(git, request),
     GATEWAY_INTERFACE: 'CGI/1.1',
@@ -54,8 +54,11 @@ export function backendEnvironment(git: Git, request: BackendRequest): Record<st
   if (CONTENT_TYPES.has(contentType)) environment.CONTENT_TYPE = contentType
   if (request.gzip) environment.HTTP_CONTENT_ENCODING = 'gzip'
   if (request.remoteUser !== undefined) environment.REMOTE_USER = request.remoteUser
-  if (gitProtocol.length <= GIT_PROTOCOL_BYTES_MAX && GIT_PROTOCOL.test(gitProtocol)) {
-    environment.GIT_PROTOCOL = gitProtocol
-  }
-  return environment
+  return { ...environment, ...protocolEnvironment(request.gitProtocol) }
+}
+
+/** What a process of git is told of the client's `Git-Protocol`: nothing that git does not know. */
+export function protocolEnvironment(gitProtocol = ''): Record<string, string> {
+  const isKnown = gitProtocol.length <= GIT_PROTOCOL_BYTES_MAX && GIT_PROTOCOL.test(gitProtocol)
+  return isKnown ? { GIT_PROTOCOL: gitProtocol } : {}
 }

@@ -1,14 +1,11 @@
-/** The only room that starts processes: each leads its own group, streams both ways and ends. */
+/** Processes: each leads its own group, streams both ways and ends. */
 
 import type { Readable, Writable } from 'node:stream'
-import { execa } from 'execa'
+import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './leader.js'
 import { endProcessGroup } from './process-group.js'
 
 /** What a process gets besides its arguments. */
-export interface ProcessOptions {
-  readonly cwd?: string | undefined
-  /** All of the environment: nothing of ours is inherited. */
-  readonly environment: Readonly<Record<string, string>>
+export interface ProcessOptions extends LeaderOptions {
   /** Its abort ends the process group. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs: number
@@ -54,8 +51,11 @@ export function startProcess(
   args: readonly string[],
   options: ProcessOptions,
 ): RunningProcess {
-  const child = spawnLeader(file, args, options)
-  const { pid, stdin, stdout, stderr } = child
+  return follow(spawnLeader(file, args, options), file, options)
+}
+
+function follow(leader: Leader, file: string, options: ProcessOptions): RunningProcess {
+  const { pid, stdin, stdout, stderr, exit } = leader
   const errorText = collectErrorText(stderr)
   const state: State = { ending: undefined, killed: false, timedOut: false }
   const kill = () => {
@@ -70,7 +70,7 @@ export function startProcess(
   options.signal?.addEventListener('abort', kill)
   if (options.signal?.aborted) kill()
 
-  const ended = waitForExit(child).then(async ({ exitCode, signal, startError }) => {
+  const ended = exit.then(async ({ exitCode, signal, startError }) => {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', kill)
     // What the leader left behind goes with it: nothing outlives the process that was asked for.
@@ -107,7 +107,7 @@ export async function runToEnd(
   args: readonly string[],
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
-  const running = startProcess(file, args, options)
+  const running = follow(spawnCommand(file, args, options), file, options)
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
@@ -125,48 +125,6 @@ interface State {
   ending: Promise<void> | undefined
   killed: boolean
   timedOut: boolean
-}
-
-/**
- * execa buffers, strips and cleans up by default. None of that is wanted for streams; and its own
- * kill, timeout and cancelSignal reach the leader alone, where git leaves its work to children.
- */
-function spawnLeader(file: string, args: readonly string[], options: ProcessOptions) {
-  return execa(file, args, {
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: options.environment,
-    extendEnv: false,
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    encoding: 'buffer',
-    reject: false,
-    stdin: 'pipe',
-  })
-}
-
-type Leader = ReturnType<typeof spawnLeader>
-
-interface Exit {
-  readonly exitCode: number | undefined
-  readonly signal: string | undefined
-  readonly startError?: string
-}
-
-/** execa's own promise waits for the streams too; it is asked only about what never started. */
-function waitForExit(child: Leader): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
-      resolve({ exitCode: code ?? undefined, signal: signal ?? undefined })
-    })
-    const neverStarted = (startError: string) => {
-      if (child.pid === undefined) resolve({ exitCode: undefined, signal: undefined, startError })
-    }
-    child.then(
-      (result) => neverStarted(result.originalMessage ?? 'it could not be started'),
-      (error: unknown) => neverStarted(String(error)),
-    )
-  })
 }
 
 function inputOf(stdin: Writable): ProcessInput {

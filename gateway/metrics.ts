@@ -1,19 +1,13 @@
 /** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
 
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ProcessQueue } from './git/process-queue.js'
+import { createRequestTimes, type RequestLabels } from './request-times.js'
 
 export interface Metrics {
   readonly registry: Registry
   /** One answered request. */
-  countRequest(labels: { door: string; method: string; status: number }, seconds: number): void
+  countRequest(labels: RequestLabels, seconds: number): void
   /** One Git service that ran, with its outcome. */
   countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
   /** Shows the load of the queue of git processes at each reading. */
@@ -28,13 +22,8 @@ const METHODS: ReadonlySet<string> = new Set([
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const requests = new Histogram({
-    name: 'gatehouse_http_request_seconds',
-    help: 'Time to the end of the answer, by door, method and status.',
-    labelNames: ['door', 'method', 'status'],
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
-    registers: [registry],
-  })
+  const requestTimes = createRequestTimes()
+  registry.registerMetric(requestTimes.metric)
   const services = new Counter({
     name: 'gatehouse_git_services_total',
     help: 'Git services that were asked for, by service and outcome.',
@@ -46,7 +35,7 @@ export function createMetrics(): Metrics {
     countRequest({ door, method, status }, seconds) {
       // Each new label is kept for good, and anybody can make up a method.
       const known = METHODS.has(method) ? method : 'other'
-      requests.observe({ door, method: known, status }, seconds)
+      requestTimes.observe({ door, method: known, status }, seconds)
     },
     countGitService: (labels) => services.inc(labels),
     watchQueue(queue) {

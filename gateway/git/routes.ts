@@ -8,6 +8,7 @@ import type { Context } from '../context.js'
 import type { AnyRoute, Call, Route } from '../route.js'
 import { advertiseFetch } from './advertisement.js'
 import { GIT_DOOR } from './door.js'
+import { answerFetch } from './fetch.js'
 import { type GitService, runService } from './service.js'
 
 const READ = {
@@ -45,17 +46,25 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
   return route
 }
 
-/** The requests that follow, which carry what the client wants or brings. */
-function exchange({ service, access, scopes }: typeof READ | typeof WRITE): AnyRoute {
-  const route: Route<'repository'> = {
-    door: GIT_DOOR,
-    method: 'POST',
-    path: `/{owner}/{repo}/${service}`,
-    access,
-    scopes,
-    handle: (context, call) => answer(context, call, { service, suffix: service }),
-  }
-  return route
+/** The request that says what the client wants and has. */
+const fetch: Route<'repository'> = {
+  door: GIT_DOOR,
+  method: 'POST',
+  path: '/{owner}/{repo}/git-upload-pack',
+  access: READ.access,
+  scopes: READ.scopes,
+  handle: (context, { request, grant }) => answerFetch(context, request, grant.repository),
+}
+
+/** The request that brings a pack. */
+const push: Route<'repository'> = {
+  door: GIT_DOOR,
+  method: 'POST',
+  path: '/{owner}/{repo}/git-receive-pack',
+  access: WRITE.access,
+  scopes: WRITE.scopes,
+  handle: (context, call) =>
+    answer(context, call, { service: WRITE.service, suffix: WRITE.service }),
 }
 
 /** A client that asks without a service wants the files themselves, which are not served. */
@@ -77,8 +86,8 @@ export const GIT_ROUTES: readonly AnyRoute[] = [
   advertise(READ),
   advertise(WRITE),
   refuseDumb,
-  exchange(READ),
-  exchange(WRITE),
+  fetch,
+  push,
 ]
 
 async function answer(

@@ -1,19 +1,18 @@
-/** Runs one request of a Git service through git http-backend, within bounds, and after a push. */
+/** Advertisements and pushes through git http-backend, within bounds, and what follows a push. */
 
 import { callBackend } from '../../cgi/backend.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { repositorySizeKib } from '../../cgi/repository.js'
 import type { ProcessEnd } from '../../cgi/run.js'
-import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
-  readonly suffix: 'info/refs' | 'git-upload-pack' | 'git-receive-pack'
+  readonly suffix: 'info/refs' | 'git-receive-pack'
   readonly repository: Repository
   readonly user: User | undefined
 }
@@ -44,7 +43,7 @@ export async function runService(
       ...(wanted.user === undefined ? {} : { remoteUser: wanted.user.name }),
       remoteAddress: request.address,
       config: [['receive.maxInputSize', String(context.settings.git.pushBytesMax)]],
-      body: wanted.service === 'git-upload-pack' ? bounded(request.body) : request.body,
+      body: request.body,
       signal: request.signal,
       timeoutMs: context.settings.git.timeoutMs,
       onStarted: async (pid) => {
@@ -71,32 +70,6 @@ export async function runService(
   }
 }
 
-function refuseForeignBody(request: Request, service: GitService['service']): void {
-  const type = request.headers.get('content-type')
-  if (type === `application/x-${service}-request`) return
-  throw new Failure('unsupported_media_type', `The body must be application/x-${service}-request.`)
-}
-
-function isGzip(request: Request): boolean {
-  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  if (encoding === 'gzip' || encoding === 'x-gzip') return true
-  if (encoding === 'identity') return false
-  throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
-}
-
-async function enterQueue(
-  context: Context,
-  request: Request,
-  service: GitService['service'],
-): Promise<() => void> {
-  try {
-    return await context.queue.enter(request.signal)
-  } catch (error) {
-    context.metrics.countGitService({ service, outcome: 'refused' })
-    throw error
-  }
-}
-
 /** The few headers that git may know of, each by what it means and not by its name. */
 function headOf(request: Request) {
   const { headers } = request
@@ -106,18 +79,6 @@ function headOf(request: Request) {
     method: request.method === 'POST' ? ('POST' as const) : ('GET' as const),
     ...(contentType === undefined ? {} : { contentType }),
     ...(gitProtocol === undefined ? {} : { gitProtocol }),
-  }
-}
-
-/** What a client wants and has is a list, not a pack: it ends. */
-async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > FETCH_REQUEST_BYTES_MAX) {
-      throw new Failure('payload_too_large', 'The request names too many objects.')
-    }
-    yield chunk
   }
 }
 

@@ -1,0 +1,102 @@
+/** The only room that starts processes, in the two ways that there are. */
+
+import { spawn } from 'node:child_process'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { execa } from 'execa'
+
+/** The first process of a group, and how it ends. */
+export interface Leader {
+  readonly pid: number | undefined
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Settles with the exit, or with why there was no start. Never rejects. */
+  readonly exit: Promise<Exit>
+}
+
+/** How a leader ended, or why it never started. */
+export interface Exit {
+  readonly exitCode: number | undefined
+  readonly signal: string | undefined
+  readonly startError?: string
+}
+
+/** What a process is born with. */
+export interface LeaderOptions {
+  readonly cwd?: string | undefined
+  /** All of the environment: nothing of ours is inherited. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** Started by Node alone: the requests of Git start many, and execa would double the cost. */
+export function spawnLeader(file: string, args: readonly string[], options: LeaderOptions): Leader {
+  try {
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: options.environment,
+      detached: true,
+      stdio: 'pipe',
+    })
+    const { pid, stdin, stdout, stderr } = child
+    const exit = new Promise<Exit>((resolve) => {
+      child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
+      child.on('error', (error) => {
+        if (pid === undefined) resolve(neverStarted(error))
+      })
+    })
+    // Out of file descriptors, Node makes no pipes, whatever its types say.
+    if ((stdin as Writable | undefined) !== undefined) return { pid, stdin, stdout, stderr, exit }
+    return { ...absentLeader(), exit }
+  } catch (error) {
+    return { ...absentLeader(), exit: Promise.resolve(neverStarted(error)) }
+  }
+}
+
+/**
+ * Started by execa, which can tell a missing folder from a missing program. It would buffer, strip
+ * and clean up; and its own kill, timeout and cancelSignal reach the leader alone, where git leaves
+ * its work to children.
+ */
+export function spawnCommand(
+  file: string,
+  args: readonly string[],
+  options: LeaderOptions,
+): Leader {
+  const child = execa(file, args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: options.environment,
+    extendEnv: false,
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    encoding: 'buffer',
+    reject: false,
+    stdin: 'pipe',
+  })
+  const { pid, stdin, stdout, stderr } = child
+  // Its own promise waits for the streams too; it is asked only about what never started.
+  const exit = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
+    child.then(
+      ({ originalMessage }) => {
+        if (pid === undefined) resolve(neverStarted(originalMessage))
+      },
+      (error: unknown) => resolve(neverStarted(error)),
+    )
+  })
+  return { pid, stdin, stdout, stderr, exit }
+}
+
+function absentLeader(): Omit<Leader, 'exit'> {
+  const ended = () => new PassThrough().end()
+  return { pid: undefined, stdin: ended(), stdout: ended(), stderr: ended() }
+}
+
+function exitOf(code: number | null, signal: string | null): Exit {
+  return { exitCode: code ?? undefined, signal: signal ?? undefined }
+}
+
+function neverStarted(reason: unknown): Exit {
+  const text = reason instanceof Error ? reason.message : (reason ?? 'it could not be started')
+  return { ...exitOf(null, null), startError: String(text) }
+}

@@ -1,0 +1,79 @@
+/** One fetch request through git upload-pack, which git-http-backend would start for it as well. */
+
+import { protocolEnvironment } from './environment.js'
+import { firstLine, type Git, gitEnvironment } from './git.js'
+import { type ProcessEnd, startProcess } from './run.js'
+import { pumpBody, throwUploadError } from './upload.js'
+
+/** One fetch, and what bounds it. */
+export interface UploadPackCall {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  /** `Git-Protocol` as sent. */
+  readonly gitProtocol?: string | undefined
+  /** Decoded. When it throws, the fetch is off and the process group ends. */
+  readonly body: AsyncIterable<Uint8Array>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** Git's answer, which may still be on its way. */
+export interface UploadPackAnswer {
+  /**
+   * `application/x-git-upload-pack-result`. Must be read or returned from; returning ends git.
+   * Throws where the answer is not whole: with the error of the request's body where that is the
+   * cause.
+   */
+  readonly body: AsyncIterable<Uint8Array>
+  /** Settles when the process group is gone. Never rejects. */
+  readonly ended: Promise<ProcessEnd>
+}
+
+/** That git could not make sense of a request, or of a repository. */
+export class UploadPackError extends Error {
+  override readonly name = 'UploadPackError'
+}
+
+/**
+ * Lets git answer; settles with its first bytes, so that what goes wrong before is no answer that
+ * broke off. Throws the error of the body, or UploadPackError with git's own first line.
+ */
+export async function callUploadPack(git: Git, call: UploadPackCall): Promise<UploadPackAnswer> {
+  const running = startProcess(git.file, ['upload-pack', '--stateless-rpc', '.'], {
+    cwd: call.repositoryPath,
+    environment: {
+      ...gitEnvironment(git, { config: [] }),
+      ...protocolEnvironment(call.gitProtocol),
+    },
+    signal: call.signal,
+    timeoutMs: call.timeoutMs,
+  })
+  const upload = pumpBody(call.body, running)
+  const chunks = running.output[Symbol.asyncIterator]()
+  const next = async () => {
+    try {
+      return await chunks.next()
+    } catch (error) {
+      throwUploadError(upload)
+      throw error
+    }
+  }
+  const first = await next()
+  if (first.done) {
+    const { exitCode, errorText } = await running.ended
+    if (exitCode !== 0) throw new UploadPackError(firstLine(errorText))
+  }
+  let ahead: IteratorResult<Uint8Array> | undefined = first
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const result = ahead ?? (await next())
+      ahead = undefined
+      return result
+    },
+    async return() {
+      await chunks.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { body: { [Symbol.asyncIterator]: () => iterator }, ended: running.ended }
+}

@@ -1,0 +1,38 @@
+/** What a Git request must pass before a process starts: the kind of its body, and the queue. */
+
+import type { GitService } from '../../cgi/environment.js'
+import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
+import type { Context } from '../context.js'
+
+/** Throws `unsupported_media_type` where the body is not this service's. */
+export function refuseForeignBody(request: Request, service: GitService): void {
+  const type = request.headers.get('content-type')
+  if (type === `application/x-${service}-request`) return
+  throw new Failure('unsupported_media_type', `The body must be application/x-${service}-request.`)
+}
+
+/** Whether the body is compressed. Throws `unsupported_media_type` for another coding than gzip. */
+export function isGzip(request: Request): boolean {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  if (encoding === 'gzip' || encoding === 'x-gzip') return true
+  if (encoding === 'identity') return false
+  throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
+}
+
+/**
+ * A place among the git processes that may run, to be left by the returned function. Throws
+ * `unavailable` when too many run and wait.
+ */
+export async function enterQueue(
+  context: Context,
+  request: Request,
+  service: GitService,
+): Promise<() => void> {
+  try {
+    return await context.queue.enter(request.signal)
+  } catch (error) {
+    context.metrics.countGitService({ service, outcome: 'refused' })
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+/** How long answers took: a histogram for the one place where a library's own costs too much. */
+
+import type { Histogram, MetricValueWithName } from 'prom-client'
+
+/** What an answer is counted under. */
+export interface RequestLabels {
+  readonly door: string
+  readonly method: string
+  readonly status: number
+}
+
+export interface RequestTimes {
+  observe(labels: RequestLabels, seconds: number): void
+  /** To be registered; it is read and added up over the workers like any other. */
+  readonly metric: Histogram
+}
+
+/** The answers of one combination of labels. */
+interface Cell {
+  readonly labels: Readonly<Record<string, string | number>>
+  /** How many fell into each bucket and not into the one before; the last has no bound. */
+  readonly counts: number[]
+  seconds: number
+}
+
+const NAME = 'gatehouse_http_request_seconds'
+const BOUNDS_SECONDS: readonly number[] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
+
+/**
+ * Counts in plain numbers. The library's histogram sorts and joins the labels of each observation
+ * into a key: a sixth of the time that the smallest answer takes.
+ */
+export function createRequestTimes(): RequestTimes {
+  const cells = new Map<string, Cell>()
+  const metric = {
+    name: NAME,
+    help: 'Time to the end of the answer, by door, method and status.',
+    type: 'histogram',
+    aggregator: 'sum',
+    async get() {
+      return { ...metric, values: [...cells.values()].flatMap(valuesOf) }
+    },
+  }
+  return {
+    observe({ door, method, status }, seconds) {
+      const key = `${door} ${method} ${status}`
+      let cell = cells.get(key)
+      if (cell === undefined) {
+        const counts = new Array<number>(BOUNDS_SECONDS.length + 1).fill(0)
+        cell = { labels: { door, method, status }, counts, seconds: 0 }
+        cells.set(key, cell)
+      }
+      let bucket = 0
+      while (seconds > (BOUNDS_SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1
+      cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
+      cell.seconds += seconds
+    },
+    // A registry asks no more of a metric than its name and its values.
+    metric: metric as unknown as Histogram,
+  }
+}
+
+/** As Prometheus reads a histogram: each bucket counts those below it as well. */
+function valuesOf({ labels, counts, seconds }: Cell): MetricValueWithName<string>[] {
+  let count = 0
+  const buckets = counts.map((inBucket, index) => {
+    count += inBucket
+    const le = BOUNDS_SECONDS[index] ?? '+Inf'
+    return { metricName: `${NAME}_bucket`, labels: { le, ...labels }, value: count }
+  })
+  return [
+    ...buckets,
+    { metricName: `${NAME}_sum`, labels, value: seconds },
+    { metricName: `${NAME}_count`, labels, value: count },
+  ]
+}
