@@ -13,7 +13,10 @@ export interface Request {
   readonly query: string
   /** Names in lower case; a repeated header is joined by `, `. */
   readonly headers: ReadonlyMap<string, string>
-  /** The client's address, taken from a forwarding header only when a trusted proxy sent it. */
+  /**
+   * The client's address, taken from a forwarding header only when a trusted proxy sent it. Empty
+   * when it is first asked for after the client has gone.
+   */
   readonly address: string
   /** `http` or `https` as the client sees it. */
   readonly scheme: string

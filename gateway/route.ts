@@ -60,6 +60,7 @@ interface Node {
  */
 export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
   const root = createNode()
+  const parameters = new Map(routes.map((route) => [route, parametersOf(route.path)]))
   for (const route of routes) {
     let node = root
     for (const segment of route.path.split('/').slice(1)) node = descend(node, segment)
@@ -74,7 +75,9 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
       if (node === undefined) return undefined
       const verb = method === 'HEAD' ? 'GET' : method
       const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
-      if (route !== undefined) return { route, segments: namedSegments(route.path, segments) }
+      if (route !== undefined) {
+        return { route, segments: namedSegments(parameters.get(route) ?? [], segments) }
+      }
       const [first] = node.routes.values()
       return first === undefined ? undefined : { allow: allowed(node), door: first.door }
     },
@@ -108,14 +111,22 @@ function follow(root: Node, segments: readonly string[]): Node | undefined {
   return node
 }
 
-function namedSegments(path: string, segments: readonly string[]): Record<string, string> {
+/** Where in a path each parameter stands. */
+type Parameters = ReadonlyArray<readonly [name: string, index: number]>
+
+function parametersOf(path: string): Parameters {
+  const parts = path.split('/').slice(1)
+  return parts.flatMap((part, index) =>
+    part.startsWith('{') ? [[part.slice(1, -1), index] as const] : [],
+  )
+}
+
+function namedSegments(
+  parameters: Parameters,
+  segments: readonly string[],
+): Record<string, string> {
   const named: Record<string, string> = {}
-  path
-    .split('/')
-    .slice(1)
-    .forEach((part, index) => {
-      if (part.startsWith('{')) named[part.slice(1, -1)] = segments[index] ?? ''
-    })
+  for (const [name, index] of parameters) named[name] = segments[index] ?? ''
   return named
 }
 

@@ -72,9 +72,9 @@ function pass(context: Context, route: AnyRoute, call: Call): Promise<Reply> {
 }
 
 function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(segments).map(([name, segment]) => [name, decodePercent(segment)]),
-  )
+  const decoded: Record<string, string> = {}
+  for (const name in segments) decoded[name] = decodePercent(segments[name] ?? '')
+  return decoded
 }
 
 interface Refusal {
@@ -127,12 +127,13 @@ interface Outcome {
 
 /** Plain reads are many and say little: they are logged for those who ask for them. */
 function record(context: Context, { request, reply, door, seconds }: Outcome): void {
-  const { id, method, path, address } = request
+  const { method } = request
   const { status } = reply
   context.metrics.countRequest({ door: door.name, method, status }, seconds)
   const isPlainRead = door.name !== 'git' && status < 400 && (method === 'GET' || method === 'HEAD')
   const level = isPlainRead ? 'debug' : 'info'
   if (!context.log.isLevelEnabled(level)) return
+  const { id, path, address } = request
   const durationMs = Math.round(seconds * 1_000)
   context.log[level]({ requestId: id, method, path, status, address, durationMs }, 'request')
 }

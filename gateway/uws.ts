@@ -4,7 +4,7 @@ import uws, { type HttpRequest, type HttpResponse, type us_listen_socket } from 
 import type { AddressSet } from '../conf/addresses.js'
 import type { HostPort } from '../conf/field.js'
 import { type Reply, type Request, statusLine } from '../conf/http.js'
-import { clientOf } from './client-address.js'
+import { type Client, clientOf } from './client-address.js'
 import { framingFault } from './framing.js'
 import { IncomingBody, NO_BODY } from './incoming-body.js'
 
@@ -27,13 +27,16 @@ export interface Listener {
 /** A body that is still coming may be this large for the connection to be worth keeping. */
 const LEFTOVER_BYTES_MAX = 1_048_576
 
+/** What the library writes itself: the length, the coding, and whether the connection stays. */
+const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection)$/i
+const OWN_HEADER_LENGTHS: ReadonlySet<number> = new Set([14, 17, 10])
+
 /** A name that ended up in a header must not begin a header of its own (RFC 9110 §5.5). */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
 
 /** Listens; several processes may listen on the same port. Throws when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const exchanges = new Set<Exchange>()
-  const state = { isDraining: false, isClosed: false }
+  const state: ListenState = { running: 0, isDraining: false, isClosed: false }
   const app = uws.App()
   app.any('/*', (res, req) => {
     const headers: Array<readonly [string, string]> = []
@@ -42,9 +45,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     })
     const fault = framingFault(headers)
     if (fault !== undefined) return refuseFraming(res, fault)
-    const exchange = new Exchange(res, req, headers, options)
-    exchanges.add(exchange)
-    void exchange.run(options, () => state.isDraining).finally(() => exchanges.delete(exchange))
+    void new Exchange(res, req, headers, options).run(state)
   })
   const { host, port } = options.listen
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
@@ -58,13 +59,20 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       if (!state.isDraining) uws.us_listen_socket_close(socket)
       state.isDraining = true
       const end = Date.now() + graceMs
-      while (exchanges.size > 0 && Date.now() < end) {
+      while (state.running > 0 && Date.now() < end) {
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       if (!state.isClosed) app.close()
       state.isClosed = true
     },
   }
+}
+
+interface ListenState {
+  /** Requests that have no whole answer yet. */
+  running: number
+  isDraining: boolean
+  isClosed: boolean
 }
 
 /**
@@ -93,12 +101,12 @@ class Exchange implements Request {
   readonly path: string
   readonly query: string
   readonly headers: ReadonlyMap<string, string>
-  readonly address: string
-  readonly scheme: string
   readonly body: AsyncIterable<Uint8Array>
   readonly #res: HttpResponse
+  readonly #options: ListenOptions
   readonly #incoming: IncomingBody | undefined
   readonly #isChunked: boolean
+  #client: Client | undefined
   #abort: AbortController | undefined
   #isAborted = false
   #wake: (() => void) | undefined
@@ -115,11 +123,8 @@ class Exchange implements Request {
     this.path = req.getUrl()
     this.query = req.getQuery() ?? ''
     this.headers = joinHeaders(headers)
-    const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1')
-    const client = clientOf(peer, this.headers, options.trustedProxies)
-    this.address = client.address
-    this.scheme = client.scheme
     this.#res = res
+    this.#options = options
     this.#isChunked = this.headers.has('transfer-encoding')
     res.onAborted(() => this.#aborted())
     if (this.#isChunked || (this.headers.get('content-length') ?? '0') !== '0') {
@@ -133,6 +138,25 @@ class Exchange implements Request {
     } else {
       this.body = NO_BODY
     }
+    // A closed socket tells no address: those who sign in or bring something are asked at once.
+    if (this.#incoming !== undefined || this.headers.has('authorization')) this.#lookUpClient()
+  }
+
+  get address(): string {
+    return this.#lookUpClient().address
+  }
+
+  get scheme(): string {
+    return this.#lookUpClient().scheme
+  }
+
+  /** Asking the socket costs a quarter of the smallest answer, and most have no use for it. */
+  #lookUpClient(): Client {
+    if (this.#client !== undefined) return this.#client
+    if (this.#isAborted) return { address: '', scheme: 'http' }
+    const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1')
+    this.#client = clientOf(peer, this.headers, this.#options.trustedProxies)
+    return this.#client
   }
 
   get signal(): AbortSignal {
@@ -142,20 +166,22 @@ class Exchange implements Request {
   }
 
   /** Has the request answered and writes the reply. Never rejects. */
-  async run(options: ListenOptions, isDraining: () => boolean): Promise<void> {
-    const reply = await options.handle(this)
+  async run(state: ListenState): Promise<void> {
+    state.running += 1
+    const reply = await this.#options.handle(this)
     // Until what came with it is parsed: a request that follows before this one is answered ends
     // the connection, where one that follows the answer in the same packet would run.
     if (this.#isChunked) await new Promise((resolve) => setImmediate(resolve))
     try {
-      await this.#send(reply, isDraining())
+      await this.#send(reply, state.isDraining)
     } catch (error) {
       if (!this.#isAborted) {
-        options.onBroken(this, error)
+        this.#options.onBroken(this, error)
         // The length was not promised, so only a broken connection tells the reader.
         this.#res.close()
       }
     }
+    state.running -= 1
   }
 
   async #send(reply: Reply, isDraining: boolean): Promise<void> {
@@ -226,15 +252,15 @@ class Exchange implements Request {
     }
   }
 
+  /** All headers in one call: each crosses into the library at the price of a small route. */
   #writeHead(reply: Reply): void {
     this.#res.writeStatus(statusLine(reply.status))
+    let lines: string = this.id
     for (const [name, value] of reply.headers ?? []) {
-      // The library writes the length and the coding itself.
-      if (!/^(?:content-length|transfer-encoding|connection)$/i.test(name)) {
-        this.#res.writeHeader(name, value.replace(CONTROL_CHARACTERS, ' '))
-      }
+      if (OWN_HEADER_LENGTHS.has(name.length) && OWN_HEADERS.test(name)) continue
+      lines += `\r\n${name}: ${value.replace(CONTROL_CHARACTERS, ' ')}`
     }
-    this.#res.writeHeader('X-Request-Id', this.id)
+    this.#res.writeHeader('X-Request-Id', lines)
   }
 
   /**

@@ -40,7 +40,7 @@ export const ANONYMOUS: Identity = { kind: 'anonymous' }
  * address or account has failed too often, `forbidden` for an account that may not sign in.
  */
 export async function identify(context: IdentifyContext, request: Request): Promise<Identity> {
-  if (/(?:^|&)(?:access_)?token=/.test(request.query)) {
+  if (request.query !== '' && /(?:^|&)(?:access_)?token=/.test(request.query)) {
     throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
   }
   const credentials = readCredentials(request.headers.get('authorization'))
