@@ -26,6 +26,8 @@ export interface LeaderOptions {
   readonly cwd?: string | undefined
   /** All of the environment: nothing of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>
+  /** An open file that takes standard output instead of a pipe. */
+  readonly outputFile?: number | undefined
 }
 
 /** Started by Node alone: the requests of Git start many, and execa would double the cost. */
@@ -35,18 +37,19 @@ export function spawnLeader(file: string, args: readonly string[], options: Lead
       cwd: options.cwd,
       env: options.environment,
       detached: true,
-      stdio: 'pipe',
+      stdio: ['pipe', options.outputFile ?? 'pipe', 'pipe'],
     })
-    const { pid, stdin, stdout, stderr } = child
+    const { pid, stdin, stderr } = child
+    const stdout = options.outputFile === undefined ? child.stdout : endedStream()
     const exit = new Promise<Exit>((resolve) => {
       child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
       child.on('error', (error) => {
         if (pid === undefined) resolve(neverStarted(error))
       })
     })
-    // Out of file descriptors, Node makes no pipes, whatever its types say.
-    if ((stdin as Writable | undefined) !== undefined) return { pid, stdin, stdout, stderr, exit }
-    return { ...absentLeader(), exit }
+    // Out of file descriptors, Node makes no pipes.
+    if (!stdin || !stdout || !stderr) return { ...absentLeader(), exit }
+    return { pid, stdin, stdout, stderr, exit }
   } catch (error) {
     return { ...absentLeader(), exit: Promise.resolve(neverStarted(error)) }
   }
@@ -88,8 +91,11 @@ export function spawnCommand(
 }
 
 function absentLeader(): Omit<Leader, 'exit'> {
-  const ended = () => new PassThrough().end()
-  return { pid: undefined, stdin: ended(), stdout: ended(), stderr: ended() }
+  return { pid: undefined, stdin: endedStream(), stdout: endedStream(), stderr: endedStream() }
+}
+
+function endedStream(): PassThrough {
+  return new PassThrough().end()
 }
 
 function exitOf(code: number | null, signal: string | null): Exit {

@@ -1,4 +1,4 @@
-/** What a push that was cut off leaves in a repository: locks, quarantines, half-written packs. */
+/** What a push or upkeep that was cut off leaves: locks, quarantines, half-written packs. */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export async function listLeavings(repository: string): Promise<Map<string, Leav
   const paths = [
     ...TOP_FILES.map((name) => join(repository, name)),
     ...(await listReferenceLocks(join(repository, 'refs'))),
-    ...(await listIn(join(repository, 'objects'), QUARANTINE)),
+    ...(await listIn(join(repository, 'objects'), UNFINISHED_OBJECTS)),
     ...(await listIn(join(repository, 'objects', 'pack'), UNFINISHED_PACK)),
     ...(await listPackKeeps(join(repository, 'objects', 'pack'))),
   ]
@@ -49,11 +49,19 @@ const TOP_FILES = [
   'packed-refs.lock',
   'packed-refs.new',
   'shallow.lock',
+  // Of upkeep, be it ours or an administrator's `git maintenance`.
+  'objects/maintenance.lock',
+  'objects/info/commit-graph.lock',
+  'objects/info/commit-graphs/commit-graph-chain.lock',
+  'objects/pack/multi-pack-index.lock',
 ]
 
-/** Where receive-pack puts objects until they are accepted; the second is the older name. */
-const QUARANTINE = /^(?:tmp_objdir-)?incoming-/
-const UNFINISHED_PACK = /^tmp_/
+/**
+ * Where receive-pack puts objects until they are accepted, by its present and its older name; and
+ * where repack notes the references that a bitmap is to cover.
+ */
+const UNFINISHED_OBJECTS = /^(?:tmp_objdir-)?incoming-|^bitmap-ref-tips_/
+const UNFINISHED_PACK = /^\.?tmp[_-]/
 
 async function listReferenceLocks(refs: string): Promise<readonly string[]> {
   const locks: string[] = []

@@ -57,16 +57,7 @@ async function mendRepositories(
     await delay(STANDSTILL_MS)
     const processes = await listProcesses()
     for (const [repository, leavings] of pending) {
-      const writers = await listWriters(repository, { processes, going })
-      const firstWriterMs = Math.min(...writers.map((each) => each.startedAtMs - CLOCK_GRAIN_MS))
-      for (const [path, before] of leavings) {
-        const now = await readLeaving(path)
-        const stoodStill = now.fingerprint === before.fingerprint
-        // Who began to write here later than that did not make it.
-        if (stoodStill && now.changedAtMs < firstWriterMs) {
-          await rm(path, { recursive: true, force: true })
-        }
-      }
+      await removeDead(repository, leavings, { processes, going })
     }
     pending = await lookInto([...pending.keys()])
   }
@@ -85,9 +76,30 @@ async function lookInto(
   return found
 }
 
-interface Others {
+/** Everybody who may be at work on some repository. */
+export interface Others {
   readonly processes: readonly ProcessRow[]
   readonly going: readonly PushEntry[]
+}
+
+/** Removes leavings that have not changed since, and that nobody who writes there can have made. */
+export async function removeDead(
+  repository: string,
+  leavings: ReadonlyMap<string, Leaving>,
+  others: Others,
+): Promise<readonly string[]> {
+  const writers = await listWriters(repository, others)
+  const firstWriterMs = Math.min(...writers.map((each) => each.startedAtMs - CLOCK_GRAIN_MS))
+  const removed: string[] = []
+  for (const [path, before] of leavings) {
+    const now = await readLeaving(path)
+    const stoodStill = now.fingerprint === before.fingerprint
+    // Who began to write here later than that did not make it.
+    if (!stoodStill || now.changedAtMs >= firstWriterMs) continue
+    await rm(path, { recursive: true, force: true })
+    removed.push(path)
+  }
+  return removed
 }
 
 /** Who writes into a repository now: git's commands work in its folder, and pushes are noted. */

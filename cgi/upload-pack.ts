@@ -2,7 +2,7 @@
 
 import { protocolEnvironment } from './environment.js'
 import { firstLine, type Git, gitEnvironment } from './git.js'
-import { type ProcessEnd, startProcess } from './run.js'
+import { type ProcessEnd, type RunningProcess, startProcess } from './run.js'
 import { pumpBody, throwUploadError } from './upload.js'
 
 /** One fetch, and what bounds it. */
@@ -39,15 +39,7 @@ export class UploadPackError extends Error {
  * broke off. Throws the error of the body, or UploadPackError with git's own first line.
  */
 export async function callUploadPack(git: Git, call: UploadPackCall): Promise<UploadPackAnswer> {
-  const running = startProcess(git.file, ['upload-pack', '--stateless-rpc', '.'], {
-    cwd: call.repositoryPath,
-    environment: {
-      ...gitEnvironment(git, { config: [] }),
-      ...protocolEnvironment(call.gitProtocol),
-    },
-    signal: call.signal,
-    timeoutMs: call.timeoutMs,
-  })
+  const running = startUploadPack(git, call)
   const upload = pumpBody(call.body, running)
   const chunks = running.output[Symbol.asyncIterator]()
   const next = async () => {
@@ -76,4 +68,34 @@ export async function callUploadPack(git: Git, call: UploadPackCall): Promise<Up
     },
   }
   return { body: { [Symbol.asyncIterator]: () => iterator }, ended: running.ended }
+}
+
+/** A fetch whose answer goes into a file. */
+export interface SpooledCall extends Omit<UploadPackCall, 'body'> {
+  readonly request: Uint8Array
+  /** An open file. */
+  readonly outputFile: number
+}
+
+/** Lets git answer into a file, at its own pace. That it cannot be started is told by `ended`. */
+export function spoolUploadPack(git: Git, call: SpooledCall): Omit<RunningProcess, 'output'> {
+  const running = startUploadPack(git, call)
+  void running.input.write(call.request).then(() => running.input.end())
+  return running
+}
+
+function startUploadPack(
+  git: Git,
+  call: Omit<UploadPackCall, 'body'> & { readonly outputFile?: number },
+): RunningProcess {
+  return startProcess(git.file, ['upload-pack', '--stateless-rpc', '.'], {
+    cwd: call.repositoryPath,
+    environment: {
+      ...gitEnvironment(git, { config: [] }),
+      ...protocolEnvironment(call.gitProtocol),
+    },
+    outputFile: call.outputFile,
+    signal: call.signal,
+    timeoutMs: call.timeoutMs,
+  })
 }

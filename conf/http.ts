@@ -36,6 +36,8 @@ export interface Reply {
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   /** Absent: no body. An iterable is streamed with backpressure, closed when the client leaves. */
   readonly body?: ReplyBody
+  /** Bytes of an iterable body, where they are known: the client is told. */
+  readonly bodyBytes?: number
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -15,6 +15,12 @@ export const GIT_COMMAND_MS = 30_000
 /** Bytes of a short git command's output that are kept. */
 export const GIT_OUTPUT_BYTES_MAX = 16_777_216
 
+/** Milliseconds that one step of upkeep may take; less than CRASH_GRACE_MS. */
+export const MAINTENANCE_STEP_MS = 2_700_000
+
+/** Milliseconds after which what lies about as after a crash is taken for that. */
+export const CRASH_GRACE_MS = 3_600_000
+
 /** Entries on one page of a list, when the caller names no limit, and at the most. */
 export const PAGE_ENTRIES_DEFAULT = 30
 export const PAGE_ENTRIES_MAX = 50

@@ -7,7 +7,7 @@ export type Log = Logger
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** A logger that writes to standard error at once, so that no line is lost with the process. */
+/** A logger to standard error: lines that come while one is being written go out together. */
 export function createLog(level: LogLevel): Log {
   return pino(
     {
@@ -17,7 +17,7 @@ export function createLog(level: LogLevel): Log {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
     },
-    pino.destination({ dest: 2, sync: true }),
+    pino.destination({ dest: 2, sync: false }),
   )
 }
 

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type AddressSet, parseAddressSet } from './addresses.js'
 import {
+  asBoolean,
   asBytes,
   asCount,
   asDurationMs,
@@ -86,6 +87,28 @@ export const SCHEMAS = {
     push_max_bytes: field('The largest pack that a push may send.', asBytes, '4GiB'),
     timeout: field('The longest that one clone or push may take.', asDurationMs, '2h'),
   },
+  cache: {
+    disk_max: field(
+      'What the pack cache may keep on the disk; 0: nothing is kept.',
+      asBytes,
+      '10GiB',
+    ),
+    disk_free: field('The pack cache leaves at least this free on its disk.', asBytes, '1GiB'),
+    memory_max: field('What each worker may hold of the pack cache in memory.', asBytes, '128MiB'),
+  },
+  maintenance: {
+    enabled: field(
+      'Whether repositories are repacked in the background, so that clones stay cheap.',
+      asBoolean,
+      true,
+    ),
+    delay: field(
+      'How long after a push; further pushes meanwhile cost nothing.',
+      asDurationMs,
+      '10s',
+    ),
+    jobs_max: field('Repositories in work at once on one machine, one a worker.', asCount(1), 1),
+  },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
     token: field('A bearer token that may read /metrics from anywhere.', asText),
@@ -128,6 +151,16 @@ export interface Settings {
     readonly pushBytesMax: number
     readonly timeoutMs: number
   }
+  readonly cache: {
+    readonly diskBytesMax: number
+    readonly diskBytesFree: number
+    readonly memoryBytesMax: number
+  }
+  readonly maintenance: {
+    readonly isEnabled: boolean
+    readonly delayMs: number
+    readonly jobsMax: number
+  }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
   readonly ssh: { readonly host: string; readonly port: number; readonly user: string }
   readonly log: { readonly level: LogLevel }
@@ -161,6 +194,16 @@ export function deriveSettings(given: GivenSettings): Settings {
       queueTimeoutMs: required(given.git.queue_timeout),
       pushBytesMax: required(given.git.push_max_bytes),
       timeoutMs: required(given.git.timeout),
+    },
+    cache: {
+      diskBytesMax: required(given.cache.disk_max),
+      diskBytesFree: required(given.cache.disk_free),
+      memoryBytesMax: required(given.cache.memory_max),
+    },
+    maintenance: {
+      isEnabled: required(given.maintenance.enabled),
+      delayMs: required(given.maintenance.delay),
+      jobsMax: required(given.maintenance.jobs_max),
     },
     metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
     ssh: {

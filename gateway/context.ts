@@ -7,7 +7,9 @@ import type { Settings } from '../conf/settings.js'
 import type { Database } from '../sql/database.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Mender } from './git/mender.js'
+import type { PackCache } from './git/pack-cache.js'
 import type { ProcessQueue } from './git/process-queue.js'
+import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
 
 export interface Context {
@@ -17,7 +19,9 @@ export interface Context {
   readonly git: Git
   readonly journal: Journal
   readonly mender: Mender
+  readonly upkeep: Upkeep
   readonly queue: ProcessQueue
+  readonly packCache: PackCache
   readonly throttle: Throttle
   readonly metrics: Metrics
 }

@@ -1,6 +1,7 @@
 /** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
 
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { PackCacheOutcome, WarmAnswer } from './git/pack-cache.js'
 import type { ProcessQueue } from './git/process-queue.js'
 import { createRequestTimes, type RequestLabels } from './request-times.js'
 
@@ -10,8 +11,16 @@ export interface Metrics {
   countRequest(labels: RequestLabels, seconds: number): void
   /** One Git service that ran, with its outcome. */
   countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
+  /** One request of protocol v2, and whether the pack cache had a part in it. */
+  countPackCache(labels: PackCacheLabels): void
   /** Shows the load of the queue of git processes at each reading. */
   watchQueue(queue: ProcessQueue): void
+}
+
+/** `other` is what went past the cache, whatever it was. */
+export interface PackCacheLabels {
+  readonly command: WarmAnswer['command'] | 'other'
+  readonly outcome: PackCacheOutcome | 'bypass'
 }
 
 const METHODS: ReadonlySet<string> = new Set([
@@ -30,6 +39,12 @@ export function createMetrics(): Metrics {
     labelNames: ['service', 'outcome'],
     registers: [registry],
   })
+  const fetches = new Counter({
+    name: 'gatehouse_pack_cache_requests_total',
+    help: 'Requests of protocol v2: answered from the cache, along with another, by git for the cache, or past it.',
+    labelNames: ['command', 'outcome'],
+    registers: [registry],
+  })
   return {
     registry,
     countRequest({ door, method, status }, seconds) {
@@ -38,6 +53,7 @@ export function createMetrics(): Metrics {
       requestTimes.observe({ door, method: known, status }, seconds)
     },
     countGitService: (labels) => services.inc(labels),
+    countPackCache: ({ command, outcome }) => fetches.inc({ command, outcome }),
     watchQueue(queue) {
       const gauge = new Gauge({
         name: 'gatehouse_git_queue',

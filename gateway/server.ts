@@ -12,10 +12,13 @@ import { routeOf } from './api/validate.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Context } from './context.js'
 import { createForwarder } from './forward.js'
+import type { BoardLink } from './git/flights.js'
 import { createMender } from './git/mender.js'
 import { createProcessQueue } from './git/process-queue.js'
 import { GIT_ROUTES } from './git/routes.js'
+import { createLocalBoard, createPackCache } from './git/warm.js'
 import { healthRoutes } from './health.js'
+import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
@@ -25,6 +28,8 @@ export interface ServerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly throttle: Throttle
+  /** Where workers agree on who asks git for what; by default this one is alone. */
+  readonly board?: BoardLink
   /** The text of `/metrics`; by default the metrics of this process alone. */
   readonly collectMetrics?: () => Promise<string>
 }
@@ -59,11 +64,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const db = await openDatabase(current.settings.database)
   const journal = await openJournal(current.settings.data.dir)
   const mender = createMender(current.settings.data.dir, log)
+  const packCache = createPackCache({
+    ...{ git, log, queue },
+    settings: () => current.settings,
+    link: options.board ?? createLocalBoard(current.settings.data.dir),
+  })
+  const { settings } = current
+  const upkeep = createUpkeep({ settings, log, db, git, journal, mender })
   const context: Context = {
     get settings() {
       return current.settings
     },
-    ...{ log, db, git, journal, mender, queue, throttle, metrics },
+    ...{ log, db, git, journal, mender, upkeep, queue, packCache, throttle, metrics },
   }
   const collectMetrics = options.collectMetrics ?? (() => metrics.registry.metrics())
   const { upstream, listen: address, trustedProxies } = current.settings.http
@@ -79,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     onBroken: ({ id, method, path }, error) =>
       log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
   })
+  upkeep.start()
   return {
     port: listener.port,
     metrics,
@@ -87,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log.level = settings.log.level
     },
     async stop() {
-      await listener.drain(current.settings.http.shutdownGraceMs)
+      await Promise.all([listener.drain(current.settings.http.shutdownGraceMs), upkeep.stop()])
       await closeDatabase(db)
     },
   }

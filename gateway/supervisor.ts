@@ -1,8 +1,9 @@
 /** The supervisor: prepares the data, starts the workers, replaces the dead, and stops them all. */
 
 import cluster, { type Worker } from 'node:cluster'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
+import { endProcessGroup } from '../cgi/process-group.js'
 import { recover } from '../cgi/recovery.js'
 import { HEADERS_BYTES_MAX } from '../conf/limits.js'
 import { createLog, type Log } from '../conf/log.js'
@@ -10,6 +11,8 @@ import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
 import { migrate } from '../sql/migrate.js'
 import { listUsers } from '../sql/users.js'
+import { FlightBoard, type FlightReport } from './git/flight-board.js'
+import { packFolder } from './git/warm.js'
 import { isWorkerMessage, type SupervisorMessage } from './messages.js'
 import { collectFromWorkers } from './metrics.js'
 
@@ -69,6 +72,7 @@ function createFleet(settings: Settings, log: Log): Fleet {
     end = resolve
   })
   const state = { isStopping: false, isStarted: false }
+  const board = openBoard(settings, log)
   const workersDo = (act: (worker: Worker) => void) => {
     for (const worker of Object.values(cluster.workers ?? {})) if (worker) act(worker)
   }
@@ -86,6 +90,7 @@ function createFleet(settings: Settings, log: Log): Fleet {
   }
 
   cluster.on('exit', (worker, code, signal) => {
+    board.lose(worker.id)
     if (state.isStopping || !state.isStarted) {
       if (Object.keys(cluster.workers ?? {}).length === 0) end()
       return
@@ -94,7 +99,9 @@ function createFleet(settings: Settings, log: Log): Fleet {
     void replace(settings, log, () => state.isStopping)
   })
   cluster.on('message', (worker, message: unknown) => {
-    if (!isWorkerMessage(message) || message.kind !== 'metrics-wanted') return
+    if (!isWorkerMessage(message)) return
+    if (message.kind === 'flight') board.take(worker.id, message.report)
+    if (message.kind !== 'metrics-wanted') return
     collectMetrics()
       .then((text) => {
         const answer: SupervisorMessage = { kind: 'metrics', id: message.id, text }
@@ -117,6 +124,26 @@ function createFleet(settings: Settings, log: Log): Fleet {
         if (state.isStopping) return false
         stop()
         throw error
+      }
+    },
+  }
+}
+
+/** The board of the workers' flights, and what is done when one of them dies in the middle. */
+function openBoard(settings: Settings, log: Log) {
+  const board = new FlightBoard(packFolder(settings.data.dir), (member, news) => {
+    const message: SupervisorMessage = { kind: 'flight', news }
+    const worker = cluster.workers?.[member]
+    if (worker?.isConnected()) worker.send(message)
+  })
+  return {
+    take: (member: number, report: FlightReport) => board.take(member, report),
+    lose(member: number) {
+      for (const { path, groupId } of board.lose(member)) {
+        Promise.all([
+          rm(path, { force: true }),
+          groupId === undefined ? undefined : endProcessGroup(groupId),
+        ]).catch((error: unknown) => log.warn({ error, path }, 'a dead worker left an answer'))
       }
     },
   }

@@ -89,6 +89,35 @@ function refuseFraming(res: HttpResponse, fault: string): void {
   res.close()
 }
 
+/**
+ * What the library's cork buffer (16 KiB) holds beside the length of a chunk. Of a larger write it
+ * sends the length first; finds it the socket full at that moment, it keeps the length and drops
+ * the bytes (uWebSockets.js 20.51), and the client reads the next chunk as a part of this one.
+ */
+const CORKED_BYTES_MAX = 16_000
+
+/**
+ * What the cork buffer holds beside the headers. A larger body is offered to the socket, which says
+ * how much of it was taken: nothing is lost, and nothing is copied to wait.
+ */
+const LARGE_BYTES = 8_192
+const SLICE_BYTES = 1_048_576
+
+function isLarge(body: string | Uint8Array): boolean {
+  // A character is at most three bytes, so most texts need not be counted.
+  return body.length * 3 > LARGE_BYTES && Buffer.byteLength(body) > LARGE_BYTES
+}
+
+async function* slicesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.byteLength; start += SLICE_BYTES) {
+    yield body.subarray(start, start + SLICE_BYTES)
+  }
+}
+
+function isIterable(body: Reply['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body
+}
+
 type StreamedReply = Reply & { readonly body: AsyncIterable<Uint8Array> }
 
 const idPrefix = process.pid.toString(36)
@@ -109,7 +138,7 @@ class Exchange implements Request {
   #client: Client | undefined
   #abort: AbortController | undefined
   #isAborted = false
-  #wake: (() => void) | undefined
+  #wake: ((offset: number) => void) | undefined
 
   constructor(
     res: HttpResponse,
@@ -186,13 +215,18 @@ class Exchange implements Request {
 
   async #send(reply: Reply, isDraining: boolean): Promise<void> {
     const { body } = reply
-    const isStream = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
+    const isStream = isIterable(body)
     if (this.#isAborted || (isStream && this.method === 'HEAD')) {
       if (isStream) await body[Symbol.asyncIterator]().return?.()
       if (this.#isAborted) return
     }
     const isLast = isDraining || this.#mustClose()
     if (isStream && this.method !== 'HEAD') return this.#sendStream({ ...reply, body }, isLast)
+    if (body !== undefined && !isStream && isLarge(body) && this.method !== 'HEAD') {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      const bodyBytes = bytes.byteLength
+      return this.#sendStream({ ...reply, body: slicesOf(bytes), bodyBytes }, isLast)
+    }
     this.#incoming?.discard()
     if (isLast) await this.#stopReading()
     if (this.#isAborted) return
@@ -210,10 +244,20 @@ class Exchange implements Request {
    * until the library finds it idle.
    */
   async #sendStream(reply: StreamedReply, isLast: boolean): Promise<void> {
+    this.#res.onWritable((offset) => {
+      this.#wake?.(offset)
+      return true
+    })
     this.#res.cork(() => {
       this.#writeHead(reply)
       if (isLast) this.#res.writeHeader('Connection', 'close')
     })
+    // The last byte of a known length ends the answer, so the request must be over by then.
+    if (reply.bodyBytes !== undefined) {
+      this.#incoming?.discard()
+      if (isLast) await this.#stopReading()
+      return this.#streamWhole(reply.body, reply.bodyBytes)
+    }
     await this.#stream(reply.body)
     if (this.#isAborted) return
     this.#incoming?.discard()
@@ -233,23 +277,46 @@ class Exchange implements Request {
   }
 
   async #stream(body: AsyncIterable<Uint8Array>): Promise<void> {
-    this.#res.onWritable(() => {
-      this.#wake?.()
-      return true
-    })
     for await (const chunk of body) {
-      if (this.#isAborted) return
-      if (chunk.byteLength === 0) continue
-      let isFlowing = true
-      const drained = new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-      this.#res.cork(() => {
-        isFlowing = this.#res.write(chunk)
-      })
-      if (!isFlowing) await drained
+      for (let start = 0; start < chunk.byteLength && !this.#isAborted; start += CORKED_BYTES_MAX) {
+        let isFlowing = true
+        const drained = this.#untilWritable()
+        this.#res.cork(() => {
+          isFlowing = this.#res.write(chunk.subarray(start, start + CORKED_BYTES_MAX))
+        })
+        if (!isFlowing) await drained
+      }
       if (this.#isAborted) return
     }
+  }
+
+  /** A known length is told, and nothing is copied: what the socket does not take waits here. */
+  async #streamWhole(body: AsyncIterable<Uint8Array>, totalBytes: number): Promise<void> {
+    for await (const chunk of body) {
+      if (this.#isAborted) return
+      const start = this.#res.getWriteOffset()
+      for (let rest = chunk; rest.byteLength > 0; ) {
+        let outcome: readonly [isTaken: boolean, isDone: boolean] = [true, false]
+        const writable = this.#untilWritable()
+        const part = rest
+        this.#res.cork(() => {
+          outcome = this.#res.tryEnd(part, totalBytes)
+        })
+        if (outcome[1]) return
+        if (outcome[0]) break
+        const offset = await writable
+        if (this.#isAborted) return
+        rest = chunk.subarray(offset - start)
+      }
+    }
+    if (!this.#isAborted) throw new Error('a body ended before its length')
+  }
+
+  /** Settles with the bytes of the body that were taken so far, or when the client has gone. */
+  #untilWritable(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 
   /** All headers in one call: each crosses into the library at the price of a small route. */
@@ -291,7 +358,7 @@ class Exchange implements Request {
     this.#isAborted = true
     this.#incoming?.cut()
     this.#abort?.abort()
-    this.#wake?.()
+    this.#wake?.(0)
   }
 }
 

@@ -3,6 +3,7 @@
 import { createLog } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { createSharedThrottle } from './auth/throttle.js'
+import type { BoardLink } from './git/flights.js'
 import { isSupervisorMessage, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'
 import { startServer } from './server.js'
@@ -10,7 +11,8 @@ import { startServer } from './server.js'
 /** Serves until the supervisor says stop or is gone. `reread` gives the settings anew. */
 export async function runWorker(settings: Settings, reread: () => Settings): Promise<void> {
   const log = createLog(settings.log.level)
-  const options = { settings, log, throttle: createSharedThrottle(), collectMetrics: askMetrics }
+  const throttle = createSharedThrottle()
+  const options = { settings, log, throttle, board: sharedBoard, collectMetrics: askMetrics }
   const server = await startServer(options).catch((error: unknown) => {
     tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
     return undefined
@@ -47,6 +49,16 @@ function tell(message: WorkerMessage): void {
   process.send?.(message)
 }
 
+/** The board that the supervisor keeps. */
+const sharedBoard: BoardLink = {
+  report: (report) => tell({ kind: 'flight', report }),
+  listen(take) {
+    process.on('message', (message: unknown) => {
+      if (isSupervisorMessage(message) && message.kind === 'flight') take(message.news)
+    })
+  },
+}
+
 const METRICS_TIMEOUT_MS = 5_000
 let metricsId = 0
 
@@ -60,7 +72,7 @@ function askMetrics(): Promise<string> {
       process.off('message', take)
     }
     const take = (message: unknown) => {
-      if (!isSupervisorMessage(message) || message.id !== id) return
+      if (!isSupervisorMessage(message) || message.kind !== 'metrics' || message.id !== id) return
       settle()
       resolve(message.text)
     }

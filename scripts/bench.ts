@@ -4,10 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Benchmark } from './benchmarks/benchmark.js'
+import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { formatTable } from './benchmarks/table.js'
 
-const BENCHMARKS: readonly Benchmark[] = [HTTP_BENCHMARK]
+const BENCHMARKS: readonly Benchmark[] = [HTTP_BENCHMARK, CLONE_BENCHMARK]
 
 process.exitCode = await main(process.argv.slice(2))
 

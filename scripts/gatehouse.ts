@@ -6,6 +6,7 @@ import { SettingsError } from '../conf/load.js'
 import { type Command, CommandError, UsageError } from './commands/command.js'
 import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
+import { REPO_COMMANDS } from './commands/repo.js'
 import { SERVE_COMMANDS } from './commands/serve.js'
 import { TOKEN_COMMANDS } from './commands/token.js'
 import { USER_COMMANDS } from './commands/user.js'
@@ -14,6 +15,7 @@ const COMMANDS: readonly Command[] = [
   ...SERVE_COMMANDS,
   ...USER_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...REPO_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,
 ]

@@ -66,13 +66,13 @@ export class SqliteClient extends KnexClient {
   /**
    * The rows of a question that belongs to no transaction, from a connection that only reads: it
    * sees what is committed and waits for no transaction of this process. The pool and the runner
-   * of knex cost several times as much as a small question itself.
+   * of knex cost several times as much as a small question itself. The rows are not to be changed:
+   * the same question gets them again while nobody has written anything.
    */
-  async select(sql: string, bindings: unknown): Promise<unknown[]> {
+  async select(sql: string, bindings: unknown): Promise<readonly unknown[]> {
     const reader = await this.reader()
-    return await waitForLocks(reader, () =>
-      prepare(reader, sql).all(checkBindings(bindings).map(toSqlite)),
-    )
+    const values = checkBindings(bindings).map(toSqlite)
+    return await waitForLocks(reader, () => answersOf(reader).ask(sql, values))
   }
 
   private async reader(): Promise<Connection> {
@@ -144,6 +144,50 @@ async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T
     }
     await sleep(1 + Math.random() * BUSY_PAUSE_MAX_MS)
   }
+}
+
+const ANSWERS_MAX = 1_000
+/** A page of a list is seldom asked for twice. */
+const ANSWER_ROWS_MAX = 10
+
+/** What a connection that only reads has been told, for as long as the database stays as it is. */
+class Answers {
+  readonly #reader: Connection
+  /** https://sqlite.org/pragma.html#pragma_data_version: changes with each commit of others. */
+  readonly #version: Statement
+  readonly #known = new Map<string, readonly unknown[]>()
+  #knownVersion: unknown
+
+  constructor(reader: Connection) {
+    this.#reader = reader
+    this.#version = reader.prepare('PRAGMA data_version').pluck()
+  }
+
+  ask(sql: string, values: readonly unknown[]): readonly unknown[] {
+    const version = this.#version.get()
+    if (version !== this.#knownVersion) this.#known.clear()
+    this.#knownVersion = version
+    const key = `${values.map(keyOf).join()} ${sql}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const rows = Object.freeze(prepare(this.#reader, sql).all(values).map(Object.freeze))
+    if (rows.length > ANSWER_ROWS_MAX) return rows
+    if (this.#known.size >= ANSWERS_MAX) this.#known.clear()
+    this.#known.set(key, rows)
+    return rows
+  }
+}
+
+function keyOf(value: unknown): string {
+  return typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)
+}
+
+const ANSWERS = new WeakMap<Connection, Answers>()
+
+function answersOf(reader: Connection): Answers {
+  const answers = ANSWERS.get(reader) ?? new Answers(reader)
+  ANSWERS.set(reader, answers)
+  return answers
 }
 
 const STATEMENTS = new WeakMap<Connection, Map<string, Statement>>()

@@ -107,6 +107,10 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'a list; api/swagger.test.ts and the credentials matrix go through it',
   'gateway/context.ts': 'a shape without behaviour',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
+  'gateway/jobs/job.ts': 'a shape without behaviour',
+  'gateway/git/read-buffers.ts':
+    'by pack-file.test.ts and growing-file.test.ts, which read into them',
+  'gateway/git/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
   'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
   'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
   'gateway/worker.ts': 'by journeys/signals.test.ts, as a process',

@@ -6,34 +6,77 @@ import { callUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
-import type { Repository } from '../../sql/repositories.js'
+import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
+import type { WarmAnswer } from './pack-cache.js'
 
 const HEADERS = [
   ['Content-Type', 'application/x-git-upload-pack-result'],
   ['Cache-Control', 'no-cache, max-age=0, must-revalidate'],
 ] as const
 
+/** What a clone says fits in this; a longer request, with all that a client has, goes to git. */
+const WARM_REQUEST_BYTES_MAX = 65_536
+
 /**
- * Git's answer, streamed. Throws `unsupported_media_type` for a body of another kind,
- * `bad_request` for one that git cannot read, `payload_too_large`, and `unavailable` when too many
- * git processes run.
+ * What git answers, from the pack cache where that can be shown to be it. Throws
+ * `unsupported_media_type` for a body of another kind, `bad_request` for one that git cannot read,
+ * `payload_too_large`, and `unavailable` when too many git processes run.
  */
 export async function answerFetch(
   context: Context,
   request: Request,
-  repository: Repository,
+  { repository, user }: Grants['repository'],
 ): Promise<Reply> {
   refuseForeignBody(request, 'git-upload-pack')
-  const body = bounded(isGzip(request) ? gunzip(request.body) : request.body)
-  const leave = await enterQueue(context, request, 'git-upload-pack')
+  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  let body = isGzip(request) ? gunzip(request.body) : request.body
+  try {
+    if (request.headers.get('git-protocol') === 'version=2') {
+      const { beginning, rest } = await readAhead(body, WARM_REQUEST_BYTES_MAX)
+      const warm =
+        rest === undefined
+          ? await context.packCache.answer({ repositoryPath: path, body: beginning, request })
+          : undefined
+      context.metrics.countPackCache(warm ?? { command: 'other', outcome: 'bypass' })
+      if (warm !== undefined) return replyOf(warm, user?.isAdmin === true)
+      body = joined(beginning, rest)
+    }
+    return await runUploadPack(context, { request, body: bounded(body), repositoryPath: path })
+  } catch (error) {
+    if (!(error instanceof UploadPackError)) throw error
+    context.log.info({ requestId: request.id, error }, 'git could not read a fetch request')
+    throw new Failure('bad_request', 'Git cannot read this request.', { cause: error })
+  }
+}
+
+/** An administrator is told how the answer was come by (Server-Timing, as browsers show it). */
+function replyOf({ body, bytes, outcome }: WarmAnswer, isAdmin: boolean): Reply {
+  const length = bytes === undefined ? {} : { bodyBytes: bytes }
+  const timing = ['Server-Timing', `cache;desc=${outcome}`] as const
+  return { status: 200, headers: isAdmin ? [...HEADERS, timing] : HEADERS, body, ...length }
+}
+
+interface ColdFetch {
+  readonly request: Request
+  readonly body: AsyncIterable<Uint8Array>
+  readonly repositoryPath: string
+}
+
+async function runUploadPack(
+  context: Context,
+  { request, body, repositoryPath }: ColdFetch,
+): Promise<Reply> {
+  const { signal } = request
+  const entry = { signal, service: 'git-upload-pack', repositoryPath } as const
+  const leave = await enterQueue(context, entry)
   try {
     const answer = await callUploadPack(context.git, {
-      repositoryPath: repositoryPath(context.settings.data.dir, repository.storage),
+      repositoryPath,
       gitProtocol: request.headers.get('git-protocol'),
       body,
-      signal: request.signal,
+      signal,
       timeoutMs: context.settings.git.timeoutMs,
     })
     void answer.ended.then(({ exitCode }) => {
@@ -44,14 +87,42 @@ export async function answerFetch(
   } catch (error) {
     leave()
     countOutcome(context, false)
-    if (!(error instanceof UploadPackError)) throw error
-    context.log.info({ requestId: request.id, error }, 'git could not read a fetch request')
-    throw new Failure('bad_request', 'Git cannot read this request.', { cause: error })
+    throw error
   }
 }
 
 function countOutcome({ metrics }: Context, isDone: boolean): void {
   metrics.countGitService({ service: 'git-upload-pack', outcome: isDone ? 'ok' : 'failed' })
+}
+
+interface Beginning {
+  readonly beginning: Buffer
+  /** Absent when the beginning is all of it. */
+  readonly rest: AsyncIterator<Uint8Array> | undefined
+}
+
+/** Reads a body to its end, or until it is longer than that. */
+async function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const rest = body[Symbol.asyncIterator]()
+  while (bytes <= bytesMax) {
+    const { done, value } = await rest.next()
+    if (done) return { beginning: Buffer.concat(chunks), rest: undefined }
+    chunks.push(Buffer.from(value))
+    bytes += value.byteLength
+  }
+  return { beginning: Buffer.concat(chunks), rest }
+}
+
+async function* joined(
+  beginning: Uint8Array,
+  rest: AsyncIterator<Uint8Array> | undefined,
+): AsyncGenerator<Uint8Array> {
+  yield beginning
+  for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) {
+    yield next.value
+  }
 }
 
 /** What a client wants and has is a list, not a pack: it ends. */

@@ -20,17 +20,22 @@ export function isGzip(request: Request): boolean {
   throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
 }
 
+export interface QueueEntry {
+  readonly signal: AbortSignal
+  readonly service: GitService
+  readonly repositoryPath: string
+}
+
 /**
  * A place among the git processes that may run, to be left by the returned function. Throws
  * `unavailable` when too many run and wait.
  */
 export async function enterQueue(
   context: Context,
-  request: Request,
-  service: GitService,
+  { signal, service, repositoryPath }: QueueEntry,
 ): Promise<() => void> {
   try {
-    return await context.queue.enter(request.signal)
+    return await context.queue.enter(signal, repositoryPath)
   } catch (error) {
     context.metrics.countGitService({ service, outcome: 'refused' })
     throw error

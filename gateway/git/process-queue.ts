@@ -4,10 +4,11 @@ import { Failure } from '../../conf/failures.js'
 
 export interface ProcessQueue {
   /**
-   * Waits for a place; the returned function gives it back, and may be called more than once.
+   * Waits for a place; the returned function gives it back, and may be called more than once. The
+   * repositories that wait take turns, so that one with many requests does not hold up the others.
    * Throws `unavailable` when the line is full, the wait too long or the client gone.
    */
-  enter(signal: AbortSignal): Promise<() => void>
+  enter(signal: AbortSignal, repository: string): Promise<() => void>
   /** How many hold a place, and how many wait. */
   readonly load: { readonly running: number; readonly waiting: number }
 }
@@ -21,10 +22,34 @@ export interface ProcessQueueOptions {
 const BUSY_MESSAGE = 'The server is busy with other Git requests. Try again in a few seconds.'
 const RETRY_AFTER_SECONDS = 5
 
-/** A queue that serves in the order of arrival; its bounds are read anew at each entry. */
+/** Serves each repository in the order of arrival; the bounds are read at each entry. */
 export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQueue {
-  const waiting = new Set<() => void>()
+  /** By repository; the one whose turn is next comes first. */
+  const lines = new Map<string, Set<() => void>>()
   let running = 0
+  let waiting = 0
+
+  function stand(repository: string, start: () => void): void {
+    const line = lines.get(repository) ?? new Set()
+    lines.set(repository, line.add(start))
+    waiting += 1
+  }
+
+  function stepOut(repository: string, start: () => void): void {
+    const line = lines.get(repository)
+    if (line?.delete(start)) waiting -= 1
+    if (line?.size === 0) lines.delete(repository)
+  }
+
+  function startNext(): void {
+    const [first] = lines
+    if (first === undefined) return
+    const [repository, line] = first
+    lines.delete(repository)
+    lines.set(repository, line)
+    const [start] = line
+    start?.()
+  }
 
   function leave(): () => void {
     let hasLeft = false
@@ -32,15 +57,14 @@ export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQu
       if (hasLeft) return
       hasLeft = true
       running -= 1
-      const [next] = waiting
-      next?.()
+      startNext()
     }
   }
 
-  function waitForPlace(signal: AbortSignal): Promise<() => void> {
+  function waitForPlace(signal: AbortSignal, repository: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const settle = () => {
-        waiting.delete(start)
+        stepOut(repository, start)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
       }
@@ -55,22 +79,22 @@ export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQu
       }
       const timer = setTimeout(giveUp, bounds().waitMs)
       signal.addEventListener('abort', giveUp)
-      waiting.add(start)
+      stand(repository, start)
     })
   }
 
   return {
-    async enter(signal) {
+    async enter(signal, repository) {
       if (signal.aborted) throw busy()
       if (running < bounds().runningMax) {
         running += 1
         return leave()
       }
-      if (waiting.size >= bounds().waitingMax) throw busy()
-      return waitForPlace(signal)
+      if (waiting >= bounds().waitingMax) throw busy()
+      return waitForPlace(signal, repository)
     },
     get load() {
-      return { running, waiting: waiting.size }
+      return { running, waiting }
     },
   }
 }

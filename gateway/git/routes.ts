@@ -53,7 +53,7 @@ const fetch: Route<'repository'> = {
   path: '/{owner}/{repo}/git-upload-pack',
   access: READ.access,
   scopes: READ.scopes,
-  handle: (context, { request, grant }) => answerFetch(context, request, grant.repository),
+  handle: (context, { request, grant }) => answerFetch(context, request, grant),
 }
 
 /** The request that brings a pack. */

@@ -29,8 +29,10 @@ export async function runService(
   const { method } = request
   if (method === 'POST') refuseForeignBody(request, wanted.service)
   const gzip = isGzip(request)
-  const leave = await enterQueue(context, request, wanted.service)
   const path = repositoryPath(context.settings.data.dir, wanted.repository.storage)
+  const { signal } = request
+  const { service } = wanted
+  const leave = await enterQueue(context, { signal, service, repositoryPath: path })
   const isPush = wanted.suffix === 'git-receive-pack'
   let unmark: (() => Promise<void>) | undefined
   try {
@@ -84,6 +86,7 @@ function headOf(request: Request) {
 
 /** The client has its answer; what the database says of the repository follows. */
 async function notePush(context: Context, repository: Repository, path: string): Promise<void> {
+  await context.upkeep.pushWasTaken(repository.id)
   const sizeKib = await repositorySizeKib(path)
   await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }

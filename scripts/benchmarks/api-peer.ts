@@ -4,21 +4,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Stage } from './benchmark.js'
 import { type Gatehouse, WORKERS } from './gatehouse.js'
-import { type CpuGroup, createCpuGroup, freePort, startServer, USER_PATH } from './server.js'
+import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
 const PROGRAM = fileURLToPath(new URL('./fastify-server.js', import.meta.url))
-
-export interface ApiPeer {
-  readonly url: string
-  readonly cpu: CpuGroup
-  stop(): Promise<void>
-}
 
 /** Starts it with as many processes as the product has. */
 export async function startApiPeer(
   { folder, signal }: Stage,
   gatehouse: Gatehouse,
-): Promise<ApiPeer> {
+): Promise<MeasuredServer> {
   const port = await freePort()
   const cpu = await createCpuGroup('fastify')
   const words = [String(port), String(WORKERS), gatehouse.databaseFile, gatehouse.url]

@@ -1,4 +1,6 @@
-/** The product and a peer do the same work by turns, so that both meet the same machine. */
+/** The product and its peers do the same work by turns, so that all meet the same machine. */
+
+import type { MeasuredServer } from './server.js'
 
 /** What was done in one turn. */
 export interface Turn {
@@ -6,7 +8,7 @@ export interface Turn {
   readonly seconds: number
 }
 
-/** One of the two that are compared. */
+/** One of those that are compared. */
 export interface Side {
   readonly work: () => Promise<Turn>
   /** CPU that its servers and all their children have used so far; undefined: not to be known. */
@@ -19,8 +21,8 @@ interface Sample {
   readonly cpuMsPerOperation: number | undefined
 }
 
-export interface Comparison {
-  readonly product: Sample
+/** A peer, and the product against it. */
+export interface Against {
   readonly peer: Sample
   /** Above 1: the product does more in the same time. */
   readonly speedRatio: number
@@ -28,24 +30,50 @@ export interface Comparison {
   readonly cpuRatio: number | undefined
 }
 
+export interface Comparison {
+  readonly product: Sample
+  /** As many as were given, in their order. */
+  readonly against: readonly Against[]
+}
+
 const ROUNDS = 3
 
+/** A side whose CPU is all that its server uses. */
+export function sideOf({ cpu }: Pick<MeasuredServer, 'cpu'>, work: Side['work']): Side {
+  return { work, cpuMs: () => cpu.cpuMs() }
+}
+
 /**
- * Lets both work by turns, product first, for three rounds after one that warms up. All figures
- * are medians; the ratios are medians of each round's own, as its two turns met the same machine.
+ * Lets all work by turns, product first, for three rounds after one that warms up. All figures
+ * are medians; the ratios are medians of each round's own, as its turns met the same machine.
  */
-export async function compare(product: Side, peer: Side): Promise<Comparison> {
-  const rounds: Array<readonly [Sample, Sample]> = []
+export async function compare(product: Side, ...peers: readonly Side[]): Promise<Comparison> {
+  const rounds: Array<{ readonly own: Sample; readonly pairs: readonly Pair[] }> = []
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const pair = [await takeTurn(product), await takeTurn(peer)] as const
-    if (round > 0) rounds.push(pair)
+    const own = await takeTurn(product)
+    const pairs: Pair[] = []
+    for (const peer of peers) pairs.push({ own, other: await takeTurn(peer) })
+    if (round > 0) rounds.push({ own, pairs })
   }
   return {
-    product: medianSample(rounds.map(([sample]) => sample)),
-    peer: medianSample(rounds.map(([, sample]) => sample)),
-    speedRatio: median(rounds.map(([one, other]) => one.perSecond / other.perSecond)),
+    product: medianSample(rounds.map(({ own }) => own)),
+    against: peers.map((_, index) =>
+      comparePairs(rounds.flatMap(({ pairs }) => pairs[index] ?? [])),
+    ),
+  }
+}
+
+interface Pair {
+  readonly own: Sample
+  readonly other: Sample
+}
+
+function comparePairs(pairs: readonly Pair[]): Against {
+  return {
+    peer: medianSample(pairs.map(({ other }) => other)),
+    speedRatio: median(pairs.map(({ own, other }) => own.perSecond / other.perSecond)),
     cpuRatio: medianOf(
-      rounds.map(([one, other]) => divide(one.cpuMsPerOperation, other.cpuMsPerOperation)),
+      pairs.map(({ own, other }) => divide(own.cpuMsPerOperation, other.cpuMsPerOperation)),
     ),
   }
 }

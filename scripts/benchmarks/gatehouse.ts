@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/run.js'
 import type { Stage } from './benchmark.js'
-import { runGitAsUser } from './load.js'
-import { type CpuGroup, createCpuGroup, freePort, startServer, USER_PATH } from './server.js'
+import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
+import { runGitAsUser } from './user-git.js'
 
 /** As many as the peers get. */
 export const WORKERS = 2
@@ -15,14 +15,13 @@ const COMMAND_LINE = fileURLToPath(new URL('../gatehouse.js', import.meta.url))
 const COMMAND_MS = 60_000
 export const OWNER = 'ada'
 
-export interface Gatehouse {
-  readonly url: string
+export interface Gatehouse extends MeasuredServer {
   readonly databaseFile: string
   readonly token: string
-  readonly cpu: CpuGroup
+  /** Makes a public repository of the owner, without commits. */
+  makeRepository(name: string): Promise<{ readonly path: string }>
   /** Makes a public repository of the owner and pushes `HEAD` of another one to its branch main. */
   addRepository(name: string, source: string): Promise<{ readonly path: string }>
-  stop(): Promise<void>
 }
 
 /** Starts a server of its own below the folder of the benchmark. */
@@ -34,6 +33,8 @@ export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehou
     GATEHOUSE_DATA_DIR: dataDir,
     GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
     GATEHOUSE_HTTP_WORKERS: String(WORKERS),
+    // It would begin in the middle of a measurement, and the peers read the same repositories.
+    GATEHOUSE_MAINTENANCE_ENABLED: 'false',
   }
   const cpu = await createCpuGroup('gatehouse')
   const program = [process.execPath, COMMAND_LINE, 'serve'] as const
@@ -44,19 +45,24 @@ export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehou
   await run('user', 'create', OWNER, '--password', 'a long password', '--email', 'ada@example.com')
   const made = await run('token', 'create', OWNER, '--name', 'bench', '--scopes', 'all')
   const token = made.trim()
+  const makeRepository = async (name: string) => {
+    const before = new Set(await listFolders(dataDir))
+    await createRepository(url, { name, token })
+    const path = (await listFolders(dataDir)).find((candidate) => !before.has(candidate))
+    if (path === undefined) throw new Error(`the repository ${name} is not on the disk`)
+    return { path }
+  }
   return {
     ...{ url, token, cpu, databaseFile: join(dataDir, 'gatehouse.db') },
+    makeRepository,
     async addRepository(name, source) {
-      const before = new Set(await listFolders(dataDir))
-      await createRepository(url, { name, token })
-      const path = (await listFolders(dataDir)).find((candidate) => !before.has(candidate))
-      if (path === undefined) throw new Error(`the repository ${name} is not on the disk`)
+      const made = await makeRepository(name)
       const remote = `http://${OWNER}:${token}@127.0.0.1:${port}/${OWNER}/${name}.git`
       await runGitAsUser(['push', '--quiet', remote, 'HEAD:refs/heads/main'], {
         cwd: source,
         signal,
       })
-      return { path }
+      return made
     },
     async stop() {
       await server.stop()

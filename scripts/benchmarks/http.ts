@@ -1,15 +1,15 @@
 /** `http`: the API beside fastify, and Git beside nginx with fcgiwrap. */
 
-import { join } from 'node:path'
 import { startApiPeer } from './api-peer.js'
 import type { Benchmark, Stage } from './benchmark.js'
-import { type Comparison, compare, type Side } from './compare.js'
+import { type Comparison, compare, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { type GitPeer, startGitPeer } from './git-peer.js'
 import { cloneAgain, requestAgain } from './load.js'
-import { makeMediumRepository, PROJECT_FOLDER } from './repositories.js'
-import type { CpuGroup } from './server.js'
+import { fillRepository, PROJECT_FOLDER, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
+
+const CONNECTIONS = { threads: 2, connections: 16 }
 
 export const HTTP_BENCHMARK: Benchmark = {
   name: 'http',
@@ -18,11 +18,10 @@ export const HTTP_BENCHMARK: Benchmark = {
     const gatehouse = await startGatehouse(stage)
     try {
       const project = await gatehouse.addRepository('project', PROJECT_FOLDER)
-      const source = join(stage.folder, 'medium.git')
-      await makeMediumRepository(source, stage.signal)
-      const medium = await gatehouse.addRepository('medium', source)
+      const small = await gatehouse.makeRepository('small')
+      await fillRepository(small.path, SMALL_SHAPE, stage.signal)
       yield await measureApi(stage, gatehouse)
-      yield* measureGit(stage, { gatehouse, paths: { project: project.path, medium: medium.path } })
+      yield* measureGit(stage, { gatehouse, paths: { project: project.path, small: small.path } })
     } finally {
       await gatehouse.stop()
     }
@@ -37,12 +36,14 @@ async function measureApi({ folder, signal }: Stage, gatehouse: Gatehouse): Prom
     await checkSameAnswer([gatehouse.url, peer.url], repository, gatehouse.token)
     const measure = (path: string, headers: readonly string[]) =>
       compare(
-        sideOf(gatehouse, () => requestAgain(gatehouse.url + path, { headers, signal })),
-        sideOf(peer, () => requestAgain(peer.url + path, { headers, signal })),
+        sideOf(gatehouse, () =>
+          requestAgain(gatehouse.url + path, { ...CONNECTIONS, headers, signal }),
+        ),
+        sideOf(peer, () => requestAgain(peer.url + path, { ...CONNECTIONS, headers, signal })),
       )
     return {
       title: 'API: wrk, 16 connections, 2 processes each, the same SQLite file',
-      peer: 'fastify',
+      peers: ['fastify'],
       unit: 'requests',
       rows: [
         ['GET /api/v1/version', await measure('/api/v1/version', [])],
@@ -81,7 +82,7 @@ function sortKeys(value: unknown): unknown {
 interface GitGround {
   readonly gatehouse: Gatehouse
   /** The bare repositories that both serve. */
-  readonly paths: { readonly project: string; readonly medium: string }
+  readonly paths: { readonly project: string; readonly small: string }
 }
 
 async function* measureGit(
@@ -91,7 +92,7 @@ async function* measureGit(
   const peer = await startGitPeer({ folder, signal })
   try {
     await peer.addRepository('project', paths.project)
-    await peer.addRepository('medium', paths.medium)
+    await peer.addRepository('small', paths.small)
     yield await measureReferences(gatehouse, peer, signal)
     const clone = (name: string, count: number, parallel: number) => {
       const options = { count, parallel, folder, signal }
@@ -101,14 +102,14 @@ async function* measureGit(
       )
     }
     yield {
-      title: 'Cold clones: git clone --no-checkout of the same bare repositories',
-      peer: 'nginx',
+      title: 'Clones: git clone --no-checkout of the same bare repositories',
+      peers: ['nginx'],
       unit: 'clones',
       rows: [
         ['this project, one by one', await clone('project', 12, 1)],
         ['this project, 4 at once', await clone('project', 24, 4)],
-        ['medium (10 MB), one by one', await clone('medium', 3, 1)],
-        ['medium (10 MB), 4 at once', await clone('medium', 8, 4)],
+        ['10 MB of text, one by one', await clone('small', 3, 1)],
+        ['10 MB of text, 4 at once', await clone('small', 8, 4)],
       ],
     }
   } finally {
@@ -127,22 +128,19 @@ async function measureReferences(
     ['protocol v2', ['Git-Protocol: version=2']],
     ['protocol v0', []],
   ] as const) {
+    const options = { ...CONNECTIONS, headers, signal }
     const comparison = await compare(
       sideOf(gatehouse, () =>
-        requestAgain(`${gatehouse.url}/${OWNER}/project.git/${query}`, { headers, signal }),
+        requestAgain(`${gatehouse.url}/${OWNER}/project.git/${query}`, options),
       ),
-      sideOf(peer, () => requestAgain(`${peer.url}/project.git/${query}`, { headers, signal })),
+      sideOf(peer, () => requestAgain(`${peer.url}/project.git/${query}`, options)),
     )
     rows.push([label, comparison])
   }
   return {
     title: 'info/refs of this project: wrk, 16 connections',
-    peer: 'nginx',
+    peers: ['nginx'],
     unit: 'requests',
     rows,
   }
-}
-
-function sideOf({ cpu }: { readonly cpu: CpuGroup }, work: Side['work']): Side {
-  return { work, cpuMs: () => cpu.cpuMs() }
 }

@@ -1,24 +1,33 @@
 /** What asks the servers: wrk for requests, git itself for clones. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { runToEnd } from '../../cgi/run.js'
 import type { Turn } from './compare.js'
 import { USER_PATH } from './server.js'
+import { runGitAsUser } from './user-git.js'
 
 const CLIENT_MS = 300_000
-const CONNECTIONS = 16
 const SECONDS = 3
 
-/** Asks for one address as often as it is answered, over 16 connections for three seconds. */
-export async function requestAgain(
-  url: string,
-  { headers, signal }: { readonly headers: readonly string[]; readonly signal: AbortSignal },
-): Promise<Turn> {
-  const options = [`-t2`, `-c${CONNECTIONS}`, `-d${SECONDS}s`, '--timeout', '10s']
+export interface LoadOptions {
+  /** As `Name: value`. */
+  readonly headers: readonly string[]
+  /** Sent as it stands; absent: a GET. */
+  readonly bodyFile?: string | undefined
+  readonly threads: number
+  readonly connections: number
+  readonly signal: AbortSignal
+}
+
+/** Asks for one address as often as it is answered, for three seconds, and cuts off the last. */
+export async function requestAgain(url: string, options: LoadOptions): Promise<Turn> {
+  const { headers, bodyFile, threads, connections, signal } = options
+  const words = [`-t${threads}`, `-c${connections}`, `-d${SECONDS}s`, '--timeout', '10s']
   const named = headers.flatMap((header) => ['-H', header])
-  const { output, errorText } = await runToEnd('wrk', [...options, ...named, url], {
+  const script = bodyFile === undefined ? [] : ['-s', await writeScript(bodyFile)]
+  const { output, errorText } = await runToEnd('wrk', [...words, ...named, ...script, url], {
     environment: { PATH: USER_PATH },
     signal,
     timeoutMs: CLIENT_MS,
@@ -35,7 +44,17 @@ export async function requestAgain(
   }
 }
 
+/** Wrk takes a body from Lua alone. */
+async function writeScript(bodyFile: string): Promise<string> {
+  const script = `${bodyFile}.lua`
+  const lines = ['wrk.method = "POST"', `wrk.body = io.open([[${bodyFile}]], "rb"):read("*a")`]
+  await writeFile(script, `${lines.join('\n')}\n`)
+  return script
+}
+
 export interface CloneOptions {
+  /** Of `git clone`, such as `--depth=1`. */
+  readonly args?: readonly string[]
   /** Clones in all. */
   readonly count: number
   /** How many run at once. */
@@ -47,14 +66,14 @@ export interface CloneOptions {
 
 /** Clones an address; the files are not checked out, which would measure the client's disk. */
 export async function cloneAgain(url: string, options: CloneOptions): Promise<Turn> {
-  const { count, parallel, signal } = options
+  const { args = [], count, parallel, signal } = options
   const target = await mkdtemp(join(options.folder, 'clones-'))
   let started = 0
   const cloneOneByOne = async () => {
     while (started < count) {
       started += 1
-      const args = ['clone', '--quiet', '--no-checkout', url, join(target, String(started))]
-      await runGitAsUser(args, { cwd: target, signal })
+      const words = ['clone', '--quiet', '--no-checkout', ...args, url]
+      await runGitAsUser([...words, join(target, String(started))], { cwd: target, signal })
     }
   }
   const startedAt = performance.now()
@@ -62,29 +81,4 @@ export async function cloneAgain(url: string, options: CloneOptions): Promise<Tu
   const seconds = (performance.now() - startedAt) / 1_000
   await rm(target, { recursive: true })
   return { operations: count, seconds }
-}
-
-export interface GitOptions {
-  readonly cwd: string
-  readonly signal: AbortSignal
-  readonly input?: Uint8Array
-}
-
-/** Runs git as a user would, without the settings of this machine. Throws when it fails. */
-export async function runGitAsUser(args: readonly string[], options: GitOptions): Promise<string> {
-  const { exitCode, output, errorText } = await runToEnd('git', args, {
-    ...options,
-    environment: {
-      PATH: USER_PATH,
-      HOME: '/dev/null',
-      LC_ALL: 'C',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
-    },
-    timeoutMs: CLIENT_MS,
-    outputBytesMax: 1_048_576,
-  })
-  if (exitCode !== 0) throw new Error(`git ${args[0]}: ${errorText}`)
-  return output.toString()
 }

@@ -1,45 +1,108 @@
-/** Repositories to clone: the project's own, and one made of text. */
+/** Repositories to clone: the project's own, and some made of text. */
 
-import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { runGitAsUser } from './load.js'
+import { feedGitAsUser } from './user-git.js'
 
 /** This project's own repository, with its history. */
 export const PROJECT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
 
-const FILES = 2_000
-const FILE_WORDS = 1_400
-const COMMITS = 200
-const FILES_CHANGED = 5
-
-/** Makes a bare repository of about 10 MB packed: 2,000 files of words and 200 changes to them. */
-export async function makeMediumRepository(folder: string, signal: AbortSignal): Promise<void> {
-  await mkdir(folder)
-  await runGitAsUser(['init', '--quiet', '--bare', '--initial-branch=main'], {
-    cwd: folder,
-    signal,
-  })
-  const input = Buffer.from([...history()].join(''))
-  await runGitAsUser(['fast-import', '--quiet'], { cwd: folder, signal, input })
+/** What a repository is made of. */
+export interface Shape {
+  readonly files: number
+  readonly fileBytes: number
+  /** After the first one, which has all files. */
+  readonly commits: number
+  /** Files of which a commit writes one half anew. */
+  readonly filesChanged: number
 }
 
-/** git-fast-import(1). The same at each call, so that figures of two days can be compared. */
-function* history(): Generator<string> {
-  const words = createWriter(1)
-  for (let commit = 0; commit <= COMMITS; commit += 1) {
-    const when = 1_700_000_000 + commit * 3_600
-    yield `commit refs/heads/main\ncommitter Ada <ada@example.com> ${when} +0000\ndata 6\nchange\n`
-    const count = commit === 0 ? FILES : FILES_CHANGED
-    for (let index = 0; index < count; index += 1) {
-      const file = (commit * 37 + index) % FILES
-      const text = words(FILE_WORDS)
-      yield `M 100644 inline folder-${file % 40}/file-${file}.txt\ndata ${text.length}\n${text}\n`
+/** A program of medium age, such as express: small files, long history. 10 MB packed. */
+export const SMALL_SHAPE: Shape = { files: 100, fileBytes: 4_000, commits: 3_200, filesChanged: 2 }
+
+/** 50 MB packed. */
+export const MEDIUM_SHAPE: Shape = {
+  ...{ files: 700, fileBytes: 12_000 },
+  ...{ commits: 1_200, filesChanged: 10 },
+}
+
+/** A program such as git: 300 MB packed, of which a clone of depth 1 gets 10. */
+export const LARGE_SHAPE: Shape = {
+  ...{ files: 1_500, fileBytes: 12_000 },
+  ...{ commits: 8_000, filesChanged: 10 },
+}
+
+/** Writes a history into an empty bare repository, as one pack and the branch main. */
+export async function fillRepository(
+  path: string,
+  shape: Shape,
+  signal: AbortSignal,
+): Promise<void> {
+  await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input: history(shape) })
+}
+
+/** Puts a commit of one small file on the branch main, which clones then have to be told of. */
+export async function addCommit(path: string, signal: AbortSignal): Promise<void> {
+  const text = `${process.hrtime.bigint()}\n`
+  const input = [
+    commitLines(Math.floor(Date.now() / 1_000)),
+    `from refs/heads/main^0\nM 100644 inline news.txt\ndata ${text.length}\n${text}\n`,
+  ]
+  await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input })
+}
+
+/**
+ * git-fast-import(1). The same at each call, so that figures of two days can be compared. All
+ * versions of a file come in a row: fast-import makes deltas to the blob before alone.
+ */
+function* history({ files, fileBytes, commits, filesChanged }: Shape): Generator<string> {
+  const everyFile = Array.from({ length: files }, (_, file) => file)
+  const filesOf = (commit: number) =>
+    commit === 0
+      ? everyFile
+      : Array.from({ length: filesChanged }, (_, index) => (commit * 37 + index) % files)
+  const versions = everyFile.map(() => 0)
+  for (let commit = 0; commit <= commits; commit += 1) {
+    for (const file of filesOf(commit)) versions[file] = (versions[file] ?? 0) + 1
+  }
+  const write = createWriter(1)
+  let mark = 1
+  const marks = everyFile.map(() => 0)
+  for (const [file, count] of versions.entries()) {
+    marks[file] = mark
+    let text = write(fileBytes)
+    for (let version = 0; version < count; version += 1, mark += 1) {
+      if (version > 0) text = halfAnew(text, { isFirst: version % 2 === 0, write })
+      yield `blob\nmark :${mark}\ndata ${text.length}\n${text}\n`
+    }
+  }
+  for (let commit = 0; commit <= commits; commit += 1) {
+    yield commitLines(1_700_000_000 + commit * 3_600)
+    for (const file of filesOf(commit)) {
+      const version = marks[file] ?? 0
+      yield `M 100644 :${version} folder-${file % 40}/file-${file}.txt\n`
+      marks[file] = version + 1
     }
   }
 }
 
+function commitLines(when: number): string {
+  return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${when} +0000\ndata 6\nchange\n`
+}
+
+type Writer = (length: number) => string
+
+function halfAnew(
+  text: string,
+  { isFirst, write }: { readonly isFirst: boolean; readonly write: Writer },
+): string {
+  const half = text.length >> 1
+  return isFirst ? write(half) + text.slice(half) : text.slice(0, half) + write(text.length - half)
+}
+
+const POOL_WORDS = 2_000_000
+
 /** Words that repeat as those of people do, so that the pack compresses like text. */
-function createWriter(seed: number): (count: number) => string {
+function createWriter(seed: number): Writer {
   let state = seed
   const random = () => {
     // Numerical Recipes' generator: what it lacks in quality does not show in a text.
@@ -51,11 +114,13 @@ function createWriter(seed: number): (count: number) => string {
       .toString(36)
       .slice(0, 3 + Math.floor(random() * 5)),
   )
-  return (count) => {
-    const text = Array.from({ length: count }, (_, index) => {
-      const word = vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? ''
-      return index % 12 === 11 ? `${word}\n` : `${word} `
-    })
-    return text.join('')
+  const pool = Array.from({ length: POOL_WORDS }, (_, index) => {
+    const word = vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? ''
+    return index % 12 === 11 ? `${word}\n` : `${word} `
+  }).join('')
+  // What zlib sees at once, 32 KB, hardly ever holds the same place of the pool twice.
+  return (length) => {
+    const start = Math.floor(random() * (pool.length - length))
+    return pool.slice(start, start + length)
   }
 }

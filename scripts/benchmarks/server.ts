@@ -26,6 +26,12 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
+/** A server with its address and all that it uses. */
+export interface MeasuredServer extends RunningServer {
+  readonly url: string
+  readonly cpu: CpuGroup
+}
+
 /** Starts a program in a group, and returns when it takes connections at the address. */
 export async function startServer(
   group: CpuGroup,

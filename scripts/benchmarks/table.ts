@@ -5,22 +5,28 @@ import type { Comparison } from './compare.js'
 export interface Table {
   /** What is compared, under which conditions. */
   readonly title: string
-  readonly peer: string
+  /** The names of those that it was compared with. */
+  readonly peers: readonly string[]
   /** What is counted, as in `requests`. */
   readonly unit: string
   readonly rows: ReadonlyArray<readonly [label: string, comparison: Comparison]>
 }
 
 /** The table as text, without a line break at its end. */
-export function formatTable({ title, peer, unit, rows }: Table): string {
-  const head = ['', 'gatehouse', peer, 'ratio', 'gatehouse', peer, 'ratio']
-  const units = ['', `${unit}/s`, `${unit}/s`, '', 'CPU ms', 'CPU ms', '']
-  const lines = rows.map(([label, { product, peer: other, speedRatio, cpuRatio }]) => [
+export function formatTable({ title, peers, unit, rows }: Table): string {
+  const names = ['gatehouse', ...peers.flatMap((peer) => [peer, 'ratio'])]
+  const units = (text: string) => [text, ...peers.flatMap(() => [text, ''])]
+  const head = ['', ...names, ...names]
+  const lines = rows.map(([label, { product, against }]) => [
     label,
-    ...[product.perSecond, other.perSecond, speedRatio].map(formatNumber),
-    ...[product.cpuMsPerOperation, other.cpuMsPerOperation, cpuRatio].map(formatNumber),
+    formatNumber(product.perSecond),
+    ...against.flatMap(({ peer, speedRatio }) => [peer.perSecond, speedRatio].map(formatNumber)),
+    formatNumber(product.cpuMsPerOperation),
+    ...against.flatMap(({ peer, cpuRatio }) =>
+      [peer.cpuMsPerOperation, cpuRatio].map(formatNumber),
+    ),
   ])
-  const grid = [head, units, ...lines]
+  const grid = [head, ['', ...units(`${unit}/s`), ...units('CPU ms')], ...lines]
   const widths = head.map((_, column) =>
     Math.max(...grid.map((cells) => cellOf(cells, column).length)),
   )

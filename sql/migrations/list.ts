@@ -3,6 +3,7 @@
 import type { Knex } from 'knex'
 import * as accounts from './0001-accounts.js'
 import * as repositories from './0002-repositories.js'
+import * as jobs from './0003-jobs.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -15,4 +16,5 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-accounts', ...accounts },
   { name: '0002-repositories', ...repositories },
+  { name: '0003-jobs', ...jobs },
 ]

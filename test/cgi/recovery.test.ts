@@ -146,6 +146,11 @@ async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
     'config.lock': '',
     'shallow.lock': '',
     'objects/pack/tmp_pack_1': 'x',
+    'objects/pack/.tmp-1-pack-1.idx': 'x',
+    'objects/pack/multi-pack-index.lock': '',
+    'objects/info/commit-graph.lock': '',
+    'objects/maintenance.lock': '',
+    'objects/bitmap-ref-tips_1': 'x',
     'objects/pack/pack-1.keep': 'receive-pack 1 on here\n',
     'objects/pack/pack-2.keep': 'mine, says the administrator\n',
     'objects/tmp_objdir-incoming-x/pack/tmp_pack_2': 'x',
@@ -171,7 +176,7 @@ async function note({ dataDir, bare }: Scene, change: Partial<PushEntry>): Promi
 
 t.test('every leaving of a dead push goes, and nothing else', async (t) => {
   const here = await scene(t)
-  t.equal(here.leavings.length, 10)
+  t.equal(here.leavings.length, 15)
   await note(here, {})
   t.same(await recover(here.dataDir), [here.bare])
   t.same([...(await listLeavings(here.bare)).keys()], [])

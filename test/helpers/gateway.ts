@@ -15,6 +15,8 @@ import { hashToken, newToken } from '../../gateway/auth/token.js'
 import type { Context } from '../../gateway/context.js'
 import { createMender } from '../../gateway/git/mender.js'
 import { createProcessQueue } from '../../gateway/git/process-queue.js'
+import { createLocalBoard, createPackCache } from '../../gateway/git/warm.js'
+import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { type Server, startServer } from '../../gateway/server.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
@@ -83,12 +85,15 @@ export async function openContext(
 ): Promise<{ readonly context: Context; readonly house: House }> {
   const house = await openHouse(t, options)
   const { settings, log, db } = house
+  const git = await findGit()
+  const queue = createProcessQueue(() => ({ runningMax: 4, waitingMax: 4, waitMs: 1_000 }))
+  const link = createLocalBoard(settings.data.dir)
+  const journal = await openJournal(settings.data.dir)
+  const mender = createMender(settings.data.dir, log)
   const context: Context = {
-    ...{ settings, log, db },
-    git: await findGit(),
-    journal: await openJournal(settings.data.dir),
-    mender: createMender(settings.data.dir, log),
-    queue: createProcessQueue(() => ({ runningMax: 4, waitingMax: 4, waitMs: 1_000 })),
+    ...{ settings, log, db, git, queue, journal, mender },
+    packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
+    upkeep: createUpkeep({ settings, log, db, git, journal, mender }),
     throttle: createLocalThrottle(),
     metrics: createMetrics(),
   }
@@ -140,6 +145,9 @@ function settingsOf(dataDir: string, { location, environment }: GatewayOptions):
     GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0',
     GATEHOUSE_HTTP_BASE_URL: BASE_URL,
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '2s',
+    GATEHOUSE_MAINTENANCE_ENABLED: 'false',
+    // What is tested is the cache, not how full this machine's disk is.
+    GATEHOUSE_CACHE_DISK_FREE: '16MiB',
     ...(location?.kind === 'mysql' ? { GATEHOUSE_DATABASE_URL: location.url.href } : {}),
     ...(location?.kind === 'sqlite' ? { GATEHOUSE_DATABASE_URL: `sqlite:${location.file}` } : {}),
     ...environment,

@@ -33,6 +33,16 @@ export async function forgetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5')
 }
 
+/** The most memory that each of these processes held while something was done. */
+export async function peaksDuring(
+  pids: readonly number[],
+  action: () => Promise<unknown>,
+): Promise<readonly number[]> {
+  await Promise.all(pids.map(forgetPeak))
+  await action()
+  return (await Promise.all(pids.map(memoryOf))).map(({ peakBytes }) => peakBytes)
+}
+
 /** How many files and sockets a process holds open. */
 export async function openFilesOf(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/fd`)).length

@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseLocation } from '../../conf/settings.js'
 import { closeDatabase, openDatabase, transaction } from '../../sql/database.js'
+import { selectRows } from '../../sql/dialect.js'
+import { finishJob, leaseJob } from '../../sql/jobs.js'
 import { migrate } from '../../sql/migrate.js'
 import { createUser, recordSignIn } from '../../sql/users.js'
 
@@ -32,6 +34,20 @@ const TASKS = {
     }
     await closeDatabase(db)
     return 40
+  },
+  /** Takes and does jobs until there are none, as a machine of that name. */
+  async work(location: DatabaseLocation, machine: string) {
+    const db = await openDatabase({ location, connectionsMax: 2 })
+    process.send?.('ready')
+    let done = 0
+    while ((await selectRows(db, 'select id from jobs limit 1')).length > 0) {
+      const job = await leaseJob(db, { machine, jobsMax: 1, leaseMs: 60_000 })
+      if (job === undefined) continue
+      await finishJob(db, job)
+      done += 1
+    }
+    await closeDatabase(db)
+    return done
   },
 } as const
 

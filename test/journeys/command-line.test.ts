@@ -12,7 +12,7 @@ import { basic } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-const NOUNS = ['serve', 'user', 'token', 'db', 'doctor']
+const NOUNS = ['serve', 'user', 'token', 'repo', 'db', 'doctor']
 
 /** What is said on standard error, line by line. */
 function linesOf(text: string): readonly string[] {
@@ -41,6 +41,9 @@ t.test('help is printed and unknown words end with 2', async (t) => {
         ['db', 'status', '--all'],
         ['token', 'create', 'ada', '--name', 'x'],
         ['serve', 'now'],
+        ['repo', 'maintain'],
+        ['repo', 'maintain', 'ada'],
+        ['repo', 'remove', 'ada/library'],
       ],
     ]
     const results = await Promise.all(calls.map((call) => runCommand(t, call)))
@@ -168,6 +171,10 @@ async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
         name,
       )
     }
+  })
+
+  await t.test('a repository that is not there is not maintained', async (t) => {
+    await fail(t, gatehouse, ['repo', 'maintain', 'ada/absent'], /no repository ada\/absent$/m)
   })
 
   await t.test('no secret of all this stands in the log', async (t) => {

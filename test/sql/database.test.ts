@@ -16,6 +16,7 @@ import {
   transaction,
 } from '../../sql/database.js'
 import { selectRows } from '../../sql/dialect.js'
+import { enqueueJob, leaseJob } from '../../sql/jobs.js'
 import { migrate, migrationStatus } from '../../sql/migrate.js'
 import { organizationRole } from '../../sql/organizations.js'
 import { findRepository, listRepositoriesOf, updateRepository } from '../../sql/repositories.js'
@@ -287,6 +288,8 @@ function questions(db: Database): Readonly<Record<string, () => Promise<unknown>
     findRepository: () => findRepository(db, 'ada', 'engine'),
     updateRepository: () => updateRepository(db, 1, { description: 'x' }),
     listRepositoriesOf: () => listRepositoriesOf(db, 1, page),
+    enqueueJob: () => enqueueJob(db, { kind: 'sweep', subject: 'x', delayMs: 0 }),
+    leaseJob: () => leaseJob(db, { machine: 'x', jobsMax: 1, leaseMs: 1 }),
     migrate: () => migrate(db),
     migrationStatus: () => migrationStatus(db),
     transaction: () => transaction(db, (trx) => findUser(trx, 'ada')),

@@ -1,9 +1,9 @@
 /** What a fetch asks for is read, in whatever coding, and refused where git could not read it. */
 
-import { Agent, request as send } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { FETCH_REQUEST_BYTES_MAX } from '../../../conf/limits.js'
+import { postFetch } from '../../helpers/fetch-answers.js'
 import { git } from '../../helpers/git-client.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { startTown } from '../../helpers/town.js'
@@ -11,51 +11,22 @@ import { startTown } from '../../helpers/town.js'
 /** A pack on the first side band, and the end of the answer (gitprotocol-v2(5) "fetch"). */
 const PACK = /^000dpackfile\n.{4}\u0001PACK.*0000$/s
 
-const TYPE = 'application/x-git-upload-pack-request'
-
 /** A repository with one commit, and a way to send fetch requests for it. */
 async function aFetch(t: Test) {
   const town = await startTown(t)
   await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const tip = await git(['rev-parse', 'main'], { cwd: await town.pathOf('ada', 'r') })
   const fetch = (body: Uint8Array, headers: Record<string, string> = {}) =>
-    post(town.port, body, headers)
+    postFetch({ port: town.port, path: '/ada/r.git', body, headers })
   return { ...town, tip, fetch }
-}
-
-const agent = new Agent({ keepAlive: false })
-
-function post(port: number, body: Uint8Array, more: Record<string, string>) {
-  const headers = {
-    ...{ 'content-type': TYPE, 'content-length': String(body.byteLength) },
-    ...{ 'git-protocol': 'version=2', ...more },
-  }
-  const path = '/ada/r.git/git-upload-pack'
-  return new Promise<{ status: number; type: string | undefined; body: Buffer }>(
-    (resolve, reject) => {
-      const sent = send(
-        { host: '127.0.0.1', port, method: 'POST', path, headers, agent },
-        (got) => {
-          const chunks: Buffer[] = []
-          got.on('data', (chunk: Buffer) => chunks.push(chunk))
-          got.on('error', reject)
-          got.on('end', () => {
-            const { statusCode: status = 0 } = got
-            resolve({ status, type: got.headers['content-type'], body: Buffer.concat(chunks) })
-          })
-        },
-      )
-      sent.on('error', reject)
-      sent.end(body)
-    },
-  )
 }
 
 t.test('a pack comes for a plain and for a compressed request', async (t) => {
   const { tip, fetch } = await aFetch(t)
   const body = fetchBody(tip)
   const plain = await fetch(body)
-  t.match(plain, { status: 200, type: 'application/x-git-upload-pack-result' })
+  t.equal(plain.status, 200)
+  t.equal(plain.headers['content-type'], 'application/x-git-upload-pack-result')
   t.match(plain.body.toString('latin1'), PACK)
   for (const coding of ['gzip', 'x-gzip', ' GZIP ']) {
     const packed = await fetch(gzipSync(body), { 'content-encoding': coding })
@@ -89,4 +60,16 @@ t.test('a request that grows without an end is a 413, however small it was sent'
   t.match(refused.body.toString(), 'The request names too many objects.')
   const counted = 'gatehouse_git_services_total{service="git-upload-pack",outcome="failed"} 1'
   t.match(await server.metrics.registry.metrics(), counted)
+})
+
+t.test('an administrator is told how an answer was come by, and nobody else', async (t) => {
+  const { tip, fetch, addUser, addToken } = await aFetch(t)
+  const { plain } = await addToken(await addUser('boss', { isAdmin: true }), 'all')
+  const body = fetchBody(tip)
+  const timings: (string | string[] | undefined)[] = []
+  for (const headers of [{}, { authorization: `token ${plain}` }] as const) {
+    timings.push((await fetch(body, { ...headers })).headers['server-timing'])
+  }
+  t.equal(timings[0], undefined)
+  t.match(timings[1], /^cache;desc=(?:hit|join)$/)
 })

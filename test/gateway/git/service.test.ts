@@ -16,8 +16,12 @@ async function waitFor(isDone: () => Promise<boolean>): Promise<boolean> {
   return false
 }
 
-t.test('a push is noted: when, how large, and no longer empty', async (t) => {
-  const { as, ada, port, db, server, addToken } = await startTown(t)
+t.test('a push is noted: when, how large, no longer empty, to be maintained', async (t) => {
+  const environment = {
+    GATEHOUSE_MAINTENANCE_ENABLED: 'true',
+    GATEHOUSE_MAINTENANCE_DELAY: '1h',
+  }
+  const { as, ada, port, db, server, addToken } = await startTown(t, { environment })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { plain } = await addToken(ada, 'write:repository')
   const cwd = await temporaryFolder(t)
@@ -31,6 +35,9 @@ t.test('a push is noted: when, how large, and no longer empty', async (t) => {
     return repository?.pushedAtMs !== undefined && repository.sizeKib > 0
   }
   t.ok(await waitFor(noted))
+  const { id } = (await findRepository(db, 'ada', 'r')) ?? {}
+  const job = { kind: 'maintain-repository', subject: String(id), lease: null }
+  t.equal((await db('jobs').where(job)).length, 1)
   t.match((await as('ada', 'GET', '/repos/ada/r')).json, { empty: false })
   const counted = 'gatehouse_git_services_total{service="git-receive-pack",outcome="ok"} 2'
   t.ok(await waitFor(async () => (await server.metrics.registry.metrics()).includes(counted)))

@@ -1,0 +1,183 @@
+/** Upkeep of a repository: packs, bitmap and commit-graph, so that the next cold clone is cheap. */
+
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
+import { join } from 'node:path'
+import { Failure } from '../conf/failures.js'
+import { MAINTENANCE_STEP_MS } from '../conf/limits.js'
+import { syncPath, syncRepositoryNames } from './durable.js'
+import { firstLine, type Git, gitEnvironment } from './git.js'
+import type { Journal } from './journal.js'
+import { repositorySizeKib } from './repository.js'
+import { type RunningProcess, startProcess } from './run.js'
+import { walk } from './walk.js'
+
+/** What upkeep made of a repository. */
+export interface Maintained {
+  readonly packsBefore: number
+  readonly packsAfter: number
+  readonly sizeKib: number
+}
+
+export interface MaintenanceOptions {
+  /** Notes the work while it lasts, so that what a crash leaves of it is mended. */
+  readonly journal: Journal
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Fewer references are as quick to read loose, and the state of the repository stays the same. */
+const LOOSE_REFERENCES_MIN = 32
+
+/** Filters that one run computes at most; the next one goes on from there. */
+const NEW_FILTERS_MAX = 20_000
+
+/**
+ * Brings a repository in order. Pushes and clones go on meanwhile, and no object is lost: what no
+ * reference reaches is kept. It may be killed at any instant. Throws `conflict` when somebody does
+ * the same there already.
+ */
+export async function maintainRepository(
+  git: Git,
+  path: string,
+  { journal, signal }: MaintenanceOptions,
+): Promise<Maintained> {
+  const packsBefore = await countPacks(path)
+  // Our own process is noted as well: it holds the lock between one git and the next.
+  const strike = await journal.record({ repositoryPath: path, pid: process.pid })
+  try {
+    const unlock = await lock(path)
+    try {
+      for (const step of STEPS) await step(git, path, { journal, signal })
+    } finally {
+      await unlock()
+    }
+  } finally {
+    await strike()
+  }
+  return { packsBefore, packsAfter: await countPacks(path), sizeKib: await repositorySizeKib(path) }
+}
+
+type Step = (git: Git, path: string, options: MaintenanceOptions) => Promise<void>
+
+const STEPS: readonly Step[] = [packReferences, packObjects, writeCommitGraph]
+
+/** The references are in the file for good before the loose ones are taken away. */
+async function packReferences(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
+  let loose = 0
+  for await (const { isFolder } of walk(join(path, 'refs'))) if (!isFolder) loose += 1
+  if (loose < LOOSE_REFERENCES_MIN) return
+  await run(git, ['pack-refs', '--all', '--no-prune'], { ...options, path })
+  await syncPath(path)
+  await run(git, ['pack-refs', '--all'], { ...options, path })
+}
+
+/** Git lists packs and references one after the other: a push between them spoils its bitmap. */
+const REPACK_TRIES_MAX = 4
+
+async function packObjects(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
+  const startedAtMs = Date.now()
+  const args = ['repack', '-d', '-n', '--quiet', ...strategy(git)]
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await run(git, args, { ...options, path })
+      break
+    } catch (error) {
+      const isSpoiled = error instanceof Error && SPOILED_BITMAP.test(error.message)
+      if (!isSpoiled || tries === REPACK_TRIES_MAX) throw error
+    }
+  }
+  await syncRepositoryNames(path, startedAtMs)
+}
+
+const SPOILED_BITMAP = /full closure/
+
+/**
+ * A geometric repack folds the small packs alone, so that a push to a large repository costs what
+ * the push is worth; its bitmap goes with an index over several packs. Those indexes had defects
+ * (git's release notes): orders that did not match their bitmap until 2.36, packs that vanished
+ * under a reader until 2.37, another preferred pack until 2.38. Before, all goes into one pack.
+ */
+function strategy({ version: [major, minor] }: Git): readonly string[] {
+  if (major > 2 || minor >= 38) return ['--geometric=2', '--write-midx', '--write-bitmap-index']
+  return ['-a', '--keep-unreachable', '--write-bitmap-index']
+}
+
+async function writeCommitGraph(
+  git: Git,
+  path: string,
+  options: MaintenanceOptions,
+): Promise<void> {
+  const filters = ['--changed-paths', `--max-new-filters=${NEW_FILTERS_MAX}`]
+  await run(git, ['commit-graph', 'write', '--reachable', '--no-progress', ...filters], {
+    ...options,
+    path,
+  })
+  await syncPath(join(path, 'objects', 'info'))
+}
+
+/** The lock that `git maintenance run` takes, so that an administrator's does not meet ours. */
+async function lock(path: string): Promise<() => Promise<void>> {
+  const file = join(path, 'objects', 'maintenance.lock')
+  let handle: FileHandle
+  try {
+    handle = await open(file, 'wx')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    throw new Failure('conflict', 'The repository is being maintained already.', { cause: error })
+  }
+  await handle.close()
+  return () => rm(file, { force: true })
+}
+
+/** Runs git to its end. A git that was ended stays noted: it may have left something. */
+async function run(
+  git: Git,
+  args: readonly string[],
+  { path, journal, signal }: MaintenanceOptions & { readonly path: string },
+): Promise<void> {
+  const running = startProcess(git.file, args, {
+    cwd: path,
+    environment: gitEnvironment(git, { config: [['pack.threads', '1']] }),
+    signal,
+    timeoutMs: MAINTENANCE_STEP_MS,
+  })
+  lowerPriority(running)
+  running.input.end()
+  const strike = await note(running, { path, journal })
+  for await (const _ of running.output) {
+    // What git says of its progress is nobody's concern, but a full pipe would stop it.
+  }
+  const { exitCode, errorText } = await running.ended
+  await strike()
+  if (exitCode !== 0) {
+    throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+  }
+}
+
+async function note(
+  running: RunningProcess,
+  { path, journal }: { readonly path: string; readonly journal: Journal },
+): Promise<() => Promise<void>> {
+  if (running.pid === undefined) return async () => {}
+  try {
+    return await journal.record({ repositoryPath: path, pid: running.pid })
+  } catch (error) {
+    running.kill()
+    await running.ended
+    throw error
+  }
+}
+
+/** Whoever waits for a clone goes first. */
+function lowerPriority({ pid }: RunningProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function countPacks(path: string): Promise<number> {
+  const names = await readdir(join(path, 'objects', 'pack'))
+  return names.filter((name) => name.endsWith('.pack')).length
+}

@@ -1,0 +1,179 @@
+/** A fingerprint of a bare repository that changes whenever its references or settings do. */
+
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a repository was at one moment. */
+export interface RepositoryState {
+  /** Equal as long as nothing that git consults for references has changed, whoever changed it. */
+  readonly text: string
+  /** What its settings say, and which commits end its history. */
+  readonly settingsText: string
+}
+
+/**
+ * How long a change must be past. The kernel stamps files with the time of its last tick (10 ms
+ * apart at the most): of two changes within one tick, only one would show.
+ */
+const SETTLED_MS = 50
+
+/** Tries before a repository that changes all the time is taken for one without a state. */
+const TRIES = 4
+
+/** Folders of references whose look-ups would cost more than git itself. */
+const FOLDERS_MAX = 500
+
+/** Files of all repositories that are kept open; the least recently used are closed. */
+const OPEN_FILES_MAX = 2_000
+
+/**
+ * The state of a repository, once its last change is past. Undefined for one that is not there,
+ * that changes all the time, or that has too many folders of references.
+ */
+export async function readSettledState(path: string): Promise<RepositoryState | undefined> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const seen = look(path)
+    if (seen === undefined) return undefined
+    const ageMs = Date.now() - seen.changedAtMs
+    if (ageMs >= SETTLED_MS) return seen.state
+    // A clock that was set back: the change seems to be yet to come.
+    if (ageMs < -SETTLED_MS) return undefined
+    await sleep(SETTLED_MS - ageMs + 1)
+  }
+  return undefined
+}
+
+/** The state at this moment, which may be about to change unseen; undefined where there is none. */
+export function readPresentState(path: string): RepositoryState | undefined {
+  return look(path)?.state
+}
+
+/** A repository whose files are open: to look again costs one fstat each, and no walk of a path. */
+interface OpenRepository {
+  readonly files: readonly number[]
+  /** Inode, time of change and size of each file. */
+  readonly stamps: readonly number[]
+  readonly changedAtMs: number
+  readonly state: RepositoryState
+}
+
+const STAMP_FIELDS = 3
+
+/** What they say decides, with the objects themselves, what git answers about these. */
+const SETTINGS_FILES = ['config', 'config.worktree', 'shallow', 'info/grafts'] as const
+
+/** By path; the least recently used first. */
+const repositories = new Map<string, OpenRepository>()
+let openFiles = 0
+
+function look(path: string): OpenRepository | undefined {
+  const known = repositories.get(path)
+  if (known !== undefined) repositories.delete(path)
+  if (known !== undefined && isUnchanged(known)) {
+    repositories.set(path, known)
+    return known
+  }
+  if (known !== undefined) forget(known)
+  const lookedAtMs = Date.now()
+  const opened = openRepository(path)
+  if (opened === undefined) return undefined
+  // A change of this very moment may have the stamp of the one before: it would never be seen.
+  if (opened.changedAtMs > lookedAtMs - SETTLED_MS) {
+    closeAll(opened.files)
+    return opened
+  }
+  repositories.set(path, opened)
+  openFiles += opened.files.length
+  for (const [oldest, repository] of repositories) {
+    if (openFiles <= OPEN_FILES_MAX) break
+    repositories.delete(oldest)
+    forget(repository)
+  }
+  return opened
+}
+
+function forget({ files }: OpenRepository): void {
+  openFiles -= files.length
+  closeAll(files)
+}
+
+function closeAll(files: readonly number[]): void {
+  for (const file of files) closeSync(file)
+}
+
+function isUnchanged({ files, stamps }: OpenRepository): boolean {
+  let at = 0
+  for (const file of files) {
+    const { ino, ctimeMs, size } = fstatSync(file)
+    if (stamps[at] !== ino || stamps[at + 1] !== ctimeMs || stamps[at + 2] !== size) return false
+    at += STAMP_FIELDS
+  }
+  return true
+}
+
+/**
+ * Git renames each new `HEAD`, `packed-refs`, `config` and `shallow` into the repository's folder,
+ * and each loose reference into one below `refs` (gitrepository-layout(5)): the folders tell. The
+ * files beside them are those that people edit in place. Undefined where not all of it can be seen.
+ */
+function openRepository(path: string): OpenRepository | undefined {
+  const files: number[] = []
+  const stamps: number[] = []
+  const add = (name: string): boolean => {
+    const file = unlessMissing(() => openSync(join(path, name), 'r'))
+    if (file === undefined) return false
+    files.push(file)
+    const { ino, ctimeMs, size } = fstatSync(file)
+    stamps.push(ino, ctimeMs, size)
+    return true
+  }
+  try {
+    for (const name of ['.', ...SETTINGS_FILES, 'info', 'reftable']) add(name)
+    if (!addFolders(path, add)) throw new UnseenRepository()
+    const settingsText = readSettings(path)
+    if (/\[\s*include/i.test(settingsText)) throw new UnseenRepository()
+    const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
+    return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText } }
+  } catch {
+    closeAll(files)
+    return undefined
+  }
+}
+
+/** Too many folders, or a link or an inclusion of what does not show here when it changes. */
+class UnseenRepository extends Error {}
+
+/** All folders below `refs`, each stamped before it is listed: what comes later shows in it. */
+function addFolders(path: string, add: (name: string) => boolean): boolean {
+  const names = ['refs']
+  for (let seen = 0; seen <= FOLDERS_MAX; seen += 1) {
+    const name = names.pop()
+    if (name === undefined) return true
+    // One that goes while we look has changed its parent, and is looked for again.
+    if (!add(name)) {
+      if (name === 'refs') return false
+      continue
+    }
+    const list = () => readdirSync(join(path, name), { withFileTypes: true })
+    for (const entry of unlessMissing(list) ?? []) {
+      if (entry.isSymbolicLink()) return false
+      if (entry.isDirectory()) names.push(`${name}/${entry.name}`)
+    }
+  }
+  return false
+}
+
+function readSettings(path: string): string {
+  const read = (name: string) => unlessMissing(() => readFileSync(join(path, name), 'utf8')) ?? ''
+  return SETTINGS_FILES.map(read).join('\u0000')
+}
+
+function unlessMissing<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,160 @@
+/** A file that git writes while many clients read it, each at its own pace. */
+
+import { closeSync, constants, fstatSync, openSync, read } from 'node:fs'
+import { promisify } from 'node:util'
+import { borrowBuffer } from './read-buffers.js'
+
+const readAt = promisify(read)
+
+/** How often a file is looked at that somebody waits for. */
+const LOOK_MS = 4
+
+/** How the writing ended. */
+export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
+
+export class GrowingFile {
+  readonly path: string
+  /** Open for reading and writing. */
+  readonly file: number
+  /** Told when the last reader has left, which may happen more than once. */
+  onUnread: () => void = () => {}
+  #end: WriteEnd | undefined
+  #sizeBytes = 0
+  #readers = 0
+  #isReleased = false
+  #isClosed = false
+  #waiting = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** Opens the file: its writer makes it, a reader finds it. Throws when it cannot. */
+  constructor(path: string, role: 'writer' | 'reader') {
+    this.path = path
+    const flags = role === 'writer' ? constants.O_CREAT | constants.O_EXCL : 0
+    this.file = openSync(path, constants.O_RDWR | flags, 0o600)
+  }
+
+  get readers(): number {
+    return this.#readers
+  }
+
+  /** Whether the last reader of a released file has left: nobody can read it any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** To be called once: the file is whole with that many bytes, or will never be. */
+  end(end: WriteEnd): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    if ('bytes' in end) this.#sizeBytes = end.bytes
+    this.#wake()
+  }
+
+  /** Nobody will ask for another reader; the file is closed with the last one. */
+  release(): void {
+    this.#isReleased = true
+    this.#closeIfDone()
+  }
+
+  /** Settles with the first byte, the end or the signal; throws where there will be no byte. */
+  async begun(signal: AbortSignal): Promise<void> {
+    while (this.#sizeBytes === 0 && this.#end === undefined && !signal.aborted) {
+      await this.#growth()
+    }
+    if (this.#sizeBytes === 0 && this.#end !== undefined && 'error' in this.#end) {
+      throw this.#end.error
+    }
+  }
+
+  /**
+   * A reader from the first byte on: counted from now until it ends or returns, and to be read or
+   * returned from. Ends early with the signal; throws the error of a file that will not be whole.
+   * A chunk is the reader's until it asks for the next. Not for a file that is closed.
+   */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array> {
+    this.#readers += 1
+    let hasLeft = false
+    const leave = () => {
+      if (hasLeft) return
+      hasLeft = true
+      this.#readers -= 1
+      if (this.#readers === 0) this.onUnread()
+      this.#closeIfDone()
+    }
+    // Who waits for more would not see that its client has gone.
+    signal.addEventListener('abort', () => this.#wake(), { once: true })
+    const chunks = this.#read(signal, leave)
+    const iterator: AsyncIterator<Uint8Array> = {
+      next: () => chunks.next(),
+      async return() {
+        await chunks.return()
+        // A generator that was never asked does not run its end.
+        leave()
+        return { done: true, value: undefined }
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  async *#read(signal: AbortSignal, leave: () => void): AsyncGenerator<Uint8Array, void> {
+    let position = 0
+    try {
+      while (!signal.aborted) {
+        if (position < this.#sizeBytes) {
+          const buffer = borrowBuffer()
+          try {
+            const length = Math.min(buffer.bytes.byteLength, this.#sizeBytes - position)
+            const { bytesRead } = await readAt(this.file, buffer.bytes, 0, length, position)
+            if (bytesRead === 0) throw new Error(`${this.path} was cut short`)
+            position += bytesRead
+            yield buffer.bytes.subarray(0, bytesRead)
+          } finally {
+            buffer.giveBack()
+          }
+        } else if (this.#end === undefined) {
+          await this.#growth()
+        } else if ('error' in this.#end) {
+          throw this.#end.error
+        } else {
+          break
+        }
+      }
+    } finally {
+      leave()
+    }
+  }
+
+  #growth(): Promise<void> {
+    const grown = new Promise<void>((resolve) => {
+      this.#waiting.add(resolve)
+    })
+    this.#timer ??= setTimeout(() => this.#look(), LOOK_MS)
+    return grown
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    if (this.#end !== undefined) return
+    const { size } = fstatSync(this.file)
+    if (size > this.#sizeBytes) {
+      this.#sizeBytes = size
+      this.#wake()
+    } else if (this.#waiting.size > 0) {
+      this.#timer = setTimeout(() => this.#look(), LOOK_MS)
+    }
+  }
+
+  #wake(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const waiting = this.#waiting
+    this.#waiting = new Set()
+    for (const resolve of waiting) resolve()
+  }
+
+  #closeIfDone(): void {
+    if (!this.#isReleased || this.#readers > 0 || this.#isClosed) return
+    this.#isClosed = true
+    closeSync(this.file)
+  }
+}

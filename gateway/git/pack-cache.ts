@@ -1,0 +1,217 @@
+/** Clones without a process: from what git said before, or is just saying to somebody else. */
+
+import { createHash } from 'node:crypto'
+import { fstatSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { firstLine, type Git } from '../../cgi/git.js'
+import {
+  type RepositoryState,
+  readPresentState,
+  readSettledState,
+} from '../../cgi/repository-state.js'
+import type { ProcessEnd } from '../../cgi/run.js'
+import { spoolUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+import type { Log } from '../../conf/log.js'
+import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
+import { type FetchRequest, type NormalRequest, normalize, writeFetch } from './normal-request.js'
+import type { PackStore } from './pack-store.js'
+import type { ReferenceList } from './reference-list.js'
+import type { ReferenceLists } from './reference-lists.js'
+
+/** How an answer was come by. */
+export type PackCacheOutcome = 'hit' | 'join' | 'miss'
+
+export interface WarmAnswer {
+  readonly command: NormalRequest['command']
+  readonly outcome: PackCacheOutcome
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>
+  /** Absent while it is not known. */
+  readonly bytes?: number
+}
+
+/** One request, of somebody who may read the repository. */
+export interface WarmQuestion {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  /** Decoded and whole. */
+  readonly body: Buffer
+  /** Its signal is asked for only where there is something to wait for. */
+  readonly request: { readonly signal: AbortSignal }
+}
+
+export interface PackCacheParts {
+  readonly git: Git
+  readonly log: Log
+  readonly flights: Flights
+  readonly store: PackStore
+  readonly references: ReferenceLists
+  /** A place among the git processes; see `enterQueue`. */
+  readonly enterQueue: (signal: AbortSignal, repositoryPath: string) => Promise<() => void>
+  readonly timeoutMs: () => number
+}
+
+const TRIES = 5
+const PAUSE_MS = 20
+
+/**
+ * Whoever asks has passed the gate. What cannot be shown to be what git would say now is git's.
+ */
+export class PackCache {
+  readonly #parts: PackCacheParts
+  /** Of git and of how it is configured. */
+  readonly #gitText: string
+
+  constructor(parts: PackCacheParts) {
+    this.#parts = parts
+    const { version, configFile } = parts.git
+    this.#gitText = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
+  }
+
+  /**
+   * The answer, from its first byte on. Undefined: git is to be asked. Throws what the queue of git
+   * processes throws, and UploadPackError.
+   */
+  async answer(question: WarmQuestion): Promise<WarmAnswer | undefined> {
+    const request = normalize(question.body)
+    if (request === undefined) return undefined
+    const state = await readSettledState(question.repositoryPath)
+    if (state === undefined) return undefined
+    const list = await this.#listReferences(question, state, request)
+    if (list === undefined) return undefined
+    if (request.command === 'ls-refs') {
+      const body = list.references.answer(request)
+      const outcome = list.isKnown ? 'hit' : 'miss'
+      return { command: 'ls-refs', outcome, body, bytes: body.byteLength }
+    }
+    if (!list.references.areTips(request.wants)) return undefined
+    return this.#fetch(question, { request, state, references: list.references })
+  }
+
+  #listReferences(
+    { repositoryPath }: WarmQuestion,
+    state: RepositoryState,
+    { objectFormat }: NormalRequest,
+  ) {
+    return this.#parts.references.get({ repositoryPath, state, objectFormat })
+  }
+
+  async #fetch(question: WarmQuestion, wanted: Wanted): Promise<WarmAnswer | undefined> {
+    const { store, flights } = this.#parts
+    const key = keyOf(this.#gitText, question.repositoryPath, wanted)
+    const plan = this.#plan(key, question, wanted)
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const stored = await store.find(key)
+      if (stored !== undefined) return { command: 'fetch', outcome: 'hit', ...stored }
+      if (!(await store.hasRoom())) return undefined
+      try {
+        const { body, isLeader } = await flights.join(plan, question.request.signal)
+        return { command: 'fetch', outcome: isLeader ? 'miss' : 'join', body }
+      } catch (error) {
+        if (isOfDisk(error)) {
+          this.#parts.log.warn({ error }, 'an answer of git could not be kept')
+          return undefined
+        }
+        if (!(error instanceof FlightMissed)) throw error
+        await sleep(PAUSE_MS * tries)
+      }
+    }
+    return undefined
+  }
+
+  #plan(key: string, { repositoryPath }: WarmQuestion, wanted: Wanted): FlightPlan {
+    const { git, store, enterQueue, timeoutMs } = this.#parts
+    return {
+      key,
+      write: async (file, { signal, onStarted }) => {
+        const leave = await enterQueue(signal, repositoryPath)
+        try {
+          const running = spoolUploadPack(git, {
+            ...{ repositoryPath, gitProtocol: 'version=2', signal },
+            ...{
+              request: writeFetch(wanted.request),
+              outputFile: file.file,
+              timeoutMs: timeoutMs(),
+            },
+          })
+          if (running.pid !== undefined) onStarted(running.pid)
+          const end = await running.ended
+          const { size: bytes } = fstatSync(file.file)
+          refuseBroken(end, bytes)
+          const isKept = end.exitCode === 0 && (await this.#isStillSo(repositoryPath, wanted))
+          if (!isKept) return { bytes }
+          return { bytes, keep: () => store.keep(key, { path: file.path, bytes }) }
+        } finally {
+          leave()
+        }
+      },
+    }
+  }
+
+  /** Whether what git was asked still means the same, whenever in the meantime it looked. */
+  async #isStillSo(repositoryPath: string, wanted: Wanted): Promise<boolean> {
+    const { request, state, references } = wanted
+    const present = readPresentState(repositoryPath)
+    if (present?.text === state.text) return true
+    if (present?.settingsText !== state.settingsText || dependsOnAll(wanted)) return false
+    if (!request.includesTags) return true
+    const settled = await readSettledState(repositoryPath)
+    if (settled?.settingsText !== state.settingsText) return false
+    const { objectFormat } = request
+    const list = await this.#parts.references.get({ repositoryPath, state: settled, objectFormat })
+    return list?.references.tagsDigest === references.tagsDigest
+  }
+}
+
+/** A refusal of git is one packet: a longer answer that ended badly is a part of one. */
+const REFUSAL_BYTES_MAX = 4_096
+
+function refuseBroken(end: ProcessEnd, bytes: number): void {
+  if (end.exitCode === 0) return
+  const complaint = firstLine(end.errorText)
+  if (/No space left on device|Disk quota exceeded/.test(end.errorText)) {
+    throw Object.assign(new Error(complaint), { code: 'ENOSPC' })
+  }
+  if (end.exitCode !== undefined && bytes === 0) throw new UploadPackError(complaint)
+  if (end.exitCode === undefined || bytes > REFUSAL_BYTES_MAX) {
+    throw new Error(`git upload-pack did not finish: ${complaint}`)
+  }
+}
+
+/** Whether it is the file system that refused: git can do without it. */
+function isOfDisk(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}
+
+interface Wanted {
+  readonly request: FetchRequest
+  readonly state: RepositoryState
+  readonly references: ReferenceList
+}
+
+/** Hidden tags are sent along as well, and are not among those that are known here. */
+function dependsOnAll({ request, state }: Wanted): boolean {
+  return request.asksReferences || (request.includesTags && /hiderefs/i.test(state.settingsText))
+}
+
+/** Raised with every change of what is kept or how. */
+const FORMAT = 2
+
+/**
+ * Names an answer by all that it is a function of. The references are not part of it, but that the
+ * wanted objects are among them is asked each time: so a push to one branch leaves the answers for
+ * others. Where tags are sent along, the tags are part of it; where other references have a say,
+ * the whole state is.
+ */
+function keyOf(gitText: string, repositoryPath: string, wanted: Wanted): string {
+  const { request, state, references } = wanted
+  return createHash('sha256')
+    .update(
+      JSON.stringify([
+        ...[FORMAT, gitText, repositoryPath, state.settingsText],
+        request.includesTags ? references.tagsDigest : '',
+        dependsOnAll(wanted) ? state.text : '',
+        request.text,
+      ]),
+    )
+    .digest('hex')
+}

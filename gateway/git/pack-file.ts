@@ -1,0 +1,127 @@
+/** The file of an answer of git that is kept: its bytes, and checksums that tell damage. */
+
+import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
+import { borrowBuffer } from './read-buffers.js'
+
+const readAt = promisify(read)
+
+/**
+ * After the answer stand a checksum of each piece, then the answer's length, a mark, and a checksum
+ * of these: a file that was cut, or of which a part was lost, is told before any of it is sent.
+ */
+const PIECE_BYTES = 65_536
+const MARK = 0x47_48_50_31
+const CHECKSUM_BYTES = 4
+const FOOTER_BYTES = 16
+
+/** A kept answer, open; to be closed once. */
+export interface PackFile {
+  readonly file: number
+  readonly bytes: number
+  /** Of each piece. */
+  readonly checksums: Buffer
+  /** Which file this is, and in which state: equal for one that nobody has touched. */
+  readonly identity: string
+}
+
+/** That a file does not hold what was once written to it. */
+export class DamagedPack extends Error {
+  override readonly name = 'DamagedPack'
+}
+
+/** Ends a file of that many bytes with its checksums. */
+export async function sealPack(path: string, bytes: number): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    const end = Buffer.alloc(Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES)
+    let piece = 0
+    for await (const chunk of readChunks(handle.fd, bytes)) {
+      for (const part of piecesOf(chunk)) {
+        end.writeUInt32LE(crc32(part), piece * CHECKSUM_BYTES)
+        piece += 1
+      }
+    }
+    const footer = end.subarray(-FOOTER_BYTES)
+    footer.writeDoubleLE(bytes, 0)
+    footer.writeUInt32LE(MARK, 8)
+    footer.writeUInt32LE(crc32(end.subarray(0, -CHECKSUM_BYTES)), 12)
+    await handle.write(end, 0, end.length, bytes)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Opens a kept answer. Undefined when there is none; throws DamagedPack for what is not whole. */
+export function openPack(path: string): PackFile | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch {
+    return undefined
+  }
+  try {
+    const { ino, size, mtimeMs } = fstatSync(file)
+    const footer = Buffer.alloc(FOOTER_BYTES)
+    readSync(file, footer, 0, FOOTER_BYTES, Math.max(0, size - FOOTER_BYTES))
+    const bytes = footer.readUInt32LE(8) === MARK ? footer.readDoubleLE(0) : Number.NaN
+    const endBytes = Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES
+    if (bytes + endBytes !== size) throw new DamagedPack(`${path} is not whole`)
+    const end = Buffer.alloc(endBytes)
+    readSync(file, end, 0, endBytes, bytes)
+    if (crc32(end.subarray(0, -CHECKSUM_BYTES)) !== footer.readUInt32LE(12)) {
+      throw new DamagedPack(`the checksums of ${path} are damaged`)
+    }
+    return { file, bytes, checksums: end, identity: `${ino} ${size} ${mtimeMs}` }
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/**
+ * The bytes of an answer; a chunk is the reader's until it asks for the next. Where it is told to
+ * look, throws DamagedPack before a chunk that is not as it was written.
+ */
+export async function* readPack(
+  { file, bytes, checksums }: PackFile,
+  isChecked: boolean,
+): AsyncGenerator<Uint8Array> {
+  let piece = 0
+  for await (const chunk of readChunks(file, bytes)) {
+    if (isChecked) {
+      for (const part of piecesOf(chunk)) {
+        if (crc32(part) !== checksums.readUInt32LE(piece * CHECKSUM_BYTES)) {
+          throw new DamagedPack(`piece ${piece} of a kept answer is damaged`)
+        }
+        piece += 1
+      }
+    }
+    yield chunk
+  }
+}
+
+/** The first bytes of a file, in chunks that are whole pieces, but for the last one. */
+async function* readChunks(file: number, bytes: number): AsyncGenerator<Uint8Array> {
+  let position = 0
+  while (position < bytes) {
+    const buffer = borrowBuffer()
+    try {
+      const wanted = Math.min(buffer.bytes.byteLength, bytes - position)
+      const { bytesRead } = await readAt(file, buffer.bytes, 0, wanted, position)
+      if (bytesRead !== wanted) throw new DamagedPack('a kept answer was cut short')
+      position += bytesRead
+      yield buffer.bytes.subarray(0, bytesRead)
+    } finally {
+      buffer.giveBack()
+    }
+  }
+}
+
+function* piecesOf(chunk: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES) {
+    yield chunk.subarray(start, start + PIECE_BYTES)
+  }
+}

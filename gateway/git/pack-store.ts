@@ -1,0 +1,240 @@
+/** Answers of git that are kept: on the disk for all workers, the small ones in memory too. */
+
+import { closeSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Log } from '../../conf/log.js'
+import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
+
+export interface PackStoreOptions {
+  /** A folder of its own on a local disk; what is in it may be removed at any time. */
+  readonly folder: string
+  /** Bytes of all answers together. */
+  readonly diskBytesMax: number
+  /** Where less than this is free on the disk, nothing is kept. */
+  readonly diskBytesFree: number
+  /** Bytes of answers that this process holds in memory as well. */
+  readonly memoryBytesMax: number
+}
+
+/** An answer that was found. */
+export interface StoredPack {
+  readonly bytes: number
+  /** To be read or returned from; breaks off where the file turns out to be damaged. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>
+}
+
+/** That an answer was used is noted at most this often: the note is a write. */
+const TOUCH_INTERVAL_MS = 60_000
+const NOTES_MAX = 10_000
+const ROOM_INTERVAL_MS = 1_000
+const SWEEP_INTERVAL_MS = 5_000
+/** One answer may fill this much of the memory. */
+const MEMORY_SHARE = 0.5
+/** What a crash left of an answer is removed when it has stood still for so long. */
+const PART_AGE_MS = 3_600_000
+
+export class PackStore {
+  readonly #options: PackStoreOptions
+  readonly #log: Log
+  /** The least recently used first. */
+  readonly #memory = new Map<string, Uint8Array>()
+  readonly #loading = new Map<string, Promise<Uint8Array>>()
+  /** Files that were read to their end and found right, as they were then. */
+  readonly #checked = new Map<string, string>()
+  readonly #touchedAtMs = new Map<string, number>()
+  #memoryBytes = 0
+  #room = { isEnough: false, lookedAtMs: 0 }
+  #sweptAtMs = 0
+
+  constructor(options: PackStoreOptions, log: Log) {
+    this.#options = options
+    this.#log = log
+  }
+
+  /** The kept answer of that name. A damaged or unreadable one is removed and counts as none. */
+  async find(key: string): Promise<StoredPack | undefined> {
+    const known = this.#memory.get(key)
+    if (known !== undefined) {
+      this.#memory.delete(key)
+      this.#memory.set(key, known)
+      this.#touch(key)
+      return storedInMemory(known)
+    }
+    try {
+      return await this.#findOnDisk(key)
+    } catch (error) {
+      await this.#discard(key, error)
+      return undefined
+    }
+  }
+
+  /** Whether the disk has room for one more answer, as of a moment ago. */
+  async hasRoom(): Promise<boolean> {
+    if (Date.now() - this.#room.lookedAtMs > ROOM_INTERVAL_MS) {
+      const { folder, diskBytesFree, diskBytesMax } = this.#options
+      const isEnough = await mkdir(folder, { recursive: true, mode: 0o700 })
+        .then(() => statfs(folder))
+        .then(({ bavail, bsize }) => diskBytesMax > 0 && bavail * bsize >= diskBytesFree)
+        .catch(() => false)
+      this.#room = { isEnough, lookedAtMs: Date.now() }
+    }
+    return this.#room.isEnough
+  }
+
+  /** Takes over the file of a whole answer, under that name. */
+  async keep(key: string, part: { readonly path: string; readonly bytes: number }): Promise<void> {
+    await sealPack(part.path, part.bytes)
+    const path = this.#pathOf(key)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await rename(part.path, path)
+    await this.#sweep()
+  }
+
+  async #findOnDisk(key: string): Promise<StoredPack | undefined> {
+    const loading = this.#loading.get(key)
+    if (loading !== undefined) return storedInMemory(await loading)
+    const pack = openPack(this.#pathOf(key))
+    if (pack === undefined) return undefined
+    this.#touch(key)
+    const { memoryBytesMax } = this.#options
+    if (pack.bytes > memoryBytesMax * MEMORY_SHARE) {
+      return { bytes: pack.bytes, body: await this.#stream(key, pack) }
+    }
+    const loaded = this.#load(key, pack).finally(() => this.#loading.delete(key))
+    this.#loading.set(key, loaded)
+    return storedInMemory(await loaded)
+  }
+
+  async #load(key: string, pack: PackFile): Promise<Uint8Array> {
+    try {
+      const bytes = Buffer.allocUnsafeSlow(pack.bytes)
+      let position = 0
+      for await (const chunk of readPack(pack, true)) {
+        bytes.set(chunk, position)
+        position += chunk.byteLength
+      }
+      this.#remember(key, bytes)
+      return bytes
+    } finally {
+      closeSync(pack.file)
+    }
+  }
+
+  #remember(key: string, bytes: Uint8Array): void {
+    this.#memory.set(key, bytes)
+    this.#memoryBytes += bytes.byteLength
+    for (const [oldest, { byteLength }] of this.#memory) {
+      if (this.#memoryBytes <= this.#options.memoryBytesMax) return
+      this.#memory.delete(oldest)
+      this.#memoryBytes -= byteLength
+    }
+  }
+
+  /** The first chunk is read before anybody is told that there is an answer. */
+  async #stream(key: string, pack: PackFile): Promise<AsyncIterable<Uint8Array>> {
+    const isChecked = this.#checked.get(key) !== pack.identity
+    const chunks = readPack(pack, isChecked)
+    let ahead: IteratorResult<Uint8Array> | undefined
+    try {
+      ahead = await chunks.next()
+    } catch (error) {
+      closeSync(pack.file)
+      throw error
+    }
+    let isOpen = true
+    const close = async () => {
+      if (!isOpen) return
+      isOpen = false
+      await chunks.return(undefined)
+      closeSync(pack.file)
+    }
+    const iterator: AsyncIterator<Uint8Array> = {
+      next: async () => {
+        try {
+          const result = ahead ?? (await chunks.next())
+          ahead = undefined
+          if (!result.done) return result
+          if (this.#checked.size > NOTES_MAX) this.#checked.clear()
+          this.#checked.set(key, pack.identity)
+          await close()
+          return result
+        } catch (error) {
+          await close()
+          await this.#discard(key, error)
+          throw error
+        }
+      },
+      async return() {
+        await close()
+        return { done: true, value: undefined }
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  async #discard(key: string, error: unknown): Promise<void> {
+    this.#log.error({ error, key }, 'a kept answer was damaged and is removed')
+    await rm(this.#pathOf(key), { force: true }).catch(() => {})
+  }
+
+  #touch(key: string): void {
+    const now = Date.now()
+    if (now - (this.#touchedAtMs.get(key) ?? 0) < TOUCH_INTERVAL_MS) return
+    if (this.#touchedAtMs.size > NOTES_MAX) this.#touchedAtMs.clear()
+    this.#touchedAtMs.set(key, now)
+    const path = this.#pathOf(key)
+    // The time of its writing stays: by that a file is known. Removed meanwhile, it needs no note.
+    stat(path)
+      .then(({ mtime }) => utimes(path, new Date(now), mtime))
+      .catch(() => {})
+  }
+
+  /** Removes the least recently used answers beyond the bound, and what crashes left. */
+  async #sweep(): Promise<void> {
+    const now = Date.now()
+    if (now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
+    this.#sweptAtMs = now
+    const files = await listFiles(this.#options.folder)
+    const isPart = ({ path }: KeptFile) => path.endsWith('.part')
+    for (const { path, writtenAtMs } of files.filter(isPart)) {
+      if (now - writtenAtMs > PART_AGE_MS) await rm(path, { force: true })
+    }
+    const packs = files.filter((file) => !isPart(file))
+    let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const { path, bytes } of packs.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+      if (leftBytes <= this.#options.diskBytesMax) break
+      await unlink(path).catch(() => {})
+      leftBytes -= bytes
+    }
+  }
+
+  #pathOf(key: string): string {
+    return join(this.#options.folder, key.slice(0, 2), key)
+  }
+}
+
+function storedInMemory(bytes: Uint8Array): StoredPack {
+  return { bytes: bytes.byteLength, body: bytes }
+}
+
+interface KeptFile {
+  readonly path: string
+  readonly bytes: number
+  readonly usedAtMs: number
+  readonly writtenAtMs: number
+}
+
+async function listFiles(folder: string): Promise<readonly KeptFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files: KeptFile[] = []
+  for (const entry of entries) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const stats = await stat(path).catch(() => undefined)
+    if (stats === undefined) continue
+    const { size: bytes, atimeMs: usedAtMs, mtimeMs: writtenAtMs } = stats
+    files.push({ path, bytes, usedAtMs, writtenAtMs })
+  }
+  return files
+}

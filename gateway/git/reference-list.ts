@@ -1,0 +1,98 @@
+/** All references of a repository at one moment, as git told them, and what follows from them. */
+
+import { createHash } from 'node:crypto'
+import type { LsRefsRequest, ObjectFormat } from './normal-request.js'
+import { packetLine, readSections } from './pkt-line.js'
+
+/** What git is asked, so that every request of `ls-refs` can be answered from what it says. */
+export function referenceQuestion(objectFormat: ObjectFormat): Buffer {
+  const head = `${packetLine('command=ls-refs\n')}${packetLine(`object-format=${objectFormat}`)}`
+  const tail = ['peel\n', 'symrefs\n', 'unborn\n'].map(packetLine).join('')
+  return Buffer.from(`${head}0001${tail}0000`)
+}
+
+interface Line {
+  readonly oid: string
+  readonly name: string
+  /** ` symref-target:…`, or nothing. */
+  readonly target: string
+  /** ` peeled:…`, or nothing. */
+  readonly peeled: string
+}
+
+/** gitprotocol-v2(5) "ls-refs": an object name or `unborn`, a name, and attributes. */
+const LINE =
+  /^([0-9a-f]{40}|[0-9a-f]{64}|unborn) ([^ ]+)( symref-target:[^ ]+)?( peeled:[0-9a-f]+)?$/
+
+/** Answers that are kept ready: clients of one repository ask in few forms. */
+const ANSWERS_MAX = 16
+const ANSWER_BYTES_MAX = 262_144
+
+/** The references of one repository in one state. */
+export class ReferenceList {
+  readonly #lines: readonly Line[]
+  readonly #answers = new Map<string, Buffer>()
+  #tips: ReadonlySet<string> | undefined
+  #tagsDigest: string | undefined
+
+  private constructor(lines: readonly Line[]) {
+    this.#lines = lines
+  }
+
+  /** Undefined for what is not a whole answer to `referenceQuestion`. */
+  static parse(answer: Buffer): ReferenceList | undefined {
+    const sections = readSections(answer)
+    if (sections === undefined || sections.tail.length > 0) return undefined
+    const lines: Line[] = []
+    for (const text of sections.head) {
+      const [, oid, name, target = '', peeled = ''] = LINE.exec(text) ?? []
+      if (oid === undefined || name === undefined) return undefined
+      lines.push({ oid, name, target, peeled })
+    }
+    return new ReferenceList(lines)
+  }
+
+  /** What git answers to this request, to the byte. */
+  answer(request: LsRefsRequest): Buffer {
+    const { peel, symrefs, unborn, prefixes } = request
+    const key = [peel, symrefs, unborn, ...prefixes].join('\n')
+    const known = this.#answers.get(key)
+    if (known !== undefined) return known
+    let text = ''
+    for (const line of this.#lines) {
+      if (line.oid === 'unborn' && !(unborn && symrefs)) continue
+      if (prefixes.length > 0 && !prefixes.some((prefix) => line.name.startsWith(prefix))) continue
+      const attributes = (symrefs ? line.target : '') + (peel ? line.peeled : '')
+      text += packetLine(`${line.oid} ${line.name}${attributes}\n`)
+    }
+    const answer = Buffer.from(`${text}0000`, 'latin1')
+    if (answer.byteLength > ANSWER_BYTES_MAX) return answer
+    if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear()
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  /** Whether all of these are what a reference or an annotated tag points to. */
+  areTips(oids: readonly string[]): boolean {
+    this.#tips ??= new Set(
+      this.#lines.flatMap(({ oid, peeled }) =>
+        peeled === '' ? [oid] : [oid, peeled.slice(' peeled:'.length)],
+      ),
+    )
+    const tips = this.#tips
+    return oids.every((oid) => tips.has(oid))
+  }
+
+  /** Equal for lists with the same tags. */
+  get tagsDigest(): string {
+    this.#tagsDigest ??= createHash('sha256')
+      .update(
+        this.#lines
+          .filter(({ name }) => name.startsWith('refs/tags/'))
+          .map(({ oid, name }) => `${oid} ${name}`)
+          .join('\n'),
+      )
+      .digest('hex')
+    return this.#tagsDigest
+  }
+}

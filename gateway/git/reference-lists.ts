@@ -1,0 +1,99 @@
+/** The references of repositories, asked of git once for each state. */
+
+import type { RepositoryState } from '../../cgi/repository-state.js'
+import { readPresentState } from '../../cgi/repository-state.js'
+import type { ObjectFormat } from './normal-request.js'
+import { ReferenceList, referenceQuestion } from './reference-list.js'
+
+/** What is asked: the references in that state. */
+export interface ReferenceQuestion {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  readonly state: RepositoryState
+  readonly objectFormat: ObjectFormat
+}
+
+/** Asks git, and gives its whole answer; undefined for one beyond the bound. */
+export type AskReferences = (
+  repositoryPath: string,
+  body: Buffer,
+  bytesMax: number,
+) => Promise<Buffer | undefined>
+
+export interface KnownReferences {
+  readonly references: ReferenceList
+  /** Whether git was not asked for them this time. */
+  readonly isKnown: boolean
+}
+
+/** One list, and all of a process together, as git sent them. */
+const LIST_BYTES_MAX = 4_194_304
+const BYTES_MAX = 33_554_432
+
+interface Entry {
+  readonly stateText: string
+  readonly references: ReferenceList
+  readonly bytes: number
+}
+
+export class ReferenceLists {
+  readonly #ask: AskReferences
+  /** By repository and format; the least recently used first. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #asked = new Map<string, Promise<ReferenceList | undefined>>()
+  #bytes = 0
+
+  constructor(ask: AskReferences) {
+    this.#ask = ask
+  }
+
+  /** Undefined when there are too many, when git does not tell, or when they change meanwhile. */
+  async get(question: ReferenceQuestion): Promise<KnownReferences | undefined> {
+    const { repositoryPath, state, objectFormat } = question
+    const name = `${repositoryPath} ${objectFormat}`
+    const known = this.#entries.get(name)
+    if (known?.stateText === state.text) {
+      this.#entries.delete(name)
+      this.#entries.set(name, known)
+      return { references: known.references, isKnown: true }
+    }
+    const key = `${name} ${state.text}`
+    const asking = this.#asked.get(key) ?? this.#start(name, key, question)
+    const references = await asking
+    return references === undefined ? undefined : { references, isKnown: false }
+  }
+
+  #start(
+    name: string,
+    key: string,
+    { repositoryPath, state, objectFormat }: ReferenceQuestion,
+  ): Promise<ReferenceList | undefined> {
+    const ask = async () => {
+      const body = referenceQuestion(objectFormat)
+      const answer = await this.#ask(repositoryPath, body, LIST_BYTES_MAX)
+      const references = answer === undefined ? undefined : ReferenceList.parse(answer)
+      const isSame = readPresentState(repositoryPath)?.text === state.text
+      if (answer === undefined || references === undefined || !isSame) return undefined
+      this.#remember(name, { stateText: state.text, references, bytes: answer.length })
+      return references
+    }
+    const asking = ask().finally(() => this.#asked.delete(key))
+    this.#asked.set(key, asking)
+    return asking
+  }
+
+  #remember(name: string, entry: Entry): void {
+    this.#forget(name)
+    this.#entries.set(name, entry)
+    this.#bytes += entry.bytes
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= BYTES_MAX) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(name: string): void {
+    this.#bytes -= this.#entries.get(name)?.bytes ?? 0
+    this.#entries.delete(name)
+  }
+}

@@ -1,0 +1,29 @@
+/** What a kind of job is: its name, and what is done to a subject. */
+
+import type { Git } from '../../cgi/git.js'
+import type { Journal } from '../../cgi/journal.js'
+import type { Log } from '../../conf/log.js'
+import type { Settings } from '../../conf/settings.js'
+import type { Database } from '../../sql/database.js'
+
+/** What every job may reach. */
+export interface JobContext {
+  readonly settings: Settings
+  readonly log: Log
+  readonly db: Database
+  readonly git: Git
+  readonly journal: Journal
+  /** To be told when git was ended in the middle of its work. */
+  readonly mender: { pushWasCut(): void }
+}
+
+/**
+ * Work that is safe to be run again from its start, to be cut off anywhere, and to be run twice at
+ * once: a lease keeps others away, but clocks differ and machines stand still.
+ */
+export interface JobKind {
+  readonly kind: string
+  /** For what has to be done again and again, whatever happens: its one subject is `all`. */
+  readonly everyMs?: number
+  readonly run: (context: JobContext, subject: string, signal: AbortSignal) => Promise<void>
+}

@@ -1,0 +1,30 @@
+/** The job after pushes: a repository is swept and repacked; its subject is the repository's id. */
+
+import { maintainRepository } from '../../cgi/maintenance.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { recover } from '../../cgi/recovery.js'
+import { sweepRepository } from '../../cgi/sweeper.js'
+import { findRepositoryById } from '../../sql/repositories.js'
+import type { JobKind } from './job.js'
+
+export const MAINTAIN_REPOSITORY: JobKind = {
+  kind: 'maintain-repository',
+  async run({ settings, log, db, git, journal, mender }, subject, signal) {
+    const find = () => findRepositoryById(db, Number(subject))
+    const repository = await find()
+    if (repository === undefined) return
+    const path = repositoryPath(settings.data.dir, repository.storage)
+    try {
+      const swept = await sweepRepository(settings.data.dir, path)
+      if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
+      const done = await maintainRepository(git, path, { journal, signal })
+      log.info({ repository: repository.id, ...done }, 'a repository was maintained')
+    } catch (error) {
+      // Who stops waits for it, so that an orderly end leaves nothing.
+      if (signal.aborted) await recover(settings.data.dir)
+      else mender.pushWasCut()
+      // Its folder goes as soon as it is deleted, whoever is at work there.
+      if ((await find()) !== undefined) throw error
+    }
+  },
+}

@@ -1,0 +1,161 @@
+/** Does the jobs of the database, one at a time in each process, a few on each machine. */
+
+import { hostname } from 'node:os'
+import {
+  enqueueJob,
+  finishJob,
+  JOB_ATTEMPTS_MAX,
+  type Job,
+  leaseJob,
+  postponeJob,
+  releaseJob,
+  renewLease,
+} from '../../sql/jobs.js'
+import type { JobContext, JobKind } from './job.js'
+
+export interface JobRunner {
+  start(): void
+  /** Looks for a job that is due in so many milliseconds, if not sooner. */
+  lookIn(ms: number): void
+  /** Ends the job that runs, and gives it back. */
+  stop(): Promise<void>
+}
+
+/** How often a process looks for jobs that another one asked for. */
+const LOOK_EVERY_MS = 5_000
+
+/** As long as the jobs of a process that died wait for another one. */
+const LEASE_MS = 30_000
+const RENEWALS = 4
+
+export interface JobRunnerOptions {
+  readonly kinds: readonly JobKind[]
+  readonly leaseMs?: number
+}
+
+/** A runner that knows these kinds; it does nothing before it is started. */
+export function createJobRunner(
+  context: JobContext,
+  { kinds, leaseMs = LEASE_MS }: JobRunnerOptions,
+): JobRunner {
+  const { db, log } = context
+  const worker = {
+    machine: hostname(),
+    jobsMax: context.settings.maintenance.jobsMax,
+    leaseMs,
+  }
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let isStarted = false
+  let isAway = false
+  let timer: NodeJS.Timeout | undefined
+  let nextLookMs = Number.POSITIVE_INFINITY
+  let atWork = Promise.resolve()
+
+  function lookIn(ms: number): void {
+    const lookMs = Date.now() + ms
+    if (!isStarted || signal.aborted || lookMs >= nextLookMs) return
+    clearTimeout(timer)
+    nextLookMs = lookMs
+    timer = setTimeout(() => {
+      nextLookMs = Number.POSITIVE_INFINITY
+      atWork = atWork.then(look)
+    }, ms).unref()
+  }
+
+  async function look(): Promise<void> {
+    try {
+      for (;;) {
+        if (signal.aborted) return
+        const job = await leaseJob(db, worker)
+        isAway = false
+        if (job === undefined) break
+        await runJob(context, job, { kinds, leaseMs, stopping: signal })
+      }
+    } catch (error) {
+      if (!isAway) log.warn({ error }, 'no job can be had')
+      isAway = true
+    }
+    lookIn(LOOK_EVERY_MS)
+  }
+
+  async function askForLasting(): Promise<void> {
+    const { delayMs } = context.settings.maintenance
+    try {
+      for (const { kind, everyMs } of kinds) {
+        if (everyMs !== undefined) await enqueueJob(db, { kind, subject: 'all', delayMs })
+      }
+    } catch (error) {
+      log.warn({ error }, 'the jobs of every hour were not asked for')
+    }
+  }
+
+  return {
+    lookIn,
+    start() {
+      isStarted = true
+      atWork = askForLasting()
+      lookIn(LOOK_EVERY_MS)
+    },
+    async stop() {
+      stopping.abort()
+      clearTimeout(timer)
+      await atWork
+    },
+  }
+}
+
+interface RunOptions extends Required<JobRunnerOptions> {
+  readonly stopping: AbortSignal
+}
+
+async function runJob(
+  context: JobContext,
+  job: Job,
+  { kinds, leaseMs, stopping }: RunOptions,
+): Promise<void> {
+  const { db, log } = context
+  const about = { job: job.kind, subject: job.subject, attempts: job.attempts }
+  const holding = holdLease(context, job, leaseMs)
+  const kind = kinds.find((each) => each.kind === job.kind)
+  const askAgain = async () => {
+    if (kind?.everyMs !== undefined) await enqueueJob(db, { ...job, delayMs: kind.everyMs })
+  }
+  try {
+    if (kind === undefined) throw new Error('another version of the gateway made this job')
+    // One that ended its process each time is not tried for ever.
+    if (job.attempts > JOB_ATTEMPTS_MAX) throw new Error('it never came to an end')
+    await kind.run(context, job.subject, AbortSignal.any([stopping, holding.lost]))
+    if (stopping.aborted) return await releaseJob(db, job)
+    await askAgain()
+    await finishJob(db, job)
+  } catch (error) {
+    if (stopping.aborted) return await releaseJob(db, job)
+    if (holding.lost.aborted) return log.warn(about, 'the lease of a job was lost')
+    await askAgain()
+    if (await postponeJob(db, job)) log.warn({ ...about, error }, 'a job is to be tried again')
+    else log.error({ ...about, error }, 'a job was given up')
+  } finally {
+    holding.end()
+  }
+}
+
+interface Holding {
+  /** Aborted when somebody else may have the job. */
+  readonly lost: AbortSignal
+  end(): void
+}
+
+/** Renews the lease while the job runs. A database that is away for a moment changes nothing. */
+function holdLease({ db, log }: JobContext, job: Job, leaseMs: number): Holding {
+  const losing = new AbortController()
+  const renew = async () => {
+    try {
+      if (!(await renewLease(db, job, leaseMs))) losing.abort()
+    } catch (error) {
+      log.warn({ error }, 'the lease of a job was not renewed')
+    }
+  }
+  const timer = setInterval(() => void renew(), leaseMs / RENEWALS).unref()
+  return { lost: losing.signal, end: () => clearInterval(timer) }
+}

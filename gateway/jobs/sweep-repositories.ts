@@ -1,0 +1,15 @@
+/** The job of every hour: what crashes left among the repositories is removed. */
+
+import { sweepRepositories } from '../../cgi/sweeper.js'
+import type { JobKind } from './job.js'
+
+const HOUR_MS = 3_600_000
+
+export const SWEEP_REPOSITORIES: JobKind = {
+  kind: 'sweep-repositories',
+  everyMs: HOUR_MS,
+  async run({ settings, log }, _subject, signal) {
+    const swept = await sweepRepositories(settings.data.dir, signal)
+    if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
+  },
+}

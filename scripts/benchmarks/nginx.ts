@@ -1,0 +1,59 @@
+/** An nginx under measurement: configured as Debian does, but for what it serves. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WORKERS } from './gatehouse.js'
+import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './server.js'
+
+export interface NginxOptions {
+  /** For its configuration, logs and temporary files. */
+  readonly folder: string
+  readonly port: number
+  /** The lines of its one location. */
+  readonly location: readonly string[]
+  readonly signal: AbortSignal
+}
+
+/** Starts it in a group, with as many processes as the product has. */
+export async function startNginx(cpu: CpuGroup, options: NginxOptions): Promise<RunningServer> {
+  const { folder, port, signal } = options
+  await mkdir(folder, { recursive: true })
+  const configFile = join(folder, 'nginx.conf')
+  await writeFile(configFile, configOf(options))
+  return startServer(
+    cpu,
+    {
+      program: ['nginx', '-p', folder, '-c', configFile, '-e', join(folder, 'error.log')],
+      environment: { PATH: USER_PATH },
+      logFile: join(folder, 'nginx.log'),
+      signal,
+    },
+    { port },
+  )
+}
+
+function configOf({ folder, port, location }: NginxOptions): string {
+  return `daemon off;
+worker_processes ${WORKERS};
+pid ${folder}/nginx.pid;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+events {}
+http {
+  sendfile on;
+  tcp_nopush on;
+  access_log ${folder}/access.log;
+  client_max_body_size 0;
+  client_body_temp_path ${folder}/body;
+  fastcgi_temp_path ${folder}/fastcgi;
+  proxy_temp_path ${folder}/proxy;
+  scgi_temp_path ${folder}/scgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+${location.map((line) => `      ${line};`).join('\n')}
+    }
+  }
+}
+`
+}

@@ -1,0 +1,33 @@
+/** The peer of answers that need no git: nginx, serving files that hold the same bytes. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Stage } from './benchmark.js'
+import { startNginx } from './nginx.js'
+import { createCpuGroup, freePort, type MeasuredServer } from './server.js'
+
+export interface StaticPeer extends MeasuredServer {
+  /** A file in it is served as `/NAME`. */
+  readonly files: string
+}
+
+/** Starts it below the folder of the benchmark. */
+export async function startStaticPeer({ folder, signal }: Stage): Promise<StaticPeer> {
+  const files = join(folder, 'static', 'files')
+  await mkdir(files, { recursive: true })
+  const port = await freePort()
+  const cpu = await createCpuGroup('static')
+  const nginx = await startNginx(cpu, {
+    folder: join(folder, 'static'),
+    port,
+    location: [`root ${files}`],
+    signal,
+  })
+  return {
+    ...{ url: `http://127.0.0.1:${port}`, cpu, files },
+    async stop() {
+      await nginx.stop()
+      await cpu.remove()
+    },
+  }
+}

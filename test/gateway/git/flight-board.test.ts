@@ -1,0 +1,159 @@
+/** The board: one leads, the others join, and each is told what it must know. */
+
+import t from 'tap'
+import { FlightBoard, type FlightNews } from '../../../gateway/git/flight-board.js'
+
+function aBoard() {
+  let told: (readonly [member: number, news: FlightNews])[] = []
+  const board = new FlightBoard('/packs', (member, news) => told.push([member, news]))
+  const want = (member: number, id: number, key = 'k') =>
+    board.take(member, { act: 'want', id, key })
+  return {
+    ...{ board, want },
+    /** What was told since the last look. */
+    told() {
+      const news = told
+      told = []
+      return news
+    },
+  }
+}
+
+const PATH = '/packs/k.1.part'
+
+/** Worker 1 leads, workers 2 and 3 have joined. */
+function aFlight() {
+  const made = aBoard()
+  made.want(1, 10)
+  made.want(2, 20)
+  made.want(3, 30)
+  made.told()
+  return made
+}
+
+const ended = (bytes: number | undefined) => ({ act: 'ended', path: PATH, bytes }) as const
+
+t.test('the first leads and the others join, each key by itself', async (t) => {
+  const { want, told } = aBoard()
+  want(1, 10)
+  want(2, 20)
+  want(3, 30, 'other')
+  t.strictSame(told(), [
+    [1, { act: 'board', id: 10, path: PATH, role: 'leader', bytes: undefined }],
+    [1, { act: 'joiners', path: PATH, count: 1 }],
+    [2, { act: 'board', id: 20, path: PATH, role: 'joiner', bytes: undefined }],
+    [3, { act: 'board', id: 30, path: '/packs/other.2.part', role: 'leader', bytes: undefined }],
+  ])
+})
+
+t.test('a leader that wants the same again has given up the first one', async (t) => {
+  const { board, want, told } = aFlight()
+  want(1, 11)
+  const path = '/packs/k.2.part'
+  t.match(told(), [[1, { role: 'leader', path }]])
+  want(4, 40)
+  t.match(told(), [
+    [1, { act: 'joiners', path }],
+    [4, { role: 'joiner', path }],
+  ])
+  board.take(1, { act: 'sealed', path: PATH })
+  want(5, 50)
+  t.match(told(), [
+    [1, { act: 'joiners', path }],
+    [5, { role: 'joiner', path }],
+  ])
+})
+
+t.test('the leader learns how many read along, as they leave and as they die', async (t) => {
+  const { board, told } = aFlight()
+  board.take(2, { act: 'left', path: PATH })
+  t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 1 }]])
+  t.strictSame(board.lose(3), [])
+  t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 0 }]])
+})
+
+t.test('the end is told to those who joined, and to who comes before the seal', async (t) => {
+  const { board, want, told } = aFlight()
+  board.take(1, ended(99))
+  t.strictSame(told(), [
+    [2, ended(99)],
+    [3, ended(99)],
+  ])
+  want(4, 40)
+  t.strictSame(told(), [
+    [1, { act: 'joiners', path: PATH, count: 3 }],
+    [4, { act: 'board', id: 40, path: PATH, role: 'joiner', bytes: 99 }],
+  ])
+  board.take(1, { act: 'sealed', path: PATH })
+  want(5, 50)
+  t.match(told(), [[5, { role: 'leader', path: '/packs/k.2.part' }]])
+  board.take(2, { act: 'left', path: PATH })
+  t.strictSame(told(), [], 'what is over is news to nobody')
+})
+
+t.test('nothing is added to the file before all who read along know its end', async (t) => {
+  const sealable = [1, { act: 'sealable', path: PATH }]
+  const { board, want, told } = aFlight()
+  board.take(1, ended(99))
+  want(4, 40)
+  told()
+  board.take(2, { act: 'heard', path: PATH })
+  board.take(2, { act: 'heard', path: PATH })
+  board.take(4, { act: 'left', path: PATH })
+  t.notMatch(told(), [sealable], 'the third has not said so')
+  board.take(3, { act: 'heard', path: PATH })
+  t.strictSame(told(), [sealable])
+  const alone = aBoard()
+  alone.want(1, 10)
+  alone.told()
+  alone.board.take(1, ended(99))
+  t.strictSame(alone.told(), [sealable], 'nobody reads along')
+  for (const go of ['left', 'lost'] as const) {
+    const flight = aFlight()
+    flight.board.take(1, ended(99))
+    flight.board.take(2, { act: 'heard', path: PATH })
+    flight.told()
+    if (go === 'left') flight.board.take(3, { act: 'left', path: PATH })
+    else flight.board.lose(3)
+    t.strictSame(flight.told().at(-1), sealable, `the last one is ${go}`)
+  }
+})
+
+t.test('what failed can be tried anew at once', async (t) => {
+  const { board, want, told } = aFlight()
+  board.take(1, ended(undefined))
+  t.match(told(), [
+    [2, ended(undefined)],
+    [3, ended(undefined)],
+  ])
+  want(2, 21)
+  t.match(told(), [[2, { role: 'leader', path: '/packs/k.2.part' }]])
+  board.take(1, { act: 'sealed', path: PATH })
+  want(3, 31)
+  t.match(told(), [
+    [2, { act: 'joiners' }],
+    [3, { role: 'joiner', path: '/packs/k.2.part' }],
+  ])
+})
+
+t.test('a leader that dies ends its flights, and what it leaves is named', async (t) => {
+  const { board, want, told } = aFlight()
+  board.take(1, { act: 'started', path: PATH, groupId: 4711 })
+  t.strictSame(board.lose(1), [{ path: PATH, groupId: 4711 }])
+  t.strictSame(told(), [
+    [2, ended(undefined)],
+    [3, ended(undefined)],
+  ])
+  want(2, 21)
+  t.match(told(), [[2, { role: 'leader' }]])
+  t.strictSame(board.lose(1), [], 'once')
+})
+
+t.test('a leader that dies after the end leaves its readers, and no group to end', async (t) => {
+  const { board, told } = aFlight()
+  board.take(1, { act: 'started', path: PATH, groupId: 4711 })
+  board.take(1, ended(99))
+  told()
+  t.strictSame(board.lose(1), [{ path: PATH, groupId: undefined }])
+  t.strictSame(told(), [])
+})

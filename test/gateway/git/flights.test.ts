@@ -1,0 +1,378 @@
+/** Flights of two workers over one board: one of them writes, and all who want it read along. */
+
+import { writeSync } from 'node:fs'
+import { appendFile, readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import {
+  FlightBoard,
+  type FlightNews,
+  type FlightReport,
+} from '../../../gateway/git/flight-board.js'
+import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/git/flights.js'
+import type { GrowingFile } from '../../../gateway/git/growing-file.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+/** A second as a busy machine may measure it. */
+const BUSY_SECOND_MS = 2_000
+
+const present = () => new AbortController().signal
+
+/** A channel that is late; what was sent meanwhile comes in one read, without a turn in between. */
+function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item: Item) => void {
+  let waiting: Item[] = []
+  return (item) => {
+    if (waiting.length === 0) {
+      setTimeout(() => {
+        const items = waiting
+        waiting = []
+        for (const one of items) take(one)
+      }, latencyMs)
+    }
+    waiting.push(item)
+  }
+}
+
+/** A board and two workers, whose news take that long. */
+async function aMachine(t: Test, latencyMs = 2) {
+  const folder = await temporaryFolder(t)
+  const channels = new Map<number, (news: FlightNews) => void>()
+  const board = new FlightBoard(folder, (member, news) => channels.get(member)?.(news))
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => lines.push(line) })
+  const reports: FlightReport[] = []
+  const startWorker = (member: number) =>
+    new Flights(
+      {
+        report: lateChannel(latencyMs, (report: FlightReport) => {
+          reports.push(report)
+          board.take(member, report)
+        }),
+        listen: (take) => channels.set(member, lateChannel(latencyMs, take)),
+      },
+      log,
+    )
+  return { folder, board, lines, reports, one: startWorker(1), two: startWorker(2) }
+}
+
+/** A plan that writes when told, and counts how often it was started. */
+function aPlan(folder: string, key = 'k') {
+  const started: { file: GrowingFile; signal: AbortSignal }[] = []
+  let end = () => {}
+  let fail: (error: Error) => void = () => {}
+  const ended = new Promise<void>((resolve, reject) => {
+    end = resolve
+    fail = reject
+  })
+  let bytes = 0
+  const plan: FlightPlan = {
+    key,
+    async write(file, { signal, onStarted }) {
+      started.push({ file, signal })
+      onStarted(4711)
+      const wanted = new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('was ended')))
+      })
+      await Promise.race([ended, wanted])
+      const keep = async () => {
+        await appendFile(file.path, 'checksums')
+        await rename(file.path, join(folder, key))
+      }
+      return { bytes, keep }
+    },
+  }
+  return {
+    ...{ plan, started },
+    write(text: string) {
+      bytes += writeSync(started[0]?.file.file ?? -1, text)
+    },
+    ...{ end, fail },
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const chunk of body) text += Buffer.from(chunk).toString()
+  return text
+}
+
+/** Joins and reads to the end. */
+async function flyWith(flights: Flights, plan: FlightPlan, signal = present()): Promise<string> {
+  return readText((await flights.join(plan, signal)).body)
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = Date.now() + 10_000
+  while (!(await isSo())) {
+    if (Date.now() > deadlineMs) throw new Error('it did not come to that')
+    await sleep(2)
+  }
+}
+
+t.test('many who want the same cost one writing, whole for each of them', async (t) => {
+  const { folder, one, two } = await aMachine(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const first = one.join(plan, present())
+  await until(() => started.length === 1)
+  const joined = [one, two, one, two, two].map((flights) => flights.join(plan, present()))
+  write('the ')
+  await sleep(30)
+  write('whole ')
+  joined.push(two.join(plan, present()))
+  await sleep(30)
+  write('answer')
+  end()
+  const all = await Promise.all([first, ...joined])
+  t.strictSame(
+    await Promise.all(all.map(({ body }) => readText(body))),
+    all.map(() => 'the whole answer'),
+  )
+  t.strictSame(
+    all.map(({ isLeader }) => isLeader),
+    [true, ...joined.map(() => false)],
+  )
+  t.equal(started.length, 1)
+  await until(async () => (await readdir(folder)).join() === 'k')
+  const again = aPlan(folder)
+  const next = flyWith(two, again.plan)
+  await until(() => again.started.length === 1)
+  again.write('anew')
+  again.end()
+  t.equal(await next, 'anew', 'what is over is not joined')
+})
+
+t.test('other answers are other flights', async (t) => {
+  const { folder, one, two } = await aMachine(t)
+  const [a, b] = [aPlan(folder, 'a'), aPlan(folder, 'b')]
+  const both = Promise.all([flyWith(one, a.plan), flyWith(two, b.plan)])
+  await until(() => a.started.length + b.started.length === 2)
+  a.write('A')
+  b.write('B')
+  a.end()
+  b.end()
+  t.strictSame(await both, ['A', 'B'])
+})
+
+t.test('a joiner never reads what is added behind the answer, however late the news', async (t) => {
+  for (const latencyMs of [0, 1, 5, 20, 60]) {
+    const { folder, one, two } = await aMachine(t, latencyMs)
+    const { plan, started, write, end } = aPlan(folder)
+    const first = flyWith(one, plan)
+    await until(() => started.length === 1)
+    write('answer')
+    const second = two.join(plan, present()).then(({ body }) => readText(body))
+    await sleep(latencyMs * 4 + 10)
+    end()
+    t.strictSame(await Promise.all([first, second]), ['answer', 'answer'], `${latencyMs} ms`)
+    await until(async () => (await readdir(folder)).join() === 'k')
+  }
+})
+
+t.test('who comes at the very end reads it whole, or is sent to ask once more', async (t) => {
+  for (let delayMs = 0; delayMs < 30; delayMs += 1) {
+    const { folder, one, two } = await aMachine(t, 4)
+    const { plan, started, write, end } = aPlan(folder)
+    const first = flyWith(one, plan)
+    await until(() => started.length === 1)
+    write('answer')
+    // Where it comes too late, it leads a flight of its own.
+    const own = async (file: GrowingFile) => {
+      await sleep(1)
+      return { bytes: writeSync(file.file, 'answer') }
+    }
+    const late = sleep(delayMs).then(() => flyWith(two, { ...plan, write: own }))
+    const outcome = Promise.race([
+      late.catch((error: unknown) => (error instanceof FlightMissed ? 'answer' : String(error))),
+      sleep(5_000, 'nothing', { ref: false }),
+    ])
+    await sleep(12)
+    end()
+    t.equal(await first, 'answer')
+    t.equal(await outcome, 'answer', `after ${delayMs} ms`)
+  }
+})
+
+t.test('a client that goes leaves the others', async (t) => {
+  const { folder, one, two } = await aMachine(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const [leader, joiner] = [new AbortController(), new AbortController()]
+  const gone = [flyWith(one, plan, leader.signal)]
+  await until(() => started.length === 1)
+  const stayed = [flyWith(one, plan), flyWith(two, plan)]
+  gone.push(flyWith(two, plan, joiner.signal))
+  write('some ')
+  await sleep(30)
+  leader.abort()
+  joiner.abort()
+  t.strictSame(await Promise.all(gone), ['some ', 'some '])
+  await sleep(400)
+  t.notOk(started[0]?.signal.aborted)
+  write('more')
+  end()
+  t.strictSame(await Promise.all(stayed), ['some more', 'some more'])
+})
+
+t.test(
+  'the writing goes on for a worker that has joined, and ends with the last reader',
+  async (t) => {
+    const { folder, one, two } = await aMachine(t)
+    const { plan, started, write } = aPlan(folder)
+    const [leader, joiner] = [new AbortController(), new AbortController()]
+    const first = flyWith(one, plan, leader.signal)
+    await until(() => started.length === 1)
+    const second = flyWith(two, plan, joiner.signal)
+    write('x')
+    await sleep(20)
+    leader.abort()
+    await first
+    await sleep(500)
+    t.notOk(started[0]?.signal.aborted, 'the other worker has a reader')
+    const leftAtMs = performance.now()
+    joiner.abort()
+    await second
+    await until(() => started[0]?.signal.aborted === true)
+    t.ok(performance.now() - leftAtMs < BUSY_SECOND_MS)
+    await until(async () => (await readdir(folder)).length === 0)
+    const again = aPlan(folder)
+    const next = flyWith(one, again.plan)
+    await until(() => again.started.length === 1)
+    again.write('y')
+    again.end()
+    t.equal(await next, 'y', 'and whoever comes then starts anew')
+  },
+)
+
+t.test('a moment without a reader does not end it', async (t) => {
+  const { folder, one } = await aMachine(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const client = new AbortController()
+  const first = flyWith(one, plan, client.signal)
+  await until(() => started.length === 1)
+  client.abort()
+  await first
+  await sleep(20)
+  const second = flyWith(one, plan)
+  await sleep(500)
+  t.notOk(started[0]?.signal.aborted)
+  write('x')
+  end()
+  t.equal(await second, 'x')
+  t.equal(started.length, 1)
+})
+
+t.test('a writing that fails before its first byte is an error, elsewhere a miss', async (t) => {
+  const { folder, one, two, reports } = await aMachine(t)
+  const { plan, started, fail } = aPlan(folder)
+  const first = one.join(plan, present())
+  await until(() => started.length === 1)
+  const here = one.join(plan, present())
+  const there = two.join(plan, present())
+  const all = Promise.allSettled([first, here, there])
+  await sleep(30)
+  fail(new Error('git is out of memory'))
+  const [a, b, c] = await all
+  t.match(a, { reason: { message: 'git is out of memory' } })
+  t.match(b, { reason: { message: 'git is out of memory' } })
+  t.match(c, { reason: { name: 'FlightMissed' } })
+  await until(() => reports.some(({ act }) => act === 'sealed'))
+  t.strictSame(await readdir(folder), [])
+})
+
+t.test('a writing that fails after some bytes breaks every answer off', async (t) => {
+  const { folder, one, two } = await aMachine(t)
+  const { plan, started, write, fail } = aPlan(folder)
+  const first = one.join(plan, present())
+  await until(() => started.length === 1)
+  write('some')
+  const bodies = [await first, await two.join(plan, present())].map(({ body }) => readText(body))
+  const all = Promise.allSettled(bodies)
+  await sleep(20)
+  fail(new Error('killed'))
+  t.match(await all, [{ reason: { message: 'killed' } }, { reason: FlightMissed }])
+})
+
+t.test('a leader that is lost: nothing sent is a miss, something is a broken answer', async (t) => {
+  for (const bytes of [0, 4]) {
+    const { folder, board, one, two } = await aMachine(t)
+    const { plan, started, write } = aPlan(folder)
+    const client = new AbortController()
+    const lost = flyWith(one, plan, client.signal).catch(() => {})
+    await until(() => started.length === 1)
+    if (bytes > 0) write('some')
+    const joining = two.join(plan, present())
+    const outcome = joining.then(async ({ body }) => readText(body).catch(() => 'broke off'))
+    await Promise.race([outcome.catch(() => {}), sleep(30)])
+    t.match(board.lose(1), [{ groupId: 4711 }])
+    if (bytes === 0) await t.rejects(outcome, FlightMissed)
+    else t.equal(await outcome, 'broke off')
+    const again = aPlan(folder)
+    const next = flyWith(two, again.plan)
+    await until(() => again.started.length === 1)
+    again.write('y')
+    again.end()
+    t.equal(await next, 'y', 'and the key flies again')
+    client.abort()
+    await lost
+  }
+})
+
+t.test('a joiner that has heard the end reads on when its leader is lost', async (t) => {
+  const { folder, board, one, two, reports } = await aMachine(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const first = flyWith(one, plan)
+  await until(() => started.length === 1)
+  write('x'.repeat(100))
+  const { body } = await two.join(plan, present())
+  end()
+  await until(() => reports.some(({ act }) => act === 'heard'))
+  board.lose(1)
+  t.equal((await readText(body)).length, 100)
+  await first
+})
+
+t.test('what cannot be kept is read by all the same, and removed', async (t) => {
+  const { folder, one, two, lines } = await aMachine(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const broken: FlightPlan = {
+    ...plan,
+    write: async (file, options) => ({
+      bytes: (await plan.write(file, options)).bytes,
+      keep: () => Promise.reject(new Error('no space')),
+    }),
+  }
+  const all = [flyWith(one, broken)]
+  await until(() => started.length === 1)
+  all.push(flyWith(two, broken))
+  write('x')
+  await sleep(20)
+  end()
+  t.strictSame(await Promise.all(all), ['x', 'x'])
+  await until(async () => (await readdir(folder)).length === 0)
+  t.match(lines.join(), 'an answer of git was not kept')
+})
+
+t.test('what is not worth keeping is read and removed', async (t) => {
+  const { folder, one } = await aMachine(t)
+  const write = async (file: GrowingFile) => {
+    await sleep(1)
+    return { bytes: writeSync(file.file, 'ERR') }
+  }
+  t.equal(await flyWith(one, { key: 'k', write }), 'ERR')
+  await until(async () => (await readdir(folder)).length === 0)
+})
+
+t.test(
+  'a folder that is not there is an error of the disk; a file that is not, a miss',
+  async (t) => {
+    const { folder, board, one, two } = await aMachine(t)
+    const { plan } = aPlan(join(folder, 'x'))
+    const nowhere = { ...plan, key: 'no/such' }
+    await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' })
+    await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' }, 'each time')
+    // Led by somebody whose file is not there yet.
+    board.take(9, { act: 'want', id: 1, key: 'k' })
+    await t.rejects(two.join({ ...plan, key: 'k' }, present()), FlightMissed)
+  },
+)

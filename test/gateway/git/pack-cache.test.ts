@@ -1,0 +1,203 @@
+/** The pack cache with real git: what is answered without a process, and what goes to git. */
+
+import { chmod, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findGit, type Git } from '../../../cgi/git.js'
+import { initRepository } from '../../../cgi/repository.js'
+import type { WarmAnswer } from '../../../gateway/git/pack-cache.js'
+import { createLocalBoard, createPackCache, packFolder } from '../../../gateway/git/warm.js'
+import { openContext } from '../../helpers/gateway.js'
+import { git as runGit } from '../../helpers/git-client.js'
+import { packetLine } from '../../helpers/git-requests.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+/** Git behind a script that notes each start. */
+async function countedGit(folder: string): Promise<Git & { starts(): Promise<number> }> {
+  const git = await findGit()
+  const [file, notes] = [join(folder, 'counted-git'), join(folder, 'starts')]
+  await writeFile(file, `#!/bin/sh\necho "$1" >> '${notes}'\nexec '${git.file}' "$@"\n`)
+  await chmod(file, 0o755)
+  await writeFile(notes, '')
+  return {
+    ...{ ...git, file },
+    starts: async () => (await readFile(notes, 'utf8')).split('\n').length - 1,
+  }
+}
+
+function requestOf(
+  command: string,
+  lines: readonly string[],
+  capabilities: readonly string[] = [],
+) {
+  const head = [`command=${command}`, 'object-format=sha1', ...capabilities].map(packetLine)
+  const tail = lines.map((line) => packetLine(`${line}\n`))
+  return Buffer.from(`${head.join('')}0001${tail.join('')}0000`)
+}
+
+async function readAll({ body }: WarmAnswer): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('latin1')
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+/** A repository with two commits, the second of them on main and topic, and a cache before it. */
+async function aCache(t: Test) {
+  const { context, house } = await openContext(t)
+  const { settings, log, queue } = context
+  const git = await countedGit(settings.data.dir)
+  const repositoryPath = join(settings.data.dir, 'one.git')
+  await initRepository(git, repositoryPath, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const copy = await newWorkingCopy(t)
+  await copy.git('remote', 'add', 'origin', repositoryPath)
+  const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  await copy.git('push', '--quiet', 'origin', 'main', 'main:topic')
+  const newCache = () => {
+    const link = createLocalBoard(settings.data.dir)
+    return createPackCache({ git, log, queue, settings: () => settings, link })
+  }
+  const cache = newCache()
+  const ask = async (body: Buffer, asked = cache) => {
+    const request = new AbortController()
+    const before = await git.starts()
+    const answer = await asked.answer({ repositoryPath, body, request })
+    const text = answer === undefined ? '' : await readAll(answer)
+    return { outcome: answer?.outcome, text, starts: (await git.starts()) - before }
+  }
+  const folder = packFolder(settings.data.dir)
+  return {
+    ...{ ask, copy, first, second, newCache, lines: house.lines },
+    fetch: (...lines: readonly string[]) => ask(requestOf('fetch', [...lines, 'done'])),
+    server: (...args: readonly string[]) => runGit(args, { cwd: repositoryPath }),
+    /** The files of kept answers, once none is being written. */
+    async kept(count: number): Promise<readonly string[]> {
+      for (const deadlineMs = Date.now() + 10_000; Date.now() < deadlineMs; ) {
+        const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+        const files = entries.filter((entry) => entry.isFile())
+        const isDone = files.every(({ name }) => !name.endsWith('.part'))
+        if (isDone && files.length === count) {
+          return files.map((file) => join(file.parentPath, file.name))
+        }
+      }
+      throw new Error(`there were never ${count} answers`)
+    },
+  }
+}
+
+t.test('a second clone costs no process, in this worker and in another', async (t) => {
+  const { ask, newCache, second, kept } = await aCache(t)
+  const list = requestOf('ls-refs', ['peel', 'symrefs', 'ref-prefix refs/heads/'])
+  const clone = requestOf('fetch', ['ofs-delta', 'no-progress', `want ${second}`, 'done'])
+  t.match(await ask(list), { outcome: 'miss', text: `${second} refs/heads/main\n`, starts: 1 })
+  t.match(await ask(list), { outcome: 'hit', starts: 0 })
+  const cold = await ask(clone)
+  t.match(cold, { outcome: 'miss', text: /^000dpackfile\n.*PACK.*0000$/s, starts: 1 })
+  await kept(1)
+  t.strictSame(await ask(clone), { outcome: 'hit', text: cold.text, starts: 0 })
+  const agent = requestOf(
+    'fetch',
+    ['done', `want ${second}`, 'no-progress', 'ofs-delta'],
+    ['agent=x'],
+  )
+  t.strictSame(await ask(agent), { outcome: 'hit', text: cold.text, starts: 0 })
+  const other = newCache()
+  t.match(await ask(list, other), { outcome: 'miss', starts: 1 })
+  t.strictSame(await ask(clone, other), { outcome: 'hit', text: cold.text, starts: 0 })
+})
+
+t.test('clones at the same moment share one process', async (t) => {
+  const { ask, second } = await aCache(t)
+  await ask(requestOf('ls-refs', []))
+  const odd = requestOf('fetch', [`want ${second}`, 'done'], ['session-id=none'])
+  const plain = requestOf('fetch', ['done', `want ${second}`])
+  const all = await Promise.all([odd, plain, plain, plain, odd].map((body) => ask(body)))
+  t.strictSame(all.map(({ outcome }) => outcome).toSorted(), [
+    'join',
+    'join',
+    'join',
+    'join',
+    'miss',
+  ])
+  t.equal(new Set(all.map(({ text }) => text)).size, 1)
+  t.match(all[1]?.text, /PACK/, 'whoever was first and said something odd')
+})
+
+t.test('a push to one branch leaves the answers for the others', async (t) => {
+  const { fetch, copy, second, kept } = await aCache(t)
+  await fetch(`want ${second}`)
+  await kept(1)
+  const third = await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  t.match(
+    await fetch(`want ${second}`),
+    { outcome: 'hit', starts: 1 },
+    'but the list of references',
+  )
+  t.match(await fetch(`want ${second}`), { outcome: 'hit', starts: 0 })
+  t.match(await fetch(`want ${third}`), { outcome: 'miss' })
+})
+
+t.test('what no reference points to any more, or never did, is left to git', async (t) => {
+  const { fetch, server, first, second, kept } = await aCache(t)
+  t.match(await fetch(`want ${second}`), { outcome: 'miss' })
+  await kept(1)
+  t.match(await fetch(`want ${first}`), { outcome: undefined }, 'a commit in the middle')
+  t.match(await fetch(`want ${'1'.repeat(40)}`), { outcome: undefined })
+  await server('update-ref', 'refs/heads/main', first)
+  t.match(await fetch(`want ${second}`), { outcome: 'hit' }, 'the other branch has it')
+  await server('update-ref', '-d', 'refs/heads/topic')
+  t.match(await fetch(`want ${second}`), { outcome: undefined })
+  await server('update-ref', 'refs/heads/topic', second)
+  t.match(await fetch(`want ${second}`), { outcome: 'hit' })
+  await server('config', 'uploadpack.hideRefs', 'refs/heads/topic')
+  t.match(await fetch(`want ${second}`), { outcome: undefined }, 'hidden')
+})
+
+t.test('tags count where they are sent along, and only there', async (t) => {
+  const { fetch, server, second, kept } = await aCache(t)
+  const [plain, tagged] = [[`want ${second}`], [`want ${second}`, 'include-tag', 'no-progress']]
+  const before = await fetch(...tagged)
+  await fetch(...plain)
+  await kept(2)
+  await server('tag', '-a', '-m', 'One', 'v1', second)
+  t.match(await fetch(...plain), { outcome: 'hit' })
+  const after = await fetch(...tagged)
+  t.match(after, { outcome: 'miss' })
+  t.ok(after.text.length > before.text.length + 50, 'the tag is in it')
+})
+
+t.test('a setting, a shallow file and other references count where they have a say', async (t) => {
+  const { fetch, server, first, second, kept } = await aCache(t)
+  await fetch(`want ${second}`)
+  await kept(1)
+  await server('config', 'core.compression', '0')
+  t.match(await fetch(`want ${second}`), { outcome: 'miss' })
+  await kept(2)
+  await server('update-ref', 'refs/tags/old', first)
+  const since = [`want ${second}`, 'deepen-not refs/tags/old']
+  t.match(await fetch(...since), { outcome: 'miss', text: /shallow-info/ })
+  await kept(3)
+  t.match(await fetch(...since), { outcome: 'hit' })
+  await server('update-ref', 'refs/heads/any', second)
+  t.match(await fetch(...since), { outcome: 'miss' })
+})
+
+t.test('a damaged answer is made anew', async (t) => {
+  const { fetch, newCache, ask, second, kept, lines } = await aCache(t)
+  const whole = await fetch(`want ${second}`)
+  const [path = ''] = await kept(1)
+  await truncate(path, 100)
+  const again = await ask(requestOf('fetch', [`want ${second}`, 'done']), newCache())
+  for (const { outcome, text } of [whole, again]) {
+    t.match({ outcome, text }, { outcome: 'miss', text: /^000dpackfile\n.*PACK.*0000$/s })
+  }
+  t.ok(lines.some(({ msg }) => msg === 'a kept answer was damaged and is removed'))
+})
+
+t.test('what is no request of protocol v2 is left to git, without a look', async (t) => {
+  const { ask, fetch, second } = await aCache(t)
+  t.match(await ask(Buffer.from('hello')), { outcome: undefined, starts: 0 })
+  t.match(await fetch(`want ${second}`, `have ${second}`), { outcome: undefined, starts: 0 })
+  t.match(await ask(Buffer.alloc(0)), { outcome: undefined, starts: 0 })
+})

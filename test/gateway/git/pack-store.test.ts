@@ -1,0 +1,229 @@
+/** Kept answers: found whole in memory and on the disk, within their bounds, and never damaged. */
+
+import { mkdir, open, readdir, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import {
+  PackStore,
+  type PackStoreOptions,
+  type StoredPack,
+} from '../../../gateway/git/pack-store.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { incompressible } from '../../helpers/working-copy.js'
+
+const keyOf = (number: number) => number.toString(16).padStart(2, '0').repeat(32)
+
+interface Shop {
+  readonly folder: string
+  readonly lines: string[]
+  /** Another process with the same folder. */
+  newStore(): PackStore
+  pathOf(number: number): string
+  /** Has an answer kept under that number; gives its content. */
+  keep(store: PackStore, number: number, bytes: number): Promise<Buffer>
+  names(): Promise<readonly string[]>
+}
+
+async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Shop> {
+  const folder = join(await temporaryFolder(t), 'packs')
+  const options = {
+    ...{ folder, diskBytesMax: 1 << 30, diskBytesFree: 0, memoryBytesMax: 1_000_000 },
+    ...more,
+  }
+  const lines: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) })
+  return {
+    ...{ folder, lines },
+    newStore: () => new PackStore(options, log),
+    pathOf: (number) => join(folder, keyOf(number).slice(0, 2), keyOf(number)),
+    async keep(store, number, bytes) {
+      t.ok(await store.hasRoom())
+      const content = Buffer.from(incompressible(bytes))
+      const path = join(folder, `${keyOf(number)}.1.part`)
+      await writeFile(path, content)
+      await store.keep(keyOf(number), { path, bytes })
+      return content
+    },
+    async names() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+    },
+  }
+}
+
+async function readAll({ body }: StoredPack): Promise<Buffer> {
+  if (body instanceof Uint8Array) return Buffer.from(body)
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+async function flip(path: string, position: number): Promise<void> {
+  const handle = await open(path, 'r+')
+  const byte = Buffer.alloc(1)
+  await handle.read(byte, 0, 1, position)
+  byte.writeUInt8(byte.readUInt8() ^ 1)
+  await handle.write(byte, 0, 1, position)
+  await handle.close()
+}
+
+t.test('what was kept is found, small or large, by every process', async (t) => {
+  const { newStore, keep, names } = await aShop(t)
+  const writer = newStore()
+  t.equal(await writer.find(keyOf(1)), undefined)
+  const [small, large] = [await keep(writer, 1, 400_000), await keep(writer, 2, 3_000_000)]
+  for (const store of [writer, newStore()]) {
+    for (const round of ['first', 'second']) {
+      const [one, two] = [await store.find(keyOf(1)), await store.find(keyOf(2))]
+      if (one === undefined || two === undefined) throw new Error('not found')
+      t.ok(one.body instanceof Uint8Array, 'the small one is held in memory')
+      t.notOk(two.body instanceof Uint8Array, 'the large one is not')
+      t.strictSame([one.bytes, two.bytes], [400_000, 3_000_000])
+      t.ok((await readAll(one)).equals(small), round)
+      t.ok((await readAll(two)).equals(large), round)
+    }
+  }
+  t.strictSame((await names()).toSorted(), [keyOf(1), keyOf(2)])
+})
+
+t.test('many who ask for one at once share what is loaded', async (t) => {
+  const { newStore, keep } = await aShop(t)
+  const content = await keep(newStore(), 1, 400_000)
+  const store = newStore()
+  const found = await Promise.all(Array.from({ length: 20 }, () => store.find(keyOf(1))))
+  t.equal(new Set(found.map((pack) => pack?.body)).size, 1)
+  t.ok(content.equals(found[0]?.body as Uint8Array))
+})
+
+t.test('memory is bounded: the least recently used one is read from the disk again', async (t) => {
+  const { newStore, keep, pathOf } = await aShop(t)
+  const store = newStore()
+  for (const number of [1, 2, 3]) await keep(store, number, 400_000)
+  const bodyOf = async (number: number) => (await store.find(keyOf(number)))?.body
+  const [first, second] = [await bodyOf(1), await bodyOf(2)]
+  t.equal(await bodyOf(1), first, 'held')
+  await bodyOf(3)
+  t.equal(await bodyOf(1), first, 'still held: it was used after the second')
+  t.not(await bodyOf(2), second, 'let go of')
+  t.ok(await stat(pathOf(2)))
+})
+
+t.test('a damaged one is removed and counts as none', async (t) => {
+  for (const bytes of [400_000, 3_000_000]) {
+    const { newStore, keep, pathOf, names, lines } = await aShop(t)
+    const damages = {
+      'cut at its end': () => truncate(pathOf(1), bytes),
+      'cut to nothing': () => truncate(pathOf(1), 0),
+      'a bit of its first bytes': () => flip(pathOf(1), 10),
+      'a bit of its checksums': () => flip(pathOf(1), bytes + 1),
+      'a bit of its last byte': async () => flip(pathOf(1), (await stat(pathOf(1))).size - 1),
+    }
+    for (const [name, damage] of Object.entries(damages)) {
+      await keep(newStore(), 1, bytes)
+      await damage()
+      const store = newStore()
+      t.equal(await store.find(keyOf(1)), undefined, `${name}, of ${bytes}`)
+      t.strictSame(await names(), [])
+      t.match(lines.at(-1), 'a kept answer was damaged and is removed')
+      const content = await keep(store, 1, bytes)
+      const again = await store.find(keyOf(1))
+      t.ok(again && (await readAll(again)).equals(content), 'the next one is good')
+    }
+  }
+})
+
+t.test('damage in the middle of a small one is seen before anything is sent', async (t) => {
+  const { newStore, keep, pathOf } = await aShop(t)
+  await keep(newStore(), 1, 400_000)
+  await flip(pathOf(1), 399_999)
+  t.equal(await newStore().find(keyOf(1)), undefined)
+})
+
+t.test('damage further on in a large one breaks the answer off, and removes it', async (t) => {
+  const { newStore, keep, pathOf, names } = await aShop(t)
+  const content = await keep(newStore(), 1, 3_000_000)
+  const store = newStore()
+  const good = await store.find(keyOf(1))
+  t.ok(good && (await readAll(good)).equals(content), 'once it was read whole')
+  await sleep(10)
+  await flip(pathOf(1), 2_500_000)
+  const found = await store.find(keyOf(1))
+  if (found === undefined || found.body instanceof Uint8Array) throw new Error('not a stream')
+  let bytes = 0
+  const read = async () => {
+    for await (const chunk of found.body as AsyncIterable<Uint8Array>) bytes += chunk.byteLength
+  }
+  await t.rejects(read(), { name: 'DamagedPack' })
+  t.ok(bytes <= 2_500_000)
+  t.strictSame(await names(), [])
+  t.equal(await store.find(keyOf(1)), undefined)
+})
+
+t.test('what cannot be read at all counts as none', async (t) => {
+  const { newStore, pathOf } = await aShop(t)
+  await mkdir(pathOf(1), { recursive: true })
+  t.equal(await newStore().find(keyOf(1)), undefined)
+})
+
+t.test('beyond the bound of the disk the least recently used ones go', async (t) => {
+  const { newStore, keep, pathOf, names } = await aShop(t, { diskBytesMax: 1_000_000 })
+  for (const number of [1, 2, 3]) await keep(newStore(), number, 300_000)
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+  await utimes(pathOf(1), hoursAgo(3), hoursAgo(3))
+  await utimes(pathOf(2), hoursAgo(2), hoursAgo(9))
+  await utimes(pathOf(3), hoursAgo(1), hoursAgo(1))
+  // To be used counts, also where memory answers for it later.
+  const user = newStore()
+  t.ok(await user.find(keyOf(1)))
+  for (
+    let waits = 0;
+    waits < 200 && (await stat(pathOf(1))).atimeMs < Date.now() - 60_000;
+    waits += 1
+  )
+    await sleep(10)
+  await keep(newStore(), 4, 300_000)
+  t.strictSame((await names()).toSorted(), [keyOf(1), keyOf(3), keyOf(4)])
+  await keep(newStore(), 5, 900_000)
+  t.strictSame(await names(), [keyOf(5)])
+})
+
+t.test('one that is removed under its reader is read to its end', async (t) => {
+  const { newStore, keep, names } = await aShop(t, { diskBytesMax: 3_500_000 })
+  const content = await keep(newStore(), 1, 3_000_000)
+  const store = newStore()
+  const [found, left] = [await store.find(keyOf(1)), await store.find(keyOf(1))]
+  await keep(newStore(), 2, 3_000_000)
+  t.strictSame(await names(), [keyOf(2)])
+  t.ok(found && (await readAll(found)).equals(content))
+  if (left !== undefined && !(left.body instanceof Uint8Array)) {
+    const chunks = left.body[Symbol.asyncIterator]()
+    await chunks.next()
+    await chunks.return?.()
+  }
+  t.equal(await store.find(keyOf(1)), undefined)
+})
+
+t.test('nothing is kept where the disk has too little room, or is not to be used', async (t) => {
+  const room = async (more: Partial<PackStoreOptions>) =>
+    (await aShop(t, more)).newStore().hasRoom()
+  t.equal(await room({}), true)
+  t.equal(await room({ diskBytesFree: Number.MAX_SAFE_INTEGER }), false)
+  t.equal(await room({ diskBytesMax: 0 }), false)
+  const file = join(await temporaryFolder(t), 'file')
+  await writeFile(file, '')
+  t.equal(await room({ folder: join(file, 'packs') }), false, 'no folder can be made')
+})
+
+t.test('what a crash left is removed when it has stood still for an hour', async (t) => {
+  const { folder, newStore, keep, names } = await aShop(t)
+  await keep(newStore(), 1, 1_000)
+  const [old, young] = [`${keyOf(2)}.7.part`, `${keyOf(3)}.8.part`]
+  await writeFile(join(folder, old), 'half')
+  await writeFile(join(folder, young), 'half')
+  const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000)
+  await utimes(join(folder, old), twoHoursAgo, twoHoursAgo)
+  await keep(newStore(), 4, 1_000)
+  t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
+})

@@ -1,0 +1,64 @@
+/** Lines of git's protocol: read where they are exactly one request, left alone otherwise. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { packetLine, readSections } from '../../../gateway/git/pkt-line.js'
+
+const read = (text: string) => readSections(Buffer.from(text, 'latin1'))
+
+t.test('lines stand before or after the delimiter, each without its newline', async (t) => {
+  t.strictSame(read('0009head\n0008tail00010009tail\n0000'), {
+    head: ['head', 'tail'],
+    tail: ['tail'],
+  })
+  t.strictSame(read('0000'), { head: [], tail: [] })
+  t.strictSame(read('00010000'), { head: [], tail: [] })
+  t.strictSame(read('0006\n\n0000'), { head: ['\n'], tail: [] }, 'one newline, as git does')
+  t.strictSame(read('0005\xff0000'), { head: ['\xff'], tail: [] }, 'a byte is a letter')
+})
+
+t.test('what is not exactly one request is not read', async (t) => {
+  const faults = {
+    'no bytes': '',
+    'no flush': '0008line',
+    'bytes behind the flush': '0008line00000',
+    'a second request behind the flush': '0008line00000008line0000',
+    'a second delimiter': '0008line000100010000',
+    'the end of a response': '0008line0002',
+    'a length of three': '00030000',
+    'an empty line': '00040000',
+    'a line longer than the body': '0fffline0000',
+    'a length that is no number': '00g8line0000',
+    'a length in capital letters': `000A${'x'.repeat(6)}0000`,
+    'a length with a sign': '+008line0000',
+    'a length with a blank': ' 008line0000',
+    'a length that is cut': '0008line000',
+    'a line beyond what git sends': `fff1${'x'.repeat(0xfff1 - 4)}0000`,
+  }
+  for (const [fault, body] of Object.entries(faults)) t.equal(read(body), undefined, fault)
+  t.equal(read(`fff0${'x'.repeat(0xfff0 - 4)}0000`)?.head[0]?.length, 0xfff0 - 4, 'the longest')
+})
+
+t.test('what was written as lines is read as these lines', async () => {
+  const bytes = fc.uint8Array({ minLength: 1, maxLength: 50 })
+  const line = bytes.map((some) => `${Buffer.from(some).toString('latin1')}\n`)
+  fc.assert(
+    fc.property(fc.array(line), fc.array(line), (head, tail) => {
+      const body = `${head.map(packetLine).join('')}0001${tail.map(packetLine).join('')}0000`
+      const chomped = (lines: readonly string[]) => lines.map((text) => text.slice(0, -1))
+      t.strictSame(read(body), { head: chomped(head), tail: chomped(tail) })
+    }),
+  )
+})
+
+t.test('no bytes at all make it throw', async () => {
+  const digits = fc.constantFrom('0000', '0001', '0002', '0004', '0008', '000c', '0g00', 'line')
+  const nearly = fc.array(digits).map((parts) => Buffer.from(parts.join('')))
+  const anything = fc.uint8Array().map((bytes) => Buffer.from(bytes))
+  fc.assert(
+    fc.property(fc.oneof(nearly, anything), (body) => {
+      const sections = readSections(body)
+      if (sections !== undefined) t.equal(body.toString('latin1').slice(-4), '0000')
+    }),
+  )
+})

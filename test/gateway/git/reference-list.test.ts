@@ -1,0 +1,169 @@
+/** What is answered from a list of references is what git answers, to the byte. */
+
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/git.js'
+import { initRepository } from '../../../cgi/repository.js'
+import { callUploadPack } from '../../../cgi/upload-pack.js'
+import { normalize, type ObjectFormat } from '../../../gateway/git/normal-request.js'
+import { packetLine } from '../../../gateway/git/pkt-line.js'
+import { ReferenceList, referenceQuestion } from '../../../gateway/git/reference-list.js'
+import { readBody } from '../../../gateway/incoming-body.js'
+import { git as runGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> {
+  async function* body() {
+    yield request
+  }
+  const { signal } = new AbortController()
+  const call = { repositoryPath, gitProtocol: 'version=2', signal, timeoutMs: 30_000 }
+  const answer = await callUploadPack(ours, { ...call, body: body() })
+  return readBody(answer.body, 1 << 24)
+}
+
+async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
+  const list = ReferenceList.parse(await askGit(path, referenceQuestion(objectFormat)))
+  if (list === undefined) throw new Error('git told no list')
+  return list
+}
+
+/** A bare repository with branches, tags of both kinds, and other references. */
+async function aRepository(t: Test, objectFormat: ObjectFormat = 'sha1') {
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat })
+  const copy = await newWorkingCopy(t, objectFormat)
+  await copy.git('remote', 'add', 'origin', path)
+  const commits = [await copy.commit('one'), await copy.commit('two')] as const
+  await copy.git('branch', 'a/b-c', commits[0])
+  await copy.git('branch', 'a/b', commits[0])
+  await copy.git('branch', 'grün')
+  await copy.git('tag', 'light')
+  await copy.git('tag', '-a', '-m', 'One', 'v1', commits[0])
+  await copy.git('tag', '-a', '-m', 'A tag of a tag', 'v1-tag', 'v1')
+  await copy.git('push', '--quiet', 'origin', '--all')
+  await copy.git('push', '--quiet', 'origin', '--tags', `${commits[0]}:refs/pull/1/head`)
+  const git = (...args: readonly string[]) => runGit(args, { cwd: path })
+  await git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main')
+  return { path, commits, git }
+}
+
+const FLAGS = ['peel', 'symrefs', 'unborn'] as const
+const PREFIXES: readonly (readonly string[])[] = [
+  ...[[], [''], ['HEAD'], ['refs/heads/'], ['refs/tags/'], ['refs/heads/', 'refs/tags/', 'HEAD']],
+  ...[['refs/heads/a/b'], ['refs/tags/v1', 'refs/'], ['HE'], ['main'], ['refs/heads/main', 'HEAD']],
+  ...[['refs/nothing'], ['refs/pull/', 'refs/heads/grün'], ['refs/tags/v1-', 'refs/heads/a']],
+]
+
+/** Every request that the flags and prefixes make. */
+function requestsOf(objectFormat: ObjectFormat): readonly Buffer[] {
+  const head = `${packetLine('command=ls-refs\n')}${packetLine(`object-format=${objectFormat}\n`)}`
+  return PREFIXES.flatMap((prefixes) =>
+    Array.from({ length: 2 ** FLAGS.length }, (_, bits) => {
+      const flags = FLAGS.filter((_flag, at) => bits & (1 << at))
+      const names = prefixes.map((prefix) => Buffer.from(prefix).toString('latin1'))
+      const lines = [...flags, ...names.map((name) => `ref-prefix ${name}`)]
+      const tail = lines.map((line) => packetLine(`${line}\n`)).join('')
+      return Buffer.from(`${head}0001${tail}0000`, 'latin1')
+    }),
+  )
+}
+
+/** Compares each answer with git's own; tells those that differ. */
+async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
+  const list = await listOf(path, objectFormat)
+  const wrong: { request: string; git: string; list: string }[] = []
+  const compare = async (body: Buffer) => {
+    const request = normalize(body)
+    if (request?.command !== 'ls-refs') throw new Error('not understood')
+    const [told, known] = [await askGit(path, body), list.answer(request)]
+    if (known.equals(told) && list.answer(request).equals(told)) return
+    wrong.push({ request: body.toString(), git: told.toString(), list: known.toString() })
+  }
+  const requests = requestsOf(objectFormat)
+  for (let at = 0; at < requests.length; at += 4) {
+    await Promise.all(requests.slice(at, at + 4).map(compare))
+  }
+  return wrong
+}
+
+t.test('every form of the question is answered as git does', async (t) => {
+  const { path } = await aRepository(t)
+  t.strictSame(await differences(path), [])
+})
+
+t.test('also for a head without a branch, and with packed and hidden references', async (t) => {
+  const { path, commits, git } = await aRepository(t)
+  await git('update-ref', '--no-deref', 'HEAD', commits[0])
+  await git('pack-refs', '--all')
+  await git('config', 'uploadpack.hideRefs', 'refs/pull')
+  t.strictSame(await differences(path), [])
+  t.notMatch(String(await askGit(path, referenceQuestion('sha1'))), 'refs/pull')
+})
+
+t.test('also for a head whose branch is not born, and in a repository with nothing', async (t) => {
+  const { path, git } = await aRepository(t)
+  await git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
+  t.strictSame(await differences(path), [])
+  const empty = join(await temporaryFolder(t), 'empty.git')
+  await initRepository(ours, empty, { defaultBranch: 'trunk', objectFormat: 'sha1' })
+  t.strictSame(await differences(empty), [])
+})
+
+t.test('also for objects with long names', async (t) => {
+  const { path } = await aRepository(t, 'sha256')
+  t.strictSame(await differences(path, 'sha256'), [])
+})
+
+t.test('tips are what references and tags point to, and nothing else', async (t) => {
+  const { path, commits, git } = await aRepository(t)
+  await git('update-ref', '-d', 'refs/pull/1/head')
+  await git('branch', '-D', 'a/b', 'a/b-c')
+  const list = await listOf(path)
+  const [tag, tagOfTag] = [await git('rev-parse', 'v1'), await git('rev-parse', 'v1-tag')]
+  t.ok(list.areTips([commits[1]]))
+  t.ok(list.areTips([tag, tagOfTag, commits[1]]))
+  t.ok(list.areTips([commits[0]]), 'a tag points to it')
+  t.ok(list.areTips([]))
+  t.notOk(list.areTips([commits[1], '1'.repeat(40)]), 'all of them')
+  t.notOk(list.areTips([await git('rev-parse', 'main^{tree}')]))
+  await git('tag', '-d', 'v1', 'v1-tag')
+  t.notOk((await listOf(path)).areTips([commits[0]]), 'a commit in the middle of a history')
+})
+
+t.test('the digest of tags changes with the tags alone', async (t) => {
+  const { path, commits, git } = await aRepository(t)
+  const digest = async () => (await listOf(path)).tagsDigest
+  const before = await digest()
+  await git('update-ref', 'refs/heads/main', commits[0])
+  await git('update-ref', 'refs/heads/new', commits[0])
+  await git('symbolic-ref', 'HEAD', 'refs/heads/new')
+  t.equal(await digest(), before)
+  await git('tag', 'other', commits[0])
+  const later = await digest()
+  t.not(later, before, 'a new one')
+  await git('tag', '-f', 'other', commits[1])
+  t.not(await digest(), later, 'a moved one')
+  await git('tag', '-d', 'other')
+  t.equal(await digest(), before, 'the same ones again')
+})
+
+t.test('what is no whole list is none', async (t) => {
+  const { path } = await aRepository(t)
+  const whole = await askGit(path, referenceQuestion('sha1'))
+  t.ok(ReferenceList.parse(whole))
+  const oid = '1'.repeat(40)
+  for (const answer of [
+    ...[whole.subarray(0, -4), whole.subarray(0, -10), Buffer.concat([whole, whole])],
+    ...[Buffer.alloc(0), Buffer.from(`${packetLine('ERR upload-pack: not our ref')}0000`)],
+    ...[`${oid}`, `${oid} `, `${oid.slice(1)} HEAD`, `${oid} a what:ever`, `x ${oid} a`].map(
+      (line) => Buffer.from(`${packetLine(`${line}\n`)}0000`),
+    ),
+    Buffer.from(`${packetLine(`${oid} HEAD\n`)}00010000${packetLine('x')}`),
+  ]) {
+    t.equal(ReferenceList.parse(answer), undefined, answer.toString().slice(0, 60))
+  }
+})

@@ -1,0 +1,105 @@
+/** References are asked of git once for each state, and kept within a bound. */
+
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { readSettledState } from '../../../cgi/repository-state.js'
+import { packetLine } from '../../../gateway/git/pkt-line.js'
+import { type AskReferences, ReferenceLists } from '../../../gateway/git/reference-lists.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const listOf = (oid: string) => Buffer.from(`${packetLine(`${oid} refs/heads/main\n`)}0000`)
+
+/** Lists that are asked of a function, and repositories that are folders alone. */
+async function someLists(t: Test, answer: AskReferences) {
+  const folder = await temporaryFolder(t)
+  const asked: string[] = []
+  const lists = new ReferenceLists((path, body, bytesMax) => {
+    asked.push(path)
+    return answer(path, body, bytesMax)
+  })
+  return {
+    asked,
+    async newRepository() {
+      const path = await mkdtemp(join(folder, 'repository-'))
+      await mkdir(join(path, 'refs'))
+      return path
+    },
+    async get(repositoryPath: string, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+      const state = await readSettledState(repositoryPath)
+      if (state === undefined) throw new Error('no state')
+      return lists.get({ repositoryPath, state, objectFormat })
+    },
+  }
+}
+
+t.test('git is asked once for each state, however many ask at once', async (t) => {
+  const { asked, newRepository, get } = await someLists(t, async () => listOf('1'.repeat(40)))
+  const path = await newRepository()
+  await get(path)
+  t.match(await get(path), { isKnown: true })
+  t.equal(asked.length, 1)
+  await writeFile(join(path, 'packed-refs'), '')
+  await readSettledState(path)
+  const all = await Promise.all([get(path), get(path), get(path)])
+  t.strictSame(
+    all.map((list) => list?.isKnown),
+    [false, false, false],
+  )
+  t.equal(new Set(all.map((list) => list?.references)).size, 1)
+  t.equal(asked.length, 2)
+  await get(path, 'sha256')
+  t.equal(asked.length, 3, 'another format is another question')
+})
+
+t.test('what git said while the references changed is not believed', async (t) => {
+  let change = async () => {}
+  const { asked, newRepository, get } = await someLists(t, async () => {
+    await change()
+    return listOf('1'.repeat(40))
+  })
+  const path = await newRepository()
+  change = () => writeFile(join(path, 'packed-refs'), 'new')
+  t.equal(await get(path), undefined)
+  change = async () => {}
+  t.match(await get(path), { isKnown: false })
+  t.match(await get(path), { isKnown: true })
+  t.equal(asked.length, 2)
+})
+
+t.test('what git does not tell is not kept, and what it throws is thrown', async (t) => {
+  const answers = [
+    undefined,
+    Buffer.from('0009ERR x0000'),
+    new Error('no git'),
+    listOf('2'.repeat(40)),
+  ]
+  const { newRepository, get } = await someLists(t, async () => {
+    const answer = answers.shift()
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+  const path = await newRepository()
+  t.equal(await get(path), undefined)
+  t.equal(await get(path), undefined)
+  await t.rejects(get(path), /no git/)
+  t.match(await get(path), { isKnown: false })
+})
+
+t.test('the lists are bounded: those that were not used for the longest time go', async (t) => {
+  const line = packetLine(`${'3'.repeat(40)} refs/heads/${'x'.repeat(10_000)}\n`)
+  const { asked, newRepository, get } = await someLists(t, async (_path, _body, bytesMax) => {
+    const count = Math.floor((bytesMax - 4) / line.length)
+    return Buffer.from(`${line.repeat(count)}0000`)
+  })
+  const paths: string[] = []
+  for (let number = 0; number < 9; number += 1) paths.push(await newRepository())
+  for (const path of paths) {
+    await get(path)
+    await get(paths[0] ?? '')
+  }
+  t.equal(asked.length, 9)
+  t.match(await get(paths[0] ?? ''), { isKnown: true }, 'used all the time')
+  t.match(await get(paths[8] ?? ''), { isKnown: true })
+  t.match(await get(paths[1] ?? ''), { isKnown: false }, 'the oldest')
+})

@@ -1,0 +1,77 @@
+/** The job after pushes repacks the repository of its subject, wherever that has gone meanwhile. */
+
+import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listPushes } from '../../../cgi/journal.js'
+import { repositoryPath } from '../../../cgi/paths.js'
+import { commitFirstFile, initRepository } from '../../../cgi/repository.js'
+import type { Context } from '../../../gateway/context.js'
+import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
+import { deleteRepository } from '../../../sql/repositories.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const { signal } = new AbortController()
+
+async function scene(t: Test) {
+  const { context, house } = await openContext(t)
+  const { id, storage } = await aRepository(house.db, (await aUser(house.db, 'ada')).id, 'library')
+  const path = repositoryPath(house.settings.data.dir, storage)
+  await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  await addPacks(context, path)
+  const run = (stop = signal) => MAINTAIN_REPOSITORY.run(context, String(id), stop)
+  return { house, id, path, run }
+}
+
+async function addPacks({ git }: Context, path: string): Promise<void> {
+  for (const branch of ['one', 'two', 'three']) {
+    const author = { name: 'Ada', email: 'ada@example.com' }
+    const first = { fileName: branch, content: branch, message: 'Begin', when: new Date() }
+    await commitFirstFile(git, path, { ...first, branch, author })
+  }
+}
+
+async function packsOf(path: string): Promise<number> {
+  const names = await readdir(join(path, 'objects', 'pack'))
+  return names.filter((name) => name.endsWith('.pack')).length
+}
+
+t.test('it repacks, and says what it did', async (t) => {
+  const { house, id, path, run } = await scene(t)
+  await run()
+  t.equal(await packsOf(path), 1)
+  t.match(house.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
+})
+
+t.test('an old lock that would stand in its way is swept first', async (t) => {
+  const { house, path, run } = await scene(t)
+  const lock = join(path, 'objects', 'maintenance.lock')
+  await writeFile(lock, '')
+  await t.rejects(run(), { message: /maintained already/ }, 'a young one is somebody at work')
+  const hourAgo = new Date(Date.now() - 3_700_000)
+  await utimes(lock, hourAgo, hourAgo)
+  await run()
+  t.equal(await packsOf(path), 1)
+  t.match(
+    house.lines.find(({ msg }) => msg === 'what a crash left was removed'),
+    { swept: [lock] },
+  )
+})
+
+t.test('a repository that has gone needs nothing', async (t) => {
+  const { house, id, path, run } = await scene(t)
+  await rm(path, { recursive: true })
+  await t.rejects(run(), { code: 'ENOENT' }, 'a folder that is missing is a fault')
+  await deleteRepository(house.db, id)
+  await run()
+})
+
+t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
+  const { house, path, run } = await scene(t)
+  await t.rejects(run(AbortSignal.abort()))
+  t.equal(await packsOf(path), 3)
+  t.equal((await listPushes(house.settings.data.dir)).size, 0)
+  await run()
+  t.equal(await packsOf(path), 1)
+})

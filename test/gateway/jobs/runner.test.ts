@@ -1,0 +1,230 @@
+/** Jobs of the database are done soon, one at a time, and given back or tried again. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { JobContext, JobKind } from '../../../gateway/jobs/job.js'
+import { createJobRunner, type JobRunner } from '../../../gateway/jobs/runner.js'
+import type { Database } from '../../../sql/database.js'
+import { selectRows } from '../../../sql/dialect.js'
+import { enqueueJob, JOB_ATTEMPTS_MAX } from '../../../sql/jobs.js'
+import { type House, openContext } from '../../helpers/gateway.js'
+import { until } from '../../helpers/server-processes.js'
+
+interface Scene {
+  readonly context: JobContext
+  readonly house: House
+  readonly db: Database
+  /** Starts a runner that looks at once; it is stopped at the end of the test. */
+  run(kinds: readonly JobKind[], leaseMs?: number): JobRunner
+  ask(subject?: string): Promise<void>
+}
+
+async function scene(t: Test): Promise<Scene> {
+  const { context, house } = await openContext(t)
+  const { db } = house
+  return {
+    ...{ context, house, db },
+    run(kinds, leaseMs = 60_000) {
+      const runner = createJobRunner(context, { kinds, leaseMs })
+      runner.start()
+      runner.lookIn(0)
+      t.teardown(() => runner.stop())
+      return runner
+    },
+    ask: (subject = '7') => enqueueJob(db, { kind: 'paint', subject, delayMs: 0 }),
+  }
+}
+
+interface Row {
+  readonly kind: string
+  readonly subject: string
+  readonly attempts: number
+  readonly lease: string | null
+  readonly run_after: number
+}
+
+const rowsOf = (db: Database) =>
+  selectRows<Row>(db, 'select kind, subject, attempts, lease, run_after from jobs order by id')
+
+/** Whether all jobs are done within seconds. */
+async function areDone(db: Database): Promise<boolean> {
+  const rows = await until(
+    () => rowsOf(db),
+    (left) => left.length === 0,
+    10_000,
+  )
+  return rows.length === 0
+}
+
+t.test('what is due is done, in the order in which it came', async (t) => {
+  const { db, ask, run } = await scene(t)
+  const painted: string[] = []
+  for (const subject of ['a', 'b', 'c']) {
+    await ask(subject)
+    await sleep(2)
+  }
+  run([{ kind: 'paint', run: async (_context, subject) => void painted.push(subject) }])
+  t.ok(await areDone(db))
+  t.strictSame(painted, ['a', 'b', 'c'])
+})
+
+t.test('two runners of a machine do one job at a time', async (t) => {
+  const { db, ask, run } = await scene(t)
+  let running = 0
+  const seen: number[] = []
+  const paint: JobKind = {
+    kind: 'paint',
+    async run() {
+      running += 1
+      seen.push(running)
+      await sleep(40)
+      running -= 1
+    },
+  }
+  for (const subject of ['a', 'b', 'c', 'd']) await ask(subject)
+  const runners = [run([paint]), run([paint])]
+  await until(
+    async () => {
+      for (const runner of runners) runner.lookIn(0)
+      return rowsOf(db)
+    },
+    (left) => left.length === 0,
+    10_000,
+  )
+  t.strictSame(seen, [1, 1, 1, 1])
+})
+
+t.test('one that fails is logged, waits and is given up in the end', async (t) => {
+  const { db, ask, run, house } = await scene(t)
+  await ask()
+  const runner = run([{ kind: 'paint', run: () => Promise.reject(new Error('no paint')) }])
+  for (let attempt = 1; attempt < JOB_ATTEMPTS_MAX; attempt += 1) {
+    const isPostponed = ([row]: readonly Row[]) => row?.attempts === attempt && row.lease === null
+    const [row] = await until(() => rowsOf(db), isPostponed, 10_000)
+    t.equal(row?.attempts, attempt)
+    t.ok((row?.run_after ?? 0) > Date.now() + 20_000)
+    await db('jobs').update({ run_after: 0 })
+    runner.lookIn(0)
+  }
+  t.ok(await areDone(db))
+  const lines = house.lines.filter(({ job }) => job === 'paint')
+  t.match(lines[0], {
+    level: 40,
+    msg: 'a job is to be tried again',
+    error: { message: 'no paint' },
+  })
+  t.match(lines.at(-1), { level: 50, msg: 'a job was given up', attempts: JOB_ATTEMPTS_MAX })
+})
+
+t.test('one that ends its process each time is not tried for ever', async (t) => {
+  const { db, ask, run, house } = await scene(t)
+  await ask()
+  await db('jobs').update({ attempts: JOB_ATTEMPTS_MAX })
+  run([{ kind: 'paint', run: async () => void t.fail('it was tried') }])
+  t.ok(await areDone(db))
+  t.match(house.lines.at(-1), { msg: 'a job was given up' })
+})
+
+t.test('a kind of another version is left to it', async (t) => {
+  const { db, ask, run } = await scene(t)
+  await ask()
+  run([])
+  const isPostponed = ([row]: readonly Row[]) => row?.attempts === 1 && row.lease === null
+  t.match(await until(() => rowsOf(db), isPostponed, 10_000), [{ kind: 'paint', attempts: 1 }])
+})
+
+/** A job that lasts until it is told to stop. */
+function endless() {
+  const state = { isStarted: false }
+  const kind: JobKind = {
+    kind: 'paint',
+    run: (_context, _subject, signal) =>
+      new Promise((_resolve, reject) => {
+        state.isStarted = true
+        signal.addEventListener('abort', () => reject(new Error('it was ended')))
+      }),
+  }
+  return { state, kind }
+}
+
+t.test('a runner that is stopped ends its job and gives it back', async (t) => {
+  const { db, ask, run, house } = await scene(t)
+  await ask()
+  const { state, kind } = endless()
+  const runner = run([kind])
+  t.ok(await until(async () => state.isStarted, Boolean, 10_000))
+  t.match(await rowsOf(db), [{ attempts: 1, lease: /^\w{32}$/ }])
+  await runner.stop()
+  t.match(await rowsOf(db), [{ attempts: 0, lease: null }])
+  t.strictSame(
+    house.lines.filter(({ level }) => Number(level) > 30),
+    [],
+    'which is no failure',
+  )
+  runner.lookIn(0)
+  await sleep(50)
+  t.match(await rowsOf(db), [{ attempts: 0 }], 'and takes no other')
+})
+
+t.test('a lease is renewed while the job runs, and one that is lost ends it', async (t) => {
+  const { db, ask, run, house } = await scene(t)
+  await ask()
+  const { state, kind } = endless()
+  run([kind], 400)
+  t.ok(await until(async () => state.isStarted, Boolean, 10_000))
+  await sleep(1_000)
+  const [held] = await selectRows<{ leased_until: number }>(db, 'select leased_until from jobs')
+  t.ok((held?.leased_until ?? 0) > Date.now(), 'still held')
+  await db('jobs').update({ lease: 'f'.repeat(32), leased_until: Date.now() + 60_000 })
+  const isTold = async () => house.lines.some(({ msg }) => msg === 'the lease of a job was lost')
+  t.ok(await until(isTold, Boolean, 10_000))
+  t.match(await rowsOf(db), [{ attempts: 1, lease: 'f'.repeat(32) }], 'the other one keeps it')
+})
+
+t.test('what is to be done every hour waits again, also when it failed', async (t) => {
+  const { db, run, context } = await scene(t)
+  let runs = 0
+  const everyMs = 3_600_000
+  const mow: JobKind = {
+    ...{ kind: 'mow', everyMs },
+    async run() {
+      runs += 1
+      if (runs === 2) throw new Error('it rains')
+    },
+  }
+  const runner = run([mow])
+  const [asked] = await until(
+    () => rowsOf(db),
+    (rows) => rows.length > 0,
+    10_000,
+  )
+  t.match(asked, { kind: 'mow', subject: 'all' })
+  t.ok(Number(asked?.run_after) <= Date.now() + context.settings.maintenance.delayMs)
+  const due = async (attempts: number) => {
+    await db('jobs').update({ run_after: 0, attempts })
+    runner.lookIn(0)
+    const isWaiting = ([row]: readonly Row[]) => Number(row?.run_after) > 0 && row?.lease === null
+    return (await until(() => rowsOf(db), isWaiting, 10_000))[0]
+  }
+  t.ok(Number((await due(0))?.run_after) > Date.now() + everyMs - 60_000)
+  const after = await due(JOB_ATTEMPTS_MAX - 1)
+  t.ok(Number(after?.run_after) > Date.now() + everyMs - 60_000)
+  t.equal(runs, 2)
+})
+
+t.test('a database that is away is told once, and found again', async (t) => {
+  const { db, ask, run, house } = await scene(t)
+  await ask()
+  await db.schema.renameTable('jobs', 'elsewhere')
+  const painted: string[] = []
+  const runner = run([{ kind: 'paint', run: async (_c, subject) => void painted.push(subject) }])
+  const count = () => house.lines.filter(({ msg }) => msg === 'no job can be had').length
+  t.ok(await until(async () => count() > 0, Boolean, 10_000))
+  runner.lookIn(0)
+  await sleep(100)
+  t.equal(count(), 1)
+  await db.schema.renameTable('elsewhere', 'jobs')
+  runner.lookIn(0)
+  t.ok(await areDone(db))
+  t.strictSame(painted, ['7'])
+})

@@ -1,0 +1,23 @@
+/** The job of every hour removes what crashes left, and says so. */
+
+import { existsSync } from 'node:fs'
+import { mkdir, utimes } from 'node:fs/promises'
+import t from 'tap'
+import { newStorageKey, repositoryPath } from '../../../cgi/paths.js'
+import { SWEEP_REPOSITORIES } from '../../../gateway/jobs/sweep-repositories.js'
+import { openContext } from '../../helpers/gateway.js'
+
+const { signal } = new AbortController()
+
+t.test('half a repository of an hour ago goes, with a line in the log', async (t) => {
+  const { context, house } = await openContext(t)
+  await SWEEP_REPOSITORIES.run(context, 'all', signal)
+  t.strictSame(house.lines, [], 'nothing to do, nothing to say')
+  const path = `${repositoryPath(house.settings.data.dir, newStorageKey())}.new-0123456789ab`
+  await mkdir(path, { recursive: true })
+  const hourAgo = new Date(Date.now() - 3_700_000)
+  await utimes(path, hourAgo, hourAgo)
+  await SWEEP_REPOSITORIES.run(context, 'all', signal)
+  t.notOk(existsSync(path))
+  t.match(house.lines, [{ msg: 'what a crash left was removed', swept: [path] }])
+})

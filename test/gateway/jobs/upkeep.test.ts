@@ -1,0 +1,43 @@
+/** A push is followed by one job, which may never make the push fail. */
+
+import t from 'tap'
+import { createUpkeep } from '../../../gateway/jobs/upkeep.js'
+import { closeDatabase } from '../../../sql/database.js'
+import { selectRows } from '../../../sql/dialect.js'
+import { openContext } from '../../helpers/gateway.js'
+
+const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_DELAY: '30s' }
+
+t.test('a burst of pushes is one job, after the delay', async (t) => {
+  const { context, house } = await openContext(t, { environment: ENABLED })
+  const upkeep = createUpkeep(context)
+  await Promise.all([7, 7, 7, 8].map((id) => upkeep.pushWasTaken(id)))
+  const rows = await selectRows<{ run_after: number }>(
+    house.db,
+    'select kind, subject, run_after from jobs order by subject',
+  )
+  t.match(rows, [
+    { kind: 'maintain-repository', subject: '7' },
+    { kind: 'maintain-repository', subject: '8' },
+  ])
+  for (const row of rows) t.ok(Math.abs(row.run_after - Date.now() - 30_000) < 5_000)
+})
+
+t.test('without upkeep nothing is asked for', async (t) => {
+  const { context, house } = await openContext(t)
+  const upkeep = createUpkeep(context)
+  upkeep.start()
+  await upkeep.pushWasTaken(7)
+  await upkeep.stop()
+  t.strictSame(await selectRows(house.db, 'select * from jobs'), [])
+})
+
+t.test('a database that is away is logged, and nothing is thrown', async (t) => {
+  const { context, house } = await openContext(t, { environment: ENABLED })
+  const upkeep = createUpkeep(context)
+  await closeDatabase(house.db)
+  await upkeep.pushWasTaken(7)
+  t.match(house.lines.at(-1), { level: 40, msg: 'no upkeep will follow a push', repository: 7 })
+  upkeep.start()
+  await upkeep.stop()
+})

@@ -1,0 +1,81 @@
+/** What a fetch of protocol v2 brings, taken apart so that two answers can be compared. */
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { type IncomingHttpHeaders, request as send } from 'node:http'
+import { join } from 'node:path'
+import { git } from './git-client.js'
+
+/** One POST to git-upload-pack, on a connection of its own, read to its end. */
+export interface FetchPost {
+  readonly port: number
+  /** `/owner/name.git` */
+  readonly path: string
+  readonly authorization?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export interface FetchReply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Sends it. */
+export function postFetch({ port, path, authorization, body, ...more }: FetchPost) {
+  const headers = {
+    'content-type': 'application/x-git-upload-pack-request',
+    'content-length': String(body.byteLength),
+    'git-protocol': 'version=2',
+    ...(authorization === undefined ? {} : { authorization }),
+    ...more.headers,
+  }
+  const options = { host: '127.0.0.1', port, method: 'POST', headers, agent: false as const }
+  return new Promise<FetchReply>((resolve, reject) => {
+    const sent = send({ ...options, path: `${path}/git-upload-pack` }, (got) => {
+      const chunks: Buffer[] = []
+      got.on('data', (chunk: Buffer) => chunks.push(chunk))
+      got.on('error', reject)
+      got.on('end', () => {
+        const { statusCode: status = 0, headers } = got
+        resolve({ status, headers, body: Buffer.concat(chunks) })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** gitprotocol-v2(5) "fetch": the lines before the pack, and the pack from its side band. */
+export interface FetchAnswer {
+  readonly lines: readonly string[]
+  readonly pack: Buffer
+  /** Whether a flush ended it. */
+  readonly isWhole: boolean
+}
+
+export function readFetchAnswer(answer: Buffer): FetchAnswer {
+  const lines: string[] = []
+  const pack: Buffer[] = []
+  let isPack = false
+  for (let at = 0; at < answer.length; ) {
+    const length = Number.parseInt(answer.toString('latin1', at, at + 4), 16)
+    if (length === 0) return { lines, pack: Buffer.concat(pack), isWhole: at + 4 === answer.length }
+    const content = answer.subarray(at + 4, at + length)
+    at += Math.max(length, 4)
+    if (isPack && content[0] === 1) pack.push(content.subarray(1))
+    else if (!isPack && length > 4) lines.push(content.toString('latin1').trimEnd())
+    if (lines.at(-1) === 'packfile') isPack = true
+  }
+  return { lines, pack: Buffer.concat(pack), isWhole: false }
+}
+
+/** The names of all objects of a whole pack, sorted. Throws when git does not take it. */
+export async function objectsOf(pack: Buffer, folder: string): Promise<readonly string[]> {
+  const path = join(folder, `${process.hrtime.bigint()}.pack`)
+  await writeFile(path, pack)
+  await git(['index-pack', path], { cwd: folder })
+  const index = await readFile(path.replace(/pack$/, 'idx'))
+  const listed = await git(['show-index'], { cwd: folder, input: index })
+  return [...listed.matchAll(/^\d+ ([0-9a-f]+)/gm)].map(([, oid = '']) => oid).sort()
+}

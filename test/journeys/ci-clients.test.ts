@@ -1,0 +1,130 @@
+/** The clones of build servers in their own words, each twice, so that the second is warm. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Test, t } from 'tap'
+import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly remote: string
+  readonly tip: string
+  readonly folder: string
+}
+
+async function setScene(t: Test): Promise<Scene> {
+  const gatehouse = await startGatehouse(t)
+  const ada = await gatehouse.addUser('ada')
+  const part = ada.remote(`${await makeRepository(ada, 'part')}.git`)
+  const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
+  const copy = await newWorkingCopy(t)
+  await copy.commit('one')
+  await copy.git('push', '--quiet', part, 'HEAD:refs/heads/main')
+  await copy.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', part, 'part')
+  await copy.git('commit', '--quiet', '-m', 'A part')
+  await mkdir(join(copy.path, 'docs'))
+  for (const name of ['two', 'docs/three', 'four']) await copy.commit(name)
+  await copy.git('tag', '-a', '-m', 'First', 'v1', 'HEAD~2')
+  await copy.git('push', '--quiet', remote, 'HEAD:refs/heads/main', 'HEAD~3:refs/heads/old', 'v1')
+  const tip = await copy.git('rev-parse', 'HEAD')
+  return { gatehouse, remote, tip, folder: await temporaryFolder(t) }
+}
+
+type Words = readonly string[]
+
+/** `SHA` and `URL` stand for the commit and the address; each line is a git command. */
+const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
+  'actions/checkout': [
+    ['fetch', '--no-tags', '--prune', '--no-recurse-submodules', '--depth=1', 'origin'].concat(
+      '+SHA:refs/remotes/origin/main',
+    ),
+    ['checkout', '--force', '-B', 'main', 'refs/remotes/origin/main'],
+  ],
+  'actions/checkout with fetch-depth: 0': [
+    ['fetch', '--prune', '--no-recurse-submodules', 'origin'].concat(
+      '+refs/heads/*:refs/remotes/origin/*',
+      '+refs/tags/*:refs/tags/*',
+    ),
+    ['checkout', '--force', '-B', 'main', 'refs/remotes/origin/main'],
+  ],
+  'actions/checkout with filter and sparse-checkout': [
+    ['fetch', '--no-tags', '--prune', '--filter=blob:none', '--depth=1', 'origin'].concat(
+      '+SHA:refs/remotes/origin/main',
+    ),
+    ['sparse-checkout', 'set', 'docs'],
+    ['checkout', '--force', '-B', 'main', 'refs/remotes/origin/main'],
+  ],
+  'GitLab runner': [
+    [
+      'fetch',
+      'origin',
+      '+SHA:refs/pipelines/1',
+      '+refs/heads/main:refs/remotes/origin/main',
+    ].concat(...['--depth', '20', '--prune', '--quiet']),
+    ['checkout', '-f', '-q', 'SHA'],
+  ],
+  Jenkins: [
+    [
+      'fetch',
+      '--tags',
+      '--force',
+      '--progress',
+      '--',
+      'URL',
+      '+refs/heads/*:refs/remotes/origin/*',
+    ],
+    ['checkout', '-f', 'SHA'],
+  ],
+  'Jenkins, shallow': [
+    ['fetch', '--no-tags', '--force', '--depth=1', '--', 'URL'].concat(
+      '+refs/heads/main:refs/remotes/origin/main',
+    ),
+    ['checkout', '-f', 'SHA'],
+  ],
+  Woodpecker: [
+    ['fetch', '--no-tags', '--depth=1', '--filter=tree:0', 'origin', '+SHA:'],
+    ['reset', '--hard', '-q', 'SHA'],
+  ],
+  'a clone of one branch': [
+    ['fetch', '--depth=2', 'origin', '+refs/heads/old:refs/remotes/origin/old'],
+    ['fetch', '--unshallow', 'origin', '+refs/heads/main:refs/remotes/origin/main'],
+    ['checkout', '-f', 'SHA'],
+  ],
+}
+
+t.test('each way in which build servers clone works, cold and warm', async (t) => {
+  const { gatehouse, remote, tip, folder } = await setScene(t)
+  for (const [name, commands] of Object.entries(CLIENTS)) {
+    for (const turn of ['cold', 'warm']) {
+      const before = await countPackCache(gatehouse)
+      const cwd = join(folder, `${name} ${turn}`.replace('/', ' '))
+      await mkdir(cwd)
+      await git(['init', '--quiet'], { cwd })
+      await git(['remote', 'add', 'origin', remote], { cwd })
+      for (const words of commands) {
+        const filled = words.map((word) => word.replace('SHA', tip).replace('URL', remote))
+        await git(filled, { cwd })
+      }
+      t.equal(await git(['rev-parse', 'HEAD'], { cwd }), tip, `${name}, ${turn}`)
+      t.equal(await git(['status', '--porcelain'], { cwd }), '', 'all of it is there')
+      const after = await countPackCache(gatehouse)
+      // Who asks for a commit by its name asks for no references.
+      if (turn === 'warm') t.ok(after.hit > before.hit, `${name}: answered from what was kept`)
+    }
+  }
+})
+
+t.test('a shallow clone with submodules', async (t) => {
+  const { remote, folder, tip } = await setScene(t)
+  for (const name of ['cold', 'warm']) {
+    const words = ['--depth=1', '--recurse-submodules', '--shallow-submodules']
+    await git(['clone', '--quiet', ...words, remote, name], { cwd: folder })
+    t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, name) }), tip)
+    t.match(await git(['ls-files'], { cwd: join(folder, name, 'part') }), 'one')
+  }
+})

@@ -1,0 +1,144 @@
+/** Upkeep after pushes: few packs, a bitmap and a commit-graph, and a kill that blocks nothing. */
+
+import { randomBytes } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listPushes } from '../../cgi/journal.js'
+import { forEachDatabase } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { gitProcessesOf, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const ENVIRONMENT = {
+  GATEHOUSE_MAINTENANCE_ENABLED: 'true',
+  GATEHOUSE_MAINTENANCE_DELAY: '300ms',
+}
+const PUSHES = 10
+const WITHIN_MS = 30_000
+const ROUNDS = isFullSize ? 20 : 2
+/** The lease of a worker that was killed has to run out before the next one takes its job. */
+const TAKEN_WITHIN_MS = 60_000
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly copy: WorkingCopy
+  readonly remote: string
+  /** The repository on the server's disk. */
+  readonly path: string
+}
+
+async function startScene(t: Test, options: Parameters<typeof startGatehouse>[1]): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { ...options, environment: ENVIRONMENT })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'library')
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  const copy = await newWorkingCopy(t)
+  return { gatehouse, ada, copy, path, remote: ada.remote('ada/library.git') }
+}
+
+interface Order {
+  readonly packs: number
+  readonly hasBitmap: boolean
+  readonly hasGraph: boolean
+}
+
+/** What a cold clone of a repository can lean on. */
+async function orderOf(path: string): Promise<Order> {
+  const packs = await readdir(join(path, 'objects', 'pack'))
+  const info = await readdir(join(path, 'objects', 'info'))
+  return {
+    packs: packs.filter((name) => name.endsWith('.pack')).length,
+    hasBitmap: packs.some((name) => name.endsWith('.bitmap')),
+    hasGraph: info.includes('commit-graph'),
+  }
+}
+
+const isInOrder = ({ packs, hasBitmap, hasGraph }: Order) => packs <= 2 && hasBitmap && hasGraph
+
+await forEachDatabase(t, 'pushes are followed by upkeep', async (t, location) => {
+  const { gatehouse, copy, remote, path } = await startScene(t, { location })
+  for (let push = 0; push < PUSHES; push += 1) {
+    await copy.commit(`file-${push}`)
+    await copy.git('push', '--quiet', remote, 'main')
+  }
+  const order = await until(() => orderOf(path), isInOrder, WITHIN_MS)
+  t.ok(isInOrder(order), JSON.stringify(order))
+  const isIdle = async () => (await gitProcessesOf(gatehouse.dataDir)).length === 0
+  t.ok(await until(isIdle, Boolean, WITHIN_MS))
+  t.strictSame(await faultsOnDisk(gatehouse), [])
+  const clone = await cloneInto(t, remote)
+  t.equal(await clone.git('rev-parse', 'HEAD'), await copy.git('rev-parse', 'main'))
+  t.equal((await readdir(clone.path)).length, PUSHES + 1)
+  const runs = gatehouse.log().split('"msg":"a repository was maintained"').length - 1
+  t.ok(runs > 0 && runs < PUSHES, `${runs} runs for ${PUSHES} pushes`)
+  t.notMatch(gatehouse.log(), /"level":"(?:warn|error)"/)
+  t.equal(await gatehouse.stop(), 0)
+  t.strictSame(await leavingsIn(gatehouse.dataDir), [])
+})
+
+t.test('kill -9 in the middle of upkeep blocks nothing', async (t) => {
+  const scene = await startScene(t, {})
+  let killed = 0
+  for (let round = 0; round < ROUNDS; round += 1) killed += await playRound(t, scene, round)
+  t.ok(killed > 0, `${killed} processes of git were killed at work`)
+})
+
+/** Kills the server, and in every other round its git with it, as soon as upkeep is at work. */
+async function playRound(t: Test, scene: Scene, round: number): Promise<number> {
+  const { gatehouse, copy, remote, path } = scene
+  for (const part of ['a', 'b']) {
+    for (let file = 0; file < 200; file += 1) {
+      const text = randomBytes(4_000).toString('hex')
+      await writeFile(join(copy.path, `file-${round}-${part}-${file}`), text)
+    }
+    await copy.git('add', '.')
+    await copy.git('commit', '--quiet', '-m', `round ${round}`)
+    await copy.git('push', '--quiet', remote, `HEAD:refs/heads/main-${part}`)
+  }
+  const gits = await untilAtWork(gatehouse.dataDir)
+  const victims = round % 2 === 0 ? gits : []
+  killAll([gatehouse.pid, ...(await workersOf(gatehouse.pid)), ...victims])
+  await gatehouse.stop('SIGKILL')
+  await gatehouse.start()
+  const left = await until(
+    () => leavingsIn(gatehouse.dataDir),
+    (paths) => paths.length === 0,
+    WITHIN_MS,
+  )
+  t.strictSame(left, [], `round ${round}: nothing is left of it`)
+  t.strictSame(await faultsOnDisk(gatehouse), [], `round ${round}: git fsck is clean`)
+  await copy.commit(`after-${round}`)
+  await copy.git('push', '--quiet', remote, 'main')
+  const clone = await cloneInto(t, remote)
+  t.equal(await clone.git('rev-parse', 'HEAD'), await copy.git('rev-parse', 'main'))
+  const { exitCode, output, errorText } = await gatehouse.run('repo', 'maintain', 'ada/library')
+  t.equal(exitCode, 0, errorText)
+  t.match(output, /^maintained ada\/library: \d+ packs before, \d after, \d+ KiB\n$/)
+  t.match(await orderOf(path), { hasBitmap: true, hasGraph: true }, 'meanwhile it is done by hand')
+  return gits.length
+}
+
+/** The git of upkeep that runs now. Upkeep notes its own process as well, which a push does not. */
+async function untilAtWork(dataDir: string): Promise<readonly number[]> {
+  const look = async () => {
+    const noted = [...(await listPushes(dataDir)).values()]
+    const own = noted.find(({ leader, gateway }) => leader.pid === gateway.pid)
+    const leaders = noted.filter(({ leader, gateway }) => leader.pid !== gateway.pid)
+    return own === undefined ? [] : leaders.map(({ leader }) => leader.pid)
+  }
+  return until(look, (pids) => pids.length > 0, TAKEN_WITHIN_MS)
+}
+
+function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself just now.
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** The product and its peers work by turns, and the figures are medians of the rounds. */
+
+import t from 'tap'
+import { compare, type Side } from '../../../scripts/benchmarks/compare.js'
+
+interface Script {
+  readonly name: string
+  /** Operations in the second that each turn takes. */
+  readonly operations: readonly number[]
+  /** CPU of each turn; absent: not to be known. */
+  readonly cpuMs?: readonly number[]
+}
+
+/** A side that does as it is told, turn by turn, and notes when it was asked. */
+function scripted({ name, operations, cpuMs }: Script, turns: string[]): Side {
+  let turn = 0
+  let usedMs = 0
+  return {
+    work: async () => {
+      turns.push(name)
+      usedMs += cpuMs?.[turn] ?? 0
+      turn += 1
+      return { operations: operations[turn - 1] ?? 0, seconds: 1 }
+    },
+    cpuMs: async () => (cpuMs === undefined ? undefined : usedMs),
+  }
+}
+
+t.test('each peer is compared with the product of the same round, after a warm-up', async (t) => {
+  const turns: string[] = []
+  const { product, against } = await compare(
+    // The first turn of each would spoil every median, had it counted.
+    scripted({ name: 'own', operations: [1, 10, 20, 40], cpuMs: [9_000, 10, 20, 80] }, turns),
+    scripted({ name: 'git', operations: [1, 5, 20, 10], cpuMs: [9_000, 20, 20, 10] }, turns),
+    scripted({ name: 'file', operations: [1, 40, 40, 40], cpuMs: [9_000, 10, 10, 10] }, turns),
+  )
+  t.strictSame(turns.slice(0, 6), ['own', 'git', 'file', 'own', 'git', 'file'])
+  t.equal(turns.length, 12)
+  t.strictSame(product, { perSecond: 20, cpuMsPerOperation: 1 })
+  t.strictSame(against, [
+    { peer: { perSecond: 10, cpuMsPerOperation: 1 }, speedRatio: 2, cpuRatio: 1 },
+    { peer: { perSecond: 40, cpuMsPerOperation: 0.25 }, speedRatio: 0.5, cpuRatio: 4 },
+  ])
+})
+
+t.test('without the right to count CPU, speeds are compared alone', async (t) => {
+  const operations = [3, 3, 3, 3]
+  const { product, against } = await compare(
+    scripted({ name: 'own', operations }, []),
+    scripted({ name: 'git', operations, cpuMs: [1, 1, 1, 1] }, []),
+  )
+  t.equal(product.cpuMsPerOperation, undefined)
+  t.match(against, [{ speedRatio: 1, cpuRatio: undefined }])
+})

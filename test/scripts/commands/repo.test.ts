@@ -1,0 +1,66 @@
+/** `gatehouse repo maintain`: a repository is repacked by hand, and one line says what was done. */
+
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/git.js'
+import { listPushes } from '../../../cgi/journal.js'
+import { repositoryPath } from '../../../cgi/paths.js'
+import { commitFirstFile, initRepository } from '../../../cgi/repository.js'
+import { withDatabase } from '../../../scripts/commands/command.js'
+import { REPO_COMMANDS } from '../../../scripts/commands/repo.js'
+import { runCommand, useDataFolder } from '../../helpers/command.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const ours = await findGit()
+
+/** A repository ada/library of three packs; answers its folder. */
+async function library(t: Test): Promise<{ readonly dataDir: string; readonly path: string }> {
+  const dataDir = await useDataFolder(t)
+  const { storage } = await withDatabase(async (db) =>
+    aRepository(db, (await aUser(db, 'ada')).id, 'library'),
+  )
+  const path = repositoryPath(dataDir, storage)
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  for (const branch of ['one', 'two', 'three']) {
+    const author = { name: 'Ada', email: 'ada@example.com' }
+    const first = { fileName: branch, content: branch, message: 'Begin', when: new Date() }
+    await commitFirstFile(ours, path, { ...first, branch, author })
+  }
+  return { dataDir, path }
+}
+
+const maintain = (t: Test, name: string) => runCommand(t, REPO_COMMANDS, 'repo', 'maintain', name)
+
+t.test('three packs become one, and one line says so', async (t) => {
+  const { path, dataDir } = await library(t)
+  const lines = await maintain(t, 'ADA/Library')
+  t.match(lines, [/^maintained ada\/library: 3 packs before, 1 after, \d+ KiB$/])
+  t.equal(lines.length, 1)
+  const files = await readdir(join(path, 'objects', 'pack'))
+  t.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
+  t.ok(files.some((name) => name.endsWith('.bitmap')))
+  t.equal((await listPushes(dataDir)).size, 0)
+})
+
+t.test('what cannot be done is said in a line', async (t) => {
+  const { path } = await library(t)
+  await t.rejects(maintain(t, 'ada/absent'), { message: 'there is no repository ada/absent' })
+  await t.rejects(maintain(t, 'bob/library'), { message: 'there is no repository bob/library' })
+  for (const name of ['ada', 'ada/', '/library', 'ada/library/x']) {
+    await t.rejects(maintain(t, name), { message: 'a repository is named as OWNER/REPO' }, name)
+  }
+  await writeFile(join(path, 'objects', 'maintenance.lock'), '')
+  await t.rejects(maintain(t, 'ada/library'), { message: /maintained already/ })
+})
+
+t.test('a row without a folder, and a git that fails, are told from each other', async (t) => {
+  const { path } = await library(t)
+  await withDatabase(async (db) => {
+    const [row] = await db('owners').where({ name: 'ada' }).select('id')
+    await aRepository(db, row.id, 'rowonly')
+  })
+  await t.rejects(maintain(t, 'ada/rowonly'), { message: /^the folder .* is not there$/ })
+  await writeFile(join(path, 'objects', 'pack', 'multi-pack-index.lock'), '')
+  await t.rejects(maintain(t, 'ada/library'), { message: /^git repack failed/ })
+})

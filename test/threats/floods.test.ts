@@ -1,0 +1,337 @@
+/** Floods meet bounds: too many requests, too many bytes behind few, too many connections. */
+
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { type Test, t } from 'tap'
+import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { fetchBody, gitRequest, packetLine, pushHead } from '../helpers/git-requests.js'
+import { gzipBomb } from '../helpers/gzip-bomb.js'
+import { askRaw, type RawAnswer } from '../helpers/literal-http.js'
+import { connectTo } from '../helpers/raw-http.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, peaksDuring, until, workersOf } from '../helpers/server-processes.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+const MIB = 1_048_576
+const WORKER_BYTES_MAX = 200 * MIB
+/** What the server gets to end its processes after the last answer. */
+const SETTLES_WITHIN_MS = 10_000
+/** Requests of a kind at once. */
+const AT_ONCE = isFullSize ? 16 : 4
+
+const PROCESSES_MAX = isFullSize ? 16 : 2
+const QUEUE_MAX = isFullSize ? 64 : 3
+const SURPLUS = isFullSize ? 50 : 4
+/** More than the socket of a client that does not read and all pipes before it can hold. */
+const CONTENT_BYTES = 20_000_000
+
+const STALLED_CONNECTIONS = 500
+/** How long a connection may stand without a whole request. */
+const CUT_WITHIN_MS = 30_000
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  /** The commit on main of ada/library. */
+  readonly tip: string
+}
+
+/** A server of one worker, and a repository in it. */
+async function aServer(
+  t: Test,
+  {
+    contentBytes = 1_000,
+    environment = {},
+  }: {
+    readonly contentBytes?: number
+    readonly environment?: Readonly<Record<string, string>>
+  } = {},
+): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { workers: 1, environment })
+  const ada = await gatehouse.addUser('ada')
+  const remote = ada.remote(await makeRepository(ada, 'library'))
+  const copy = await newWorkingCopy(t)
+  const tip = await copy.commit('content', randomBytes(contentBytes))
+  t.match(await copy.try(['push', '--quiet', remote, 'main']), { exitCode: 0, errorText: '' })
+  return { gatehouse, ada, tip }
+}
+
+/** Does something while the worker may not grow beyond the bound, and nothing stays after it. */
+async function stayWhole(
+  t: Test,
+  { gatehouse, ada }: Scene,
+  action: () => Promise<void>,
+): Promise<void> {
+  const workers = await workersOf(gatehouse.pid)
+  const [peakBytes = Number.NaN] = await peaksDuring(workers, action)
+  const mib = Math.round(peakBytes / MIB)
+  t.ok(peakBytes < WORKER_BYTES_MAX, `the worker stays small: ${mib} MiB`)
+  t.comment(`the worker had at most ${mib} MiB`)
+  const left = await until(
+    () => gitProcessesOf(gatehouse.dataDir),
+    (processes) => processes.length === 0,
+    SETTLES_WITHIN_MS,
+  )
+  t.strictSame(left, [], 'no git process is left')
+  t.equal((await ada.api('GET', '/user')).status, 200, 'the API answers')
+  t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
+}
+
+/** Sends a body to a service of ada/library. */
+function post(
+  { gatehouse, ada }: Scene,
+  service: 'git-upload-pack' | 'git-receive-pack',
+  body: Uint8Array | readonly Uint8Array[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
+  return askRaw(gatehouse.port, {
+    method: 'POST',
+    path: `/ada/library.git/${service}`,
+    body,
+    headers: {
+      authorization: `token ${ada.token}`,
+      'content-type': `application/x-${service}-request`,
+      'git-protocol': 'version=2',
+      ...headers,
+    },
+  })
+}
+
+/** As many at once as a test sends, each told its number. */
+function several<T>(send: (number: number) => Promise<T>): Promise<readonly T[]> {
+  return Promise.all(Array.from({ length: AT_ONCE }, (_, number) => send(number)))
+}
+
+const GZIP = { 'content-encoding': 'gzip' }
+
+t.test('of more fetches than may run and wait, the surplus is told to come again', async (t) => {
+  const scene = await aServer(t, {
+    contentBytes: CONTENT_BYTES,
+    environment: {
+      GATEHOUSE_GIT_PROCESSES_MAX: String(PROCESSES_MAX),
+      GATEHOUSE_GIT_QUEUE_MAX: String(QUEUE_MAX),
+      GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m',
+      // Or one process would serve them all.
+      GATEHOUSE_CACHE_DISK_MAX: '0',
+    },
+  })
+  const { gatehouse, ada } = scene
+  await stayWhole(t, scene, async () => {
+    const fetches = await Promise.all(
+      Array.from({ length: PROCESSES_MAX + QUEUE_MAX + SURPLUS }, () => startFetch(scene)),
+    )
+    const begun = await until(
+      async () => fetches.filter((each) => each.head() !== ''),
+      (answered) => answered.length >= PROCESSES_MAX + SURPLUS,
+      SETTLES_WITHIN_MS,
+    )
+    const refused = begun.filter((each) => /^HTTP\/1\.1 503 /.test(each.head()))
+    t.equal(refused.length, SURPLUS, 'the surplus is refused')
+    for (const each of refused) {
+      t.match(each.head(), /\r\nRetry-After: [1-9]\d*\r\n/)
+      t.match(each.head(), /\r\n\r\nThe server is busy with other Git requests\. .*\n$/)
+    }
+    const { body: metrics } = await askRaw(gatehouse.port, { path: '/metrics' })
+    const load = (state: string) =>
+      new RegExp(`^gatehouse_git_queue\\{(?:[^}]*,)?state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(
+        metrics.toString(),
+      )?.[1]
+    t.equal(load('running'), String(PROCESSES_MAX), 'the first run')
+    t.equal(load('waiting'), String(QUEUE_MAX), 'the next wait')
+    t.equal((await gitProcessesOf(gatehouse.dataDir)).filter(isUploadPack).length, PROCESSES_MAX)
+    t.equal((await ada.api('GET', '/repos/ada/library')).status, 200, 'the API answers meanwhile')
+
+    const served = fetches.filter((each) => !refused.includes(each))
+    const sizes = await Promise.all(served.map((each) => each.readToEnd()))
+    t.equal(sizes.length, PROCESSES_MAX + QUEUE_MAX)
+    t.ok(
+      sizes.every((bytes) => bytes > CONTENT_BYTES),
+      `those who waited are served whole: ${sizes}`,
+    )
+  })
+})
+
+const isUploadPack = ({ command }: { readonly command: string }) => /upload-pack/.test(command)
+
+interface SlowFetch {
+  /** The first bytes of the answer; empty while there are none. */
+  head(): string
+  /** Reads what is left; answers how many bytes came, and throws when they are not all. */
+  readToEnd(): Promise<number>
+}
+
+/** A client that asks for everything and reads no more than the first bytes until it is told to. */
+async function startFetch({ gatehouse, ada, tip }: Scene): Promise<SlowFetch> {
+  const socket = await connectTo(gatehouse.port)
+  const body = fetchBody(tip)
+  const request = { service: 'git-upload-pack', token: ada.token, bodyBytes: body.length } as const
+  let head = ''
+  const takeHead = (chunk: Buffer) => {
+    socket.pause()
+    head = chunk.toString('latin1')
+  }
+  socket.once('data', takeHead)
+  socket.write(gitRequest(request))
+  socket.write(body)
+  return {
+    head: () => head,
+    readToEnd() {
+      socket.off('data', takeHead)
+      return readToEnd(socket, head)
+    },
+  }
+}
+
+/** The end of a pack's side band, and of the chunks around it. */
+const END = /0000\r\n0\r\n\r\n$/
+
+async function readToEnd(socket: Socket, head: string): Promise<number> {
+  let bytes = head.length
+  let tail = ''
+  await new Promise<void>((resolve, reject) => {
+    const cut = () => reject(new Error(`cut after ${bytes} bytes`))
+    if (socket.closed) return cut()
+    socket.on('close', cut)
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      tail = (tail + chunk.toString('latin1')).slice(-20)
+      if (END.test(tail)) resolve()
+    })
+    socket.resume()
+  })
+  socket.destroy()
+  return bytes
+}
+
+const UNKNOWN = '1'.repeat(40)
+const HAVE = packetLine(`have ${UNKNOWN}\n`)
+
+/** How a fetch begins that goes on with arguments. */
+function fetchHead(tip: string): string {
+  return `${packetLine('command=fetch')}0001${packetLine(`want ${tip}\n`)}`
+}
+
+t.test('fetch requests that unpack without an end are refused at their bound', async (t) => {
+  const scene = await aServer(t)
+  const bomb = await gzipBomb({
+    head: fetchHead(scene.tip),
+    piece: HAVE.repeat(10_000),
+    bytes: 8 * FETCH_REQUEST_BYTES_MAX,
+  })
+  t.ok(bomb.length < FETCH_REQUEST_BYTES_MAX / 8, `${bomb.length} bytes are sent`)
+  await stayWhole(t, scene, async () => {
+    const answers = await several(() => post(scene, 'git-upload-pack', bomb, GZIP))
+    for (const { status, body } of answers) {
+      t.equal(status, 413)
+      t.match(body.toString(), 'The request names too many objects.')
+    }
+  })
+})
+
+t.test('a compressed fetch request that is not whole is refused', async (t) => {
+  const scene = await aServer(t)
+  const whole = await gzipBomb({ head: fetchHead(scene.tip), piece: HAVE, bytes: 1_000_000 })
+  const wrongSum = Buffer.from(whole)
+  wrongSum.writeUInt8(wrongSum.readUInt8(whole.length - 8) ^ 1, whole.length - 8)
+  const broken: Readonly<Record<string, Buffer>> = {
+    'cut in the middle': whole.subarray(0, whole.length >> 1),
+    'with zeros in the middle': Buffer.from(whole).fill(0, whole.length >> 1, whole.length - 8),
+    'with a wrong sum': wrongSum,
+    'of random bytes': randomBytes(100_000),
+    'of nothing': Buffer.alloc(0),
+    'not compressed': fetchBody(scene.tip),
+  }
+  await stayWhole(t, scene, async () => {
+    for (const [name, body] of Object.entries(broken)) {
+      for (const sent of [body, [body]]) {
+        const { status, body: text } = await post(scene, 'git-upload-pack', sent, GZIP)
+        t.equal(status, 400, name)
+        t.match(text.toString(), /^(?:The body is not whole gzip|Git cannot read this)/, name)
+      }
+    }
+  })
+  const answer = await post(scene, 'git-upload-pack', fetchBody(scene.tip))
+  t.equal(answer.status, 200, 'a whole one is answered')
+})
+
+t.test('pushes that unpack without an end take no memory', async (t) => {
+  const scene = await aServer(t)
+  const bytes = (isFullSize ? 4_096 : 512) * MIB
+  const command = pushHead(scene.tip, 'refs/heads/bomb').toString()
+  const bombs = [
+    await gzipBomb({ head: '', piece: '0'.repeat(MIB), bytes }),
+    await gzipBomb({ head: `${command}PACK\0\0\0\x02`, piece: '\0'.repeat(MIB), bytes }),
+  ]
+  await stayWhole(t, scene, async () => {
+    for (const bomb of bombs) {
+      const answers = await several(() => post(scene, 'git-receive-pack', bomb, GZIP))
+      for (const { status, body } of answers) {
+        t.ok(status < 600, `${status}`)
+        t.ok(body.length < 10_000, `the answer is short: ${body.length} bytes`)
+      }
+    }
+  })
+  const branches = await scene.ada.api('GET', '/repos/ada/library/branches')
+  t.notMatch(JSON.stringify(branches.body), 'bomb', 'none of them made a branch')
+})
+
+/** How an answer begins: ours, or git's own for objects that it has and has not. */
+const WORDS_OF: Readonly<Record<number, RegExp>> = {
+  413: /^The request names too many objects\.\n$/,
+  200: /^(?:000dpackfile\n|[0-9a-f]{4}ERR upload-pack: not our ref)/,
+}
+
+t.test('a million wants are refused, by git or by their size', async (t) => {
+  const scene = await aServer(t)
+  const unknown = packetLine(`want ${UNKNOWN}\n`)
+  const known = packetLine(`want ${scene.tip}\n`)
+  const body = (want: string, count: number) =>
+    Buffer.from(`${fetchHead(scene.tip)}${want.repeat(count)}${packetLine('done\n')}0000`)
+  const few = 600_000
+  t.ok(few * unknown.length < FETCH_REQUEST_BYTES_MAX)
+  const wants = {
+    'a million unknown ones': { sent: body(unknown, 1_000_000), status: [200, 413] },
+    'a million of a known one': { sent: body(known, 1_000_000), status: [413] },
+    'unknown ones within the bound': { sent: body(unknown, few), status: [200] },
+    'a known one within the bound': { sent: body(known, few), status: [200] },
+  }
+  await stayWhole(t, scene, async () => {
+    for (const [name, { sent, status }] of Object.entries(wants)) {
+      // With a length and in chunks, in turn.
+      const answers = await several((number) =>
+        post(scene, 'git-upload-pack', number % 2 === 0 ? sent : [sent]),
+      )
+      for (const answer of answers) {
+        t.ok(status.includes(answer.status), `${name}: ${answer.status}`)
+        t.match(answer.body.toString('latin1'), WORDS_OF[answer.status], name)
+      }
+    }
+  })
+})
+
+t.test('connections that stop within a head neither hold up others nor stay', async (t) => {
+  const scene = await aServer(t)
+  const { gatehouse, ada } = scene
+  const head = gitRequest({ service: 'git-upload-pack', token: ada.token })
+  await stayWhole(t, scene, async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: STALLED_CONNECTIONS }, () => connectTo(gatehouse.port)),
+    )
+    for (const socket of sockets) {
+      socket.resume()
+      socket.write(head.slice(0, head.length >> 1))
+    }
+    for (let number = 0; number < 20; number += 1) {
+      t.equal((await ada.api('GET', '/user')).status, 200, 'the API answers meanwhile')
+    }
+    const open = await until(
+      async () => sockets.filter((socket) => !socket.closed).length,
+      (count) => count === 0,
+      CUT_WITHIN_MS,
+    )
+    t.equal(open, 0, 'all of them are cut')
+    for (const socket of sockets) socket.destroy()
+  })
+})

@@ -1,0 +1,259 @@
+/** What the pack cache answers is what git answers then, through random changes and requests. */
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { type Test, t } from 'tap'
+import { findGit, type Git } from '../../cgi/git.js'
+import { callUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+import { objectsOf, postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { packetLine } from '../helpers/git-requests.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+/** Changes and requests, over all repositories. */
+const STEPS = isFullSize ? 2_400 : 240
+const REPOSITORIES = 3
+/** Requests that go out together after each change. */
+const REQUESTS = 5
+
+t.test('every answer is what git would have said', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 2 })
+  const ada = await gatehouse.addUser('ada')
+  const ours = await findGit()
+  const scenes: Scene[] = []
+  for (let index = 0; index < REPOSITORIES; index += 1) {
+    scenes.push(await setScene(t, { gatehouse, ada, ours, name: `r${index}` }))
+  }
+  const tally = { same: 0, refused: 0 }
+  await Promise.all(scenes.map((scene) => play(t, scene, tally)))
+  const counts = await countPackCache(gatehouse)
+  t.comment(`${tally.same} answers alike, ${tally.refused} refusals alike`)
+  t.comment(JSON.stringify(counts))
+  t.ok(counts.hit + counts.join > STEPS / 20, 'many were answered without a process')
+})
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly ours: Git
+  /** `/ada/r0.git` */
+  readonly address: string
+  /** Of the bare repository. */
+  readonly path: string
+  readonly work: string
+  /** Requests that were sent before: most clients ask what others asked. */
+  readonly requests: Buffer[]
+  /** Commits that were the tip of something once. */
+  readonly tips: string[]
+}
+
+interface Setting extends Pick<Scene, 'gatehouse' | 'ada' | 'ours'> {
+  readonly name: string
+}
+
+async function setScene(t: Test, { gatehouse, ada, ours, name }: Setting): Promise<Scene> {
+  const before = new Set(await repositoriesIn(gatehouse.dataDir).catch(() => []))
+  const address = `/${await makeRepository(ada, name, { auto_init: true })}.git`
+  const path = (await repositoriesIn(gatehouse.dataDir)).find((found) => !before.has(found)) ?? ''
+  const work = await temporaryFolder(t)
+  await git(['init', '--quiet', '--bare', 'objects.git'], { cwd: work })
+  const scene = { gatehouse, ada, ours, address, path, work, requests: [], tips: [] }
+  for (let commits = 0; commits < 8; commits += 1) await commitTo(scene, 'main')
+  return scene
+}
+
+async function play(t: Test, scene: Scene, tally: { same: number; refused: number }) {
+  for (let step = 0; step < STEPS / REPOSITORIES; step += 1 + REQUESTS) {
+    const change = pick(CHANGES)
+    await change.make(scene)
+    // The same one several times, and others: on both workers, and while git is at it.
+    const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
+    if (randomInt(3) === 0) wanted.fill(wanted[0] ?? Buffer.alloc(0))
+    const answers = await Promise.all(wanted.map((body) => ask(scene, body)))
+    for (const [index, body] of wanted.entries()) {
+      const answer = answers[index]
+      const right = await askGit(scene, body)
+      const fault = await differ(scene, answer, right)
+      if (right === undefined) tally.refused += 1
+      else tally.same += 1
+      const about = () => `${change.name}: ${body.toString('latin1').replaceAll('\n', ' ')}`
+      if (fault !== undefined) t.fail(`after ${about()}: ${fault}`)
+      else t.pass('alike')
+    }
+  }
+}
+
+/** Undefined when both are the same; else what is not. */
+async function differ(
+  scene: Scene,
+  warm: Buffer | undefined,
+  right: Buffer | undefined,
+): Promise<string | undefined> {
+  if (warm === undefined || right === undefined) {
+    return warm === right ? undefined : `git ${right ? 'answers' : 'refuses'}, and we do not`
+  }
+  if (warm.equals(right)) return undefined
+  const [one, other] = [readFetchAnswer(warm), readFetchAnswer(right)]
+  // Which commits a history is cut at is a set: git names them in the order of the request.
+  const [lines, rightLines] = [one.lines.toSorted(), other.lines.toSorted()]
+  if (lines.join() !== rightLines.join()) return `${lines} is not ${rightLines}`
+  if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
+  if (one.pack.equals(other.pack)) return undefined
+  const [here, there] = [
+    await objectsOf(one.pack, scene.work),
+    await objectsOf(other.pack, scene.work),
+  ]
+  return here.join() === there.join() ? undefined : `${here.length} objects, git ${there.length}`
+}
+
+async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
+  const { address: path, gatehouse, ada } = scene
+  const answer = await postFetch({
+    ...{ port: gatehouse.port, path, body },
+    authorization: `token ${ada.token}`,
+  })
+  if (answer.status === 200) return answer.body
+  if (answer.status === 400) return undefined
+  throw new Error(`status ${answer.status}: ${answer.body}`)
+}
+
+async function askGit({ ours, path }: Scene, body: Buffer): Promise<Buffer | undefined> {
+  async function* only() {
+    yield body
+  }
+  try {
+    const answer = await callUploadPack(ours, {
+      ...{ repositoryPath: path, gitProtocol: 'version=2', body: only() },
+      ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
+    })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of answer.body) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } catch (error) {
+    if (error instanceof UploadPackError) return undefined
+    throw error
+  }
+}
+
+async function nextRequest(scene: Scene): Promise<Buffer> {
+  if (scene.requests.length > 0 && randomInt(2) === 0) return pick(scene.requests)
+  const body = randomInt(3) === 0 ? lsRefs() : await fetchOf(scene)
+  if (scene.requests.length > 20) scene.requests.shift()
+  scene.requests.push(body)
+  return body
+}
+
+function lsRefs(): Buffer {
+  const lines = [...some(['peel', 'symrefs', 'unborn'])]
+  const prefixes = ['HEAD', 'refs/heads/', 'refs/tags/', 'refs/heads/b1', 'refs/', 'refs/heads/x/']
+  return command('ls-refs', [...lines, ...some(prefixes).map((prefix) => `ref-prefix ${prefix}`)])
+}
+
+async function fetchOf(scene: Scene): Promise<Buffer> {
+  const listed = await git(['for-each-ref', '--format=%(objectname)'], { cwd: scene.path })
+  const tips = [...new Set(listed.split('\n'))].filter(Boolean)
+  for (const tip of tips) if (!scene.tips.includes(tip)) scene.tips.push(tip)
+  // Mostly what is there, and now and then what was.
+  const wants = Array.from({ length: 1 + randomInt(2) }, () =>
+    pick(randomInt(5) === 0 ? scene.tips : tips),
+  )
+  const shape = pick([[], [], ['deepen 1'], ['deepen 2'], ['filter blob:none'], ['filter tree:0']])
+  const cut = randomInt(12) === 0 ? ['deepen-since 1500000000'] : shape
+  const flags = some(['include-tag', 'ofs-delta', 'thin-pack'])
+  return command('fetch', [
+    ...flags,
+    'no-progress',
+    ...cut,
+    ...wants.map((oid) => `want ${oid}`),
+    'done',
+  ])
+}
+
+function command(name: string, lines: readonly string[]): Buffer {
+  const head = packetLine(`command=${name}`) + packetLine(`agent=test/${randomInt(3)}`)
+  const format = packetLine('object-format=sha1')
+  return Buffer.from(
+    `${head}${format}0001${lines.map((line) => packetLine(`${line}\n`)).join('')}0000`,
+  )
+}
+
+interface Change {
+  readonly name: string
+  readonly make: (scene: Scene) => Promise<unknown>
+}
+
+const BRANCHES = ['main', 'b1', 'b2', 'x/y', 'x/z'] as const
+
+/** What happens to a repository: by a push, and by an administrator's own git. */
+const CHANGES: readonly Change[] = [
+  { name: 'nothing', make: async () => {} },
+  { name: 'a commit', make: (scene) => commitTo(scene, pick(BRANCHES)) },
+  { name: 'a commit', make: (scene) => commitTo(scene, pick(BRANCHES)) },
+  { name: 'a push', make: pushTo },
+  {
+    name: 'a branch that goes back',
+    make: (scene) => inBare(scene, 'update-ref', `refs/heads/${pick(BRANCHES)}`, 'main~1'),
+  },
+  {
+    name: 'a deleted branch',
+    make: (scene) => inBare(scene, 'update-ref', '-d', `refs/heads/${pick(BRANCHES.slice(1))}`),
+  },
+  {
+    name: 'a tag',
+    make: (scene) => inBare(scene, 'tag', '-f', '-a', '-m', 'x', `v${randomInt(4)}`, 'main'),
+  },
+  { name: 'a deleted tag', make: (scene) => inBare(scene, 'tag', '-d', `v${randomInt(4)}`) },
+  { name: 'packed references', make: (scene) => inBare(scene, 'pack-refs', '--all', '--prune') },
+  { name: 'git gc', make: (scene) => inBare(scene, 'gc', '-q', '--prune=now') },
+  { name: 'git repack', make: (scene) => inBare(scene, 'repack', '-a', '-d', '-q', '-n') },
+  {
+    name: 'hidden references',
+    make: (scene) => inBare(scene, 'config', '--add', 'uploadpack.hideRefs', 'refs/heads/x'),
+  },
+  {
+    name: 'references that show again',
+    make: (scene) => inBare(scene, 'config', '--unset-all', 'uploadpack.hideRefs'),
+  },
+  {
+    name: 'another HEAD',
+    make: (scene) => inBare(scene, 'symbolic-ref', 'HEAD', `refs/heads/${pick(BRANCHES)}`),
+  },
+]
+
+/** That it cannot be done, because there is no such branch, is as good. */
+function inBare({ path }: Scene, ...words: readonly string[]): Promise<unknown> {
+  return tryGit(words, { cwd: path })
+}
+
+async function commitTo(scene: Scene, branch: string): Promise<void> {
+  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path))
+}
+
+async function pushTo(scene: Scene): Promise<void> {
+  const cwd = join(scene.work, 'objects.git')
+  const remote = scene.ada.remote(scene.address.slice(1))
+  const commit = await makeCommit(cwd)
+  await git(['push', '--quiet', remote, `+${commit}:refs/heads/${pick(BRANCHES)}`], { cwd })
+}
+
+/** A commit on top of main, where there is one, with a file that is not to be delta-compressed. */
+async function makeCommit(cwd: string): Promise<string> {
+  const input = randomBytes(400).toString('base64')
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input })
+  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tf${randomInt(9)}\n` })
+  const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
+  const parents = exitCode === 0 ? ['-p', output] : []
+  return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
+}
+
+function pick<T>(list: readonly T[]): T {
+  return list[randomInt(list.length)] as T
+}
+
+function some<T>(list: readonly T[]): T[] {
+  return list.filter(() => randomInt(2) === 0)
+}
