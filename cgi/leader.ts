@@ -30,7 +30,7 @@ export interface LeaderOptions {
   readonly outputFile?: number | undefined
 }
 
-/** Started by Node alone: the requests of Git start many, and execa would double the cost. */
+/** Started by Node alone: the requests of Git start many, and execa adds three quarters to each. */
 export function spawnLeader(file: string, args: readonly string[], options: LeaderOptions): Leader {
   try {
     const child = spawn(file, args, {
