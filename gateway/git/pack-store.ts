@@ -88,7 +88,7 @@ export class PackStore {
     const path = this.#pathOf(key)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await rename(part.path, path)
-    await this.#sweep()
+    await this.#sweep(path)
   }
 
   async #findOnDisk(key: string): Promise<StoredPack | undefined> {
@@ -191,7 +191,7 @@ export class PackStore {
   }
 
   /** Removes the least recently used answers beyond the bound, and what crashes left. */
-  async #sweep(): Promise<void> {
+  async #sweep(newestPath: string): Promise<void> {
     const now = Date.now()
     if (now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
     this.#sweptAtMs = now
@@ -202,7 +202,9 @@ export class PackStore {
     }
     const packs = files.filter((file) => !isPart(file))
     let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
-    for (const { path, bytes } of packs.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+    // Files are stamped by a coarser clock than ours: the newest may seem older than one just used.
+    const usedAtMs = (pack: KeptFile) => (pack.path === newestPath ? Infinity : pack.usedAtMs)
+    for (const { path, bytes } of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
       if (leftBytes <= this.#options.diskBytesMax) break
       await unlink(path).catch(() => {})
       leftBytes -= bytes

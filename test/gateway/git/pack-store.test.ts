@@ -187,6 +187,9 @@ t.test('beyond the bound of the disk the least recently used ones go', async (t)
   t.strictSame((await names()).toSorted(), [keyOf(1), keyOf(3), keyOf(4)])
   await keep(newStore(), 5, 900_000)
   t.strictSame(await names(), [keyOf(5)])
+  await utimes(pathOf(5), hoursAgo(-1), hoursAgo(-1))
+  await keep(newStore(), 6, 900_000)
+  t.strictSame(await names(), [keyOf(6)], 'the newest stays, whatever the clocks say')
 })
 
 t.test('one that is removed under its reader is read to its end', async (t) => {
