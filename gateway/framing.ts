@@ -3,24 +3,19 @@
 /**
  * Says what is wrong with the framing of a request, or nothing (RFC 9112 §6). The listener itself
  * takes the first of several lengths and an unknown transfer coding as none, after which the rest
- * of the body would run as a request of its own.
+ * of the body would run as a request of its own. Repeated headers stand joined by `, ` here.
  */
-export function framingFault(
-  headers: ReadonlyArray<readonly [name: string, value: string]>,
-): string | undefined {
-  let length: string | undefined
-  let coding: string | undefined
-  for (const [name, value] of headers) {
+export function framingFault(headers: ReadonlyMap<string, string>): string | undefined {
+  for (const value of headers.values()) {
     if (/[\u0000\r\n]/.test(value)) return 'A header holds a control character.'
-    if (name === 'content-length') {
-      if (length !== undefined) return 'Content-Length is repeated.'
-      if (!/^\d{1,15}$/.test(value)) return 'Content-Length is not a number.'
-      length = value
-    } else if (name === 'transfer-encoding') {
-      if (coding !== undefined) return 'Transfer-Encoding is repeated.'
-      if (value.toLowerCase() !== 'chunked') return 'The only transfer coding taken is chunked.'
-      coding = value
-    }
+  }
+  const length = headers.get('content-length')
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) {
+    return 'Content-Length is not one number.'
+  }
+  const coding = headers.get('transfer-encoding')
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return 'The only transfer coding taken is chunked.'
   }
   if (length !== undefined && coding !== undefined) {
     return 'Content-Length and Transfer-Encoding exclude each other.'

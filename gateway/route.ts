@@ -1,5 +1,6 @@
 /** A route: what is asked for, who may ask, and what answers. */
 
+import type { Awaitable } from '../conf/awaitable.js'
 import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { Access, AccessKind, Grants } from './auth/gate.js'
@@ -32,7 +33,8 @@ export interface Route<K extends AccessKind = AccessKind> {
   readonly access: Extract<Access, { kind: K }>
   /** What a token needs, all of them; empty where none is asked. */
   readonly scopes: readonly Scope[]
-  readonly handle: (context: Context, call: Call<K>) => Promise<Reply>
+  /** Throws a `Failure` or rejects with it. */
+  readonly handle: (context: Context, call: Call<K>) => Awaitable<Reply>
 }
 
 /** A route among others, once its access kind matters to the gate alone. */

@@ -1,6 +1,7 @@
 /** From a request to its reply: find the route, ask who and whether, answer; the one catch. */
 
 import { performance } from 'node:perf_hooks'
+import { type Awaitable, after } from '../conf/awaitable.js'
 import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
 import { admit } from './auth/gate.js'
@@ -17,10 +18,10 @@ export interface RouterOptions {
   readonly forward: ((request: Request) => Promise<Reply>) | undefined
 }
 
-/** A function that answers every request and never throws. */
-export function createRouter(options: RouterOptions): (request: Request) => Promise<Reply> {
+/** A function that answers every request and never throws; at once where nothing is waited for. */
+export function createRouter(options: RouterOptions): (request: Request) => Awaitable<Reply> {
   const { context } = options
-  return async (request) => {
+  return (request) => {
     const startedAt = performance.now()
     const found = options.table.find(
       request.method,
@@ -28,10 +29,11 @@ export function createRouter(options: RouterOptions): (request: Request) => Prom
       request.query,
     )
     const door = doorOf(found) ?? options.doorOfUnknown
-    const reply = await answer(options, { request, found, door })
-    const seconds = (performance.now() - startedAt) / 1_000
-    record(context, { request, reply, door, seconds })
-    return reply
+    return after(answer(options, { request, found, door }), (reply) => {
+      const seconds = (performance.now() - startedAt) / 1_000
+      record(context, { request, reply, door, seconds })
+      return reply
+    })
   }
 }
 
@@ -41,33 +43,43 @@ interface Arrival {
   readonly door: Door
 }
 
-async function answer(options: RouterOptions, { request, found, door }: Arrival): Promise<Reply> {
+function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   const { context } = options
+  const { request, door } = arrival
+  const catchIt = (thrown: unknown) => refuse(context, { request, door, thrown })
   try {
-    if (found === undefined) {
-      if (options.forward !== undefined) return await options.forward(request)
-      throw new Failure('not_found', 'not found')
-    }
-    if (!('route' in found)) {
-      throw new Failure('method_not_allowed', `Allowed here: ${found.allow.join(', ')}.`, {
-        allow: found.allow,
-      })
-    }
-    const { route } = found
-    const params = decodeSegments(found.segments)
-    const { access, scopes } = route
-    const who = access.kind === 'open' ? ANONYMOUS : await identify(context, request)
-    const { challenges } = door
-    const grant = await admit(context.db, { who, access, scopes, params, challenges })
-    return await pass(context, route, { request, params, grant })
+    const reply = dispatch(options, arrival)
+    return reply instanceof Promise ? reply.catch(catchIt) : reply
   } catch (thrown) {
-    return refuse(context, { request, door, thrown })
+    return catchIt(thrown)
   }
 }
 
+function dispatch(options: RouterOptions, { request, found, door }: Arrival): Awaitable<Reply> {
+  const { context } = options
+  if (found === undefined) {
+    if (options.forward !== undefined) return options.forward(request)
+    throw new Failure('not_found', 'not found')
+  }
+  if (!('route' in found)) {
+    throw new Failure('method_not_allowed', `Allowed here: ${found.allow.join(', ')}.`, {
+      allow: found.allow,
+    })
+  }
+  const { route } = found
+  const { access, scopes } = route
+  const params = decodeSegments(found.segments)
+  return after(access.kind === 'open' ? ANONYMOUS : identify(context, request), (who) =>
+    after(
+      admit(context.db, { who, access, scopes, params, challenges: door.challenges }),
+      (grant) => pass(context, route, { request, params, grant }),
+    ),
+  )
+}
+
 /** The gate's grant is of the route's own kind: the one place where that is said, not shown. */
-function pass(context: Context, route: AnyRoute, call: Call): Promise<Reply> {
-  const handle = route.handle as (context: Context, call: Call) => Promise<Reply>
+function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
+  const handle = route.handle as (context: Context, call: Call) => Awaitable<Reply>
   return handle(context, call)
 }
 

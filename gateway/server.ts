@@ -22,7 +22,7 @@ import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
-import { listen } from './uws.js'
+import { listen } from './uws/listen.js'
 
 export interface ServerOptions {
   readonly settings: Settings

@@ -152,7 +152,7 @@ const names: Rule = {
 
 /** Who alone may import what was borrowed; tests may as well. */
 const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
-  'uWebSockets.js': /^gateway\/uws\.ts$/,
+  'uWebSockets.js': /^gateway\/uws\//,
   'better-sqlite3': /^sql\//,
   mysql2: /^sql\//,
   // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.

@@ -1,6 +1,7 @@
 /** An API operation as a value: what validates, types, authorises and documents it. */
 
 import type { Static, TObject, TSchema } from 'typebox'
+import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
 import type { Access, AccessKind, Grants } from '../auth/gate.js'
 import type { Scope } from '../auth/scopes.js'
@@ -38,13 +39,16 @@ export interface Operation<
   readonly success: { readonly status: number; readonly schema: TSchema | null }
   /** The statuses of failure that the description names, besides 401. */
   readonly failures: readonly number[]
-  readonly handle: (context: Context, input: Input<K, Q, B>) => Promise<Reply>
+  readonly handle: (context: Context, input: Input<K, Q, B>) => Awaitable<Reply>
 }
 
 /** An operation among others, whose types matter no more once it is defined. */
 export type AnyOperation = Omit<Operation, 'handle' | 'access'> & {
   readonly access: Access
-  readonly handle: (context: Context, input: Input<AccessKind, TObject, TSchema>) => Promise<Reply>
+  readonly handle: (
+    context: Context,
+    input: Input<AccessKind, TObject, TSchema>,
+  ) => Awaitable<Reply>
 }
 
 /**

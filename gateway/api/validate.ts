@@ -3,6 +3,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
+import { after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { JSON_BYTES_MAX } from '../../conf/limits.js'
@@ -19,11 +20,11 @@ export const API_PREFIX = '/api/v1'
 export function routeOf(operation: AnyOperation): AnyRoute {
   const checkBody = operation.body === undefined ? undefined : Compile(operation.body)
   const { method, access, scopes } = operation
-  const handle: Route['handle'] = async (context, { request, params, grant }) => {
+  const handle: Route['handle'] = (context, { request, params, grant }) => {
     if ('hasMoved' in grant && grant.hasMoved) return redirect(context, request, grant.repository)
     const query = readQuery(operation.query, request.query)
-    const body = checkBody === undefined ? undefined : await readJson(checkBody, request)
-    return operation.handle(context, { grant, params, query, body })
+    const body = checkBody === undefined ? undefined : readJson(checkBody, request)
+    return after(body, (body) => operation.handle(context, { grant, params, query, body }))
   }
   return {
     door: API_DOOR,

@@ -1,5 +1,6 @@
 /** The one gate, which says whether a caller may: every door asks here, and nothing behind it. */
 
+import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
 import type { Database } from '../../sql/database.js'
@@ -66,11 +67,11 @@ export interface Question<K extends AccessKind = AccessKind> {
   readonly challenges: boolean
 }
 
-type Judge<K extends AccessKind> = (db: Database, question: Question<K>) => Promise<Grants[K]>
+type Judge<K extends AccessKind> = (db: Database, question: Question<K>) => Awaitable<Grants[K]>
 
 const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
-  open: async (_db, { who }) => ({ who }),
-  anyone: async (_db, { who }) => ({ who }),
+  open: (_db, { who }) => ({ who }),
+  anyone: (_db, { who }) => ({ who }),
   'signed-in': admitSignedIn,
   account: admitAccount,
   repository: admitRepository,
@@ -78,13 +79,13 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
 }
 
 /**
- * Lets the caller through with what it learnt, or throws: `sign_in_required`, `scope_missing`,
- * `forbidden`, `not_found`.
+ * Lets the caller through with what it learnt, or throws or rejects: `sign_in_required`,
+ * `scope_missing`, `forbidden`, `not_found`.
  */
-export async function admit<K extends AccessKind>(
+export function admit<K extends AccessKind>(
   db: Database,
   question: Question<K>,
-): Promise<Grants[K]> {
+): Awaitable<Grants[K]> {
   refuseScopes(question)
   const kind: K = question.access.kind
   return (JUDGES[kind] as Judge<K>)(db, question)
@@ -107,10 +108,7 @@ function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
   )
 }
 
-async function admitSignedIn(
-  _db: Database,
-  { who, scopes }: Question<'signed-in'>,
-): Promise<Grants['signed-in']> {
+function admitSignedIn(_db: Database, { who, scopes }: Question<'signed-in'>): Grants['signed-in'] {
   const user = signedIn(who)
   // What lists or makes things of any visibility is no place for a token that sees public ones.
   if (scopes.some((scope) => !scope.endsWith(':user'))) refusePublicOnly(who)

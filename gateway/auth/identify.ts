@@ -1,5 +1,6 @@
 /** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
 
+import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Log } from '../../conf/log.js'
@@ -35,11 +36,12 @@ const TOUCH_INTERVAL_MS = 60_000
 export const ANONYMOUS: Identity = { kind: 'anonymous' }
 
 /**
- * Who sent the request. Throws `sign_in_required` for malformed credentials and for a token in the
- * query, `bad_credentials` for wrong ones (also where none were needed), `throttled` when the
- * address or account has failed too often, `forbidden` for an account that may not sign in.
+ * Who sent the request; at once where nobody says. Throws or rejects with `sign_in_required` for
+ * malformed credentials and for a token in the query, `bad_credentials` for wrong ones (also where
+ * none were needed), `throttled` when the address or account has failed too often, `forbidden` for
+ * an account that may not sign in.
  */
-export async function identify(context: IdentifyContext, request: Request): Promise<Identity> {
+export function identify(context: IdentifyContext, request: Request): Awaitable<Identity> {
   if (request.query !== '' && /(?:^|&)(?:access_)?token=/.test(request.query)) {
     throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
   }

@@ -74,7 +74,8 @@ await forEachDatabase(t, 'pushes are followed by upkeep', async (t, location) =>
   t.equal(await clone.git('rev-parse', 'HEAD'), await copy.git('rev-parse', 'main'))
   t.equal((await readdir(clone.path)).length, PUSHES + 1)
   const runs = gatehouse.log().split('"msg":"a repository was maintained"').length - 1
-  t.ok(runs > 0 && runs < PUSHES, `${runs} runs for ${PUSHES} pushes`)
+  // On a busy machine a push takes longer than the pause before a run.
+  t.ok(runs > 0 && runs <= PUSHES, `${runs} runs for ${PUSHES} pushes`)
   t.notMatch(gatehouse.log(), /"level":"(?:warn|error)"/)
   t.equal(await gatehouse.stop(), 0)
   t.strictSame(await leavingsIn(gatehouse.dataDir), [])

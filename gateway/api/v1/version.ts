@@ -25,7 +25,7 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: SERVER_VERSION },
   failures: [],
-  handle: async () => jsonReply(200, { version: API_VERSION }),
+  handle: () => jsonReply(200, { version: API_VERSION }),
 })
 
 export const VERSION_OPERATIONS: readonly AnyOperation[] = [get]

@@ -32,10 +32,10 @@ t.test('malformed, wrong and closed are told apart', async (t) => {
   const { plain, token } = await house.addToken(ada, 'all')
   const malformed = { message: SIGN_IN_MESSAGE }
   for (const text of ['token short', `token ${plain}x`, withPassword('ada', ''), 'Basic ?']) {
-    await t.rejects(identify(context, aRequest(text)), malformed, text)
+    await t.rejects(async () => identify(context, aRequest(text)), malformed, text)
   }
   for (const query of [`token=${plain}`, `a=b&access_token=${plain}`, 'token=']) {
-    await t.rejects(identify(context, aRequest(undefined, query)), malformed, query)
+    await t.rejects(async () => identify(context, aRequest(undefined, query)), malformed, query)
   }
   t.match(await identify(context, aRequest(undefined, 'mytoken=x&token')), { kind: 'anonymous' })
   const wrong = { message: 'invalid username, password or token' }
@@ -43,13 +43,17 @@ t.test('malformed, wrong and closed are told apart', async (t) => {
     ...[withToken(newToken()), withPassword('ada', newToken()), withPassword(newToken(), '')],
     ...[withPassword('ada', 'wrong'), withPassword('absent', 'wrong'), withPassword('', 'x')],
   ]
-  for (const text of tries) await t.rejects(identify(context, aRequest(text)), wrong, text)
+  for (const text of tries)
+    await t.rejects(async () => identify(context, aRequest(text)), wrong, text)
   await house.db('users').where({ owner_id: ada.id }).update({ is_active: false })
   const closed = { message: /prohibited from signing in/ }
-  await t.rejects(identify(context, aRequest(withToken(plain))), closed)
-  await t.rejects(identify(context, aRequest(withPassword('ada', passwordOf('ada')))), closed)
+  await t.rejects(async () => identify(context, aRequest(withToken(plain))), closed)
+  await t.rejects(
+    async () => identify(context, aRequest(withPassword('ada', passwordOf('ada')))),
+    closed,
+  )
   await deleteToken(house.db, ada.id, token.id)
-  await t.rejects(identify(context, aRequest(withToken(plain))), wrong, 'a revoked one')
+  await t.rejects(async () => identify(context, aRequest(withToken(plain))), wrong, 'a revoked one')
 })
 
 t.test('revoked tokens never count as guesses, however often they come', async (t) => {
@@ -57,7 +61,9 @@ t.test('revoked tokens never count as guesses, however often they come', async (
   await house.addUser('ada')
   const revoked = withPassword('ada', newToken())
   for (let n = 0; n < 50; n += 1) {
-    await t.rejects(identify(context, aRequest(revoked)), { message: /^invalid username/ })
+    await t.rejects(async () => identify(context, aRequest(revoked)), {
+      message: /^invalid username/,
+    })
   }
   const right = aRequest(withPassword('ada', passwordOf('ada')))
   t.match(await identify(context, right), { kind: 'user' })
@@ -67,7 +73,7 @@ t.test('a user without a password signs in by token alone', async (t) => {
   const { context, house } = await openContext(t)
   const ada = await house.addUser('ada')
   await house.db('users').where({ owner_id: ada.id }).update({ password_hash: null })
-  await t.rejects(identify(context, aRequest(withPassword('ada', passwordOf('ada')))))
+  await t.rejects(async () => identify(context, aRequest(withPassword('ada', passwordOf('ada')))))
 })
 
 t.test('a failed sign-in is logged with its account, and with no secret', async (t) => {
@@ -77,7 +83,7 @@ t.test('a failed sign-in is logged with its account, and with no secret', async 
   for (const [name, password] of [
     ...[['ada', 'my secret'] as const, ['my secret', 'x'] as const, [plain, 'x'] as const],
   ]) {
-    await t.rejects(identify(context, aRequest(withPassword(name, password))))
+    await t.rejects(async () => identify(context, aRequest(withPassword(name, password))))
   }
   const failed = house.lines.filter(({ event }) => event === 'sign-in-failed')
   t.strictSame(

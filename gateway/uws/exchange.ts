@@ -1,0 +1,204 @@
+/** One request and its reply on one socket. */
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { AddressSet } from '../../conf/addresses.js'
+import type { Awaitable } from '../../conf/awaitable.js'
+import type { Reply, Request } from '../../conf/http.js'
+import { type Client, clientOf } from '../client-address.js'
+import { IncomingBody, NO_BODY } from '../incoming-body.js'
+import { asStream, isShort, type StreamedReply, writeHead, writeReply } from './reply.js'
+import { ReplyStream } from './reply-stream.js'
+
+export interface ExchangeOptions {
+  readonly trustedProxies: AddressSet
+  /** Answers a request; never throws. */
+  readonly handle: (request: Request) => Awaitable<Reply>
+  /** Told of what goes wrong after the reply's head is on its way, when no answer can say it. */
+  readonly onBroken: (request: Request, error: unknown) => void
+}
+
+/** What the exchanges of one listener share. */
+export interface ExchangeState {
+  /** Requests that have no whole answer yet. */
+  running: number
+  isDraining: boolean
+}
+
+/** A body that is still coming may be this large for the connection to be worth keeping. */
+const LEFTOVER_BYTES_MAX = 1_048_576
+
+const idPrefix = process.pid.toString(36)
+let idCounter = 0
+
+/** One request and its reply on one socket. */
+export class Exchange implements Request {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: AsyncIterable<Uint8Array>
+  readonly #res: HttpResponse
+  readonly #options: ExchangeOptions
+  readonly #incoming: IncomingBody | undefined
+  readonly #isChunked: boolean
+  #client: Client | undefined
+  #abort: AbortController | undefined
+  #isAborted = false
+  #stream: ReplyStream | undefined
+
+  constructor(
+    res: HttpResponse,
+    req: HttpRequest,
+    headers: ReadonlyMap<string, string>,
+    options: ExchangeOptions,
+  ) {
+    idCounter += 1
+    this.id = `${idPrefix}-${idCounter.toString(36)}`
+    this.method = req.getMethod().toUpperCase()
+    this.path = req.getUrl()
+    this.query = req.getQuery() ?? ''
+    this.headers = headers
+    this.#res = res
+    this.#options = options
+    this.#isChunked = this.headers.has('transfer-encoding')
+    if (this.#isChunked || (this.headers.get('content-length') ?? '0') !== '0') {
+      const incoming = new IncomingBody({
+        pause: () => this.#isAborted || res.pause(),
+        resume: () => this.#isAborted || res.resume(),
+      })
+      res.onData((chunk, isLast) => incoming.push(new Uint8Array(chunk), isLast))
+      this.#incoming = incoming
+      this.body = incoming
+    } else {
+      this.body = NO_BODY
+    }
+    // A closed socket tells no address: those who sign in or bring something are asked at once.
+    if (this.#incoming !== undefined || this.headers.has('authorization')) this.#lookUpClient()
+  }
+
+  get address(): string {
+    return this.#lookUpClient().address
+  }
+
+  get scheme(): string {
+    return this.#lookUpClient().scheme
+  }
+
+  /** Asking the socket costs a quarter of the smallest answer, and most have no use for it. */
+  #lookUpClient(): Client {
+    if (this.#client !== undefined) return this.#client
+    if (this.#isAborted) return { address: '', scheme: 'http' }
+    const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1')
+    this.#client = clientOf(peer, this.headers, this.#options.trustedProxies)
+    return this.#client
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.#isAborted) this.#abort.abort()
+    return this.#abort.signal
+  }
+
+  /** Has the request answered and writes the reply, at once where it is there. Never throws. */
+  run(state: ExchangeState): void {
+    const reply = this.#options.handle(this)
+    if (
+      reply instanceof Promise ||
+      this.#incoming !== undefined ||
+      state.isDraining ||
+      !isShort(reply.body)
+    ) {
+      this.#res.onAborted(() => this.#aborted())
+      void this.#reply(reply, state)
+    } else {
+      writeReply(this.#res, this, reply, false)
+    }
+  }
+
+  async #reply(promised: Awaitable<Reply>, state: ExchangeState): Promise<void> {
+    state.running += 1
+    const reply = await promised
+    // Until what came with it is parsed: a request that follows before this one is answered ends
+    // the connection, where one that follows the answer in the same packet would run.
+    if (this.#isChunked) await new Promise((resolve) => setImmediate(resolve))
+    try {
+      await this.#send(reply, state.isDraining)
+    } catch (error) {
+      if (!this.#isAborted) {
+        this.#options.onBroken(this, error)
+        // The length was not promised, so only a broken connection tells the reader.
+        this.#res.close()
+      }
+    }
+    state.running -= 1
+  }
+
+  async #send(reply: Reply, isDraining: boolean): Promise<void> {
+    const streamed = asStream(reply)
+    if (this.#isAborted || this.method === 'HEAD') {
+      await streamed?.body[Symbol.asyncIterator]().return?.()
+      if (this.#isAborted) return
+    }
+    const isLast = isDraining || this.#mustClose()
+    if (streamed !== undefined && this.method !== 'HEAD') return this.#sendStream(streamed, isLast)
+    this.#incoming?.discard()
+    if (isLast) await this.#stopReading()
+    if (this.#isAborted) return
+    this.#res.cork(() => writeReply(this.#res, this, reply, isLast))
+  }
+
+  /**
+   * Told to close after a stream, the library would write its `Connection: close` into the body.
+   * So the head says it; a client that does not heed it meets a connection that is read no more,
+   * until the library finds it idle.
+   */
+  async #sendStream(reply: StreamedReply, isLast: boolean): Promise<void> {
+    const stream = new ReplyStream(this.#res)
+    this.#stream = stream
+    this.#res.cork(() => {
+      writeHead(this.#res, this.id, reply)
+      if (isLast) this.#res.writeHeader('Connection', 'close')
+    })
+    // The last byte of a known length ends the answer, so the request must be over by then.
+    if (reply.bodyBytes !== undefined) {
+      this.#incoming?.discard()
+      if (isLast) await this.#stopReading()
+      return stream.sendWhole(reply.body, reply.bodyBytes)
+    }
+    await stream.sendChunks(reply.body)
+    if (this.#isAborted) return
+    this.#incoming?.discard()
+    if (isLast) await this.#stopReading()
+    if (!this.#isAborted) this.#res.cork(() => this.#res.end())
+  }
+
+  /**
+   * To be awaited before the last reply of a connection ends: nothing behind the request may run.
+   * What came in the same read would, if it were parsed after that end. So the read is parsed to
+   * its end first, where a request behind one whose reply is pending cuts the connection; and what
+   * comes later is not read.
+   */
+  async #stopReading(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (!this.#isAborted) this.#res.pause()
+  }
+
+  /**
+   * A chunked body always ends its connection: the library does not check how a chunk ends, so
+   * what it took for the next request may be part of this one.
+   */
+  #mustClose(): boolean {
+    if (this.#isChunked) return true
+    if (this.#incoming === undefined || this.#incoming.isComplete) return false
+    const length = Number(this.headers.get('content-length'))
+    return length - this.#incoming.receivedBytes > LEFTOVER_BYTES_MAX
+  }
+
+  #aborted(): void {
+    this.#isAborted = true
+    this.#incoming?.cut()
+    this.#abort?.abort()
+    this.#stream?.leave()
+  }
+}

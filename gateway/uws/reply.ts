@@ -1,0 +1,100 @@
+/** Replies as the library is told of them: heads, and the bodies that need no waiting. */
+
+import type { HttpResponse } from 'uWebSockets.js'
+import { type Reply, type Request, statusLine } from '../../conf/http.js'
+
+/** What the library writes itself: the length, the coding, and whether the connection stays. */
+const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection)$/i
+const OWN_HEADER_LENGTHS: ReadonlySet<number> = new Set([14, 17, 10])
+
+/** A name that ended up in a header must not begin a header of its own (RFC 9110 §5.5). */
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
+
+/**
+ * What the cork buffer holds beside the headers. A larger body is offered to the socket, which says
+ * how much of it was taken: nothing is lost, and nothing is copied to wait.
+ */
+const LARGE_BYTES = 8_192
+function isLarge(body: string | Uint8Array): boolean {
+  // A character is at most three bytes, so most texts need not be counted.
+  return body.length * 3 > LARGE_BYTES && Buffer.byteLength(body) > LARGE_BYTES
+}
+
+function isIterable(body: Reply['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body
+}
+
+/** Whether a reply with that body can be written in one go. */
+export function isShort(body: Reply['body']): body is string | Uint8Array | undefined {
+  return body === undefined || (!isIterable(body) && !isLarge(body))
+}
+
+export type StreamedReply = Reply & { readonly body: AsyncIterable<Uint8Array> }
+
+/** The reply with its body as a stream; undefined where it can be written in one go. */
+export function asStream(reply: Reply): StreamedReply | undefined {
+  const { body } = reply
+  if (isShort(body)) return undefined
+  if (isIterable(body)) return { ...reply, body }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return { ...reply, body: slicesOf(bytes), bodyBytes: bytes.byteLength }
+}
+
+const SLICE_BYTES = 1_048_576
+
+async function* slicesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.byteLength; start += SLICE_BYTES) {
+    yield body.subarray(start, start + SLICE_BYTES)
+  }
+}
+
+/** Writes a reply without a long body. To be called where the socket is corked. */
+export function writeReply(
+  res: HttpResponse,
+  { id, method }: Pick<Request, 'id' | 'method'>,
+  reply: Reply,
+  isLast: boolean,
+): void {
+  writeHead(res, id, reply)
+  if (method === 'HEAD') endWithoutBody(res, lengthOf(reply), isLast)
+  else if (reply.body === undefined) endWithoutBody(res, bodilessLength(reply.status), isLast)
+  else res.end(reply.body as string | Uint8Array, isLast)
+}
+
+/** All headers in one call: each crosses into the library at the price of a small route. */
+export function writeHead(res: HttpResponse, id: string, reply: Reply): void {
+  // The library's own when it is told none.
+  if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
+  let lines: string = id
+  for (const [name, value] of reply.headers ?? []) {
+    if (OWN_HEADER_LENGTHS.has(name.length) && OWN_HEADERS.test(name)) continue
+    lines += `\r\n${name}: ${value.replace(CONTROL_CHARACTERS, ' ')}`
+  }
+  res.writeHeader('X-Request-Id', lines)
+}
+
+/**
+ * The library takes undefined for a length of 2^63, and an answer whose length it was told for
+ * unfinished: the connection's next request would end it. So it is told one only to close.
+ */
+function endWithoutBody(res: HttpResponse, length: number | undefined, close: boolean): void {
+  if (close) {
+    res.endWithoutBody(length ?? 0, true)
+    return
+  }
+  if (length !== undefined) res.writeHeader('Content-Length', String(length))
+  res.endWithoutBody()
+}
+
+/** What a GET would have announced. */
+function lengthOf(reply: Reply): number | undefined {
+  if (typeof reply.body === 'string') return Buffer.byteLength(reply.body)
+  if (reply.body instanceof Uint8Array) return reply.body.byteLength
+  const announced = reply.headers?.find(([name]) => name.toLowerCase() === 'content-length')?.[1]
+  return announced === undefined ? undefined : Number(announced)
+}
+
+/** 204 and 304 carry no length at all (RFC 9110 §8.6); any other empty answer says zero. */
+function bodilessLength(status: number): number | undefined {
+  return status === 204 || status === 304 ? undefined : 0
+}

@@ -1,0 +1,25 @@
+/** What is there is used at once, and what comes is waited for. */
+
+import t from 'tap'
+import { after } from '../../conf/awaitable.js'
+
+t.test('what is there is used at once', async (t) => {
+  t.equal(
+    after(1, (value) => value + 1),
+    2,
+  )
+  t.throws(() =>
+    after(1, () => {
+      throw new Error('at once')
+    }),
+  )
+})
+
+t.test('what comes is waited for', async (t) => {
+  const later = after(Promise.resolve(1), (value) => value + 1)
+  t.ok(later instanceof Promise)
+  t.equal(await later, 2)
+  await t.rejects(async () => after(Promise.reject(new Error('lost')), () => 1), {
+    message: 'lost',
+  })
+})
