@@ -50,6 +50,15 @@ export async function hasRunningMember(groupId: number): Promise<boolean | undef
   return stats.some((stat) => stat?.groupId === groupId)
 }
 
+/**
+ * The processor time of all child processes of this one that have ended, and of theirs that these
+ * have seen end. Zero without /proc.
+ */
+export async function childrenCpuSeconds(): Promise<number> {
+  const { childrenTicks } = (await readStat(process.pid)) ?? { childrenTicks: 0 }
+  return childrenTicks / TICKS_PER_SECOND
+}
+
 async function listPids(): Promise<readonly number[]> {
   const names = await readdir('/proc').catch(() => [])
   return names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -78,7 +87,11 @@ async function readStat(pid: number) {
   // proc(5): the command's name, in brackets, may hold spaces and brackets itself.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (text === '' || fields[0] === 'Z') return undefined
-  return { groupId: Number(fields[2]), startTick: Number(fields[19]) }
+  return {
+    groupId: Number(fields[2]),
+    childrenTicks: Number(fields[13]) + Number(fields[14]),
+    startTick: Number(fields[19]),
+  }
 }
 
 async function readBootTime(): Promise<number> {

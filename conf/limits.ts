@@ -9,6 +9,9 @@ export const JSON_BYTES_MAX = 1_048_576
 /** Bytes of a fetch request's body: the wants and haves of a repository of 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
 
+/** KiB from which on a repository's clients are offered a bundle: less is there in a moment. */
+export const BUNDLE_REPOSITORY_KIB_MIN = 4_096
+
 /** Milliseconds that a short git command (init, rev-parse, fast-import of a README) may take. */
 export const GIT_COMMAND_MS = 30_000
 

@@ -83,7 +83,15 @@ export const SCHEMAS = {
   git: {
     processes_max: field('Git services that run at once, over all workers.', asCount(1), 32),
     queue_max: field('Git requests that may wait for a place, over all workers.', asCount(0), 256),
+    client_processes_max: field(
+      'Git requests of one client that run or wait at once, over all workers; by default, any.',
+      asCount(1),
+    ),
     queue_timeout: field('How long a Git request may wait for a place.', asDurationMs, '30s'),
+    anonymous_clone_max: field(
+      'Larger repositories are cloned and fetched by signed-in users only; by default, by anybody.',
+      asBytes,
+    ),
     push_max_bytes: field('The largest pack that a push may send.', asBytes, '4GiB'),
     timeout: field('The longest that one clone or push may take.', asDurationMs, '2h'),
   },
@@ -147,7 +155,9 @@ export interface Settings {
   readonly git: {
     readonly processesMax: number
     readonly queueMax: number
+    readonly clientProcessesMax: number | undefined
     readonly queueTimeoutMs: number
+    readonly anonymousCloneBytesMax: number | undefined
     readonly pushBytesMax: number
     readonly timeoutMs: number
   }
@@ -191,7 +201,9 @@ export function deriveSettings(given: GivenSettings): Settings {
     git: {
       processesMax: required(given.git.processes_max),
       queueMax: required(given.git.queue_max),
+      clientProcessesMax: given.git.client_processes_max,
       queueTimeoutMs: required(given.git.queue_timeout),
+      anonymousCloneBytesMax: given.git.anonymous_clone_max,
       pushBytesMax: required(given.git.push_max_bytes),
       timeoutMs: required(given.git.timeout),
     },

@@ -1,6 +1,6 @@
 /** Who is at the other end: the peer itself, or whom a trusted proxy names. */
 
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { AddressSet } from '../conf/addresses.js'
 
 export interface Client {
@@ -26,6 +26,18 @@ export function clientOf(
   const hops = forwarded.split(',').map((hop) => plainAddress(hop.trim()))
   const client = hops.reverse().find((hop) => !trustedProxies.has(hop))
   return { address: client !== undefined && isIP(client) !== 0 ? client : direct, scheme }
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 one: a subscriber has all the rest at hand. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [before = [], after] = address.split('::').map((part) => part.split(':'))
+  const zeros = after === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...(after ?? [])]
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16))
+    .join(':')
 }
 
 /** Without the IPv4-mapped form, so that one client has one address. */

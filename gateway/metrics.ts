@@ -1,7 +1,15 @@
 /** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
 
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { PackCacheOutcome, WarmAnswer } from './git/pack-cache.js'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
+import { childrenCpuSeconds } from '../cgi/process-table.js'
+import type { PackCache, PackCacheOutcome, WarmAnswer } from './git/pack-cache.js'
 import type { ProcessQueue } from './git/process-queue.js'
 import { createRequestTimes, type RequestLabels } from './request-times.js'
 
@@ -11,13 +19,19 @@ export interface Metrics {
   countRequest(labels: RequestLabels, seconds: number): void
   /** One Git service that ran, with its outcome. */
   countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
-  /** One request of protocol v2, and whether the pack cache had a part in it. */
+  /** One request to git-upload-pack, and whether the pack cache had a part in it. */
   countPackCache(labels: PackCacheLabels): void
+  /** What was handed to the connection of the answer to such a request. */
+  countPackBytes(labels: PackCacheLabels, bytes: number): void
+  /** How long a request stood in the queue that then got a place. */
+  observeQueueWait(seconds: number): void
+  /** Shows what the pack cache holds in memory, at each reading. */
+  watchPackCache(cache: Pick<PackCache, 'memoryBytes'>): void
   /** Shows the load of the queue of git processes at each reading. */
   watchQueue(queue: ProcessQueue): void
 }
 
-/** `other` is what went past the cache, whatever it was. */
+/** `other` is what went past the cache, whatever it was and in whichever protocol. */
 export interface PackCacheLabels {
   readonly command: WarmAnswer['command'] | 'other'
   readonly outcome: PackCacheOutcome | 'bypass'
@@ -42,10 +56,23 @@ export function createMetrics(): Metrics {
   })
   const fetches = new Counter({
     name: 'gatehouse_pack_cache_requests_total',
-    help: 'Requests of protocol v2: answered from the cache, along with another, by git for the cache, or past it.',
+    help: 'Requests to git-upload-pack: answered from the cache, along with another, by git for the cache, or past it.',
     labelNames: ['command', 'outcome'],
     registers: [registry],
   })
+  const fetchBytes = new Counter({
+    name: 'gatehouse_pack_cache_answer_bytes_total',
+    help: 'Bytes of the answers to these requests, as far as they went out.',
+    labelNames: ['command', 'outcome'],
+    registers: [registry],
+  })
+  const waits = new Histogram({
+    name: 'gatehouse_git_queue_wait_seconds',
+    help: 'How long Git services waited for a place, of those that got one.',
+    buckets: [0.001, 0.01, 0.1, 1, 5, 10, 30],
+    registers: [registry],
+  })
+  countGitCpu(registry)
   return {
     registry,
     countRequest({ door, method, status }, seconds) {
@@ -55,6 +82,18 @@ export function createMetrics(): Metrics {
     },
     countGitService: (labels) => services.inc(labels),
     countPackCache: ({ command, outcome }) => fetches.inc({ command, outcome }),
+    countPackBytes: ({ command, outcome }, bytes) => fetchBytes.inc({ command, outcome }, bytes),
+    observeQueueWait: (seconds) => waits.observe(seconds),
+    watchPackCache(cache) {
+      const gauge = new Gauge({
+        name: 'gatehouse_pack_cache_memory_bytes',
+        help: 'What the workers hold of the pack cache in memory.',
+        registers: [registry],
+        collect() {
+          gauge.set(cache.memoryBytes)
+        },
+      })
+    },
     watchQueue(queue) {
       const gauge = new Gauge({
         name: 'gatehouse_git_queue',
@@ -68,6 +107,20 @@ export function createMetrics(): Metrics {
       })
     },
   }
+}
+
+/** The kernel adds up what child processes used, and theirs, as they end. */
+function countGitCpu(registry: Registry): void {
+  const counter = new Counter({
+    name: 'gatehouse_git_cpu_seconds_total',
+    help: 'Processor time of the git processes that have ended.',
+    registers: [registry],
+    async collect() {
+      const seconds = await childrenCpuSeconds()
+      counter.reset()
+      counter.inc(seconds)
+    },
+  })
 }
 
 /** In a worker: lets the supervisor ask for these metrics. */

@@ -71,7 +71,14 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
   const params = decodeSegments(found.segments)
   return after(access.kind === 'open' ? ANONYMOUS : identify(context, request), (who) =>
     after(
-      admit(context.db, { who, access, scopes, params, challenges: door.challenges }),
+      admit(context.db, {
+        who,
+        access,
+        scopes,
+        params,
+        challenges: door.challenges,
+        anonymousBytesMax: context.settings.git.anonymousCloneBytesMax,
+      }),
       (grant) => pass(context, route, { request, params, grant }),
     ),
   )

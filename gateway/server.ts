@@ -1,6 +1,6 @@
 /** One gateway: all that a worker needs, put together; the one place that knows all the rooms. */
 
-import { findGit } from '../cgi/git.js'
+import { findGit, type Git } from '../cgi/git.js'
 import { openJournal } from '../cgi/journal.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly throttle: Throttle
+  /** By default the one of this system. */
+  readonly git?: Git
   /** Where workers agree on who asks git for what; by default this one is alone. */
   readonly board?: BoardLink
   /** The text of `/metrics`; by default the metrics of this process alone. */
@@ -58,9 +60,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, throttle } = options
   const current = { settings: options.settings }
   const metrics = createMetrics()
-  const queue = createProcessQueue(() => boundsOf(current.settings))
+  const queue = createProcessQueue(() => boundsOf(current.settings), metrics.observeQueueWait)
   metrics.watchQueue(queue)
-  const git = await findGit()
+  const git = options.git ?? (await findGit())
   const db = await openDatabase(current.settings.database)
   const journal = await openJournal(current.settings.data.dir)
   const mender = createMender(current.settings.data.dir, log)
@@ -69,6 +71,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     settings: () => current.settings,
     link: options.board ?? createLocalBoard(current.settings.data.dir),
   })
+  metrics.watchPackCache(packCache)
   const { settings } = current
   const upkeep = createUpkeep({ settings, log, db, git, journal, mender })
   const context: Context = {
@@ -108,11 +111,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 /** This worker's share of the bounds that hold for all of them together. */
 function boundsOf(settings: Settings) {
-  const { processesMax, queueMax, queueTimeoutMs } = settings.git
+  const { processesMax, queueMax, queueTimeoutMs, clientProcessesMax } = settings.git
   const { workers } = settings.http
   return {
     runningMax: Math.max(1, Math.ceil(processesMax / workers)),
     waitingMax: Math.ceil(queueMax / workers),
     waitMs: queueTimeoutMs,
+    clientMax: Math.ceil((clientProcessesMax ?? Number.POSITIVE_INFINITY) / workers),
   }
 }

@@ -190,7 +190,7 @@ function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Kn
     default_branch: patch.defaultBranch,
     size_kib: patch.sizeKib,
     preferences: patch.preferences === undefined ? undefined : JSON.stringify(patch.preferences),
-    updated_at: nowMs,
+    updated_at: isMeasured(patch) ? undefined : nowMs,
     pushed_at: patch.pushedAtMs,
   }
   const archivedAt = patch.isArchived === true ? (before.archived_at ?? nowMs) : null
@@ -198,6 +198,11 @@ function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Kn
     ...Object.entries(columns).filter(([, value]) => value !== undefined),
     ...(patch.isArchived === undefined ? [] : [['archived_at', archivedAt]]),
   ])
+}
+
+/** Whether nothing has changed but what is known of it. */
+function isMeasured({ sizeKib, ...rest }: RepositoryPatch): boolean {
+  return sizeKib !== undefined && Object.keys(rest).length === 0
 }
 
 async function removeRedirect(db: Database, ownerId: number, nameLower: string): Promise<void> {

@@ -21,7 +21,12 @@ export type Access =
   /** The account `{username}` itself or a site admin, signed in by password. */
   | { readonly kind: 'account' }
   /** A mode of access to the repository `{owner}/{repo}`. */
-  | { readonly kind: 'repository'; readonly mode: Exclude<AccessMode, 'none'> }
+  | {
+      readonly kind: 'repository'
+      readonly mode: Exclude<AccessMode, 'none'>
+      /** All of it can be had so, and strangers are not given all of a large one. */
+      readonly isDownload?: true
+    }
   /** The right to create repositories in the organization `{org}`. */
   | { readonly kind: 'organization-repositories' }
 
@@ -65,6 +70,8 @@ export interface Question<K extends AccessKind = AccessKind> {
    * instead of being told that there is none. Missing and private ones look the same either way.
    */
   readonly challenges: boolean
+  /** A larger repository is for signed-in users to download; none: any is for everybody. */
+  readonly anonymousBytesMax: number | undefined
 }
 
 type Judge<K extends AccessKind> = (db: Database, question: Question<K>) => Awaitable<Grants[K]>
@@ -133,7 +140,7 @@ async function admitAccount(
 
 async function admitRepository(
   db: Database,
-  { who, access, params, challenges }: Question<'repository'>,
+  { who, access, params, challenges, anonymousBytesMax }: Question<'repository'>,
 ): Promise<Grants['repository']> {
   if (access.mode !== 'read') signedIn(who)
   const user = who.kind === 'user' ? who.user : undefined
@@ -148,9 +155,16 @@ async function admitRepository(
     throw new Failure('not_found', NOT_FOUND_MESSAGE)
   }
   refusePublicOnly(who, repository)
+  const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
+  if (access.isDownload && isLarge && who.kind === 'anonymous') {
+    throw new Failure('sign_in_required', LARGE_MESSAGE)
+  }
   if (!atLeast(mode, access.mode)) throw new Failure('forbidden', FORBIDDEN_MESSAGES[access.mode])
   return { who, user, repository, mode, hasMoved: found === undefined }
 }
+
+const LARGE_MESSAGE =
+  'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
 
 const NOT_FOUND_MESSAGE = "The target couldn't be found."
 

@@ -1,8 +1,8 @@
 /** Failed sign-ins, counted so that guessing is slow and no stranger can lock a user out. */
 
-import { isIPv6 } from 'node:net'
 import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
+import { networkOf } from '../client-address.js'
 
 export interface SignInAttempt {
   /** The account's name as given. */
@@ -81,18 +81,7 @@ async function refuseSpent(limiter: Limiter, key: string): Promise<void> {
 }
 
 function keysOf(attempt: SignInAttempt): { address: string; account: string; pair: string } {
-  const address = isIPv6(attempt.address) ? networkOf(attempt.address) : attempt.address
+  const address = networkOf(attempt.address)
   const account = attempt.name.toLowerCase().slice(0, 254)
   return { address, account, pair: `${address} ${account}` }
-}
-
-/** The first 64 bits of an IPv6 address: one subscriber has all the rest at hand. */
-function networkOf(address: string): string {
-  const [before = [], after] = address.split('::').map((part) => part.split(':'))
-  const zeros = after === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...(after ?? [])]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16))
-    .join(':')
 }

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readPresentState } from '../../cgi/repository-state.js'
 import type { Reply } from '../../conf/http.js'
 import { readBody } from '../incoming-body.js'
 
@@ -42,7 +43,7 @@ export interface AdvertisementQuestion {
  */
 export async function advertiseFetch(question: AdvertisementQuestion): Promise<Reply> {
   const { repositoryPath, gitProtocol, ask } = question
-  const config = gitProtocol === PROTOCOL_V2 ? await readWholeConfig(repositoryPath) : undefined
+  const config = gitProtocol === PROTOCOL_V2 ? await readSettings(repositoryPath) : undefined
   if (config === undefined) return ask()
   const known = remembered.get(config)
   if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
@@ -51,7 +52,7 @@ export async function advertiseFetch(question: AdvertisementQuestion): Promise<R
   const body = await readBody(reply.body, ADVERTISEMENT_BYTES_MAX)
   const whole: Reply = { ...reply, body }
   const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
-  if (isComplete && config === (await readWholeConfig(repositoryPath))) remember(config, whole)
+  if (isComplete && config === (await readSettings(repositoryPath))) remember(config, whole)
   return whole
 }
 
@@ -62,9 +63,13 @@ function remember(config: string, reply: Reply): void {
   if (remembered.size > ENTRIES_MAX && oldest !== undefined) remembered.delete(oldest)
 }
 
-/** The repository's configuration; undefined where it is not all in that file. */
-async function readWholeConfig(repositoryPath: string): Promise<string | undefined> {
-  const text = await readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
+/**
+ * The repository's configuration; undefined where it is not all in its own files. A repository with
+ * too many references to have a state is read each time.
+ */
+async function readSettings(repositoryPath: string): Promise<string | undefined> {
+  const read = () => readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
+  const text = readPresentState(repositoryPath)?.settingsText ?? (await read())
   return text === undefined || /\[\s*include|worktreeconfig/i.test(text) ? undefined : text
 }
 

@@ -1,14 +1,14 @@
 /** The request of a clone or fetch that says what is wanted, answered by git upload-pack. */
 
 import { createGunzip } from 'node:zlib'
-import { repositoryPath } from '../../cgi/paths.js'
 import { callUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
-import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
+import { offerBundle } from './bundle.js'
+import { enterQueue, isGzip, packQuestionOf, refuseForeignBody } from './intake.js'
 import type { WarmAnswer } from './pack-cache.js'
 
 const HEADERS = [
@@ -16,34 +16,39 @@ const HEADERS = [
   ['Cache-Control', 'no-cache, max-age=0, must-revalidate'],
 ] as const
 
+const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
+
 /** What a clone says fits in this; a longer request, with all that a client has, goes to git. */
 const WARM_REQUEST_BYTES_MAX = 65_536
 
 /**
  * What git answers, from the pack cache where that can be shown to be it. Throws
  * `unsupported_media_type` for a body of another kind, `bad_request` for one that git cannot read,
- * `payload_too_large`, and `unavailable` when too many git processes run.
+ * `payload_too_large`, and `unavailable` or `throttled` when too many git processes run.
  */
 export async function answerFetch(
   context: Context,
   request: Request,
-  { repository, user }: Grants['repository'],
+  grant: Grants['repository'],
 ): Promise<Reply> {
   refuseForeignBody(request, 'git-upload-pack')
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const question = packQuestionOf(context, request, grant)
   let body = isGzip(request) ? gunzip(request.body) : request.body
   try {
     if (request.headers.get('git-protocol') === 'version=2') {
       const { beginning, rest } = await readAhead(body, WARM_REQUEST_BYTES_MAX)
-      const warm =
-        rest === undefined
-          ? await context.packCache.answer({ repositoryPath: path, body: beginning, request })
-          : undefined
-      context.metrics.countPackCache(warm ?? { command: 'other', outcome: 'bypass' })
-      if (warm !== undefined) return replyOf(warm, user?.isAdmin === true)
+      if (rest === undefined) {
+        const offer = await offerBundle(context, { question, grant }, beginning)
+        if (offer !== undefined) return { status: 200, headers: HEADERS, body: offer }
+        const warm = await context.packCache.answer({ ...question, body: beginning })
+        if (warm !== undefined) return replyOf(context, warm, grant.user?.isAdmin === true)
+      }
       body = joined(beginning, rest)
     }
-    return await runUploadPack(context, { request, body: bounded(body), repositoryPath: path })
+    context.metrics.countPackCache(PAST_CACHE)
+    const { client, repositoryPath } = question
+    const cold = { request, client, body: bounded(body), repositoryPath }
+    return await runUploadPack(context, cold)
   } catch (error) {
     if (!(error instanceof UploadPackError)) throw error
     context.log.info({ requestId: request.id, error }, 'git could not read a fetch request')
@@ -52,24 +57,49 @@ export async function answerFetch(
 }
 
 /** An administrator is told how the answer was come by (Server-Timing, as browsers show it). */
-function replyOf({ body, bytes, outcome }: WarmAnswer, isAdmin: boolean): Reply {
-  const length = bytes === undefined ? {} : { bodyBytes: bytes }
-  const timing = ['Server-Timing', `cache;desc=${outcome}`] as const
+function replyOf({ metrics }: Context, warm: WarmAnswer, isAdmin: boolean): Reply {
+  metrics.countPackCache(warm)
+  const body = counted(warm.body, (bytes) => metrics.countPackBytes(warm, bytes))
+  const length = warm.bytes === undefined ? {} : { bodyBytes: warm.bytes }
+  const timing = ['Server-Timing', `cache;desc=${warm.outcome}`] as const
   return { status: 200, headers: isAdmin ? [...HEADERS, timing] : HEADERS, body, ...length }
+}
+
+/** The same body; it tells how many bytes went out with each chunk that was asked for. */
+function counted(body: WarmAnswer['body'], count: (bytes: number) => void): WarmAnswer['body'] {
+  if (body instanceof Uint8Array) {
+    count(body.byteLength)
+    return body
+  }
+  const chunks = body[Symbol.asyncIterator]()
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const result = await chunks.next()
+      if (!result.done) count(result.value.byteLength)
+      return result
+    },
+    // A generator here would not return from the body before it was asked for the first chunk.
+    async return() {
+      await chunks.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
 }
 
 interface ColdFetch {
   readonly request: Request
+  readonly client: string
   readonly body: AsyncIterable<Uint8Array>
   readonly repositoryPath: string
 }
 
 async function runUploadPack(
   context: Context,
-  { request, body, repositoryPath }: ColdFetch,
+  { request, client, body, repositoryPath }: ColdFetch,
 ): Promise<Reply> {
   const { signal } = request
-  const entry = { signal, service: 'git-upload-pack', repositoryPath } as const
+  const entry = { signal, service: 'git-upload-pack', repositoryPath, client } as const
   const leave = await enterQueue(context, entry)
   try {
     const answer = await callUploadPack(context.git, {
@@ -83,7 +113,8 @@ async function runUploadPack(
       leave()
       countOutcome(context, exitCode === 0)
     })
-    return { status: 200, headers: HEADERS, body: answer.body }
+    const count = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
+    return { status: 200, headers: HEADERS, body: counted(answer.body, count) }
   } catch (error) {
     leave()
     countOutcome(context, false)

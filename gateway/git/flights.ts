@@ -1,6 +1,7 @@
 /** Answers of git that are being made: whoever wants the same one reads along. */
 
 import { rm, unlink } from 'node:fs/promises'
+import { isFailure } from '../../conf/failures.js'
 import type { Log } from '../../conf/log.js'
 import type { FlightNews, FlightReport } from './flight-board.js'
 import { GrowingFile } from './growing-file.js'
@@ -85,6 +86,10 @@ export class Flights {
       await file.begun(signal)
     } catch (error) {
       await body[Symbol.asyncIterator]().return?.()
+      // The client that led has had its share; whoever joined it has another.
+      if (known !== undefined && isFailure(error, 'throttled')) {
+        throw new FlightMissed('who led was refused', { cause: error })
+      }
       throw error
     }
     return { body, isLeader: isLeader && known === undefined }

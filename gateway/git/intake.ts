@@ -1,9 +1,14 @@
 /** What a Git request must pass before a process starts: the kind of its body, and the queue. */
 
 import type { GitService } from '../../cgi/environment.js'
+import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
+import type { User } from '../../sql/users.js'
+import type { Grants } from '../auth/gate.js'
+import { networkOf } from '../client-address.js'
 import type { Context } from '../context.js'
+import type { WarmQuestion } from './pack-cache.js'
 
 /** Throws `unsupported_media_type` where the body is not this service's. */
 export function refuseForeignBody(request: Request, service: GitService): void {
@@ -24,18 +29,39 @@ export interface QueueEntry {
   readonly signal: AbortSignal
   readonly service: GitService
   readonly repositoryPath: string
+  /** See `clientOf`. */
+  readonly client: string
+}
+
+/** What the pack cache is told of a request, beside its body. */
+export function packQuestionOf(
+  { settings }: Context,
+  request: Request,
+  { repository, user }: Grants['repository'],
+): Omit<WarmQuestion, 'body'> {
+  return {
+    repositoryPath: repositoryPath(settings.data.dir, repository.storage),
+    repositoryBytes: repository.sizeKib * 1_024,
+    client: clientOf(request, user),
+    request,
+  }
+}
+
+/** Whose share of the git processes a request takes from: its account's, or its network's. */
+export function clientOf({ address }: Request, user: User | undefined): string {
+  return user === undefined ? networkOf(address) : `user ${user.id}`
 }
 
 /**
  * A place among the git processes that may run, to be left by the returned function. Throws
- * `unavailable` when too many run and wait.
+ * `unavailable` when too many run and wait, `throttled` when too many of them are this client's.
  */
 export async function enterQueue(
   context: Context,
-  { signal, service, repositoryPath }: QueueEntry,
+  { signal, service, repositoryPath: repository, client }: QueueEntry,
 ): Promise<() => void> {
   try {
-    return await context.queue.enter(signal, repositoryPath)
+    return await context.queue.enter(signal, { repository, client })
   } catch (error) {
     context.metrics.countGitService({ service, outcome: 'refused' })
     throw error

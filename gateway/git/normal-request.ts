@@ -47,8 +47,11 @@ export function normalize(body: Buffer): NormalRequest | undefined {
   return undefined
 }
 
-/** The client's name and session say nothing that git answers to. */
-function readCapabilities(lines: readonly string[]): ObjectFormat | undefined {
+/**
+ * What the lines behind a command say of the objects; undefined for a capability not known here.
+ * The client's name and session say nothing that git answers to.
+ */
+export function readCapabilities(lines: readonly string[]): ObjectFormat | undefined {
   let format: ObjectFormat | undefined
   for (const line of lines) {
     if (line === 'object-format=sha1' || line === 'object-format=sha256') {

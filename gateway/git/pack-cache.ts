@@ -15,6 +15,7 @@ import type { Log } from '../../conf/log.js'
 import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
 import { type FetchRequest, type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
+import type { ProcessQueue } from './process-queue.js'
 import type { ReferenceList } from './reference-list.js'
 import type { ReferenceLists } from './reference-lists.js'
 
@@ -33,6 +34,10 @@ export interface WarmAnswer {
 export interface WarmQuestion {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
+  /** Its size on the disk: its answers are hardly larger. */
+  readonly repositoryBytes: number
+  /** Whose share of the git processes is taken from; see `clientOf`. */
+  readonly client: string
   /** Decoded and whole. */
   readonly body: Buffer
   /** Its signal is asked for only where there is something to wait for. */
@@ -45,8 +50,7 @@ export interface PackCacheParts {
   readonly flights: Flights
   readonly store: PackStore
   readonly references: ReferenceLists
-  /** A place among the git processes; see `enterQueue`. */
-  readonly enterQueue: (signal: AbortSignal, repositoryPath: string) => Promise<() => void>
+  readonly queue: ProcessQueue
   readonly timeoutMs: () => number
 }
 
@@ -67,6 +71,11 @@ export class PackCache {
     this.#gitText = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
   }
 
+  /** What this process holds of the answers in memory. */
+  get memoryBytes(): number {
+    return this.#parts.store.memoryBytes
+  }
+
   /**
    * The answer, from its first byte on. Undefined: git is to be asked. Throws what the queue of git
    * processes throws, and UploadPackError.
@@ -76,7 +85,10 @@ export class PackCache {
     if (request === undefined) return undefined
     const state = await readSettledState(question.repositoryPath)
     if (state === undefined) return undefined
-    const list = await this.#listReferences(question, state, request)
+    const { repositoryPath, client } = question
+    const { objectFormat } = request
+    const asked = { repositoryPath, client, state, objectFormat }
+    const list = await this.#parts.references.get(asked)
     if (list === undefined) return undefined
     if (request.command === 'ls-refs') {
       const body = list.references.answer(request)
@@ -87,14 +99,6 @@ export class PackCache {
     return this.#fetch(question, { request, state, references: list.references })
   }
 
-  #listReferences(
-    { repositoryPath }: WarmQuestion,
-    state: RepositoryState,
-    { objectFormat }: NormalRequest,
-  ) {
-    return this.#parts.references.get({ repositoryPath, state, objectFormat })
-  }
-
   async #fetch(question: WarmQuestion, wanted: Wanted): Promise<WarmAnswer | undefined> {
     const { store, flights } = this.#parts
     const key = keyOf(this.#gitText, question.repositoryPath, wanted)
@@ -102,7 +106,7 @@ export class PackCache {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const stored = await store.find(key)
       if (stored !== undefined) return { command: 'fetch', outcome: 'hit', ...stored }
-      if (!(await store.hasRoom())) return undefined
+      if (!(await store.hasRoom(question.repositoryBytes))) return undefined
       try {
         const { body, isLeader } = await flights.join(plan, question.request.signal)
         return { command: 'fetch', outcome: isLeader ? 'miss' : 'join', body }
@@ -118,12 +122,13 @@ export class PackCache {
     return undefined
   }
 
-  #plan(key: string, { repositoryPath }: WarmQuestion, wanted: Wanted): FlightPlan {
-    const { git, store, enterQueue, timeoutMs } = this.#parts
+  #plan(key: string, question: WarmQuestion, wanted: Wanted): FlightPlan {
+    const { git, store, queue, timeoutMs } = this.#parts
+    const { repositoryPath, client } = question
     return {
       key,
       write: async (file, { signal, onStarted }) => {
-        const leave = await enterQueue(signal, repositoryPath)
+        const leave = await queue.enter(signal, { repository: repositoryPath, client })
         try {
           const running = spoolUploadPack(git, {
             ...{ repositoryPath, gitProtocol: 'version=2', signal },
@@ -137,9 +142,12 @@ export class PackCache {
           const end = await running.ended
           const { size: bytes } = fstatSync(file.file)
           refuseBroken(end, bytes)
-          const isKept = end.exitCode === 0 && (await this.#isStillSo(repositoryPath, wanted))
+          const isKept = end.exitCode === 0 && (await this.#isStillSo(question, wanted))
           if (!isKept) return { bytes }
           return { bytes, keep: () => store.keep(key, { path: file.path, bytes }) }
+        } catch (error) {
+          if (isOfDisk(error)) store.noteFull()
+          throw error
         } finally {
           leave()
         }
@@ -148,7 +156,7 @@ export class PackCache {
   }
 
   /** Whether what git was asked still means the same, whenever in the meantime it looked. */
-  async #isStillSo(repositoryPath: string, wanted: Wanted): Promise<boolean> {
+  async #isStillSo({ repositoryPath, client }: WarmQuestion, wanted: Wanted): Promise<boolean> {
     const { request, state, references } = wanted
     const present = readPresentState(repositoryPath)
     if (present?.text === state.text) return true
@@ -157,7 +165,8 @@ export class PackCache {
     const settled = await readSettledState(repositoryPath)
     if (settled?.settingsText !== state.settingsText) return false
     const { objectFormat } = request
-    const list = await this.#parts.references.get({ repositoryPath, state: settled, objectFormat })
+    const asked = { repositoryPath, client, state: settled, objectFormat }
+    const list = await this.#parts.references.get(asked)
     return list?.references.tagsDigest === references.tagsDigest
   }
 }
@@ -168,7 +177,8 @@ const REFUSAL_BYTES_MAX = 4_096
 function refuseBroken(end: ProcessEnd, bytes: number): void {
   if (end.exitCode === 0) return
   const complaint = firstLine(end.errorText)
-  if (/No space left on device|Disk quota exceeded/.test(end.errorText)) {
+  const isFull = /No space left on device|Disk quota exceeded|File too large/.test(end.errorText)
+  if (isFull || end.signal === 'SIGXFSZ') {
     throw Object.assign(new Error(complaint), { code: 'ENOSPC' })
   }
   if (end.exitCode !== undefined && bytes === 0) throw new UploadPackError(complaint)

@@ -28,7 +28,11 @@ export interface StoredPack {
 const TOUCH_INTERVAL_MS = 60_000
 const NOTES_MAX = 10_000
 const ROOM_INTERVAL_MS = 1_000
+/** Each try that does not fit breaks off the answers of all who read along. */
+const FULL_PAUSE_MS = 60_000
 const SWEEP_INTERVAL_MS = 5_000
+/** By that much of its bound, at the most, a worker may exceed it between two sweeps. */
+const SWEEP_SHARE = 1 / 32
 /** One answer may fill this much of the memory. */
 const MEMORY_SHARE = 0.5
 /** What a crash left of an answer is removed when it has stood still for so long. */
@@ -44,12 +48,18 @@ export class PackStore {
   readonly #checked = new Map<string, string>()
   readonly #touchedAtMs = new Map<string, number>()
   #memoryBytes = 0
-  #room = { isEnough: false, lookedAtMs: 0 }
+  #room = { freeBytes: 0, lookedAtMs: 0 }
+  #fullUntilMs = 0
   #sweptAtMs = 0
+  #keptBytes = 0
 
   constructor(options: PackStoreOptions, log: Log) {
     this.#options = options
     this.#log = log
+  }
+
+  get memoryBytes(): number {
+    return this.#memoryBytes
   }
 
   /** The kept answer of that name. A damaged or unreadable one is removed and counts as none. */
@@ -69,17 +79,23 @@ export class PackStore {
     }
   }
 
-  /** Whether the disk has room for one more answer, as of a moment ago. */
-  async hasRoom(): Promise<boolean> {
+  /** Whether the disk has room for one more answer of about that size, as of a moment ago. */
+  async hasRoom(bytes: number): Promise<boolean> {
+    const { folder, diskBytesFree, diskBytesMax } = this.#options
+    if (diskBytesMax === 0 || Date.now() < this.#fullUntilMs) return false
     if (Date.now() - this.#room.lookedAtMs > ROOM_INTERVAL_MS) {
-      const { folder, diskBytesFree, diskBytesMax } = this.#options
-      const isEnough = await mkdir(folder, { recursive: true, mode: 0o700 })
+      const freeBytes = await mkdir(folder, { recursive: true, mode: 0o700 })
         .then(() => statfs(folder))
-        .then(({ bavail, bsize }) => diskBytesMax > 0 && bavail * bsize >= diskBytesFree)
-        .catch(() => false)
-      this.#room = { isEnough, lookedAtMs: Date.now() }
+        .then(({ bavail, bsize }) => bavail * bsize)
+        .catch(() => 0)
+      this.#room = { freeBytes, lookedAtMs: Date.now() }
     }
-    return this.#room.isEnough
+    return this.#room.freeBytes >= diskBytesFree + bytes
+  }
+
+  /** To be told that an answer did not fit: for a while there is no room for any. */
+  noteFull(): void {
+    this.#fullUntilMs = Date.now() + FULL_PAUSE_MS
   }
 
   /** Takes over the file of a whole answer, under that name. */
@@ -88,6 +104,7 @@ export class PackStore {
     const path = this.#pathOf(key)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await rename(part.path, path)
+    this.#keptBytes += part.bytes
     await this.#sweep(path)
   }
 
@@ -193,8 +210,10 @@ export class PackStore {
   /** Removes the least recently used answers beyond the bound, and what crashes left. */
   async #sweep(newestPath: string): Promise<void> {
     const now = Date.now()
-    if (now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
+    const isMuch = this.#keptBytes > this.#options.diskBytesMax * SWEEP_SHARE
+    if (!isMuch && now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
     this.#sweptAtMs = now
+    this.#keptBytes = 0
     const files = await listFiles(this.#options.folder)
     const isPart = ({ path }: KeptFile) => path.endsWith('.part')
     for (const { path, writtenAtMs } of files.filter(isPart)) {

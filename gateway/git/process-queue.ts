@@ -1,14 +1,23 @@
-/** A bound on git processes that run at once, and a bounded line of those that wait. */
+/** A bound on git processes that run at once, in all and of each client, and on those that wait. */
 
+import { performance } from 'node:perf_hooks'
 import { Failure } from '../../conf/failures.js'
+
+/** Who takes a place, and for what. */
+export interface Visitor {
+  readonly repository: string
+  /** Equal for requests of one client. */
+  readonly client: string
+}
 
 export interface ProcessQueue {
   /**
    * Waits for a place; the returned function gives it back, and may be called more than once. The
    * repositories that wait take turns, so that one with many requests does not hold up the others.
-   * Throws `unavailable` when the line is full, the wait too long or the client gone.
+   * Throws `throttled` when the client has its share already, and `unavailable` when the line is
+   * full, the wait too long or the client gone.
    */
-  enter(signal: AbortSignal, repository: string): Promise<() => void>
+  enter(signal: AbortSignal, visitor: Visitor): Promise<() => void>
   /** How many hold a place, and how many wait. */
   readonly load: { readonly running: number; readonly waiting: number }
 }
@@ -17,15 +26,27 @@ export interface ProcessQueueOptions {
   readonly runningMax: number
   readonly waitingMax: number
   readonly waitMs: number
+  /** Of one client, whether they run or wait. */
+  readonly clientMax: number
 }
 
 const BUSY_MESSAGE = 'The server is busy with other Git requests. Try again in a few seconds.'
+const CLIENT_MESSAGE =
+  'You have as many Git requests at work here as one client may. Try again when some have ended.'
 const RETRY_AFTER_SECONDS = 5
 
-/** Serves each repository in the order of arrival; the bounds are read at each entry. */
-export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQueue {
+/**
+ * Serves each repository in the order of arrival; the bounds are read at each entry. Tells of each
+ * place that it gives how long that was waited for.
+ */
+export function createProcessQueue(
+  bounds: () => ProcessQueueOptions,
+  onWaited: (seconds: number) => void = () => {},
+): ProcessQueue {
   /** By repository; the one whose turn is next comes first. */
   const lines = new Map<string, Set<() => void>>()
+  /** How many of each client run or wait. */
+  const held = new Map<string, number>()
   let running = 0
   let waiting = 0
 
@@ -51,47 +72,53 @@ export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQu
     start?.()
   }
 
-  function leave(): () => void {
+  function start(client: string, waitedMs: number): () => void {
+    running += 1
+    onWaited(waitedMs / 1_000)
     let hasLeft = false
     return () => {
       if (hasLeft) return
       hasLeft = true
       running -= 1
+      add(held, client, -1)
       startNext()
     }
   }
 
-  function waitForPlace(signal: AbortSignal, repository: string): Promise<() => void> {
+  function waitForPlace(signal: AbortSignal, { repository, client }: Visitor): Promise<() => void> {
     return new Promise((resolve, reject) => {
+      const cameAtMs = performance.now()
       const settle = () => {
-        stepOut(repository, start)
+        stepOut(repository, goIn)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
       }
-      const start = () => {
+      const goIn = () => {
         settle()
-        running += 1
-        resolve(leave())
+        resolve(start(client, performance.now() - cameAtMs))
       }
       const giveUp = () => {
         settle()
-        reject(busy())
+        add(held, client, -1)
+        reject(refusal('unavailable', BUSY_MESSAGE))
       }
       const timer = setTimeout(giveUp, bounds().waitMs)
       signal.addEventListener('abort', giveUp)
-      stand(repository, start)
+      stand(repository, goIn)
     })
   }
 
   return {
-    async enter(signal, repository) {
-      if (signal.aborted) throw busy()
-      if (running < bounds().runningMax) {
-        running += 1
-        return leave()
+    async enter(signal, visitor) {
+      const { client } = visitor
+      const { runningMax, waitingMax, clientMax } = bounds()
+      if ((held.get(client) ?? 0) >= clientMax) throw refusal('throttled', CLIENT_MESSAGE)
+      const isFull = running >= runningMax
+      if (signal.aborted || (isFull && waiting >= waitingMax)) {
+        throw refusal('unavailable', BUSY_MESSAGE)
       }
-      if (waiting >= bounds().waitingMax) throw busy()
-      return waitForPlace(signal, repository)
+      add(held, client, 1)
+      return isFull ? waitForPlace(signal, visitor) : start(client, 0)
     },
     get load() {
       return { running, waiting }
@@ -99,6 +126,13 @@ export function createProcessQueue(bounds: () => ProcessQueueOptions): ProcessQu
   }
 }
 
-function busy(): Failure {
-  return new Failure('unavailable', BUSY_MESSAGE, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+/** Adds to the count of a key; nothing is kept of a key whose count is zero. */
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+function refusal(name: 'throttled' | 'unavailable', message: string): Failure {
+  return new Failure(name, message, { retryAfterSeconds: RETRY_AFTER_SECONDS })
 }

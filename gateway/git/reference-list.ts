@@ -24,19 +24,25 @@ interface Line {
 const LINE =
   /^([0-9a-f]{40}|[0-9a-f]{64}|unborn) ([^ ]+)( symref-target:[^ ]+)?( peeled:[0-9a-f]+)?$/
 
-/** Answers that are kept ready: clients of one repository ask in few forms. */
-const ANSWERS_MAX = 16
-const ANSWER_BYTES_MAX = 262_144
+/** Answers that are kept ready, in bytes: clients of one repository ask in few forms. */
+const ANSWERS_BYTES_MIN = 16_384
+const ANSWERS_BYTES_MAX = 262_144
 
 /** The references of one repository in one state. */
 export class ReferenceList {
+  /** What it takes, with the answers that it keeps ready, about. */
+  readonly weightBytes: number
   readonly #lines: readonly Line[]
   readonly #answers = new Map<string, Buffer>()
+  readonly #answersBytesMax: number
+  #answersBytes = 0
   #tips: ReadonlySet<string> | undefined
   #tagsDigest: string | undefined
 
-  private constructor(lines: readonly Line[]) {
+  private constructor(lines: readonly Line[], bytes: number) {
     this.#lines = lines
+    this.#answersBytesMax = Math.min(Math.max(bytes, ANSWERS_BYTES_MIN), ANSWERS_BYTES_MAX)
+    this.weightBytes = bytes + this.#answersBytesMax
   }
 
   /** Undefined for what is not a whole answer to `referenceQuestion`. */
@@ -49,7 +55,7 @@ export class ReferenceList {
       if (oid === undefined || name === undefined) return undefined
       lines.push({ oid, name, target, peeled })
     }
-    return new ReferenceList(lines)
+    return new ReferenceList(lines, answer.byteLength)
   }
 
   /** What git answers to this request, to the byte. */
@@ -66,10 +72,19 @@ export class ReferenceList {
       text += packetLine(`${line.oid} ${line.name}${attributes}\n`)
     }
     const answer = Buffer.from(`${text}0000`, 'latin1')
-    if (answer.byteLength > ANSWER_BYTES_MAX) return answer
-    if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear()
-    this.#answers.set(key, answer)
+    this.#remember(key, answer)
     return answer
+  }
+
+  #remember(key: string, answer: Buffer): void {
+    const bytes = key.length + answer.byteLength
+    if (bytes > this.#answersBytesMax) return
+    if (this.#answersBytes + bytes > this.#answersBytesMax) {
+      this.#answers.clear()
+      this.#answersBytes = 0
+    }
+    this.#answers.set(key, answer)
+    this.#answersBytes += bytes
   }
 
   /** Whether all of these are what a reference or an annotated tag points to. */

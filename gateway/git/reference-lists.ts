@@ -2,6 +2,7 @@
 
 import type { RepositoryState } from '../../cgi/repository-state.js'
 import { readPresentState } from '../../cgi/repository-state.js'
+import { isFailure } from '../../conf/failures.js'
 import type { ObjectFormat } from './normal-request.js'
 import { ReferenceList, referenceQuestion } from './reference-list.js'
 
@@ -9,13 +10,15 @@ import { ReferenceList, referenceQuestion } from './reference-list.js'
 export interface ReferenceQuestion {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
+  /** On whose behalf git is asked; see `clientOf`. */
+  readonly client: string
   readonly state: RepositoryState
   readonly objectFormat: ObjectFormat
 }
 
 /** Asks git, and gives its whole answer; undefined for one beyond the bound. */
 export type AskReferences = (
-  repositoryPath: string,
+  question: Pick<ReferenceQuestion, 'repositoryPath' | 'client'>,
   body: Buffer,
   bytesMax: number,
 ) => Promise<Buffer | undefined>
@@ -26,14 +29,13 @@ export interface KnownReferences {
   readonly isKnown: boolean
 }
 
-/** One list, and all of a process together, as git sent them. */
+/** One list as git sent it, and all of a process together with the answers made from them. */
 const LIST_BYTES_MAX = 4_194_304
 const BYTES_MAX = 33_554_432
 
 interface Entry {
   readonly stateText: string
   readonly references: ReferenceList
-  readonly bytes: number
 }
 
 export class ReferenceLists {
@@ -58,23 +60,30 @@ export class ReferenceLists {
       return { references: known.references, isKnown: true }
     }
     const key = `${name} ${state.text}`
-    const asking = this.#asked.get(key) ?? this.#start(name, key, question)
-    const references = await asking
-    return references === undefined ? undefined : { references, isKnown: false }
+    const asking = this.#asked.get(key)
+    try {
+      const references = await (asking ?? this.#start(name, key, question))
+      return references === undefined ? undefined : { references, isKnown: false }
+    } catch (error) {
+      // Another client has had its share; this one has its own.
+      if (asking !== undefined && isFailure(error, 'throttled')) return this.get(question)
+      throw error
+    }
   }
 
   #start(
     name: string,
     key: string,
-    { repositoryPath, state, objectFormat }: ReferenceQuestion,
+    question: ReferenceQuestion,
   ): Promise<ReferenceList | undefined> {
+    const { repositoryPath, state, objectFormat } = question
     const ask = async () => {
       const body = referenceQuestion(objectFormat)
-      const answer = await this.#ask(repositoryPath, body, LIST_BYTES_MAX)
+      const answer = await this.#ask(question, body, LIST_BYTES_MAX)
       const references = answer === undefined ? undefined : ReferenceList.parse(answer)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (answer === undefined || references === undefined || !isSame) return undefined
-      this.#remember(name, { stateText: state.text, references, bytes: answer.length })
+      this.#remember(name, { stateText: state.text, references })
       return references
     }
     const asking = ask().finally(() => this.#asked.delete(key))
@@ -85,7 +94,7 @@ export class ReferenceLists {
   #remember(name: string, entry: Entry): void {
     this.#forget(name)
     this.#entries.set(name, entry)
-    this.#bytes += entry.bytes
+    this.#bytes += entry.references.weightBytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= BYTES_MAX) return
       this.#forget(oldest)
@@ -93,7 +102,7 @@ export class ReferenceLists {
   }
 
   #forget(name: string): void {
-    this.#bytes -= this.#entries.get(name)?.bytes ?? 0
+    this.#bytes -= this.#entries.get(name)?.references.weightBytes ?? 0
     this.#entries.delete(name)
   }
 }

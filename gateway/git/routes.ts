@@ -1,4 +1,4 @@
-/** Git over HTTP (gitprotocol-http(5)): the smart protocol's four requests, and no other. */
+/** Git over HTTP (gitprotocol-http(5)): the smart protocol's four requests, and bundles. */
 
 import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
@@ -7,13 +7,15 @@ import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call, Route } from '../route.js'
 import { advertiseFetch } from './advertisement.js'
+import { sendBundle } from './bundle.js'
 import { GIT_DOOR } from './door.js'
 import { answerFetch } from './fetch.js'
+import { packQuestionOf } from './intake.js'
 import { type GitService, runService } from './service.js'
 
 const READ = {
   service: 'git-upload-pack',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', isDownload: true },
   scopes: ['read:repository'],
 } as const
 const WRITE = {
@@ -56,6 +58,20 @@ const fetch: Route<'repository'> = {
   handle: (context, { request, grant }) => answerFetch(context, request, grant),
 }
 
+/** What a clone may begin with, where the client asks for such (git's `transfer.bundleURI`). */
+const bundle: Route<'repository'> = {
+  door: GIT_DOOR,
+  method: 'GET',
+  path: '/{owner}/{repo}/bundles/{bundle}',
+  access: READ.access,
+  scopes: READ.scopes,
+  handle(context, { request, grant, params }) {
+    const asked = { question: packQuestionOf(context, request, grant), grant }
+    const range = request.headers.get('range')
+    return sendBundle(context, asked, { name: params['bundle'] ?? '', range })
+  },
+}
+
 /** The request that brings a pack. */
 const push: Route<'repository'> = {
   door: GIT_DOOR,
@@ -87,6 +103,7 @@ export const GIT_ROUTES: readonly AnyRoute[] = [
   advertise(WRITE),
   refuseDumb,
   fetch,
+  bundle,
   push,
 ]
 

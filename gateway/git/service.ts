@@ -8,7 +8,7 @@ import type { Reply, Request } from '../../conf/http.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
-import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
+import { clientOf, enterQueue, isGzip, refuseForeignBody } from './intake.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
@@ -18,8 +18,8 @@ export interface GitService {
 }
 
 /**
- * The reply of git to this request, streamed. Throws `unavailable` when too many git processes
- * run, and `unsupported_media_type` for a body that is not this service's.
+ * The reply of git to this request, streamed. Throws `unavailable` or `throttled` when too many git
+ * processes run, and `unsupported_media_type` for a body that is not this service's.
  */
 export async function runService(
   context: Context,
@@ -32,7 +32,8 @@ export async function runService(
   const path = repositoryPath(context.settings.data.dir, wanted.repository.storage)
   const { signal } = request
   const { service } = wanted
-  const leave = await enterQueue(context, { signal, service, repositoryPath: path })
+  const client = clientOf(request, wanted.user)
+  const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   const isPush = wanted.suffix === 'git-receive-pack'
   let unmark: (() => Promise<void>) | undefined
   try {

@@ -27,9 +27,9 @@ export interface WarmOptions {
 /** The pack cache of a worker. */
 export function createPackCache({ git, log, queue, settings, link }: WarmOptions): PackCache {
   const { cache, data } = settings()
-  const ask: AskReferences = async (repositoryPath, body, bytesMax) => {
+  const ask: AskReferences = async ({ repositoryPath, client }, body, bytesMax) => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
-    const leave = await queue.enter(signal, repositoryPath)
+    const leave = await queue.enter(signal, { repository: repositoryPath, client })
     try {
       const answer = await callUploadPack(git, {
         ...{ repositoryPath, gitProtocol: 'version=2', signal, timeoutMs: GIT_COMMAND_MS },
@@ -48,6 +48,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
   return new PackCache({
     git,
     log,
+    queue,
     flights: new Flights(link, log),
     store: new PackStore(
       {
@@ -59,7 +60,6 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       log,
     ),
     references: new ReferenceLists(ask),
-    enterQueue: (signal, repositoryPath) => queue.enter(signal, repositoryPath),
     timeoutMs: () => settings().git.timeoutMs,
   })
 }

@@ -4,7 +4,7 @@ import { maintainRepository } from '../../cgi/maintenance.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { recover } from '../../cgi/recovery.js'
 import { sweepRepository } from '../../cgi/sweeper.js'
-import { findRepositoryById } from '../../sql/repositories.js'
+import { findRepositoryById, updateRepository } from '../../sql/repositories.js'
 import type { JobKind } from './job.js'
 
 export const MAINTAIN_REPOSITORY: JobKind = {
@@ -18,6 +18,7 @@ export const MAINTAIN_REPOSITORY: JobKind = {
       const swept = await sweepRepository(settings.data.dir, path)
       if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
       const done = await maintainRepository(git, path, { journal, signal })
+      await updateRepository(db, repository.id, { sizeKib: done.sizeKib })
       log.info({ repository: repository.id, ...done }, 'a repository was maintained')
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.

@@ -85,6 +85,8 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   'http.workers': 4,
   'http.upstream': 'http://127.0.0.1:8080',
   'database.url': 'mysql://gatehouse:password@127.0.0.1:3306/gatehouse',
+  'git.client_processes_max': 64,
+  'git.anonymous_clone_max': '2GiB',
   'metrics.token': 'a long random text',
   'ssh.listen_host': 'code.example.org',
 }

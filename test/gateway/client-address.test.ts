@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { parseAddressSet } from '../../conf/addresses.js'
-import { clientOf } from '../../gateway/client-address.js'
+import { clientOf, networkOf } from '../../gateway/client-address.js'
 
 const PROXIES = parseAddressSet(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'])
 
@@ -48,4 +48,10 @@ t.test('the scheme is the one that a trusted proxy was asked by', async (t) => {
     t.equal(clientOf('127.0.0.1', headers, PROXIES).scheme, scheme)
   }
   t.equal(clientOf('127.0.0.1', new Map([['x-forwarded-proto', 'ftp']]), PROXIES).scheme, 'http')
+})
+
+t.test('a network is what one subscriber has', async (t) => {
+  t.equal(networkOf('192.0.2.7'), '192.0.2.7')
+  t.equal(networkOf('2001:db8:1:2::1'), networkOf('2001:0db8:0001:0002:ffff:0:0:9'))
+  t.not(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))
 })

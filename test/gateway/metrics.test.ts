@@ -1,6 +1,7 @@
 /** What is counted, by labels that nobody can make up. */
 
 import t from 'tap'
+import { runToEnd } from '../../cgi/run.js'
 import { createMetrics } from '../../gateway/metrics.js'
 
 t.test('requests and Git services are counted by their labels', async (t) => {
@@ -33,4 +34,27 @@ t.test('the queue is looked at when the metrics are read', async (t) => {
   t.match(await metrics.registry.metrics(), 'gatehouse_git_queue{state="running"} 1')
   load.running = 2
   t.match(await metrics.registry.metrics(), 'gatehouse_git_queue{state="running"} 2')
+})
+
+t.test('the processor time of git is that of the processes that have ended', async (t) => {
+  const { registry } = createMetrics()
+  const read = async () => {
+    const text = await registry.getSingleMetricAsString('gatehouse_git_cpu_seconds_total')
+    return Number(/ ([\d.]+)$/m.exec(text)?.[1])
+  }
+  const before = await read()
+  const count = 'i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done'
+  await runToEnd('sh', ['-c', `sh -c '${count}'; :`], {
+    ...{ cwd: '/', environment: {}, timeoutMs: 60_000, outputBytesMax: 1_000 },
+  })
+  t.ok((await read()) >= before + 0.05, 'and of their own children')
+})
+
+t.test('the wait for a place is a histogram', async (t) => {
+  const metrics = createMetrics()
+  metrics.observeQueueWait(0)
+  metrics.observeQueueWait(3)
+  const text = await metrics.registry.getSingleMetricAsString('gatehouse_git_queue_wait_seconds')
+  t.match(text, 'gatehouse_git_queue_wait_seconds_bucket{le="1"} 1')
+  t.match(text, 'gatehouse_git_queue_wait_seconds_sum 3')
 })

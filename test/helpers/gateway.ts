@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, stdSerializers } from 'pino'
-import { findGit } from '../../cgi/git.js'
+import { findGit, type Git } from '../../cgi/git.js'
 import { openJournal } from '../../cgi/journal.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Log } from '../../conf/log.js'
@@ -29,11 +29,16 @@ import { type Answer, ask, type Question } from './requests.js'
 /** What links say in every test, so that expected files do not depend on a port. */
 export const BASE_URL = 'http://code.example.com'
 
+/** Of the git processes of a context that has no listener. */
+const BOUNDS = { runningMax: 4, waitingMax: 4, waitMs: 1_000, clientMax: 8 }
+
 interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
 export interface GatewayOptions {
+  /** By default the one of this system. */
+  readonly git?: Git
   /** By default SQLite in the data folder. */
   readonly location?: DatabaseLocation
   /** Settings by their variables. */
@@ -72,7 +77,8 @@ export function passwordOf(name: string): string {
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const house = await openHouse(t, options)
   const { settings, log } = house
-  const server = await startServer({ settings, log, throttle: createLocalThrottle() })
+  const git = options.git ?? (await findGit())
+  const server = await startServer({ settings, log, git, throttle: createLocalThrottle() })
   t.teardown(() => server.stop())
   const { port } = server
   return { ...house, server, port, ask: (question) => ask(port, question) }
@@ -85,8 +91,8 @@ export async function openContext(
 ): Promise<{ readonly context: Context; readonly house: House }> {
   const house = await openHouse(t, options)
   const { settings, log, db } = house
-  const git = await findGit()
-  const queue = createProcessQueue(() => ({ runningMax: 4, waitingMax: 4, waitMs: 1_000 }))
+  const git = options.git ?? (await findGit())
+  const queue = createProcessQueue(() => BOUNDS)
   const link = createLocalBoard(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
   const mender = createMender(settings.data.dir, log)

@@ -1,5 +1,8 @@
 /** Git's requests written by hand (gitprotocol-pack(5)): for clients that misbehave. */
 
+import { randomInt } from 'node:crypto'
+import { connectTo } from './raw-http.js'
+
 /** One line of git's protocol: its length, then its text. */
 export function packetLine(text: string): string {
   return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
@@ -28,11 +31,57 @@ export function gitRequest(request: GitRequest): string {
   )
 }
 
-/** Asks for a commit with all its history, in protocol version 2. */
-export function fetchBody(commit: string): Buffer {
+/** Asks for a commit with all its history, in protocol version 2; or for less, by further lines. */
+export function fetchBody(commit: string, ...more: readonly string[]): Buffer {
   const lines = ['command=fetch', 'object-format=sha1']
-  const args = ['no-progress\n', `want ${commit}\n`, 'done\n']
+  const args = ['no-progress\n', ...more.map((line) => `${line}\n`), `want ${commit}\n`, 'done\n']
   return Buffer.from(`${lines.map(packetLine).join('')}0001${args.map(packetLine).join('')}0000`)
+}
+
+/** A fetch whose client leaves; by default of the one repository of most tests. */
+export interface AbortedFetch {
+  readonly port: number
+  readonly token: string
+  readonly body: Buffer
+  /** It leaves after some bytes below that. */
+  readonly bytesMax: number
+  /** Or after some time below that. */
+  readonly msMax: number
+}
+
+/** Asks, and leaves after some of the answer or before its first byte. */
+export async function abortFetch(fetch: AbortedFetch): Promise<void> {
+  const { port, token, body, bytesMax, msMax } = fetch
+  const socket = await connectTo(port)
+  socket.write(gitRequest({ service: 'git-upload-pack', token, bodyBytes: body.length }))
+  socket.write(body)
+  let bytesLeft = randomInt(bytesMax)
+  await new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      bytesLeft -= chunk.length
+      if (bytesLeft <= 0) resolve()
+    })
+    socket.on('close', () => resolve())
+    setTimeout(resolve, randomInt(msMax))
+  })
+  socket.destroy()
+}
+
+/**
+ * Two clients that leave and that ask for an answer nobody has asked for yet: the first leads, and
+ * the other joins it. No object is as large as the number: it makes the request another one.
+ */
+export async function abortPair(
+  { commit, number }: { readonly commit: string; readonly number: number },
+  rest: Omit<AbortedFetch, 'body'>,
+): Promise<void> {
+  const body = pairBody(commit, number)
+  await Promise.all([abortFetch({ ...rest, body }), abortFetch({ ...rest, body })])
+}
+
+/** What such a pair asks for: the commit without its history. */
+export function pairBody(commit: string, number: number): Buffer {
+  return fetchBody(commit, 'deepen 1', `filter blob:limit=${1_000_000_000 + number}`)
 }
 
 /** What comes before the pack: makes a reference that does not exist yet. */

@@ -17,7 +17,7 @@ export async function countPackCache(
   const text = await (await fetch(`${url}/metrics`)).text()
   const counts = { hit: 0, join: 0, miss: 0, bypass: 0 }
   for (const [, labels = '', value] of text.matchAll(
-    /^gatehouse_pack_cache_\w+\{(.*)\} (\d+)$/gm,
+    /^gatehouse_pack_cache_requests_total\{(.*)\} (\d+)$/gm,
   )) {
     const outcome = /outcome="(\w+)"/.exec(labels)?.[1] as keyof PackCacheCounts
     const isAsked = command === undefined || labels.includes(`command="${command}"`)

@@ -48,6 +48,21 @@ export async function openFilesOf(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/fd`)).length
 }
 
+/** Files that a worker opens once and keeps: the database, the folders of a repository. */
+const FILES_SLACK = 16
+
+/** How many files each process holds open, when they are back to what they were, or at last. */
+export async function untilFilesAreClosed(
+  pids: readonly number[],
+  before: readonly number[],
+  withinMs: number,
+): Promise<{ readonly files: readonly number[]; readonly isBack: boolean }> {
+  const isBack = (files: readonly number[]) =>
+    files.every((count, index) => count <= (before[index] ?? 0) + FILES_SLACK)
+  const files = await until(() => Promise.all(pids.map(openFilesOf)), isBack, withinMs)
+  return { files, isBack: isBack(files) }
+}
+
 export interface GitProcess {
   readonly pid: number
   readonly command: string

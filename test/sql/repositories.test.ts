@@ -85,6 +85,17 @@ await forEachMigrated(t, 'of twenty who make a repository at once, one does', as
   }
 })
 
+await forEachMigrated(t, 'to be measured is no change', async (t, db) => {
+  const made = await aRepository(db, (await aUser(db, 'ada')).id, 'engine')
+  await db('repositories').update({ updated_at: 1_790_000_000_123 })
+  await updateRepository(db, made.id, { sizeKib: 7 })
+  const after = await findRepository(db, 'ada', 'engine')
+  t.match(after, { sizeKib: 7, updatedAtMs: 1_790_000_000_123 })
+  await updateRepository(db, made.id, { sizeKib: 8, pushedAtMs: 1_790_000_000_456 })
+  const pushed = await findRepository(db, 'ada', 'engine')
+  t.not(pushed?.updatedAtMs, 1_790_000_000_123)
+})
+
 await forEachMigrated(t, 'a change leaves what it does not name', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const made = await aRepository(db, ada.id, 'engine')

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { t } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
-import { fetchBody, gitRequest, pushHead } from '../helpers/git-requests.js'
+import { abortPair, gitRequest, pushHead } from '../helpers/git-requests.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
 import { connectTo } from '../helpers/raw-http.js'
 import { repositoriesIn } from '../helpers/repositories.js'
 import {
@@ -14,6 +15,7 @@ import {
   leavingsIn,
   openFilesOf,
   until,
+  untilFilesAreClosed,
   workersOf,
 } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -26,8 +28,6 @@ const CONTENT_BYTES = 4_000_000
 const SETTLES_WITHIN_MS = 5_000
 /** What it gets to remove leavings: only what has stood still for a while can be told from work. */
 const MENDS_WITHIN_MS = 20_000
-/** Files that a worker opens once and keeps: a connection to the database, for one. */
-const FILES_SLACK = 8
 
 t.test('clients that leave at a random byte leave nothing behind', async (t) => {
   const gatehouse = await startGatehouse(t)
@@ -49,9 +49,14 @@ t.test('clients that leave at a random byte leave nothing behind', async (t) => 
   await Promise.all(
     Array.from({ length: CLIENTS_AT_ONCE }, async () => {
       while (number < CLIENTS) {
-        number += 1
-        if (number % 2 === 0) await abortClone(gatehouse, ada, fetchBody(tip))
-        else await abortPush(gatehouse, ada, [pushHead(next, `refs/heads/cut-${number}`), pack])
+        number += 4
+        await abortPair(
+          { commit: tip, number },
+          { port: gatehouse.port, token: ada.token, bytesMax: CONTENT_BYTES, msMax: 2_000 },
+        )
+        for (const name of [`cut-${number}`, `cut-${number}-too`]) {
+          await abortPush(gatehouse, ada, [pushHead(next, `refs/heads/${name}`), pack])
+        }
       }
     }),
   )
@@ -70,10 +75,11 @@ t.test('clients that leave at a random byte leave nothing behind', async (t) => 
     MENDS_WITHIN_MS,
   )
   t.strictSame(leavings, [], 'no lock, quarantine or temporary file is left')
-  const isBack = (files: readonly number[]) =>
-    files.every((count, index) => count <= (filesBefore[index] ?? 0) + FILES_SLACK)
-  const files = await until(() => Promise.all(workers.map(openFilesOf)), isBack, SETTLES_WITHIN_MS)
-  t.ok(isBack(files), `open files are back to ${filesBefore}: ${files}`)
+  const { files, isBack } = await untilFilesAreClosed(workers, filesBefore, SETTLES_WITHIN_MS)
+  t.ok(isBack, `open files are back to ${filesBefore}: ${files}`)
+  const { miss: led, join: joined } = await countPackCache(gatehouse, 'fetch')
+  t.ok(led > 0 && joined > 0, `${led} led a flight, and ${joined} joined one`)
+  t.comment(`${led} led a flight, and ${joined} joined one`)
   t.comment(`all was settled ${Date.now() - startedAtMs} ms after the last client`)
 
   t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
@@ -83,23 +89,6 @@ t.test('clients that leave at a random byte leave nothing behind', async (t) => 
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
   t.equal(await git(['fsck', '--full', '--no-dangling'], { cwd: path }), '', 'git fsck is clean')
 })
-
-/** Asks for everything and leaves after some of the answer, or before its end. */
-async function abortClone(gatehouse: Gatehouse, ada: Person, body: Buffer): Promise<void> {
-  const socket = await connectTo(gatehouse.port)
-  socket.write(gitRequest({ service: 'git-upload-pack', token: ada.token, bodyBytes: body.length }))
-  socket.write(body)
-  let bytesLeft = randomInt(CONTENT_BYTES)
-  await new Promise<void>((resolve) => {
-    socket.on('data', (chunk) => {
-      bytesLeft -= chunk.length
-      if (bytesLeft <= 0) resolve()
-    })
-    socket.on('close', () => resolve())
-    setTimeout(resolve, randomInt(2_000))
-  })
-  socket.destroy()
-}
 
 /** Sends a push up to a random byte of its head or body, in chunks or with a length, and leaves. */
 async function abortPush(

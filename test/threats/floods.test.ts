@@ -205,6 +205,36 @@ async function readToEnd(socket: Socket, head: string): Promise<number> {
   return bytes
 }
 
+t.test('a client that has its share of processes at work leaves the rest to others', async (t) => {
+  const scene = await aServer(t, {
+    contentBytes: CONTENT_BYTES,
+    environment: { GATEHOUSE_GIT_CLIENT_PROCESSES_MAX: '1', GATEHOUSE_CACHE_DISK_MAX: '0' },
+  })
+  const { gatehouse, ada, tip } = scene
+  const bo = await gatehouse.addUser('bo')
+  const copy = await newWorkingCopy(t)
+  await copy.commit('more')
+  const remote = ada.remote('ada/library.git')
+  const push = () => copy.try(['push', remote, 'HEAD:refs/heads/more'])
+  const slow = await startFetch(scene)
+  await until(
+    async () => slow.head(),
+    (head) => head !== '',
+    SETTLES_WITHIN_MS,
+  )
+  const words = /You have as many Git requests at work here as one client may\./
+  const refused = await push()
+  t.match(refused, { exitCode: 128, errorText: words }, 'git prints the sentence')
+  const fetched = await post(scene, 'git-upload-pack', fetchBody(tip))
+  t.match(fetched.headers, { 'retry-after': /^[1-9]\d*$/ })
+  t.match([fetched.status, fetched.body.toString()], [429, words])
+  const other = await post({ ...scene, ada: bo }, 'git-upload-pack', fetchBody(tip))
+  t.equal(other.status, 200, 'another client is served')
+  await slow.readToEnd()
+  const pushed = await until(push, ({ exitCode }) => exitCode === 0, SETTLES_WITHIN_MS)
+  t.equal(pushed.exitCode, 0, 'and the place is free again')
+})
+
 const UNKNOWN = '1'.repeat(40)
 const HAVE = packetLine(`have ${UNKNOWN}\n`)
 

@@ -15,6 +15,12 @@ function as(user: User, ...scopes: readonly string[]): Identity {
   return { kind: 'user', user, scopes: scopes.length === 0 ? undefined : scopes }
 }
 
+interface Circumstances {
+  readonly scopes?: Scope[]
+  readonly challenges?: boolean
+  readonly anonymousBytesMax?: number
+}
+
 async function openVillage(t: Test) {
   const { house } = await openContext(t)
   const { db } = house
@@ -30,10 +36,10 @@ async function openVillage(t: Test) {
     who: Identity,
     access: Access,
     params: Record<string, string> = {},
-    { scopes = [], challenges = false }: { scopes?: Scope[]; challenges?: boolean } = {},
+    { scopes = [], challenges = false, anonymousBytesMax }: Circumstances = {},
   ) => {
     try {
-      await admit(db, { who, access, scopes, params, challenges })
+      await admit(db, { who, access, scopes, params, challenges, anonymousBytesMax })
       return 'ok'
     } catch (error) {
       if (error instanceof Failure) return error.failure
@@ -147,7 +153,25 @@ t.test('what the gate grants says where the repository is now', async (t) => {
   await updateRepository(db, id, { name: 'new' })
   for (const [repo, hasMoved] of [['old', true] as const, ['NEW.git', false] as const]) {
     const params = { owner: 'Ada', repo }
-    const question = { who: ANONYMOUS, access: to('read'), scopes: [], params, challenges: false }
+    const question = {
+      ...{ who: ANONYMOUS, access: to('read'), scopes: [], params },
+      ...{ challenges: false, anonymousBytesMax: undefined },
+    }
     t.match(await admit(db, question), { repository: { name: 'new' }, hasMoved, mode: 'read' })
   }
+})
+
+t.test('a stranger is not given all of a large repository, and whoever signs in is', async (t) => {
+  const { db, bob, ada, addRepository, asked } = await openVillage(t)
+  const { id } = await addRepository(ada, 'large', false)
+  const params = { owner: 'ada', repo: 'large' }
+  const download = { ...to('read'), isDownload: true } as const
+  const limit = { anonymousBytesMax: 2_048 }
+  await updateRepository(db, id, { sizeKib: 2 })
+  t.equal(await asked(ANONYMOUS, download, params, limit), 'ok', 'at the bound')
+  await updateRepository(db, id, { sizeKib: 3 })
+  t.equal(await asked(ANONYMOUS, download, params, limit), 'sign_in_required')
+  t.equal(await asked(ANONYMOUS, to('read'), params, limit), 'ok', 'to look at it')
+  t.equal(await asked(ANONYMOUS, download, params), 'ok', 'without a bound')
+  t.equal(await asked(as(bob), download, params, limit), 'ok')
 })

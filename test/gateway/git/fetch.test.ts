@@ -73,3 +73,29 @@ t.test('an administrator is told how an answer was come by, and nobody else', as
   t.equal(timings[0], undefined)
   t.match(timings[1], /^cache;desc=(?:hit|join)$/)
 })
+
+t.test('what goes out is counted, by how it was come by', async (t) => {
+  const { tip, fetch, server } = await aFetch(t)
+  const body = fetchBody(tip)
+  const { length } = (await fetch(body)).body
+  await fetch(body)
+  await fetch(body)
+  const old = packetLine(`want ${tip}\n`)
+  const past = await fetch(Buffer.from(`${old}0000${packetLine('done\n')}`), { 'git-protocol': '' })
+  const text = await server.metrics.registry.metrics()
+  const read = (name: string, outcome: string) =>
+    Number(
+      new RegExp(`^gatehouse_pack_cache_${name}_total{.*"${outcome}"} (\\d+)$`, 'm').exec(
+        text,
+      )?.[1],
+    )
+  t.match(past.body.toString('latin1'), /^0008NAK\nPACK/)
+  t.equal(read('requests', 'bypass'), 1)
+  t.equal(read('answer_bytes', 'bypass'), past.body.length)
+  t.equal(read('answer_bytes', 'miss'), length)
+  const [hit, join] = [read('answer_bytes', 'hit') || 0, read('answer_bytes', 'join') || 0]
+  t.equal(hit + join, 2 * length, 'kept already, or just being kept')
+  t.match(text, /^gatehouse_git_queue_wait_seconds_bucket{le="0.001"} [1-9]$/m)
+  t.match(text, /^gatehouse_git_cpu_seconds_total [\d.]+$/m)
+  t.match(text, /^gatehouse_pack_cache_memory_bytes \d+$/m)
+})

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { Failure } from '../../../conf/failures.js'
 import {
   FlightBoard,
   type FlightNews,
@@ -376,3 +377,14 @@ t.test(
     await t.rejects(two.join({ ...plan, key: 'k' }, present()), FlightMissed)
   },
 )
+
+t.test('that the one who leads has had its share is told to nobody else', async (t) => {
+  const { folder, one, two } = await aMachine(t)
+  const { plan, started, fail } = aPlan(folder)
+  const all = [one, one, two].map((flights) => flyWith(flights, plan))
+  const ended = Promise.allSettled(all)
+  await until(() => started.length === 1)
+  fail(new Failure('throttled', 'too many'))
+  const reasons = (await ended).map((each) => each.status === 'rejected' && each.reason.name)
+  t.strictSame(reasons, ['Error', 'FlightMissed', 'FlightMissed'])
+})

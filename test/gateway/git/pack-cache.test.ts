@@ -61,7 +61,10 @@ async function aCache(t: Test) {
   const ask = async (body: Buffer, asked = cache) => {
     const request = new AbortController()
     const before = await git.starts()
-    const answer = await asked.answer({ repositoryPath, body, request })
+    const answer = await asked.answer({
+      ...{ repositoryPath, repositoryBytes: 0, client: 'ada' },
+      ...{ body, request },
+    })
     const text = answer === undefined ? '' : await readAll(answer)
     return { outcome: answer?.outcome, text, starts: (await git.starts()) - before }
   }

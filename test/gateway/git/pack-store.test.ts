@@ -39,7 +39,7 @@ async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Sho
     newStore: () => new PackStore(options, log),
     pathOf: (number) => join(folder, keyOf(number).slice(0, 2), keyOf(number)),
     async keep(store, number, bytes) {
-      t.ok(await store.hasRoom())
+      t.ok(await store.hasRoom(bytes))
       const content = Buffer.from(incompressible(bytes))
       const path = join(folder, `${keyOf(number)}.1.part`)
       await writeFile(path, content)
@@ -192,6 +192,15 @@ t.test('beyond the bound of the disk the least recently used ones go', async (t)
   t.strictSame(await names(), [keyOf(6)], 'the newest stays, whatever the clocks say')
 })
 
+t.test('a burst of answers does not outrun the bound of the disk', async (t) => {
+  const { newStore, keep, names } = await aShop(t, { diskBytesMax: 1_000_000 })
+  const store = newStore()
+  for (let number = 1; number <= 12; number += 1) {
+    await keep(store, number, 300_000)
+    t.ok((await names()).length <= 3, `after ${number}`)
+  }
+})
+
 t.test('one that is removed under its reader is read to its end', async (t) => {
   const { newStore, keep, names } = await aShop(t, { diskBytesMax: 3_500_000 })
   const content = await keep(newStore(), 1, 3_000_000)
@@ -210,10 +219,15 @@ t.test('one that is removed under its reader is read to its end', async (t) => {
 
 t.test('nothing is kept where the disk has too little room, or is not to be used', async (t) => {
   const room = async (more: Partial<PackStoreOptions>) =>
-    (await aShop(t, more)).newStore().hasRoom()
+    (await aShop(t, more)).newStore().hasRoom(1_000)
   t.equal(await room({}), true)
   t.equal(await room({ diskBytesFree: Number.MAX_SAFE_INTEGER }), false)
   t.equal(await room({ diskBytesMax: 0 }), false)
+  const store = (await aShop(t)).newStore()
+  t.equal(await store.hasRoom(1e15), false, 'an answer that is larger than the disk')
+  t.equal(await store.hasRoom(1_000), true)
+  store.noteFull()
+  t.equal(await store.hasRoom(1_000), false, 'once one did not fit')
   const file = join(await temporaryFolder(t), 'file')
   await writeFile(file, '')
   t.equal(await room({ folder: join(file, 'packs') }), false, 'no folder can be made')

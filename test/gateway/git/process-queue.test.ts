@@ -5,21 +5,22 @@ import t from 'tap'
 import { createProcessQueue } from '../../../gateway/git/process-queue.js'
 
 const present = () => new AbortController().signal
-const bounds = { runningMax: 2, waitingMax: 2, waitMs: 10_000 }
+const bounds = { runningMax: 2, waitingMax: 2, waitMs: 10_000, clientMax: 20 }
+const AT_R = { repository: 'r', client: 'ada' }
 
 t.test('so many run, so many wait in order, and the next is refused', async (t) => {
   const queue = createProcessQueue(() => bounds)
-  const [first, second] = [await queue.enter(present(), 'r'), await queue.enter(present(), 'r')]
+  const [first, second] = [await queue.enter(present(), AT_R), await queue.enter(present(), AT_R)]
   const order: string[] = []
   const enter = async (name: string) => {
-    const leave = await queue.enter(present(), 'r')
+    const leave = await queue.enter(present(), AT_R)
     order.push(name)
     return leave
   }
   const [third, fourth] = [enter('third'), enter('fourth')]
   await sleep(1)
   t.strictSame({ ...queue.load }, { running: 2, waiting: 2 })
-  await t.rejects(queue.enter(present(), 'r'), { message: /busy with other Git requests/ })
+  await t.rejects(queue.enter(present(), AT_R), { message: /busy with other Git requests/ })
   second()
   await third
   t.strictSame(order, ['third'])
@@ -34,14 +35,14 @@ t.test('so many run, so many wait in order, and the next is refused', async (t) 
 
 t.test('a place is given back once, however often it is said', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }))
-  const leave = await queue.enter(present(), 'r')
+  const leave = await queue.enter(present(), AT_R)
   leave()
   leave()
   leave()
   t.equal(queue.load.running, 0)
-  await queue.enter(present(), 'r')
+  await queue.enter(present(), AT_R)
   const client = new AbortController()
-  const waiting = queue.enter(client.signal, 'r')
+  const waiting = queue.enter(client.signal, AT_R)
   leave()
   await sleep(5)
   t.strictSame({ ...queue.load }, { running: 1, waiting: 1 }, 'an old place lets nobody in')
@@ -51,49 +52,63 @@ t.test('a place is given back once, however often it is said', async (t) => {
 
 t.test('who leaves the line frees its place in it', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitingMax: 1 }))
-  const leave = await queue.enter(present(), 'r')
+  const leave = await queue.enter(present(), AT_R)
   const client = new AbortController()
-  const waiting = queue.enter(client.signal, 'r')
+  const waiting = queue.enter(client.signal, AT_R)
   client.abort()
   await t.rejects(waiting, { message: /busy/ })
   t.equal(queue.load.waiting, 0)
-  const next = queue.enter(present(), 'r')
+  const next = queue.enter(present(), AT_R)
   leave()
   await t.resolves(next)
   await t.rejects(
-    queue.enter(client.signal, 'r'),
+    queue.enter(client.signal, AT_R),
     { message: /busy/ },
     'and one that has left already',
   )
 })
 
+t.test('each place that is given tells how long it was waited for', async (t) => {
+  const waits: number[] = []
+  const report = (seconds: number) => waits.push(seconds)
+  const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }), report)
+  const leave = await queue.enter(present(), AT_R)
+  const next = queue.enter(present(), AT_R)
+  await sleep(20)
+  leave()
+  await next
+  t.equal(waits.length, 2)
+  t.equal(waits[0], 0)
+  t.ok((waits[1] ?? 0) >= 0.015, `${waits[1]}`)
+})
+
 t.test('a wait has an end, with a time to come back', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitMs: 20 }))
-  await queue.enter(present(), 'r')
-  const refused = await queue.enter(present(), 'r').catch((error: unknown) => error)
+  await queue.enter(present(), AT_R)
+  const refused = await queue.enter(present(), AT_R).catch((error: unknown) => error)
   t.match(refused, { failure: 'unavailable', retryAfterSeconds: 5 })
   t.equal(queue.load.waiting, 0)
 })
 
 t.test('bounds that change hold for the next', async (t) => {
-  const limits = { runningMax: 1, waitingMax: 0, waitMs: 1_000 }
+  const limits = { ...bounds, runningMax: 1, waitingMax: 0 }
   const queue = createProcessQueue(() => limits)
-  await queue.enter(present(), 'r')
-  await t.rejects(queue.enter(present(), 'r'))
+  await queue.enter(present(), AT_R)
+  await t.rejects(queue.enter(present(), AT_R))
   limits.runningMax = 2
-  await t.resolves(queue.enter(present(), 'r'))
+  await t.resolves(queue.enter(present(), AT_R))
 })
 
 t.test('repositories that wait take turns, whoever has the longer line', async (t) => {
-  const queue = createProcessQueue(() => ({ runningMax: 1, waitingMax: 20, waitMs: 10_000 }))
+  const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitingMax: 20 }))
   const order: string[] = []
   const enter = async (repository: string) => {
-    const leave = await queue.enter(present(), repository)
+    const leave = await queue.enter(present(), { ...AT_R, repository })
     order.push(repository)
     await sleep(1)
     leave()
   }
-  const leaveFirst = await queue.enter(present(), 'busy')
+  const leaveFirst = await queue.enter(present(), { ...AT_R, repository: 'busy' })
   const waiting = ['busy', 'busy', 'busy', 'busy', 'calm', 'rare', 'calm'].map(enter)
   leaveFirst()
   await Promise.all(waiting)
@@ -103,12 +118,36 @@ t.test('repositories that wait take turns, whoever has the longer line', async (
 
 t.test('a repository whose last one left the line holds up nobody', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }))
-  const leave = await queue.enter(present(), 'r')
+  const leave = await queue.enter(present(), AT_R)
   const client = new AbortController()
-  const gone = queue.enter(client.signal, 'left')
-  const next = queue.enter(present(), 'stays')
+  const gone = queue.enter(client.signal, { ...AT_R, repository: 'left' })
+  const next = queue.enter(present(), { ...AT_R, repository: 'stays' })
   client.abort()
   await t.rejects(gone)
   leave()
   await t.resolves(next)
+})
+
+t.test('a client has a share of the places, and the others have the rest', async (t) => {
+  const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, clientMax: 2 }))
+  const enter = (client: string, signal = present()) => queue.enter(signal, { ...AT_R, client })
+  const leave = await enter('ada')
+  const ada = new AbortController()
+  const waiting = enter('ada', ada.signal)
+  const refused = { failure: 'throttled', message: /one client/, retryAfterSeconds: 5 }
+  await t.rejects(enter('ada'), refused)
+  const other = enter('bo')
+  ada.abort()
+  await t.rejects(waiting, { message: /busy/ })
+  const next = enter('ada')
+  await t.rejects(enter('ada'), refused, 'who left the line freed one place, and no more')
+  leave()
+  leave()
+  const leaveOther = await other
+  const last = enter('ada')
+  await t.rejects(enter('ada'), refused, 'who ended freed one place, and no more')
+  leaveOther()
+  ;(await next)()
+  ;(await last)()
+  t.strictSame({ ...queue.load }, { running: 0, waiting: 0 })
 })

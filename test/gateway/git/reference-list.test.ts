@@ -167,3 +167,19 @@ t.test('what is no whole list is none', async (t) => {
     t.equal(ReferenceList.parse(answer), undefined, answer.toString().slice(0, 60))
   }
 })
+
+t.test('answers are kept ready, and no more of them than the list says it weighs', async (t) => {
+  const list = ReferenceList.parse(Buffer.from(`${packetLine(`${'1'.repeat(40)} HEAD\n`)}0000`))
+  if (list === undefined) throw new Error('not a list')
+  const ask = (prefix: string) =>
+    list.answer({
+      ...{ command: 'ls-refs', objectFormat: 'sha1', peel: true, symrefs: true, unborn: true },
+      prefixes: ['HEAD', prefix],
+    })
+  const first = ask('')
+  t.equal(ask(''), first, 'the very same')
+  const bytes = first.byteLength + 1_000
+  for (let kept = 0; kept < list.weightBytes; kept += bytes) ask(`${kept}`.padStart(1_000, 'x'))
+  t.not(ask(''), first, 'it made room for others')
+  t.ok(ask('').equals(first))
+})

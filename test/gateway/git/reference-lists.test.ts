@@ -2,8 +2,10 @@
 
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readSettledState } from '../../../cgi/repository-state.js'
+import { Failure } from '../../../conf/failures.js'
 import { packetLine } from '../../../gateway/git/pkt-line.js'
 import { type AskReferences, ReferenceLists } from '../../../gateway/git/reference-lists.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -14,9 +16,9 @@ const listOf = (oid: string) => Buffer.from(`${packetLine(`${oid} refs/heads/mai
 async function someLists(t: Test, answer: AskReferences) {
   const folder = await temporaryFolder(t)
   const asked: string[] = []
-  const lists = new ReferenceLists((path, body, bytesMax) => {
-    asked.push(path)
-    return answer(path, body, bytesMax)
+  const lists = new ReferenceLists((question, body, bytesMax) => {
+    asked.push(question.repositoryPath)
+    return answer(question, body, bytesMax)
   })
   return {
     asked,
@@ -25,10 +27,10 @@ async function someLists(t: Test, answer: AskReferences) {
       await mkdir(join(path, 'refs'))
       return path
     },
-    async get(repositoryPath: string, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+    async get(repositoryPath: string, objectFormat: 'sha1' | 'sha256' = 'sha1', client = 'ada') {
       const state = await readSettledState(repositoryPath)
       if (state === undefined) throw new Error('no state')
-      return lists.get({ repositoryPath, state, objectFormat })
+      return lists.get({ repositoryPath, client, state, objectFormat })
     },
   }
 }
@@ -102,4 +104,18 @@ t.test('the lists are bounded: those that were not used for the longest time go'
   t.match(await get(paths[0] ?? ''), { isKnown: true }, 'used all the time')
   t.match(await get(paths[8] ?? ''), { isKnown: true })
   t.match(await get(paths[1] ?? ''), { isKnown: false }, 'the oldest')
+})
+
+t.test('a client without a share of the processes is refused, and nobody else', async (t) => {
+  const { asked, newRepository, get } = await someLists(t, async ({ client }) => {
+    await sleep(20)
+    if (client === 'greedy') throw new Failure('throttled', 'too many')
+    return listOf('1'.repeat(40))
+  })
+  const path = await newRepository()
+  const all = ['greedy', 'ada', 'bo'].map((client) => get(path, 'sha1', client))
+  const [greedy, ...others] = await Promise.allSettled(all)
+  t.match(greedy, { status: 'rejected', reason: { failure: 'throttled' } })
+  t.match(others, [{ value: { isKnown: false } }, { value: { isKnown: false } }])
+  t.equal(asked.length, 2)
 })

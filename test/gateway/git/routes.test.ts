@@ -1,8 +1,14 @@
 /** Git over HTTP: four requests of the smart protocol, each with what it needs, and no other. */
 
+import { join } from 'node:path'
 import t from 'tap'
 import { GIT_ROUTES } from '../../../gateway/git/routes.js'
+import { findRepository, updateRepository } from '../../../sql/repositories.js'
+import { postFetch } from '../../helpers/fetch-answers.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { fetchBody } from '../../helpers/git-requests.js'
 import { withPassword } from '../../helpers/requests.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 import { startTown, visible } from '../../helpers/town.js'
 
 const UPLOAD = '/info/refs?service=git-upload-pack'
@@ -19,6 +25,7 @@ t.test('reading needs read and writing write, in access and scope', async (t) =>
     'GET /info/refs?service=git-receive-pack: write write:repository',
     'GET /info/refs: anyone',
     'POST /git-upload-pack: read read:repository',
+    'GET /bundles/{bundle}: read read:repository',
     'POST /git-receive-pack: write write:repository',
   ])
 })
@@ -103,3 +110,45 @@ t.test('an archived repository refuses pushes with a sentence, and is still read
   t.match(push, { status: 403, text: 'ada/r is archived: it can be read, not pushed to.\n' })
   t.equal((await ask({ path: `/ada/r.git${UPLOAD}`, authorization })).status, 200)
 })
+
+t.test(
+  'a repository over the bound for strangers asks each of their requests to sign in',
+  async (t) => {
+    const environment = { GATEHOUSE_GIT_ANONYMOUS_CLONE_MAX: '2KiB' }
+    const { as, ask, db, port, pathOf } = await startTown(t, { environment })
+    for (const [name, sizeKib] of [
+      ['large', 3],
+      ['small', 2],
+    ] as const) {
+      await as('ada', 'POST', '/user/repos', { name, auto_init: true })
+      const repository = await findRepository(db, 'ada', name)
+      await updateRepository(db, repository?.id ?? 0, { sizeKib })
+    }
+    const tip = await git(['rev-parse', 'main'], { cwd: await pathOf('ada', 'large') })
+    const authorization = withPassword('bob', 'password of bob')
+    const post = (name: string, more: { readonly authorization?: string } = {}) =>
+      postFetch({ ...{ port, path: `/ada/${name}.git`, body: fetchBody(tip) }, ...more })
+
+    for (const protocol of ['version=2', 'version=0']) {
+      const get = (name: string, more: { readonly authorization?: string } = {}) =>
+        ask({ path: `/ada/${name}.git${UPLOAD}`, headers: { 'git-protocol': protocol }, ...more })
+      const refused = await get('large')
+      t.match(refused, { status: 401, text: /^This repository is large\. .*sign in/ })
+      t.equal(refused.headers['www-authenticate'], 'Basic realm="Gatehouse"')
+      t.equal((await get('large', { authorization })).status, 200, 'whoever it is')
+      t.equal((await get('small')).status, 200)
+    }
+    t.equal((await post('large', { authorization })).status, 200)
+    t.match(await post('large'), { status: 401 }, 'an answer that is kept is no way around')
+    t.equal((await post('small')).status, 200)
+
+    const folder = await temporaryFolder(t)
+    const clone = (who: string, into: string) =>
+      tryGit(['clone', '--quiet', `http://${who}127.0.0.1:${port}/ada/large.git`, into], {
+        cwd: folder,
+      })
+    t.match(await clone('', 'stranger'), { errorText: /could not read Username/ })
+    t.match(await clone('bob:password%20of%20bob@', 'bob'), { exitCode: 0 })
+    t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, 'bob') }), tip)
+  },
+)

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listPushes } from '../../../cgi/journal.js'
 import { repositoryPath } from '../../../cgi/paths.js'
-import { commitFirstFile, initRepository } from '../../../cgi/repository.js'
+import { commitFirstFile, initRepository, repositorySizeKib } from '../../../cgi/repository.js'
 import type { Context } from '../../../gateway/context.js'
 import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
-import { deleteRepository } from '../../../sql/repositories.js'
+import { deleteRepository, findRepositoryById } from '../../../sql/repositories.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
@@ -42,6 +42,8 @@ t.test('it repacks, and says what it did', async (t) => {
   await run()
   t.equal(await packsOf(path), 1)
   t.match(house.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
+  const { sizeKib } = (await findRepositoryById(house.db, id)) ?? {}
+  t.equal(sizeKib, await repositorySizeKib(path), 'and notes how large it is now')
 })
 
 t.test('an old lock that would stand in its way is swept first', async (t) => {

@@ -1,0 +1,203 @@
+/** All branches and tags of a repository as one file (gitformat-bundle(5)), for bundle URIs. */
+
+import { createHash } from 'node:crypto'
+import { readPresentState } from '../../cgi/repository-state.js'
+import { UploadPackError } from '../../cgi/upload-pack.js'
+import { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
+import type { Grants } from '../auth/gate.js'
+import { type ByteRange, cutRange, readByteRange } from '../byte-range.js'
+import type { Context } from '../context.js'
+import { readCapabilities } from './normal-request.js'
+import type { WarmAnswer, WarmQuestion } from './pack-cache.js'
+import { NoPack, readPackStream } from './pack-stream.js'
+import { packetLine, readSections } from './pkt-line.js'
+
+const COMMAND = 'command=bundle-uri'
+
+/** The first git whose upload-pack knows of bundle URIs. */
+const GIT_VERSION_MIN = [2, 40] as const
+
+export interface BundleQuestion {
+  readonly grant: Grants['repository']
+  readonly question: Omit<WarmQuestion, 'body'>
+}
+
+/**
+ * The answer to `command=bundle-uri` (gitprotocol-v2(5)). The bundle's address is relative: the
+ * client goes where it already is, with the credentials that stand in its own address. Undefined
+ * where git is to answer: there is nothing to offer, or the repository's settings name bundles.
+ */
+export async function offerBundle(
+  context: Context,
+  asked: BundleQuestion,
+  body: Buffer,
+): Promise<Buffer | undefined> {
+  if (!body.includes(COMMAND)) return undefined
+  const { repository } = asked.grant
+  const sections = readSections(body)
+  // Clients say the command last here, where they say it first of others.
+  const capabilities = sections?.head.filter((line) => line !== COMMAND) ?? []
+  if (sections?.head.length !== capabilities.length + 1 || sections.tail.length > 0)
+    return undefined
+  if (readCapabilities(capabilities) !== repository.objectFormat) return undefined
+  const [major, minor] = context.git.version
+  if ((major - GIT_VERSION_MIN[0] || minor - GIT_VERSION_MIN[1]) < 0) return undefined
+  if (repository.sizeKib < BUNDLE_REPOSITORY_KIB_MIN) return undefined
+  if (context.settings.cache.diskBytesMax === 0) return undefined
+  const state = readPresentState(asked.question.repositoryPath)
+  if (state === undefined || /bundle/i.test(state.settingsText)) return undefined
+  const bundle = await describeBundle(context, asked)
+  if (bundle === undefined) return undefined
+  const uri = `bundle.all.uri=bundles/${bundle.name}`
+  const lines = ['bundle.version=1', 'bundle.mode=all', uri].map(packetLine)
+  return Buffer.from(`${lines.join('')}0000`)
+}
+
+/**
+ * The bundle of that name, or the part that the header `Range` asks for. Throws `not_found` for one
+ * that is not what a clone would bring at this moment: the client goes on without it.
+ */
+export async function sendBundle(
+  context: Context,
+  asked: BundleQuestion,
+  { name, range: wantedRange }: { readonly name: string; readonly range: string | undefined },
+): Promise<Reply> {
+  const bundle = await describeBundle(context, asked)
+  const pack = bundle?.name === name ? await openPack(context, asked, bundle) : undefined
+  if (bundle === undefined || pack === undefined) {
+    throw new Failure('not_found', 'There is no such bundle any more: clone without it.')
+  }
+  context.metrics.countPackCache(pack.answer)
+  const headers: Array<readonly [string, string]> = [
+    ['Content-Type', 'application/x-git-bundle'],
+    ['Cache-Control', 'no-cache'],
+  ]
+  const stream = (range?: ByteRange) => streamBundle(bundle.header, pack.answer.body, range)
+  // While git is still at it, nobody knows how long it will be.
+  if (pack.bytes === undefined) return { status: 200, headers, body: stream() }
+  const totalBytes = bundle.header.byteLength + pack.bytes
+  headers.push(['Accept-Ranges', 'bytes'])
+  const range = readByteRange(wantedRange, totalBytes)
+  const { start, end } = range ?? { start: 0, end: totalBytes }
+  const bodyBytes = end - start
+  // A HEAD is told the length by this.
+  headers.push(['Content-Length', String(bodyBytes)])
+  if (range !== undefined)
+    headers.push(['Content-Range', `bytes ${start}-${end - 1}/${totalBytes}`])
+  return { status: range === undefined ? 200 : 206, headers, body: stream(range), bodyBytes }
+}
+
+interface Bundle {
+  /** Told from the references alone: it is another one as soon as one of them changes. */
+  readonly name: string
+  readonly header: Buffer
+  /** Brings the pack. */
+  readonly fetchBody: Buffer
+}
+
+/** The bundle as it would be now; undefined where git alone could tell, or holds nothing. */
+async function describeBundle(
+  context: Context,
+  asked: BundleQuestion,
+): Promise<Bundle | undefined> {
+  const { objectFormat } = asked.grant.repository
+  const prefixes = ['ref-prefix refs/heads/\n', 'ref-prefix refs/tags/\n']
+  const list = await ask(context, asked, requestOf('ls-refs', objectFormat, prefixes))
+  if (!(list?.body instanceof Uint8Array)) return undefined
+  const references = readSections(Buffer.from(list.body))?.head ?? []
+  if (references.length === 0) return undefined
+  const version =
+    objectFormat === 'sha1' ? '# v2 git bundle' : '# v3 git bundle\n@object-format=sha256'
+  const header = Buffer.from(`${[version, ...references].join('\n')}\n\n`, 'latin1')
+  const oids = new Set(references.map((line) => line.split(' ', 1)[0]))
+  // In the words of `git clone`, so that both have use for one answer.
+  const lines = ['thin-pack\n', 'no-progress\n', 'ofs-delta\n', 'done\n']
+  const wants = [...oids].map((oid) => `want ${oid}\n`)
+  return {
+    name: `${createHash('sha256').update(header).digest('hex')}.bundle`,
+    header,
+    fetchBody: requestOf('fetch', objectFormat, [...lines, ...wants]),
+  }
+}
+
+function requestOf(command: string, objectFormat: string, lines: readonly string[]): Buffer {
+  const head = [`command=${command}\n`, `object-format=${objectFormat}`].map(packetLine).join('')
+  return Buffer.from(`${head}0001${lines.map(packetLine).join('')}0000`)
+}
+
+async function ask(
+  { packCache }: Context,
+  { question }: BundleQuestion,
+  body: Buffer,
+): Promise<WarmAnswer | undefined> {
+  try {
+    return await packCache.answer({ ...question, body })
+  } catch (error) {
+    if (error instanceof UploadPackError) return undefined
+    throw error
+  }
+}
+
+interface Pack {
+  /** With git's packets around it. */
+  readonly answer: WarmAnswer
+  /** Without them; absent while it is not known. */
+  readonly bytes?: number
+}
+
+/** Packs that were counted, each by all that tells it. */
+const bytesOfPacks = new Map<string, number>()
+const PACKS_MAX = 1_000
+
+async function openPack(
+  context: Context,
+  asked: BundleQuestion,
+  bundle: Bundle,
+): Promise<Pack | undefined> {
+  const answer = await ask(context, asked, bundle.fetchBody)
+  if (answer?.bytes === undefined) return answer && { answer }
+  const key = `${asked.grant.repository.storage} ${bundle.name} ${answer.bytes}`
+  const known = bytesOfPacks.get(key)
+  if (known !== undefined) return { answer, bytes: known }
+  let bytes = 0
+  try {
+    for await (const chunk of readPackStream(answer.body)) bytes += chunk.byteLength
+  } catch (error) {
+    if (error instanceof NoPack) return undefined
+    throw error
+  }
+  if (bytesOfPacks.size >= PACKS_MAX) bytesOfPacks.clear()
+  bytesOfPacks.set(key, bytes)
+  // What has been counted has been read: it is opened once more.
+  return openPack(context, asked, bundle)
+}
+
+/** Closed before it was read, it lets go of the answer as well. */
+function streamBundle(
+  header: Buffer,
+  answer: WarmAnswer['body'],
+  range: ByteRange | undefined,
+): AsyncIterable<Uint8Array> {
+  const source = answer instanceof Uint8Array ? undefined : answer[Symbol.asyncIterator]()
+  const whole = joined(
+    header,
+    source === undefined ? answer : { [Symbol.asyncIterator]: () => source },
+  )
+  const chunks = range === undefined ? whole : cutRange(whole, range)
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => chunks.next(),
+    async return() {
+      await chunks.return(undefined)
+      await source?.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+async function* joined(header: Buffer, answer: WarmAnswer['body']): AsyncGenerator<Uint8Array> {
+  yield header
+  yield* readPackStream(answer)
+}

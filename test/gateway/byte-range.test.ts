@@ -1,0 +1,53 @@
+/** Parts of an answer: what a client may ask for, and what comes. */
+
+import t from 'tap'
+import { cutRange, readByteRange } from '../../gateway/byte-range.js'
+
+t.test('a range is read as the standard says it', async (t) => {
+  const wishes = {
+    'bytes=0-': { start: 0, end: 10 },
+    'bytes=4-': { start: 4, end: 10 },
+    'bytes=4-4': { start: 4, end: 5 },
+    'bytes=0-9': { start: 0, end: 10 },
+    'bytes=8-99': { start: 8, end: 10 },
+    'bytes=-3': { start: 7, end: 10 },
+    'bytes=-99': { start: 0, end: 10 },
+  }
+  for (const [header, range] of Object.entries(wishes)) {
+    t.strictSame(readByteRange(header, 10), range, header)
+  }
+})
+
+t.test('without a range that makes sense, all is to be sent', async (t) => {
+  for (const header of [
+    ...[undefined, '', 'bytes=', 'bytes=-', 'bytes=5-4', 'bytes=0-1,4-5', 'lines=1-2'],
+    ...[
+      'bytes=10-',
+      'bytes=11-12',
+      'bytes=-0',
+      'bytes=1-2 ',
+      'bytes= 1-2',
+      'bytes=0x1-2',
+      `bytes=${'9'.repeat(16)}-`,
+    ],
+  ]) {
+    t.equal(readByteRange(header, 10), undefined, header ?? 'none')
+  }
+})
+
+t.test('a part is cut from chunks, wherever they end', async (t) => {
+  const text = '0123456789'
+  async function* chunks(size: number) {
+    for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size))
+  }
+  for (const size of [1, 3, 5, 10]) {
+    for (let start = 0; start < text.length; start += 1) {
+      for (let end = start + 1; end <= text.length; end += 1) {
+        let part = ''
+        for await (const chunk of cutRange(chunks(size), { start, end })) part += chunk.toString()
+        if (part !== text.slice(start, end)) t.fail(`${start} to ${end} of chunks of ${size}`)
+      }
+    }
+    t.pass(`chunks of ${size}`)
+  }
+})

@@ -1,0 +1,50 @@
+/** What bundle a server offers, asked as a client of protocol v2 does (`command=bundle-uri`). */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FetchReply, postFetch } from './fetch-answers.js'
+import { packetLine } from './git-requests.js'
+
+export interface OfferQuestion {
+  readonly port: number
+  /** `/owner/name.git` */
+  readonly path: string
+  readonly objectFormat?: 'sha1' | 'sha256'
+  readonly authorization?: string
+}
+
+/** The request as git 2.47 sends it. */
+export function bundleQuestion(objectFormat: 'sha1' | 'sha256' = 'sha1'): Buffer {
+  const lines = ['agent=git/2.47.3', `object-format=${objectFormat}`, 'command=bundle-uri\n']
+  return Buffer.from(`${lines.map(packetLine).join('')}00010000`)
+}
+
+/** The whole answer. */
+export function askOffer({ objectFormat, ...question }: OfferQuestion): Promise<FetchReply> {
+  return postFetch({ ...question, body: bundleQuestion(objectFormat) })
+}
+
+/** The path of the bundle that is offered; undefined for none. */
+export async function offeredBundle(question: OfferQuestion): Promise<string | undefined> {
+  const { body } = await askOffer(question)
+  const [, uri] = /bundle\.all\.uri=(bundles\/[0-9a-f]{64}\.bundle)0000$/.exec(`${body}`) ?? []
+  return uri === undefined ? undefined : `${question.path}/${uri}`
+}
+
+/** That path, once the server has noted how large the repository is. */
+export async function untilOffered(question: OfferQuestion): Promise<string> {
+  for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
+    const path = await offeredBundle(question)
+    if (path !== undefined) return path
+  }
+  throw new Error('no bundle was ever offered')
+}
+
+/** Asks for a bundle until git's answer is kept, a moment after its last byte was sent. */
+export async function untilKept(url: string, headers: Record<string, string> = {}) {
+  for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
+    const reply = await fetch(url, { headers })
+    const bytes = Buffer.from(await reply.arrayBuffer())
+    if (reply.headers.has('content-length')) return { reply, bytes }
+  }
+  throw new Error('the bundle was never kept')
+}

@@ -1,0 +1,19 @@
+/** A git that knows of bundle URIs: the system's, or the one that scripts/newer-git unpacks. */
+
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findGit, type Git } from '../../cgi/git.js'
+
+const FOLDER = fileURLToPath(new URL('../../../.programs/newer-git/usr/bin', import.meta.url))
+
+/** Throws where there is none: ./scripts/newer-git gets it. */
+export async function findNewerGit(): Promise<Git> {
+  const ours = await findGit()
+  const [major, minor] = ours.version
+  return major > 2 || minor >= 40 ? ours : findGit([FOLDER])
+}
+
+/** What makes a client run that git. */
+export function pathOf(git: Git): Record<string, string> {
+  return { PATH: `${dirname(git.file)}:${process.env['PATH'] ?? '/usr/bin:/bin'}` }
+}

@@ -1,0 +1,49 @@
+/** A repository that a newer git has pushed, that it serves, and that it clones. */
+
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { git, tryGit } from './git-client.js'
+import { findNewerGit, pathOf } from './newer-git.js'
+import { temporaryFolder } from './temporary.js'
+import { startTown } from './town.js'
+import { incompressible, newWorkingCopy, writeHistory } from './working-copy.js'
+
+/** Of `ada/library`, on the server. */
+export const LIBRARY = '/ada/library.git'
+
+/** Too much for a small repository, which no bundle is offered of. */
+const BIG_FILE_BYTES = 5_000_000
+
+/** Starts the server for the test; the library is whole, with some history. */
+export async function startNewerLibrary(t: Test) {
+  const newer = await findNewerGit()
+  const environment = pathOf(newer)
+  const town = await startTown(t, { git: newer })
+  const url = `http://127.0.0.1:${town.port}`
+  const { plain } = await town.addToken(town.ada, 'all')
+  await town.as('ada', 'POST', '/user/repos', { name: 'library' })
+  const origin = await newWorkingCopy(t)
+  await writeHistory(origin, { commits: 10, branches: 2, tags: 2 })
+  await origin.commit('big.bin', incompressible(BIG_FILE_BYTES))
+  await origin.git('tag', '-a', 'release', '-m', 'Release')
+  const remote = `http://ada:${plain}@127.0.0.1:${town.port}${LIBRARY}`
+  const push = (...args: readonly string[]) =>
+    git(['push', '--quiet', remote, ...args], { cwd: origin.path, environment })
+  await push('--mirror')
+  const folder = await temporaryFolder(t)
+  let clones = 0
+  const cloneWith = async (setting: string, address: string, options: readonly string[]) => {
+    clones += 1
+    const path = join(folder, String(clones))
+    const words = ['-c', setting, 'clone', ...options, address, path]
+    return { path, ...(await tryGit(words, { cwd: folder, environment })) }
+  }
+  return {
+    ...{ ...town, url, remote, origin, push, environment },
+    address: `${url}${LIBRARY}`,
+    clone: (address: string, ...options: readonly string[]) =>
+      cloneWith('transfer.bundleURI=true', address, options),
+    plainClone: (address: string, ...options: readonly string[]) =>
+      cloneWith('transfer.bundleURI=false', address, options),
+  }
+}

@@ -1,0 +1,48 @@
+/** A newer git at both ends: clones, fetches and pushes of every form, and warm as well. */
+
+import t from 'tap'
+import { git, tryGit } from '../helpers/git-client.js'
+import { startNewerLibrary } from '../helpers/newer-library.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
+
+t.test('clones, fetches and pushes of every form work, and the second is warm', async (t) => {
+  const { address, plainClone, origin, url, push, environment } = await startNewerLibrary(t)
+  const forms: Readonly<Record<string, readonly string[]>> = {
+    'version 0': ['--config=protocol.version=0'],
+    'version 2': [],
+    shallow: ['--depth=1'],
+    'shallow since a tag': ['--shallow-exclude=tag-1', '--no-tags'],
+    'one branch': ['--single-branch', '--branch=branch-1'],
+    'without blobs': ['--filter=blob:none'],
+    'without trees': ['--filter=tree:0', '--depth=1'],
+    mirror: ['--mirror'],
+  }
+  for (const [name, options] of Object.entries(forms)) {
+    for (const turn of ['cold', 'warm']) {
+      const before = await countPackCache({ url })
+      const { exitCode, errorText, path } = await plainClone(address, ...options)
+      t.equal(exitCode, 0, `${name}, ${turn}: ${exitCode === 0 ? '' : errorText}`)
+      t.equal(
+        await git(['fsck', '--full', '--no-dangling', '--no-progress'], { cwd: path, environment }),
+        '',
+      )
+      const after = await countPackCache({ url })
+      if (turn === 'cold' || name === 'version 0') continue
+      const known = after.hit + after.join - before.hit - before.join
+      t.ok(known >= 2, 'the references and the pack were known')
+      t.equal(after.miss, before.miss)
+      // A partial clone asks for what it checks out by the names of objects.
+      if (!name.startsWith('without')) t.equal(after.bypass, before.bypass, 'and git not asked')
+    }
+  }
+  const { path } = await plainClone(address)
+  const tip = await origin.commit('later')
+  await push('main', 'main:refs/heads/another')
+  await git(['fetch', '--quiet'], { cwd: path, environment })
+  t.equal(await git(['rev-parse', 'origin/another'], { cwd: path }), tip)
+  const refusal = await tryGit(['push', address, 'HEAD:refs/heads/mine'], {
+    cwd: path,
+    environment,
+  })
+  t.not(refusal.exitCode, 0, 'a stranger does not push')
+})

@@ -1,0 +1,121 @@
+/** A cache that cannot grow in the middle of an answer: nothing short passes for whole. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Test, t } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
+import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { fetchBody } from '../helpers/git-requests.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { until, workersOf } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+const CONTENT_BYTES = 6_000_000
+const WORKERS = 2
+const CLIENTS = 8
+const GOES_PAST_WITHIN_MS = 60_000
+
+/** How the files of the cache are kept from growing; whether that can be done here. */
+interface Obstacle {
+  readonly name: string
+  readonly raise: (t: Test, gatehouse: Gatehouse, cache: string) => Promise<boolean>
+}
+
+const OBSTACLES: readonly Obstacle[] = [
+  {
+    name: 'a full disk',
+    async raise(t, _gatehouse, cache) {
+      const isMounted = await succeeds('mount', '-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', cache)
+      if (isMounted) t.teardown(() => succeeds('umount', '-l', cache))
+      return isMounted
+    },
+  },
+  {
+    name: 'a bound on the size of files',
+    async raise(_t, gatehouse) {
+      for (const pid of await workersOf(gatehouse.pid)) {
+        await succeeds('prlimit', `--pid=${pid}`, '--fsize=4000000')
+      }
+      return true
+    },
+  },
+]
+
+async function succeeds(program: string, ...args: readonly string[]): Promise<boolean> {
+  const { exitCode } = await runToEnd(program, args, {
+    ...{ cwd: '/', environment: { PATH: process.env['PATH'] ?? '' } },
+    ...{ timeoutMs: 60_000, outputBytesMax: 10_000 },
+  })
+  return exitCode === 0
+}
+
+for (const { name, raise } of OBSTACLES) {
+  t.test(`${name} breaks off at the most who reads then, and clones go past it`, async (t) => {
+    const environment = { GATEHOUSE_CACHE_DISK_FREE: '0' }
+    const gatehouse = await startGatehouse(t, { workers: WORKERS, environment })
+    const ada = await gatehouse.addUser('ada')
+    const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
+    const copy = await newWorkingCopy(t)
+    const commit = await copy.commit('content', randomBytes(CONTENT_BYTES))
+    // Past the server, which does not learn how large it has become.
+    const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+    await copy.git('push', '--quiet', path, 'HEAD:refs/heads/main')
+    const cache = join(gatehouse.dataDir, 'cache', 'packs')
+    await mkdir(cache, { recursive: true })
+    if (!(await raise(t, gatehouse, cache))) {
+      t.comment('this machine does not let us mount a small disk')
+      return
+    }
+
+    const body = fetchBody(commit)
+    const authorization = `token ${ada.token}`
+    /** Whether the answer came whole; a broken connection is the other end. */
+    const ask = async () => {
+      const question = { port: gatehouse.port, path: '/ada/library.git', authorization, body }
+      const answer = await postFetch(question).catch(() => undefined)
+      if (answer === undefined) return false
+      t.equal(answer.status, 200)
+      t.ok(readFetchAnswer(answer.body).isWhole, 'what ends well is whole')
+      return true
+    }
+    const together = await Promise.all(Array.from({ length: CLIENTS }, ask))
+    t.comment(`of ${CLIENTS} at once, ${together.filter((isWhole) => isWhole).length} were whole`)
+    const next: boolean[] = []
+    for (let number = 0; number < CLIENTS; number += 1) next.push(await ask())
+    const whole = next.filter((isWhole) => isWhole).length
+    // Each worker finds out for itself, and looks whether there is room again after a minute.
+    t.ok(whole > 0, 'the next ones go past the cache')
+    t.comment(`of the next ${CLIENTS}, ${whole} were whole`)
+    t.ok((await countPackCache(gatehouse)).bypass >= whole)
+
+    const folder = await temporaryFolder(t)
+    for (const args of [[], ['--depth=1'], ['--bare', '--filter=tree:0']]) {
+      const into = join(folder, args.join('') || 'whole')
+      const cloned = await tryGit(['clone', '--quiet', ...args, remote, into], { cwd: folder })
+      if (cloned.exitCode !== 0) continue
+      t.equal(await git(['rev-parse', 'main'], { cwd: into }), commit)
+      t.equal(
+        (await tryGit(['fsck', '--full'], { cwd: into })).exitCode,
+        0,
+        'what is done is whole',
+      )
+    }
+    const last = await until(
+      () => tryGit(['clone', '--quiet', remote, 'last'], { cwd: folder }),
+      ({ exitCode }) => exitCode === 0,
+      GOES_PAST_WITHIN_MS,
+    )
+    t.equal(last.exitCode, 0)
+    const left = await until(
+      () => readdir(cache),
+      (names) => names.length === 0,
+      GOES_PAST_WITHIN_MS,
+    )
+    t.strictSame(left, [], 'no part of an answer is left')
+  })
+}
