@@ -6,6 +6,9 @@ export const HEADERS_BYTES_MAX = 16_384
 /** Bytes of a JSON body. */
 export const JSON_BYTES_MAX = 1_048_576
 
+/** Bytes of a public SSH key with its comment: RSA of 16,384 bits needs 2,800. */
+export const SSH_KEY_BYTES_MAX = 16_384
+
 /** Bytes of a fetch request's body: the wants and haves of a repository of 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
 

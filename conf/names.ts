@@ -1,4 +1,4 @@
-/** What an owner, a repository, a branch and an e-mail address may be called: parse or throw. */
+/** What owners, repositories, branches, addresses and titles may be called: parse or throw. */
 
 import { Failure } from './failures.js'
 
@@ -106,6 +106,14 @@ export function parseEmail(text: string): string {
     text.length > EMAIL_CHARACTERS_MAX || !/^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+$/.test(text)
   if (wrong || /[^\u0021-\u007e]/.test(text)) {
     throw new Failure('invalid', 'The e-mail address is not valid.')
+  }
+  return text
+}
+
+/** What a person calls a thing of theirs: any text that a terminal may show. Throws `invalid`. */
+export function parseTitle(text: string): string {
+  if (text.trim() === '' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
+    throw new Failure('invalid', 'A title is not blank and holds no control characters.')
   }
   return text
 }

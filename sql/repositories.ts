@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { Failure } from '../conf/failures.js'
 import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
+import { removeDeployKeys } from './deploy-keys.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
 import { offsetOf, type Page, type Paged } from './page.js'
@@ -209,9 +210,12 @@ async function removeRedirect(db: Database, ownerId: number, nameLower: string):
   await db('repository_redirects').where({ owner_id: ownerId, name_lower: nameLower }).delete()
 }
 
-/** Forgets a repository. Returns whether there was one. */
+/** Forgets a repository and its deploy keys. Returns whether there was one. */
 export async function deleteRepository(db: Database, repositoryId: number): Promise<boolean> {
-  return (await db('repositories').where({ id: repositoryId }).delete()) > 0
+  return await transaction(db, async (trx) => {
+    await removeDeployKeys(trx, repositoryId)
+    return (await trx('repositories').where({ id: repositoryId }).delete()) > 0
+  })
 }
 
 /** What a user owns, works on, or reaches through a team, in the order in which it was made. */

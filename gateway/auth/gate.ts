@@ -4,6 +4,7 @@ import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
 import type { Database } from '../../sql/database.js'
+import { deployKeyAccess } from '../../sql/deploy-keys.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
 import { findRedirect, findRepository, type Repository } from '../../sql/repositories.js'
 import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
@@ -36,14 +37,14 @@ export interface Grants {
   readonly anyone: { readonly who: Identity }
   readonly 'signed-in': { readonly who: Identity; readonly user: User }
   readonly account: {
-    readonly who: Identity
+    readonly who: Extract<Identity, { by: 'password' }>
     readonly user: User
     /** Whom the path names. */
     readonly account: User
   }
   readonly repository: {
     readonly who: Identity
-    /** Absent for an anonymous caller. */
+    /** Absent for an anonymous caller and for a deploy key. */
     readonly user: User | undefined
     readonly repository: Repository
     readonly mode: AccessMode
@@ -98,14 +99,14 @@ export function admit<K extends AccessKind>(
   return (JUDGES[kind] as Judge<K>)(db, question)
 }
 
-/** The caller as a user. Throws `sign_in_required` for an anonymous one. */
-function signedIn(who: Identity): User {
-  if (who.kind === 'anonymous') throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-  return who.user
+/** The caller as a user. Throws `sign_in_required` for anyone else. */
+function signedIn(who: Identity): Extract<Identity, { kind: 'user' }> {
+  if (who.kind !== 'user') throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+  return who
 }
 
 function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
-  if (who.kind === 'anonymous' || who.scopes === undefined) return
+  if (who.kind !== 'user' || who.scopes === undefined) return
   const held = who.scopes
   if (scopes.every((scope) => scopeAllows(held, scope))) return
   throw new Failure(
@@ -116,9 +117,10 @@ function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
 }
 
 function admitSignedIn(_db: Database, { who, scopes }: Question<'signed-in'>): Grants['signed-in'] {
-  const user = signedIn(who)
-  // What lists or makes things of any visibility is no place for a token that sees public ones.
-  if (scopes.some((scope) => !scope.endsWith(':user'))) refusePublicOnly(who)
+  const { user } = signedIn(who)
+  // What lists or makes things of any visibility is no place for a token that sees public ones, and
+  // nor is what changes the account: an SSH key added to it would open the private ones.
+  if (scopes.some((scope) => scope !== 'read:user')) refusePublicOnly(who)
   return { who, user }
 }
 
@@ -126,47 +128,59 @@ async function admitAccount(
   db: Database,
   { who, params }: Question<'account'>,
 ): Promise<Grants['account']> {
-  const user = signedIn(who)
-  if (who.kind === 'user' && who.scopes !== undefined) {
-    throw new Failure('sign_in_required', 'auth required')
-  }
+  const caller = signedIn(who)
+  if (caller.by !== 'password') throw new Failure('sign_in_required', 'auth required')
+  const { user } = caller
   const account = await findUser(db, params['username'] ?? '')
   if (account?.id !== user.id && !user.isAdmin) {
     throw new Failure('forbidden', 'doer should be the site admin or be same as the contextUser')
   }
   if (account === undefined) throw new Failure('not_found', 'user does not exist')
-  return { who, user, account }
+  return { who: caller, user, account }
 }
 
 async function admitRepository(
   db: Database,
   { who, access, params, challenges, anonymousBytesMax }: Question<'repository'>,
 ): Promise<Grants['repository']> {
-  if (access.mode !== 'read') signedIn(who)
+  if (access.mode !== 'read') refuseAnonymous(who)
   const user = who.kind === 'user' ? who.user : undefined
   const owner = params['owner'] ?? ''
   // Git's own suffix: no repository may have a name that ends so.
   const name = (params['repo'] ?? '').replace(/\.git$/i, '')
   const found = await findRepository(db, owner, name)
   const repository = found ?? (await findRedirect(db, owner, name))
-  const mode = repository === undefined ? 'none' : await accessToRepository(db, user, repository)
+  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
   if (repository === undefined || mode === 'none') {
-    if (challenges) signedIn(who)
+    if (challenges) refuseAnonymous(who)
     throw new Failure('not_found', NOT_FOUND_MESSAGE)
   }
   refusePublicOnly(who, repository)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
-  if (access.isDownload && isLarge && who.kind === 'anonymous') {
-    throw new Failure('sign_in_required', LARGE_MESSAGE)
+  if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
+  if (!atLeast(mode, access.mode)) {
+    const isKey = who.kind === 'deploy-key'
+    throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
   }
-  if (!atLeast(mode, access.mode)) throw new Failure('forbidden', FORBIDDEN_MESSAGES[access.mode])
   return { who, user, repository, mode, hasMoved: found === undefined }
+}
+
+function refuseAnonymous(who: Identity, message = SIGN_IN_MESSAGE): void {
+  if (who.kind === 'anonymous') throw new Failure('sign_in_required', message)
 }
 
 const LARGE_MESSAGE =
   'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
 
+/** A deploy key opens what it was added to, and not even what everyone else may read. */
+async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
+  if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
+  return await accessToRepository(db, who.kind === 'user' ? who.user : undefined, repository)
+}
+
 const NOT_FOUND_MESSAGE = "The target couldn't be found."
+
+const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
 
 const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {
   read: 'user should have specific read permission or be a repo admin or a site admin',
@@ -176,7 +190,7 @@ const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> 
 }
 
 function refusePublicOnly(who: Identity, repository?: Repository): void {
-  if (who.kind === 'anonymous' || who.scopes === undefined || !isPublicOnly(who.scopes)) return
+  if (who.kind !== 'user' || who.scopes === undefined || !isPublicOnly(who.scopes)) return
   if (repository?.isPrivate === false && repository.owner.visibility === 'public') return
   throw new Failure('forbidden', 'token scope is limited to public repos')
 }
@@ -185,7 +199,7 @@ async function admitOrganization(
   db: Database,
   { who, params }: Question<'organization-repositories'>,
 ): Promise<Grants['organization-repositories']> {
-  const user = signedIn(who)
+  const { user } = signedIn(who)
   refusePublicOnly(who)
   const organization = await findOwner(db, params['org'] ?? '')
   if (organization?.kind !== 'organization') throw new Failure('not_found', NOT_FOUND_MESSAGE)

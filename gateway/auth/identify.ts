@@ -14,12 +14,19 @@ import { hashToken, isTokenShaped } from './token.js'
 
 export type Identity =
   | { readonly kind: 'anonymous' }
-  | {
-      readonly kind: 'user'
-      readonly user: User
-      /** The token's scopes; undefined where a password was given, which none limit. */
-      readonly scopes: readonly string[] | undefined
-    }
+  | SignedIn<'password', undefined>
+  | SignedIn<'ssh-key', undefined>
+  | SignedIn<'token', readonly string[]>
+  /** A machine with a key for some repositories, which is no user. */
+  | { readonly kind: 'deploy-key'; readonly keyId: number }
+
+/** A user, and how they have shown that they are; scopes limit a token alone. */
+interface SignedIn<By, Scopes> {
+  readonly kind: 'user'
+  readonly user: User
+  readonly by: By
+  readonly scopes: Scopes
+}
 
 export interface IdentifyContext {
   readonly db: Database
@@ -30,7 +37,18 @@ export interface IdentifyContext {
 /** What every call says that needs a token and has none, or one that is malformed. */
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
 const WRONG_MESSAGE = 'invalid username, password or token'
-const TOUCH_INTERVAL_MS = 60_000
+
+const NOTED_EVERY_MS = 60_000
+
+/** Times of last use are for people to read: to the minute will do, and spares many writes. */
+export function isNotedAlready(lastMs: number | undefined, nowMs: number): boolean {
+  return nowMs - (lastMs ?? 0) < NOTED_EVERY_MS
+}
+
+/** Whether the account is open, whatever it signs in with. */
+export function maySignIn(user: User): boolean {
+  return user.isActive && !user.isLoginProhibited
+}
 
 /** Somebody who gave no credentials. */
 export const ANONYMOUS: Identity = { kind: 'anonymous' }
@@ -69,13 +87,12 @@ async function identifyToken(context: IdentifyContext, text: string): Promise<Id
   if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
   refuseClosedAccount(found.user)
   noteUse(context, found.token)
-  return { kind: 'user', user: found.user, scopes: found.token.scopes }
+  return { kind: 'user', user: found.user, by: 'token', scopes: found.token.scopes }
 }
 
-/** The time of last use is for people to read, so a minute's precision spares a write each time. */
 function noteUse(context: IdentifyContext, token: Token): void {
   const now = Date.now()
-  if (now - (token.lastUsedAtMs ?? 0) < TOUCH_INTERVAL_MS) return
+  if (isNotedAlready(token.lastUsedAtMs, now)) return
   touchToken(context.db, token.id, now).catch((error: unknown) => {
     context.log.warn({ error, tokenId: token.id }, 'the last use of a token was not recorded')
   })
@@ -107,14 +124,15 @@ async function identifyPassword(
   }
   await context.throttle.succeeded(attempt)
   refuseClosedAccount(found.user)
-  if (Date.now() - (found.user.lastLoginAtMs ?? 0) > TOUCH_INTERVAL_MS) {
-    await recordSignIn(context.db, found.user.id, Date.now())
+  const now = Date.now()
+  if (!isNotedAlready(found.user.lastLoginAtMs, now)) {
+    await recordSignIn(context.db, found.user.id, now)
   }
-  return { kind: 'user', user: found.user, scopes: undefined }
+  return { kind: 'user', user: found.user, by: 'password', scopes: undefined }
 }
 
 function refuseClosedAccount(user: User): void {
-  if (user.isActive && !user.isLoginProhibited) return
+  if (maySignIn(user)) return
   throw new Failure(
     'forbidden',
     'This account is prohibited from signing in, please contact your site administrator.',

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import * as accounts from './0001-accounts.js'
 import * as repositories from './0002-repositories.js'
 import * as jobs from './0003-jobs.js'
+import * as keys from './0004-keys.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-accounts', ...accounts },
   { name: '0002-repositories', ...repositories },
   { name: '0003-jobs', ...jobs },
+  { name: '0004-keys', ...keys },
 ]

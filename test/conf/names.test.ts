@@ -9,6 +9,7 @@ import {
   parseEmail,
   parseOwnerName,
   parseRepositoryName,
+  parseTitle,
 } from '../../conf/names.js'
 
 type Parse = (text: string) => string
@@ -188,5 +189,15 @@ t.test('an e-mail address is one that a mail can be sent to', async (t) => {
   const wrong = ['', 'ada', '@example.org', 'ada@', 'a@b@c', 'a b@c', 'a@b\nBcc: c@d', '<a@b>']
   for (const email of [...wrong, 'a@b,c@d', 'adá@example.org', `${'a'.repeat(250)}@b.cc`]) {
     t.notOk(takes(parseEmail, email), shown(email))
+  }
+})
+
+t.test('a title is any text that a terminal may show', async (t) => {
+  for (const title of ['k', 'ada’s laptop (2)', 'é 中 \u{1f511}', ' a ', '-rf', "'; drop"]) {
+    t.ok(takes(parseTitle, title), shown(title))
+  }
+  const others = ['', ' ', '\n', 'a\nb', 'a\tb', '\u001b[2J', '\0', '\u007f', '\u009b1m']
+  for (const title of [...others, '\u2028', '\u2029', '\ud800']) {
+    t.notOk(takes(parseTitle, title), shown(title))
   }
 })

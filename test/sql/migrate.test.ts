@@ -10,7 +10,7 @@ import { forEachDatabase, openForTest } from '../helpers/databases.js'
 import { anOrganization, aRepository, aUser } from '../helpers/rows.js'
 import { startSqlChild } from '../helpers/sql-child.js'
 
-const NAMES = ['0001-accounts', '0002-repositories', '0003-jobs']
+const NAMES = ['0001-accounts', '0002-repositories', '0003-jobs', '0004-keys']
 
 /** The definition of every table, index and column, as the database tells it. */
 async function schemaOf(db: Database): Promise<readonly unknown[]> {
@@ -50,7 +50,7 @@ await forEachDatabase(t, 'down takes away all that up brought', async (t, locati
   const ada = await aUser(db, 'ada')
   await aRepository(db, (await anOrganization(db, 'org', ada.id)).id, 'engine')
   await rollback(db)
-  t.notMatch(JSON.stringify(await schemaOf(db)), /owners|users|teams|repositories|tokens|jobs/)
+  t.notMatch(JSON.stringify(await schemaOf(db)), /owners|users|teams|repositories|tokens|jobs|keys/)
   t.strictSame(await migrate(db), NAMES)
   t.strictSame(await schemaOf(db), schema)
   t.equal(await findUser(db, 'ada'), undefined)

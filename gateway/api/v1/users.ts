@@ -1,11 +1,9 @@
 /** Users over the API: oneself, and others as they show themselves. */
 
-import { Failure } from '../../../conf/failures.js'
-import { findUser } from '../../../sql/users.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { USER_OBJECT, userObject } from './user-object.js'
+import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
 
 const getCurrent = defineOperation({
   id: 'userGetCurrent',
@@ -36,20 +34,9 @@ const get = defineOperation({
   failures: [404],
   async handle(context, { grant, params }) {
     const viewer = grant.who.kind === 'user' ? grant.who.user : undefined
-    const user = await findUser(context.db, params['username'] ?? '')
-    if (user === undefined || !isVisible(user, viewer)) {
-      throw new Failure('not_found', "The target couldn't be found.")
-    }
+    const user = await findVisibleUser(context.db, params['username'] ?? '', viewer)
     return jsonReply(200, userObject(context, user, viewer))
   },
 })
-
-type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
-
-function isVisible(user: User, viewer: User | undefined): boolean {
-  if (user.visibility === 'public') return true
-  if (viewer === undefined) return false
-  return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id
-}
 
 export const USER_OPERATIONS: readonly AnyOperation[] = [getCurrent, get]

@@ -8,6 +8,7 @@ import { OPERATIONS } from '../../../gateway/api/v1/operations.js'
 import { isExpected } from '../../helpers/expected.js'
 import { passwordOf, startGateway } from '../../helpers/gateway.js'
 import { type Answer, withPassword } from '../../helpers/requests.js'
+import { aKeyLine } from '../../helpers/ssh-keys.js'
 import { startTown, type Town } from '../../helpers/town.js'
 
 interface Described {
@@ -52,15 +53,24 @@ t.test('it lists what is served, no more and no less, by the names of Gitea', as
     'createOrgRepo post /orgs/{org}/repos',
     'getVersion get /version',
     'orgCreate post /orgs',
+    'repoCreateKey post /repos/{owner}/{repo}/keys',
     'repoDelete delete /repos/{owner}/{repo}',
+    'repoDeleteKey delete /repos/{owner}/{repo}/keys/{id}',
     'repoEdit patch /repos/{owner}/{repo}',
     'repoGet get /repos/{owner}/{repo}',
+    'repoGetKey get /repos/{owner}/{repo}/keys/{id}',
+    'repoListKeys get /repos/{owner}/{repo}/keys',
     'userCreateToken post /users/{username}/tokens',
+    'userCurrentDeleteKey delete /user/keys/{id}',
+    'userCurrentGetKey get /user/keys/{id}',
+    'userCurrentListKeys get /user/keys',
     'userCurrentListRepos get /user/repos',
+    'userCurrentPostKey post /user/keys',
     'userDeleteAccessToken delete /users/{username}/tokens/{token}',
     'userGet get /users/{username}',
     'userGetCurrent get /user',
     'userGetTokens get /users/{username}/tokens',
+    'userListKeys get /users/{username}/keys',
   ])
 })
 
@@ -96,17 +106,28 @@ async function successes({ as, ask }: Town): Promise<Readonly<Record<string, Ans
   const authorization = withPassword('ada', passwordOf('ada'))
   const account = (method: string, rest: string, body?: unknown) =>
     ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
+  const made = await as('ada', 'POST', '/user/keys', { title: 'k', key: aKeyLine() })
+  const { id } = made.json as { id: number }
   return {
     getVersion: await as('anyone', 'GET', '/version'),
     orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
     createOrgRepo: await as('ada', 'POST', '/orgs/club/repos', { name: 'r' }),
     createCurrentUserRepo: await as('ada', 'POST', '/user/repos', { name: 'r' }),
     repoGet: await as('ada', 'GET', '/repos/ada/r'),
+    repoCreateKey: await as('ada', 'POST', '/repos/ada/r/keys', { title: 'k', key: aKeyLine() }),
+    repoListKeys: await as('ada', 'GET', '/repos/ada/r/keys'),
+    repoGetKey: await as('ada', 'GET', '/repos/ada/r/keys/1'),
+    repoDeleteKey: await as('ada', 'DELETE', '/repos/ada/r/keys/1'),
     repoEdit: await as('ada', 'PATCH', '/repos/ada/r', { archived: true }),
     userCurrentListRepos: await as('ada', 'GET', '/user/repos'),
     repoDelete: await as('ada', 'DELETE', '/repos/ada/r'),
     userGetCurrent: await as('ada', 'GET', '/user'),
     userGet: await as('anyone', 'GET', '/users/ada'),
+    userCurrentPostKey: made,
+    userCurrentListKeys: await as('ada', 'GET', '/user/keys'),
+    userListKeys: await as('ada', 'GET', '/users/ada/keys'),
+    userCurrentGetKey: await as('ada', 'GET', `/user/keys/${id}`),
+    userCurrentDeleteKey: await as('ada', 'DELETE', `/user/keys/${id}`),
     userCreateToken: await account('POST', '', { name: 'x', scopes: ['all'] }),
     userGetTokens: await account('GET', ''),
     userDeleteAccessToken: await account('DELETE', '/x'),

@@ -6,13 +6,16 @@ import { Failure } from '../../../conf/failures.js'
 import { type Access, admit } from '../../../gateway/auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/identify.js'
 import type { Scope } from '../../../gateway/auth/scopes.js'
-import { createRepository, updateRepository } from '../../../sql/repositories.js'
+import { addDeployKey, removeDeployKey } from '../../../sql/deploy-keys.js'
+import { createRepository, deleteRepository, updateRepository } from '../../../sql/repositories.js'
 import type { Owner, User } from '../../../sql/users.js'
 import { openContext } from '../../helpers/gateway.js'
+import { aKey } from '../../helpers/ssh-keys.js'
 
 /** Who signed in by password, or with a token of these scopes. */
 function as(user: User, ...scopes: readonly string[]): Identity {
-  return { kind: 'user', user, scopes: scopes.length === 0 ? undefined : scopes }
+  if (scopes.length > 0) return { kind: 'user', user, by: 'token', scopes }
+  return { kind: 'user', user, by: 'password', scopes: undefined }
 }
 
 interface Circumstances {
@@ -130,6 +133,7 @@ t.test('a token for public things neither lists nor makes things of any visibili
   const inClub = { kind: 'organization-repositories' } as const
   t.equal(await asked(limited, signedIn, {}, { scopes: ['read:user'] }), 'ok')
   t.equal(await asked(limited, signedIn, {}, { scopes: ['write:repository'] }), 'forbidden')
+  t.equal(await asked(limited, signedIn, {}, { scopes: ['write:user'] }), 'forbidden')
   t.equal(await asked(limited, inClub, { org: 'club' }), 'forbidden')
   t.equal(await asked(as(ada, 'all'), inClub, { org: 'club' }), 'ok')
 })
@@ -145,6 +149,55 @@ t.test('an account is for itself and site admins, by password', async (t) => {
   t.equal(await asked(as(root), account, { username: 'ada' }), 'ok')
   t.equal(await asked(as(root), account, { username: 'absent' }), 'not_found')
   t.equal(await asked(ANONYMOUS, account, { username: 'ada' }), 'sign_in_required')
+})
+
+t.test('an SSH key is its user’s, save where a password is asked for', async (t) => {
+  const { ada, addRepository, asked } = await openVillage(t)
+  await addRepository(ada, 'r', true)
+  const byKey: Identity = { kind: 'user', user: ada, by: 'ssh-key', scopes: undefined }
+  t.equal(await asked(byKey, to('owner'), { owner: 'ada', repo: 'r' }), 'ok')
+  t.equal(await asked(byKey, { kind: 'account' }, { username: 'ada' }), 'sign_in_required')
+})
+
+t.test('a deploy key opens its repositories as each says, and nothing else', async (t) => {
+  const { db, ada, addRepository, asked, addOrganization } = await openVillage(t)
+  const club = await addOrganization('club', ada)
+  const read = await addRepository(ada, 'read', true)
+  const write = await addRepository(club, 'write', true)
+  const others = [['open', false] as const, ['hidden', true] as const]
+  for (const [name, isPrivate] of others) await addRepository(ada, name, isPrivate)
+  const key = aKey()
+  const add = (repositoryId: number, mode: 'read' | 'write') =>
+    addDeployKey(db, { repositoryId, title: 'ci', mode, key })
+  const { keyId, id } = await add(read.id, 'read')
+  await add(write.id, 'write')
+  const who: Identity = { kind: 'deploy-key', keyId }
+  const modes = async (owner: string, repo: string) => {
+    const answers: string[] = []
+    for (const mode of ['read', 'write', 'admin', 'owner'] as const) {
+      answers.push(await asked(who, to(mode), { owner, repo }))
+    }
+    return answers.join()
+  }
+  t.equal(await modes('ada', 'read'), 'ok,forbidden,forbidden,forbidden')
+  t.equal(await modes('club', 'write.git'), 'ok,ok,forbidden,forbidden')
+  const unknown = 'not_found,not_found,not_found,not_found'
+  for (const repo of ['open', 'hidden', 'absent']) t.equal(await modes('ada', repo), unknown, repo)
+  for (const challenges of [true, false]) {
+    const params = { owner: 'ada', repo: 'hidden' }
+    t.equal(await asked(who, to('read'), params, { challenges }), 'not_found')
+  }
+  t.equal(await asked(who, { kind: 'signed-in' }), 'sign_in_required')
+  t.equal(await asked(who, { kind: 'account' }, { username: 'ada' }), 'sign_in_required')
+  t.equal(
+    await asked(who, { kind: 'organization-repositories' }, { org: 'club' }),
+    'sign_in_required',
+  )
+  await removeDeployKey(db, read.id, id)
+  t.equal(await modes('ada', 'read'), unknown, 'a key that was removed')
+  await deleteRepository(db, write.id)
+  await addRepository(club, 'write', false)
+  t.equal(await modes('club', 'write'), unknown, 'another repository of the same name')
 })
 
 t.test('what the gate grants says where the repository is now', async (t) => {

@@ -176,7 +176,7 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
 
 const credentials = await everyCredentials()
 const PATH_VALUES: Readonly<Record<string, string>> = {
-  ...{ owner: 'ada', username: 'ada', org: 'club', token: '1' },
+  ...{ owner: 'ada', username: 'ada', org: 'club', token: '1', id: '1' },
 }
 
 for (const operation of OPERATIONS) {

@@ -1,0 +1,135 @@
+/** The bytes of a public SSH key: whether they are a key of that algorithm, in its one encoding. */
+
+import { createPublicKey } from 'node:crypto'
+
+const EMPTY: Buffer = Buffer.alloc(0)
+const EDDSA_BYTES = 32
+const RSA_BITS_MIN = 2_048
+const RSA_BITS_RECOMMENDED = 3_072
+/** OpenSSH takes no larger number (SSHBUF_MAX_BIGNUM). */
+const RSA_BITS_MAX = 16_384
+const APPLICATION_BYTES_MAX = 255
+
+/** Says what is wrong with the fields that follow the name of the algorithm, if anything is. */
+type Check = (fields: readonly Buffer[]) => string | undefined
+
+/** RFC 8709 (ssh-ed25519), RFC 5656 (ecdsa), RFC 4253 §6.6 (ssh-rsa), PROTOCOL.u2f (sk-). */
+const CHECKS = {
+  'ssh-ed25519': (fields) => checkCount(fields, 1) ?? checkEddsa(fields[0]),
+  'ecdsa-sha2-nistp256': (fields) => checkCount(fields, 2) ?? checkEcdsa(fields, 'P-256'),
+  'ecdsa-sha2-nistp384': (fields) => checkCount(fields, 2) ?? checkEcdsa(fields, 'P-384'),
+  'ecdsa-sha2-nistp521': (fields) => checkCount(fields, 2) ?? checkEcdsa(fields, 'P-521'),
+  'ssh-rsa': (fields) => checkCount(fields, 2) ?? checkRsa(fields),
+  'sk-ssh-ed25519@openssh.com': (fields) =>
+    checkCount(fields, 2) ?? checkEddsa(fields[0]) ?? checkApplication(fields[1]),
+  'sk-ecdsa-sha2-nistp256@openssh.com': (fields) =>
+    checkCount(fields, 3) ?? checkEcdsa(fields, 'P-256') ?? checkApplication(fields[2]),
+} as const satisfies Record<string, Check>
+
+export type SshKeyAlgorithm = keyof typeof CHECKS
+
+/** Whether keys of that algorithm are taken. */
+export function isSshKeyAlgorithm(name: string): name is SshKeyAlgorithm {
+  return Object.hasOwn(CHECKS, name)
+}
+
+/** What is wrong with the bytes as a key of that algorithm; undefined when nothing is. */
+export function whyNoSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | undefined {
+  const [name, ...fields] = fieldsOf(blob) ?? []
+  if (name === undefined) return 'it ends too early, or goes on too long. Copy the line again.'
+  if (!name.equals(Buffer.from(algorithm))) {
+    return `its first word says ${algorithm}, the key itself something else. Copy the line again.`
+  }
+  return CHECKS[algorithm](fields)
+}
+
+const FIELDS_MAX = 4
+
+/** Texts and numbers alike are four bytes of length and then that many (RFC 4251 §5). */
+function fieldsOf(blob: Buffer): readonly Buffer[] | undefined {
+  const fields: Buffer[] = []
+  let at = 0
+  while (at < blob.length) {
+    if (fields.length === FIELDS_MAX || blob.length - at < 4) return undefined
+    const start = at + 4
+    at = start + blob.readUInt32BE(at)
+    if (at > blob.length) return undefined
+    fields.push(blob.subarray(start, at))
+  }
+  return fields
+}
+
+function checkCount(fields: readonly Buffer[], count: number): string | undefined {
+  return fields.length === count ? undefined : 'it has parts too many or too few.'
+}
+
+function checkEddsa(point = EMPTY): string | undefined {
+  return point.length === EDDSA_BYTES ? undefined : `it does not have ${EDDSA_BYTES} bytes.`
+}
+
+type Curve = 'P-256' | 'P-384' | 'P-521'
+
+/** The curve's own name, and a point on it, uncompressed (SEC 1 §2.3.3). */
+function checkEcdsa(fields: readonly Buffer[], curve: Curve): string | undefined {
+  const [name = EMPTY, point = EMPTY] = fields
+  if (!name.equals(Buffer.from(`nist${curve.toLowerCase().replace('-', '')}`))) {
+    return 'its curve is not that of its type.'
+  }
+  const bytes = Math.ceil(Number(curve.slice('P-'.length)) / 8)
+  const isPoint = point.length === 1 + 2 * bytes && point[0] === 4
+  const x = point.subarray(1, 1 + bytes)
+  const y = point.subarray(1 + bytes)
+  return isPoint && isOnCurve({ curve, x, y }) ? undefined : 'it is no point of its curve.'
+}
+
+interface Point {
+  readonly curve: Curve
+  readonly x: Buffer
+  readonly y: Buffer
+}
+
+function isOnCurve({ curve: crv, x, y }: Point): boolean {
+  try {
+    const key = { kty: 'EC', crv, x: x.toString('base64url'), y: y.toString('base64url') }
+    createPublicKey({ key, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function checkRsa([exponent, modulus]: readonly Buffer[]): string | undefined {
+  const exponentBits = bitsOf(exponent)
+  const bits = bitsOf(modulus)
+  if (exponentBits === undefined || bits === undefined) {
+    return 'its numbers are not positive ones in their shortest form.'
+  }
+  if (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX) {
+    return (
+      `an RSA key has at least ${RSA_BITS_MIN} bits here, better ${RSA_BITS_RECOMMENDED}, ` +
+      `and at most ${RSA_BITS_MAX}; this one has ${bits}.`
+    )
+  }
+  // With an exponent of 1 anyone could sign, and of no even number is there a key.
+  const isKey = exponentBits > 1 && exponentBits < bits && isOdd(exponent) && isOdd(modulus)
+  return isKey ? undefined : 'its numbers are not those of an RSA key.'
+}
+
+/** The bits of a positive number in its shortest form (RFC 4251 §5, mpint); else undefined. */
+function bitsOf(number = EMPTY): number | undefined {
+  const [first = 0, second = 0] = number
+  const isShortest = number.length > 0 && (first > 0 || second > 127)
+  if (!isShortest || first > 127) return undefined
+  return (number.length - 1) * 8 + (first === 0 ? 0 : 32 - Math.clz32(first))
+}
+
+function isOdd(number = EMPTY): boolean {
+  return ((number.at(-1) ?? 0) & 1) === 1
+}
+
+/** What the key may be used for, as a browser or ssh wrote it: `ssh:` and more, or a host name. */
+function checkApplication(application = EMPTY): string | undefined {
+  const isText = application.every((byte) => byte > 32 && byte < 127)
+  const isRight = isText && application.length > 0 && application.length <= APPLICATION_BYTES_MAX
+  return isRight ? undefined : 'it does not say what it is for (its application).'
+}

@@ -1,0 +1,99 @@
+/** A public SSH key as a person pastes it: one line, decoded to the last byte, or refused. */
+
+import { createHash } from 'node:crypto'
+import { Failure } from './failures.js'
+import { SSH_KEY_BYTES_MAX } from './limits.js'
+import { isSshKeyAlgorithm, type SshKeyAlgorithm, whyNoSshKey } from './ssh-key-blob.js'
+
+export interface SshKey {
+  readonly algorithm: SshKeyAlgorithm
+  /** The key itself (RFC 4253 §6.6) in its one base64 form: no two texts are the same key. */
+  readonly base64: string
+  /** What follows the key on its line; empty for none. */
+  readonly comment: string
+  /** `SHA256:` and the digest of the key itself, as ssh-keygen and sshd (`%f`) write it. */
+  readonly fingerprint: string
+}
+
+/**
+ * Reads one line of the form `ALGORITHM BASE64 COMMENT`, as in a file that ends in `.pub`. Throws
+ * `invalid` with what is wrong and what to do, for whatever else it is given.
+ */
+export function parseSshKey(text: string): SshKey {
+  const words = lineOf(text).split(' ')
+  const [algorithm = '', base64 = '', ...rest] = words.filter((word) => word !== '')
+  if (!isSshKeyAlgorithm(algorithm)) throw invalid(whyNoAlgorithm(algorithm, words))
+  if (rest.some((word, at) => isSshKeyAlgorithm(word) && rest[at + 1]?.startsWith('AAAA'))) {
+    throw invalid(SEVERAL)
+  }
+  const blob = Buffer.from(base64, 'base64')
+  // Decoding passes over what is not base64, so only what comes out again was all there was.
+  if (base64 === '' || blob.toString('base64') !== base64) {
+    throw invalid('what follows the key type is not whole, canonical base64. Copy the line again.')
+  }
+  const fault = whyNoSshKey(algorithm, blob)
+  if (fault !== undefined) throw invalid(fault)
+  const digest = createHash('sha256').update(blob).digest('base64').replace('=', '')
+  return { algorithm, base64, comment: rest.join(' '), fingerprint: `SHA256:${digest}` }
+}
+
+/** The key as one line, in which nothing stands that was not checked. */
+export function formatSshKey({ algorithm, base64, comment }: SshKey): string {
+  return comment === '' ? `${algorithm} ${base64}` : `${algorithm} ${base64} ${comment}`
+}
+
+const SEVERAL = 'there are several lines or keys in it. Give one key, on one line.'
+
+function invalid(reason: string): Failure {
+  return new Failure('invalid', `Invalid key content: ${reason}`)
+}
+
+/** The one line that the text is, without the newline that a file ends with. */
+function lineOf(text: string): string {
+  if (text.length > SSH_KEY_BYTES_MAX || Buffer.byteLength(text) > SSH_KEY_BYTES_MAX) {
+    throw invalid(`it has more than ${SSH_KEY_BYTES_MAX} bytes. Give one public key.`)
+  }
+  for (const [mark, reason] of OTHER_FORMS) if (text.includes(mark)) throw invalid(reason)
+  const line = text.replace(/\r?\n$/, '')
+  if (line.includes('\n')) throw invalid(SEVERAL)
+  // Whoever lists keys on a terminal or reads them line by line must not be told otherwise.
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(line)) {
+    throw invalid('there are control characters in it. Copy the line again.')
+  }
+  return line
+}
+
+const OTHER_FORMS: ReadonlyArray<readonly [mark: string, reason: string]> = [
+  [
+    'PRIVATE KEY-----',
+    'this is a private key. Keep it to yourself, and give the file that ends in .pub.',
+  ],
+  [
+    'PuTTY-User-Key-File',
+    'this is a private key. Keep it to yourself, and give the public one that PuTTYgen shows.',
+  ],
+  [
+    'BEGIN SSH2 PUBLIC KEY',
+    'this is the form of RFC 4716. Convert it with: ssh-keygen -i -f FILE.',
+  ],
+  [
+    '-----BEGIN',
+    'this is a PEM file. Convert it with: ssh-keygen -i -m PKCS8 -f FILE (or -m PEM).',
+  ],
+]
+
+function whyNoAlgorithm(first: string, words: readonly string[]): string {
+  if (first === '') return 'it is empty. Give the one line of a file that ends in .pub.'
+  if (first.endsWith('-cert-v01@openssh.com')) {
+    return 'this is a certificate. Give the public key that it was made for.'
+  }
+  if (words.some(isSshKeyAlgorithm)) {
+    return 'something stands before the key type. Give the key alone, without options.'
+  }
+  if (first === 'ssh-dss') return 'DSA keys are too weak. Make one with: ssh-keygen -t ed25519.'
+  return (
+    'its first word is no key type that is taken here: ssh-ed25519, ecdsa-sha2-nistp256, ' +
+    '-nistp384 or -nistp521, ssh-rsa, or an sk- key of FIDO2. Make one with: ' +
+    'ssh-keygen -t ed25519.'
+  )
+}

@@ -1,0 +1,76 @@
+/** Who holds a key: its user, a machine, or nobody whom the house lets in. */
+
+import t from 'tap'
+import { identifyKey, noteKeyUse } from '../../../gateway/auth/identify-key.js'
+import { addDeployKey } from '../../../sql/deploy-keys.js'
+import { addUserKey, findKeyByFingerprint, touchKey } from '../../../sql/keys.js'
+import { deleteUser } from '../../../sql/users.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
+import { aKey } from '../../helpers/ssh-keys.js'
+
+t.test('a key is its user’s, until the key or the user goes', async (t) => {
+  const { house } = await openContext(t)
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const key = aKey()
+  const { fingerprint } = key
+  t.equal(await identifyKey(db, fingerprint), undefined)
+  const { id: keyId } = await addUserKey(db, { userId: ada.id, title: 'k', key })
+  t.strictSame(await identifyKey(db, fingerprint), {
+    who: { kind: 'user', user: ada, by: 'ssh-key', scopes: undefined },
+    ...{ fingerprint, keyId, name: 'ada', lastUsedAtMs: undefined },
+  })
+  t.match(await findKeyByFingerprint(db, fingerprint), { lastUsedAtMs: undefined }, 'unnoted')
+  await deleteUser(db, ada.id)
+  t.equal(await identifyKey(db, fingerprint), undefined)
+})
+
+t.test('a user who may not sign in does not do so by key', async (t) => {
+  const { house } = await openContext(t)
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const key = aKey()
+  await addUserKey(db, { userId: ada.id, title: 'k', key })
+  const set = (columns: object) => db('users').where({ owner_id: ada.id }).update(columns)
+  await set({ is_active: false })
+  t.equal(await identifyKey(db, key.fingerprint), undefined)
+  await set({ is_active: true, is_login_prohibited: true })
+  t.equal(await identifyKey(db, key.fingerprint), undefined)
+  await set({ is_login_prohibited: false })
+  t.match(await identifyKey(db, key.fingerprint), { name: 'ada' })
+})
+
+t.test('a deploy key is nobody', async (t) => {
+  const { house } = await openContext(t)
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const { id: repositoryId } = await aRepository(db, ada.id, 'engine')
+  const key = aKey()
+  const { keyId } = await addDeployKey(db, { repositoryId, title: 'ci', mode: 'write', key })
+  t.strictSame(await identifyKey(db, key.fingerprint), {
+    who: { kind: 'deploy-key', keyId },
+    ...{ fingerprint: key.fingerprint, keyId, name: 'deploy key', lastUsedAtMs: undefined },
+  })
+})
+
+t.test('the use of a key is noted, and not again while that is recent', async (t) => {
+  const { context, house } = await openContext(t)
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const key = aKey()
+  const { id } = await addUserKey(db, { userId: ada.id, title: 'k', key })
+  /** What is noted when the key, last used at that time, is used now. */
+  const notedAfter = async (lastUsedAtMs: number) => {
+    await touchKey(db, id, lastUsedAtMs)
+    const holder = await identifyKey(db, key.fingerprint)
+    if (holder === undefined) throw new Error('the key is not known')
+    noteKeyUse(context, holder)
+    // SQLite's one connection for writes does things in the order in which they came.
+    const { last_used_at } = await db('ssh_keys').where({ id }).first('last_used_at')
+    return last_used_at
+  }
+  t.ok(Math.abs(Date.now() - (await notedAfter(1))) < 600_000)
+  const future = Date.now() + 3_600_000
+  t.equal(await notedAfter(future), future)
+})
