@@ -1,5 +1,6 @@
 /** One request through git-http-backend: the body streams in while the answer streams out. */
 
+import { readOnce } from '../conf/chunks.js'
 import { syncRepositoryNames } from './durable.js'
 import { type BackendRequest, backendEnvironment } from './environment.js'
 import { firstLine, type Git } from './git.js'
@@ -64,21 +65,15 @@ interface Watch {
 
 function watchBody(body: AsyncIterable<Uint8Array>, watch: Watch): AsyncIterable<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]()
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      try {
-        const result = await chunks.next()
-        if (result.done) await watch.finish?.()
-        return result
-      } catch (error) {
-        throwUploadError(watch.upload)
-        throw error
-      }
-    },
-    async return() {
-      await chunks.return?.()
-      return { done: true, value: undefined }
-    },
+  const next = async () => {
+    try {
+      const result = await chunks.next()
+      if (result.done) await watch.finish?.()
+      return result
+    } catch (error) {
+      throwUploadError(watch.upload)
+      throw error
+    }
   }
-  return { [Symbol.asyncIterator]: () => iterator }
+  return readOnce(next, () => chunks.return?.())
 }

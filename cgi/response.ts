@@ -1,5 +1,7 @@
 /** What a CGI program answers (RFC 3875 §6): a bounded block of headers, then the body. */
 
+import { beginWith, readOnce } from '../conf/chunks.js'
+
 /** The parsed answer of a CGI program. */
 export interface CgiResponse {
   readonly status: number
@@ -81,19 +83,7 @@ function parseStatus(value: string): number {
 }
 
 function prepend(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
-  let waiting: Uint8Array | undefined = first.length === 0 ? undefined : first
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      if (waiting === undefined) return rest.next()
-      const value = waiting
-      waiting = undefined
-      return { done: false, value }
-    },
-    async return() {
-      waiting = undefined
-      await rest.return?.()
-      return { done: true, value: undefined }
-    },
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
+  const next = () => rest.next()
+  const leave = () => rest.return?.()
+  return readOnce(first.length === 0 ? next : beginWith({ done: false, value: first }, next), leave)
 }

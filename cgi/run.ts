@@ -1,6 +1,7 @@
 /** Processes: each leads its own group, streams both ways and ends. */
 
 import type { Readable, Writable } from 'node:stream'
+import { readOnce } from '../conf/chunks.js'
 import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './leader.js'
 import { endProcessGroup } from './process-group.js'
 
@@ -156,28 +157,24 @@ function outputOf(stdout: Readable, context: OutputContext): AsyncIterable<Uint8
   stdout.on('readable', () => {})
   stdout.on('error', () => {})
   const chunks: AsyncIterator<Uint8Array> = stdout[Symbol.asyncIterator]()
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      let broken: { readonly cause: unknown } | undefined
-      try {
-        const result = await chunks.next()
-        if (!result.done) return result
-      } catch (cause) {
-        broken = { cause }
-      }
-      const end = await context.ended
-      if (context.state.killed || !endedByItself(end) || broken !== undefined) {
-        throw new Error(`${context.file} ${describeEnd(end)}`, broken)
-      }
-      return { done: true, value: undefined }
-    },
-    async return() {
-      context.kill()
-      stdout.destroy()
-      return { done: true, value: undefined }
-    },
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    let broken: { readonly cause: unknown } | undefined
+    try {
+      const result = await chunks.next()
+      if (!result.done) return result
+    } catch (cause) {
+      broken = { cause }
+    }
+    const end = await context.ended
+    if (context.state.killed || !endedByItself(end) || broken !== undefined) {
+      throw new Error(`${context.file} ${describeEnd(end)}`, broken)
+    }
+    return { done: true, value: undefined }
   }
-  return { [Symbol.asyncIterator]: () => iterator }
+  return readOnce(next, () => {
+    context.kill()
+    stdout.destroy()
+  })
 }
 
 /**

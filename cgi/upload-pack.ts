@@ -1,5 +1,6 @@
 /** One fetch request through git upload-pack, which git-http-backend would start for it as well. */
 
+import { beginWith, readOnce } from '../conf/chunks.js'
 import { protocolEnvironment } from './environment.js'
 import { firstLine, type Git, gitEnvironment } from './git.js'
 import { type ProcessEnd, type RunningProcess, startProcess } from './run.js'
@@ -55,19 +56,8 @@ export async function callUploadPack(git: Git, call: UploadPackCall): Promise<Up
     const { exitCode, errorText } = await running.ended
     if (exitCode !== 0) throw new UploadPackError(firstLine(errorText))
   }
-  let ahead: IteratorResult<Uint8Array> | undefined = first
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      const result = ahead ?? (await next())
-      ahead = undefined
-      return result
-    },
-    async return() {
-      await chunks.return?.()
-      return { done: true, value: undefined }
-    },
-  }
-  return { body: { [Symbol.asyncIterator]: () => iterator }, ended: running.ended }
+  const body = readOnce(beginWith(first, next), () => chunks.return?.())
+  return { body, ended: running.ended }
 }
 
 /** A fetch whose answer goes into a file. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readPresentState } from '../../cgi/repository-state.js'
 import { UploadPackError } from '../../cgi/upload-pack.js'
+import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
@@ -82,8 +83,6 @@ export async function sendBundle(
   const range = readByteRange(wantedRange, totalBytes)
   const { start, end } = range ?? { start: 0, end: totalBytes }
   const bodyBytes = end - start
-  // A HEAD is told the length by this.
-  headers.push(['Content-Length', String(bodyBytes)])
   if (range !== undefined)
     headers.push(['Content-Range', `bytes ${start}-${end - 1}/${totalBytes}`])
   return { status: range === undefined ? 200 : 206, headers, body: stream(range), bodyBytes }
@@ -186,15 +185,11 @@ function streamBundle(
     source === undefined ? answer : { [Symbol.asyncIterator]: () => source },
   )
   const chunks = range === undefined ? whole : cutRange(whole, range)
-  const iterator: AsyncIterator<Uint8Array> = {
-    next: () => chunks.next(),
-    async return() {
-      await chunks.return(undefined)
-      await source?.return?.()
-      return { done: true, value: undefined }
-    },
+  const leave = async () => {
+    await chunks.return(undefined)
+    await source?.return?.()
   }
-  return { [Symbol.asyncIterator]: () => iterator }
+  return readOnce(() => chunks.next(), leave)
 }
 
 async function* joined(header: Buffer, answer: WarmAnswer['body']): AsyncGenerator<Uint8Array> {

@@ -2,6 +2,7 @@
 
 import { createGunzip } from 'node:zlib'
 import { callUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
@@ -72,19 +73,12 @@ function counted(body: WarmAnswer['body'], count: (bytes: number) => void): Warm
     return body
   }
   const chunks = body[Symbol.asyncIterator]()
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      const result = await chunks.next()
-      if (!result.done) count(result.value.byteLength)
-      return result
-    },
-    // A generator here would not return from the body before it was asked for the first chunk.
-    async return() {
-      await chunks.return?.()
-      return { done: true, value: undefined }
-    },
+  const next = async () => {
+    const result = await chunks.next()
+    if (!result.done) count(result.value.byteLength)
+    return result
   }
-  return { [Symbol.asyncIterator]: () => iterator }
+  return readOnce(next, () => chunks.return?.())
 }
 
 interface ColdFetch {

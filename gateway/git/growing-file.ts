@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
+import { readOnce } from '../../conf/chunks.js'
 import { borrowBuffer } from './read-buffers.js'
 
 const readAt = promisify(read)
@@ -84,16 +85,11 @@ export class GrowingFile {
     // Who waits for more would not see that its client has gone.
     signal.addEventListener('abort', () => this.#wake(), { once: true })
     const chunks = this.#read(signal, leave)
-    const iterator: AsyncIterator<Uint8Array> = {
-      next: () => chunks.next(),
-      async return() {
-        await chunks.return()
-        // A generator that was never asked does not run its end.
-        leave()
-        return { done: true, value: undefined }
-      },
+    const end = async () => {
+      await chunks.return()
+      leave()
     }
-    return { [Symbol.asyncIterator]: () => iterator }
+    return readOnce(() => chunks.next(), end)
   }
 
   async *#read(signal: AbortSignal, leave: () => void): AsyncGenerator<Uint8Array, void> {

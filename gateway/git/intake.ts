@@ -4,9 +4,8 @@ import type { GitService } from '../../cgi/environment.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import type { User } from '../../sql/users.js'
+import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
-import { networkOf } from '../client-address.js'
 import type { Context } from '../context.js'
 import type { WarmQuestion } from './pack-cache.js'
 
@@ -29,7 +28,7 @@ export interface QueueEntry {
   readonly signal: AbortSignal
   readonly service: GitService
   readonly repositoryPath: string
-  /** See `clientOf`. */
+  /** See `auth/client`. */
   readonly client: string
 }
 
@@ -37,19 +36,14 @@ export interface QueueEntry {
 export function packQuestionOf(
   { settings }: Context,
   request: Request,
-  { repository, user }: Grants['repository'],
+  { repository, who }: Grants['repository'],
 ): Omit<WarmQuestion, 'body'> {
   return {
     repositoryPath: repositoryPath(settings.data.dir, repository.storage),
     repositoryBytes: repository.sizeKib * 1_024,
-    client: clientOf(request, user),
+    client: clientOf(who, request),
     request,
   }
-}
-
-/** Whose share of the git processes a request takes from: its account's, or its network's. */
-export function clientOf({ address }: Request, user: User | undefined): string {
-  return user === undefined ? networkOf(address) : `user ${user.id}`
 }
 
 /**

@@ -36,7 +36,7 @@ export interface WarmQuestion {
   readonly repositoryPath: string
   /** Its size on the disk: its answers are hardly larger. */
   readonly repositoryBytes: number
-  /** Whose share of the git processes is taken from; see `clientOf`. */
+  /** Whose share of the git processes is taken from; see `auth/client`. */
   readonly client: string
   /** Decoded and whole. */
   readonly body: Buffer

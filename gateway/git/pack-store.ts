@@ -3,6 +3,7 @@
 import { closeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { beginWith, readOnce } from '../../conf/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
 
@@ -152,13 +153,11 @@ export class PackStore {
   async #stream(key: string, pack: PackFile): Promise<AsyncIterable<Uint8Array>> {
     const isChecked = this.#checked.get(key) !== pack.identity
     const chunks = readPack(pack, isChecked)
-    let ahead: IteratorResult<Uint8Array> | undefined
-    try {
-      ahead = await chunks.next()
-    } catch (error) {
+    const first = await chunks.next().catch((error: unknown) => {
       closeSync(pack.file)
       throw error
-    }
+    })
+    const next = beginWith(first, () => chunks.next())
     let isOpen = true
     const close = async () => {
       if (!isOpen) return
@@ -166,28 +165,21 @@ export class PackStore {
       await chunks.return(undefined)
       closeSync(pack.file)
     }
-    const iterator: AsyncIterator<Uint8Array> = {
-      next: async () => {
-        try {
-          const result = ahead ?? (await chunks.next())
-          ahead = undefined
-          if (!result.done) return result
-          if (this.#checked.size > NOTES_MAX) this.#checked.clear()
-          this.#checked.set(key, pack.identity)
-          await close()
-          return result
-        } catch (error) {
-          await close()
-          await this.#discard(key, error)
-          throw error
-        }
-      },
-      async return() {
+    const read = async () => {
+      try {
+        const result = await next()
+        if (!result.done) return result
+        if (this.#checked.size > NOTES_MAX) this.#checked.clear()
+        this.#checked.set(key, pack.identity)
         await close()
-        return { done: true, value: undefined }
-      },
+        return result
+      } catch (error) {
+        await close()
+        await this.#discard(key, error)
+        throw error
+      }
     }
-    return { [Symbol.asyncIterator]: () => iterator }
+    return readOnce(read, close)
   }
 
   async #discard(key: string, error: unknown): Promise<void> {

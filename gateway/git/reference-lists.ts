@@ -10,7 +10,7 @@ import { ReferenceList, referenceQuestion } from './reference-list.js'
 export interface ReferenceQuestion {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
-  /** On whose behalf git is asked; see `clientOf`. */
+  /** On whose behalf git is asked; see `auth/client`. */
   readonly client: string
   readonly state: RepositoryState
   readonly objectFormat: ObjectFormat

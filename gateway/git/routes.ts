@@ -112,12 +112,12 @@ async function answer(
   call: Call<'repository'>,
   { service, suffix }: Pick<GitService, 'service' | 'suffix'>,
 ): Promise<Reply> {
-  const { repository, user } = call.grant
+  const { repository } = call.grant
   if (service === 'git-receive-pack' && repository.isArchived) {
     const fullName = `${repository.owner.name}/${repository.name}`
     throw new Failure('forbidden', `${fullName} is archived: it can be read, not pushed to.`)
   }
-  return runService(context, call.request, { service, suffix, repository, user })
+  return runService(context, call.request, { service, suffix, grant: call.grant })
 }
 
 /** The address under the repository's present name, when the request came under another one. */

@@ -6,15 +6,15 @@ import { repositorySizeKib } from '../../cgi/repository.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import { clientOf } from '../auth/client.js'
+import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
-import { clientOf, enterQueue, isGzip, refuseForeignBody } from './intake.js'
+import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
   readonly suffix: 'info/refs' | 'git-receive-pack'
-  readonly repository: Repository
-  readonly user: User | undefined
+  readonly grant: Grants['repository']
 }
 
 /**
@@ -29,10 +29,11 @@ export async function runService(
   const { method } = request
   if (method === 'POST') refuseForeignBody(request, wanted.service)
   const gzip = isGzip(request)
-  const path = repositoryPath(context.settings.data.dir, wanted.repository.storage)
+  const { repository, user, who } = wanted.grant
+  const path = repositoryPath(context.settings.data.dir, repository.storage)
   const { signal } = request
   const { service } = wanted
-  const client = clientOf(request, wanted.user)
+  const client = clientOf(who, request)
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   const isPush = wanted.suffix === 'git-receive-pack'
   let unmark: (() => Promise<void>) | undefined
@@ -43,7 +44,7 @@ export async function runService(
       suffix: wanted.suffix,
       gzip,
       repositoryPath: path,
-      ...(wanted.user === undefined ? {} : { remoteUser: wanted.user.name }),
+      ...(user === undefined ? {} : { remoteUser: user.name }),
       remoteAddress: request.address,
       config: [['receive.maxInputSize', String(context.settings.git.pushBytesMax)]],
       body: request.body,
@@ -59,7 +60,7 @@ export async function runService(
       if (!isPush) return
       if (outcome === 'failed') return context.mender.pushWasCut()
       await unmark?.()
-      await notePush(context, wanted.repository, path)
+      await notePush(context, repository, path)
     }
     answer.ended
       .then(noteEnd)

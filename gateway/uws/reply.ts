@@ -90,6 +90,7 @@ function endWithoutBody(res: HttpResponse, length: number | undefined, close: bo
 function lengthOf(reply: Reply): number | undefined {
   if (typeof reply.body === 'string') return Buffer.byteLength(reply.body)
   if (reply.body instanceof Uint8Array) return reply.body.byteLength
+  if (reply.bodyBytes !== undefined) return reply.bodyBytes
   const announced = reply.headers?.find(([name]) => name.toLowerCase() === 'content-length')?.[1]
   return announced === undefined ? undefined : Number(announced)
 }

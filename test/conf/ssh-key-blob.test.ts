@@ -87,7 +87,10 @@ t.test('a point of ecdsa lies on its own curve, uncompressed', async (t) => {
     elsewhere[elsewhere.length - 1] = (elsewhere.at(-1) ?? 0) ^ 1
     const hybrid = Buffer.from(point)
     hybrid[0] = 6
+    const half = (point.length - 1) / 2
+    const [before, after] = [point.subarray(0, 1 + half), point.subarray(1 + half)]
     const wrong = [
+      Buffer.concat([before, Buffer.alloc(1), after]),
       ...[Buffer.alloc(0), Buffer.alloc(1), Buffer.from([4]), elsewhere, hybrid],
       ...[compressed.getPublicKey(null, 'compressed'), point.subarray(0, -1)],
       ...[Buffer.concat([point, Buffer.alloc(1)]), Buffer.alloc(point.length, 0xff)],

@@ -43,11 +43,14 @@ export interface AbortedFetch {
   readonly port: number
   readonly token: string
   readonly body: Buffer
-  /** It leaves after some bytes below that. */
+  /** It leaves after some bytes below that; the answer is to be longer. */
   readonly bytesMax: number
-  /** Or after some time below that. */
+  /** One in four leaves after some time below that, if that is sooner. */
   readonly msMax: number
 }
+
+/** Who waits for bytes is not kept for ever by a server that refuses it. */
+const LEAVES_WITHIN_MS = 60_000
 
 /** Asks, and leaves after some of the answer or before its first byte. */
 export async function abortFetch(fetch: AbortedFetch): Promise<void> {
@@ -62,7 +65,9 @@ export async function abortFetch(fetch: AbortedFetch): Promise<void> {
       if (bytesLeft <= 0) resolve()
     })
     socket.on('close', () => resolve())
-    setTimeout(resolve, randomInt(msMax))
+    const isHasty = randomInt(4) === 0
+    const timer = setTimeout(resolve, isHasty ? randomInt(msMax) : LEAVES_WITHIN_MS)
+    socket.on('close', () => clearTimeout(timer))
   })
   socket.destroy()
 }

@@ -1,5 +1,8 @@
 /** How often the pack cache of a server had a part in an answer, as its metrics tell. */
 
+import { readdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { packFolder } from '../../gateway/git/warm.js'
 import type { Gatehouse } from './gatehouse.js'
 
 export interface PackCacheCounts {
@@ -24,4 +27,13 @@ export async function countPackCache(
     if (isAsked) counts[outcome] += Number(value)
   }
   return counts
+}
+
+/** Waits until each answer that was sent is kept: its file is sealed after its last byte. */
+export async function untilAllIsKept(dataDir: string): Promise<void> {
+  for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(20)) {
+    const names = await readdir(packFolder(dataDir), { recursive: true }).catch(() => [])
+    if (!names.some((name) => name.endsWith('.part'))) return
+  }
+  throw new Error('an answer was never kept')
 }

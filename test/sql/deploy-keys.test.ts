@@ -149,3 +149,19 @@ await forEachMigrated(t, 'many repositories get a key at once, and lose it', asy
   t.equal(await deployKeyAccess(db, late.keyId, other.id), 'write')
   t.equal((await db('deploy_keys')).length, 1)
 })
+
+await forEachMigrated(t, 'what comes as its repository goes leaves no key', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  for (let n = 0; n < 12; n += 1) {
+    const { id } = await aRepository(db, ada.id, `r${n}`)
+    const add = () => addDeployKey(db, { repositoryId: id, title: 'ci', mode: 'read', key: aKey() })
+    const remove = () => deleteRepository(db, id)
+    const [first, second] = n % 2 === 0 ? [add(), remove()] : [remove(), add()]
+    for (const outcome of await Promise.allSettled([first, second])) {
+      if (outcome.status === 'fulfilled') continue
+      t.match(outcome.reason, { failure: 'not_found' }, 'the repository was gone before')
+    }
+  }
+  t.strictSame(await db('ssh_keys'), [])
+  t.strictSame(await db('deploy_keys'), [])
+})

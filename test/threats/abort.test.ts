@@ -25,9 +25,9 @@ const CLIENTS = isFullSize ? 1_000 : 300
 const CLIENTS_AT_ONCE = 20
 const CONTENT_BYTES = 4_000_000
 /** What the server gets to end its processes and close its files after the last client. */
-const SETTLES_WITHIN_MS = 5_000
+const SETTLES_WITHIN_MS = 60_000
 /** What it gets to remove leavings: only what has stood still for a while can be told from work. */
-const MENDS_WITHIN_MS = 20_000
+const MENDS_WITHIN_MS = 120_000
 
 t.test('clients that leave at a random byte leave nothing behind', async (t) => {
   const gatehouse = await startGatehouse(t)

@@ -11,7 +11,7 @@ import type { GatewayOptions } from '../../helpers/gateway.js'
 import { git } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { findNewerGit, pathOf } from '../../helpers/newer-git.js'
-import { countPackCache } from '../../helpers/pack-cache-counts.js'
+import { countPackCache, untilAllIsKept } from '../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { startTown } from '../../helpers/town.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
@@ -160,13 +160,14 @@ t.test('an answer too large for the memory comes from the disk in the same parts
 })
 
 t.test('a bundle is what a clone was answered, for one run of git', async (t) => {
-  const { offered, get, copy, port, server } = await setScene(t)
+  const { offered, get, copy, port, server, settings } = await setScene(t)
   const oids = await server('for-each-ref', '--format=want %(objectname)')
   const lines = ['thin-pack', 'no-progress', 'ofs-delta', 'done', ...oids.split('\n')]
   const head = ['command=fetch', 'agent=git/2.47.3', 'object-format=sha1'].map(packetLine).join('')
   const tail = lines.map((line) => packetLine(`${line}\n`)).join('')
   const body = Buffer.from(`${head}0001${tail}0000`)
   const clone = readFetchAnswer((await postFetch({ port, path: '/ada/r.git', body })).body)
+  await untilAllIsKept(settings.data.dir)
   const bundle = (await get(await offered())).bytes
   t.ok(bundle.subarray(-clone.pack.length).equals(clone.pack))
   t.equal((await objectsOf(clone.pack, copy.path)).length, 7)
