@@ -27,6 +27,9 @@ export const MAINTENANCE_STEP_MS = 2_700_000
 /** Milliseconds after which what lies about as after a crash is taken for that. */
 export const CRASH_GRACE_MS = 3_600_000
 
+/** Milliseconds without a byte either way after which a session over SSH ends. */
+export const SSH_IDLE_MS = 600_000
+
 /** Entries on one page of a list, when the caller names no limit, and at the most. */
 export const PAGE_ENTRIES_DEFAULT = 30
 export const PAGE_ENTRIES_MAX = 50

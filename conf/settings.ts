@@ -125,6 +125,10 @@ export const SCHEMAS = {
     listen_host: field('The host that SSH clone addresses show.', asText),
     port: field('The port that SSH clone addresses show.', asPort, 22),
     user: field('The user that SSH clone addresses show.', asText, 'git'),
+    socket: field(
+      'Where sshd asks the gateway; by default run/ssh.sock in data.dir. At most 107 bytes.',
+      asText,
+    ),
   },
   log: {
     level: field('The least severe log line that is written.', asOneOf(LOG_LEVELS), 'info'),
@@ -172,7 +176,13 @@ export interface Settings {
     readonly jobsMax: number
   }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
-  readonly ssh: { readonly host: string; readonly port: number; readonly user: string }
+  readonly ssh: {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    /** Absolute path of a Unix socket. */
+    readonly socket: string
+  }
   readonly log: { readonly level: LogLevel }
 }
 
@@ -222,6 +232,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       host: given.ssh.listen_host ?? baseUrl.hostname,
       port: required(given.ssh.port),
       user: required(given.ssh.user),
+      socket: resolve(given.ssh.socket ?? `${dataDir}/run/ssh.sock`),
     },
     log: { level: required(given.log.level) },
   }

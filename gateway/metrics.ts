@@ -45,7 +45,7 @@ const METHODS: ReadonlySet<string> = new Set([
 export function createMetrics(): Metrics {
   const registry = new Registry()
   // The loop's delay is sampled by a timer: at the library's 10 ms it is most of what rest costs.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 250 })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 })
   const requestTimes = createRequestTimes()
   registry.registerMetric(requestTimes.metric)
   const services = new Counter({

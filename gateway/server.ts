@@ -22,6 +22,7 @@ import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
+import { openSshDoor } from './ssh/door.js'
 import { listen } from './uws/listen.js'
 
 export interface ServerOptions {
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly git?: Git
   /** Where workers agree on who asks git for what; by default this one is alone. */
   readonly board?: BoardLink
+  /** The path of the socket at which sshd asks; by default there is none. */
+  readonly sshSocket?: string
   /** The text of `/metrics`; by default the metrics of this process alone. */
   readonly collectMetrics?: () => Promise<string>
 }
@@ -94,6 +97,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     onBroken: ({ id, method, path }, error) =>
       log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
   })
+  const sshDoor =
+    options.sshSocket === undefined ? undefined : openSshDoor(context, options.sshSocket)
   upkeep.start()
   return {
     port: listener.port,
@@ -103,7 +108,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log.level = settings.log.level
     },
     async stop() {
-      await Promise.all([listener.drain(current.settings.http.shutdownGraceMs), upkeep.stop()])
+      const { shutdownGraceMs: graceMs } = current.settings.http
+      await Promise.all([listener.drain(graceMs), sshDoor?.drain(graceMs), upkeep.stop()])
       await closeDatabase(db)
     },
   }

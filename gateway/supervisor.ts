@@ -15,6 +15,7 @@ import { FlightBoard, type FlightReport } from './git/flight-board.js'
 import { packFolder } from './git/warm.js'
 import { isWorkerMessage, type SupervisorMessage } from './messages.js'
 import { collectFromWorkers } from './metrics.js'
+import { prepareSocket } from './ssh/socket-file.js'
 
 /** A worker that dies sooner is started again only after this pause. */
 const RESTART_PAUSE_MS = 1_000
@@ -47,6 +48,7 @@ export async function superviseWorkers(
 async function prepareData(settings: Settings, log: Log): Promise<boolean> {
   const { dir } = settings.data
   await mkdir(dir, { recursive: true, mode: 0o750 })
+  await prepareSocket(settings.ssh.socket)
   const db = await openDatabase(settings.database)
   try {
     for (const name of await migrate(db)) log.info({ migration: name }, 'the database was migrated')
@@ -167,6 +169,8 @@ async function replace(settings: Settings, log: Log, isStopping: () => boolean):
 const V8_OPTIONS = ['--max-semi-space-size=4', '--no-memory-reducer']
 
 function forkWorker(): Worker {
+  // Workers take connections for SSH themselves; handed on by us, each would wake two processes.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     execArgv: [...process.execArgv, ...V8_OPTIONS],
   })

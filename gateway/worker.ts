@@ -12,8 +12,12 @@ import { startServer } from './server.js'
 export async function runWorker(settings: Settings, reread: () => Settings): Promise<void> {
   const log = createLog(settings.log.level)
   const throttle = createSharedThrottle()
-  const options = { settings, log, throttle, board: sharedBoard, collectMetrics: askMetrics }
-  const server = await startServer(options).catch((error: unknown) => {
+  const server = await startServer({
+    ...{ settings, log, throttle },
+    board: sharedBoard,
+    collectMetrics: askMetrics,
+    sshSocket: settings.ssh.socket,
+  }).catch((error: unknown) => {
     tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
     return undefined
   })

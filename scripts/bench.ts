@@ -1,14 +1,16 @@
 /** Runs benchmarks by name, or all of them, and prints what each finds. */
 
+import { setMaxListeners } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
+import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
-const BENCHMARKS: readonly Benchmark[] = [HTTP_BENCHMARK, CLONE_BENCHMARK]
+const BENCHMARKS: readonly Benchmark[] = [HTTP_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK]
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -32,6 +34,8 @@ async function main(names: readonly string[]): Promise<number> {
 async function run(benchmark: Benchmark): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'))
   const interruption = new AbortController()
+  // Each of many clients at once listens.
+  setMaxListeners(0, interruption.signal)
   const interrupt = () => interruption.abort()
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {

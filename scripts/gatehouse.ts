@@ -8,6 +8,7 @@ import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
 import { REPO_COMMANDS } from './commands/repo.js'
 import { SERVE_COMMANDS } from './commands/serve.js'
+import { SSH_COMMANDS } from './commands/ssh.js'
 import { TOKEN_COMMANDS } from './commands/token.js'
 import { USER_COMMANDS } from './commands/user.js'
 
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...TOKEN_COMMANDS,
   ...REPO_COMMANDS,
+  ...SSH_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,
 ]

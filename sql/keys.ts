@@ -140,6 +140,28 @@ export async function findUserKey(
   return row === undefined ? undefined : userKeyOf(row)
 }
 
+/** What a line of authorized_keys says of a key. */
+export type ListedKey = Pick<SshKey, 'algorithm' | 'base64' | 'fingerprint'>
+
+const KEYS_AT_ONCE = 1_000
+
+/** Every key, whoever has it, oldest first. */
+export async function* allKeys(db: Database): AsyncIterable<ListedKey> {
+  let last = 0
+  for (;;) {
+    const rows = await selectRows<ListedKey & { id: number }>(
+      db,
+      'select id, algorithm, base64, fingerprint from ssh_keys where id > ? order by id limit ?',
+      [last, KEYS_AT_ONCE],
+    )
+    if (rows.length === 0) return
+    for (const { id, ...key } of rows) {
+      yield key
+      last = id
+    }
+  }
+}
+
 /** Takes a key from a user. Returns whether there was one. */
 export async function removeUserKey(db: Database, userId: number, keyId: number): Promise<boolean> {
   return (await db('ssh_keys').where({ id: keyId, user_id: userId }).delete()) > 0

@@ -103,6 +103,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/process-table.ts': 'by run.test.ts and recovery.test.ts',
   'cgi/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'gateway/actions/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
   'gateway/api/v1/operations.ts':
     'a list; api/swagger.test.ts and the credentials matrix go through it',
   'gateway/context.ts': 'a shape without behaviour',
@@ -112,6 +113,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by pack-file.test.ts and growing-file.test.ts, which read into them',
   'gateway/git/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
   'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
+  'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
+  'gateway/ssh/door.ts': 'by journeys/ssh-clone.test.ts, through sshd',
+  'gateway/ssh/session.ts': 'by journeys/ssh-push.test.ts, through sshd',
   'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
   'gateway/worker.ts': 'by journeys/signals.test.ts, as a process',
   'sql/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',

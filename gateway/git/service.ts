@@ -2,10 +2,9 @@
 
 import { callBackend } from '../../cgi/backend.js'
 import { repositoryPath } from '../../cgi/paths.js'
-import { repositorySizeKib } from '../../cgi/repository.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { type Repository, updateRepository } from '../../sql/repositories.js'
+import { notePush } from '../actions/note-push.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -84,11 +83,4 @@ function headOf(request: Request) {
     ...(contentType === undefined ? {} : { contentType }),
     ...(gitProtocol === undefined ? {} : { gitProtocol }),
   }
-}
-
-/** The client has its answer; what the database says of the repository follows. */
-async function notePush(context: Context, repository: Repository, path: string): Promise<void> {
-  await context.upkeep.pushWasTaken(repository.id)
-  const sizeKib = await repositorySizeKib(path)
-  await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }

@@ -1,11 +1,12 @@
 /** The product under measurement: the server as it is started, with account and repositories. */
 
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/run.js'
 import type { Stage } from './benchmark.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
+import { runProgram } from './sshd.js'
 import { runGitAsUser } from './user-git.js'
 
 /** As many as the peers get. */
@@ -24,8 +25,11 @@ export interface Gatehouse extends MeasuredServer {
   addRepository(name: string, source: string): Promise<{ readonly path: string }>
 }
 
-/** Starts a server of its own below the folder of the benchmark. */
-export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehouse> {
+/** Starts a server of its own below the folder of the benchmark, under an account where named. */
+export async function startGatehouse(
+  { folder, signal }: Stage,
+  account?: string,
+): Promise<Gatehouse> {
   const port = await freePort()
   const dataDir = join(folder, 'data')
   const environment = {
@@ -37,7 +41,10 @@ export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehou
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
   }
   const cpu = await createCpuGroup('gatehouse')
-  const program = [process.execPath, COMMAND_LINE, 'serve'] as const
+  await mkdir(dataDir)
+  if (account !== undefined) await runProgram('chown', `${account}:`, dataDir)
+  const serve = [process.execPath, COMMAND_LINE, 'serve'] as const
+  const program = account === undefined ? serve : ([...becoming(account), ...serve] as const)
   const logFile = join(folder, 'gatehouse.log')
   const server = await startServer(cpu, { program, environment, logFile, signal }, { port })
   const url = `http://127.0.0.1:${port}`
@@ -69,6 +76,10 @@ export async function startGatehouse({ folder, signal }: Stage): Promise<Gatehou
       await cpu.remove()
     },
   }
+}
+
+function becoming(account: string): readonly [string, ...string[]] {
+  return ['setpriv', '--reuid', account, '--regid', account, '--clear-groups']
 }
 
 async function runCommand(

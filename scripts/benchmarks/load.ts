@@ -62,18 +62,22 @@ export interface CloneOptions {
   /** Where the clones go, to be removed at once. */
   readonly folder: string
   readonly signal: AbortSignal
+  /** Variables that git needs to get there. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Clones an address; the files are not checked out, which would measure the client's disk. */
 export async function cloneAgain(url: string, options: CloneOptions): Promise<Turn> {
-  const { args = [], count, parallel, signal } = options
+  const { args = [], count, parallel, signal, environment } = options
   const target = await mkdtemp(join(options.folder, 'clones-'))
   let started = 0
   const cloneOneByOne = async () => {
     while (started < count) {
       started += 1
       const words = ['clone', '--quiet', '--no-checkout', ...args, url]
-      await runGitAsUser([...words, join(target, String(started))], { cwd: target, signal })
+      await runGitAsUser([...words, join(target, String(started))], {
+        ...{ cwd: target, signal, environment },
+      })
     }
   }
   const startedAt = performance.now()

@@ -16,15 +16,17 @@ const ENVIRONMENT = {
 export interface GitOptions {
   readonly cwd: string
   readonly signal: AbortSignal
+  /** Variables besides those that every user has. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
 }
 
 /** Runs git for its output. Throws when it fails. */
 export async function runGitAsUser(
   args: readonly string[],
-  { cwd, signal }: GitOptions,
+  { cwd, signal, environment }: GitOptions,
 ): Promise<string> {
   const { exitCode, output, errorText } = await runToEnd('git', args, {
-    ...{ cwd, signal, environment: ENVIRONMENT },
+    ...{ cwd, signal, environment: { ...ENVIRONMENT, ...environment } },
     timeoutMs: GIT_MS,
     outputBytesMax: 1_048_576,
   })

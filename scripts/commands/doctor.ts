@@ -7,6 +7,7 @@ import type { Settings } from '../../conf/settings.js'
 import { closeDatabase, openDatabase } from '../../sql/database.js'
 import { migrationStatus } from '../../sql/migrate.js'
 import type { Command } from './command.js'
+import { isSshSetUp, lookAtSsh } from './sshd-look.js'
 
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096
@@ -22,13 +23,32 @@ const LOOKS: readonly Look[] = [
   { name: 'git', run: lookAtGit },
   { name: 'disk', run: lookAtDisk },
   { name: 'limits', run: lookAtLimits },
+  { name: 'sshd', run: lookAtSshd },
 ]
 
 export const DOCTOR_COMMANDS: readonly Command[] = [
   {
+    words: ['doctor', 'ssh'],
+    usage: '[--config FILE]',
+    about: "Checks what clones over SSH need, with the system's sshd_config or another; as root.",
+    positionals: [],
+    options: { config: { type: 'string' } },
+    async run({ values }) {
+      const { config } = values
+      const findings = await lookAtSsh(
+        loadSettings(),
+        typeof config === 'string' ? config : undefined,
+      )
+      for (const { name, isFault, text } of findings) {
+        console.log(`${isFault ? 'FAULT ' : 'ok    '}  ${name}: ${text}`)
+      }
+      if (findings.some(({ isFault }) => isFault)) process.exitCode = 1
+    },
+  },
+  {
     words: ['doctor'],
     usage: '',
-    about: 'Checks configuration, database, git, disk and limits; exit 1 when one is at fault.',
+    about: 'Checks configuration, database, git, disk, limits and sshd; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {
@@ -87,4 +107,12 @@ async function lookAtLimits(): Promise<string> {
     )
   }
   return `${openFiles} open files`
+}
+
+/** Whoever serves Git over HTTPS alone has no fault here. */
+async function lookAtSshd(settings: Settings): Promise<string> {
+  if (!(await isSshSetUp(settings))) return "not set up for Git ('gatehouse doctor ssh' says more)"
+  const fault = (await lookAtSsh(settings)).find(({ isFault }) => isFault)
+  if (fault !== undefined) throw new Error(`${fault.name}: ${fault.text}`)
+  return 'set up for Git'
 }

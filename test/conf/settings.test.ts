@@ -88,6 +88,7 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
   'metrics.token': 'a long random text',
+  'ssh.socket': '/run/gatehouse/ssh.sock',
   'ssh.listen_host': 'code.example.org',
 }
 

@@ -1,8 +1,8 @@
 /** The whole server as a sysadmin runs it: started, asked, stopped, killed and started again. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +24,8 @@ export interface GatehouseOptions {
   /** Settings by their variables, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
   readonly workers?: number
+  /** Whose processes and files they are; by default the account that runs the tests. */
+  readonly account?: { readonly uid: number; readonly gid: number }
 }
 
 export interface CommandResult {
@@ -72,6 +74,8 @@ export async function startGatehouse(
   options: GatehouseOptions = {},
 ): Promise<Gatehouse> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-data-'))
+  const { account } = options
+  if (account !== undefined) await chown(dataDir, account.uid, account.gid)
   const port = await freePort()
   const environment = environmentOf(options, { dataDir, port })
   const url = environment['GATEHOUSE_HTTP_BASE_URL'] ?? `http://127.0.0.1:${port}`
@@ -83,6 +87,7 @@ export async function startGatehouse(
     const child = spawn(process.execPath, [COMMAND_LINE, 'serve'], {
       env: environment,
       cwd: dataDir,
+      ...account,
     })
     child.stderr?.on('data', (chunk: Buffer) => {
       log += chunk.toString()
@@ -110,7 +115,8 @@ export async function startGatehouse(
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
   await start()
-  const run = (...args: readonly string[]) => runCommand(args, environment, dataDir)
+  const run = (...args: readonly string[]) =>
+    runCommand(args, { env: environment, cwd: dataDir, ...account })
   return {
     ...{ url, port, dataDir, run, start, stop },
     get pid() {
@@ -205,10 +211,9 @@ async function succeed(running: Promise<CommandResult>): Promise<CommandResult> 
 
 async function runCommand(
   args: readonly string[],
-  environment: Record<string, string>,
-  cwd: string,
+  options: SpawnOptionsWithoutStdio,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [COMMAND_LINE, ...args], { env: environment, cwd })
+  const child = spawn(process.execPath, [COMMAND_LINE, ...args], options)
   let output = ''
   let errorText = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -13,18 +13,20 @@ export interface GitClientOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly signal?: AbortSignal
+  /** By default two minutes. */
+  readonly timeoutMs?: number
 }
 
 /** Runs git in a folder and tells how it ended, also when it failed. */
 export async function tryGit(
   args: readonly string[],
-  { cwd, environment, ...options }: GitClientOptions,
+  { cwd, environment, timeoutMs = 120_000, ...options }: GitClientOptions,
 ): Promise<GitClientResult> {
   const { exitCode, output, errorText } = await runToEnd('git', args, {
     ...options,
     cwd,
     environment: { ...userEnvironment(), ...environment },
-    timeoutMs: 120_000,
+    timeoutMs,
     outputBytesMax: 64 << 20,
   })
   return { exitCode, output: output.toString().trim(), errorText }

@@ -6,6 +6,7 @@ import { addDeployKey } from '../../sql/deploy-keys.js'
 import { isMysql, selectRows } from '../../sql/dialect.js'
 import {
   addUserKey,
+  allKeys,
   findKeyByFingerprint,
   findUserKey,
   listUserKeys,
@@ -143,6 +144,9 @@ await forEachDatabase(t, 'a key among 100,000 is found by an index', async (t, l
     ...{ created_at: 1, last_used_at: null },
   }))
   await db.batchInsert('ssh_keys', rows, 250)
+  const seen = new Set<string>()
+  for await (const key of allKeys(db)) seen.add(key.fingerprint)
+  t.equal(seen.size, rows.length, 'and all of them can be listed')
   const { fingerprint = '' } = rows[77_777] ?? {}
   t.match(await findKeyByFingerprint(db, fingerprint), { user: { name: 'ada' } })
   const plan = await planOf(db, (trx) => findKeyByFingerprint(trx, fingerprint))

@@ -10,7 +10,11 @@ t.test('all is well', async (t) => {
   await useDataFolder(t)
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   const names = lines.map((line) => /^ok {6}(\w+): ./.exec(line)?.[1])
-  t.strictSame(names, ['configuration', 'database', 'git', 'disk', 'limits'], lines.join('\n'))
+  t.strictSame(
+    names,
+    ['configuration', 'database', 'git', 'disk', 'limits', 'sshd'],
+    lines.join('\n'),
+  )
   t.equal(process.exitCode ?? 0, 0)
 })
 

@@ -1,0 +1,77 @@
+/** What the house answers to a command over SSH: a sentence, or that git is to run, and where. */
+
+import type { GitService } from '../../cgi/environment.js'
+import { isFailure } from '../../conf/failures.js'
+import type { Database } from '../../sql/database.js'
+import type { Repository } from '../../sql/repositories.js'
+import { admit, type Grants } from '../auth/gate.js'
+import type { KeyHolder } from '../auth/identify-key.js'
+import { parseCommand, type SshCommand } from './command.js'
+
+export type Decision =
+  | { readonly kind: 'greeting'; readonly sentence: string }
+  | { readonly kind: 'refusal'; readonly sentence: string }
+  | { readonly kind: 'run'; readonly service: GitService; readonly repository: Repository }
+
+/** Decides on the text of a command. Throws `unavailable` when the database is away. */
+export async function decide(db: Database, holder: KeyHolder, text: string): Promise<Decision> {
+  const command = parseCommand(text)
+  switch (command.kind) {
+    case 'login':
+      return { kind: 'greeting', sentence: greetingOf(holder) }
+    case 'archive':
+      return refuse('Gatehouse does not serve git archive --remote. Clone with --depth=1 instead.')
+    case 'unknown':
+      return refuse('Gatehouse serves git clone, fetch and push over SSH, and nothing else.')
+    case 'git':
+      return decideGit(db, holder, command)
+  }
+}
+
+function refuse(sentence: string): Decision {
+  return { kind: 'refusal', sentence }
+}
+
+function greetingOf({ who, name }: KeyHolder): string {
+  const hello = who.kind === 'user' ? `Hello ${name}! Your` : 'Hello! This deploy'
+  return `${hello} key works. Gatehouse serves git clone, fetch and push here, and no shell.`
+}
+
+async function decideGit(
+  db: Database,
+  holder: KeyHolder,
+  command: Extract<SshCommand, { kind: 'git' }>,
+): Promise<Decision> {
+  const { service, owner, repo } = command
+  const grant = await askGate(db, holder, command)
+  if (grant === undefined) {
+    const act = service === 'git-receive-pack' ? 'push to' : 'read'
+    return refuse(`There is no repository ${owner}/${repo} that this key may ${act}.`)
+  }
+  const { repository } = grant
+  if (service === 'git-receive-pack' && repository.isArchived) {
+    const fullName = `${repository.owner.name}/${repository.name}`
+    return refuse(`${fullName} is archived: it can be read, not pushed to.`)
+  }
+  return { kind: 'run', service, repository }
+}
+
+/** Undefined for what is missing, private or forbidden: nobody shall tell them apart. */
+async function askGate(
+  db: Database,
+  { who }: KeyHolder,
+  { service, owner, repo }: Extract<SshCommand, { kind: 'git' }>,
+): Promise<Grants['repository'] | undefined> {
+  const mode = service === 'git-receive-pack' ? 'write' : 'read'
+  const access = { kind: 'repository', mode } as const
+  try {
+    return await admit(db, {
+      ...{ who, access, scopes: [], params: { owner, repo } },
+      // Whoever comes with a key is no stranger.
+      ...{ challenges: false, anonymousBytesMax: undefined },
+    })
+  } catch (error) {
+    if (isFailure(error, 'not_found') || isFailure(error, 'forbidden')) return undefined
+    throw error
+  }
+}

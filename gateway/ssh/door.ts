@@ -1,0 +1,77 @@
+/** The door for SSH: a Unix socket at which sshd's helpers ask, one question a connection. */
+
+import { createHash } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { Failure } from '../../conf/failures.js'
+import { identifyKey } from '../auth/identify-key.js'
+import type { Context } from '../context.js'
+import { type Channel, openChannel } from './channel.js'
+import { HELPER_VERSION } from './message.js'
+import { runSession } from './session.js'
+
+export interface SshDoor {
+  /** Takes no more questions, and lets running sessions end within the grace. */
+  drain(graceMs: number): Promise<void>
+}
+
+const QUESTION_MS = 10_000
+
+/**
+ * Opens the door at a path; among workers, all answer there. Where it cannot be opened the log says
+ * why, and the house goes on without SSH.
+ */
+export function openSshDoor(context: Context, path: string): SshDoor {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    const channel = openChannel(socket)
+    answer(context, channel)
+      .catch((error: unknown) => context.log.error({ error }, 'a question of sshd failed'))
+      .finally(() => socket.end())
+  })
+  server.on('error', (error) => {
+    context.log.error({ error, path }, 'no SSH: the socket for it was not opened')
+  })
+  server.listen(path)
+  return { drain: (graceMs) => drain(server, sockets, graceMs) }
+}
+
+async function answer(context: Context, channel: Channel): Promise<void> {
+  const [version, verb, ...words] = (await channel.next(QUESTION_MS)) ?? []
+  if (version === undefined) return
+  if (version !== HELPER_VERSION) {
+    context.log.error({ version }, "the helper of sshd is of another version: run 'ssh install'")
+    return channel.send('say', '1', OTHER_VERSION)
+  }
+  if (verb === 'keys') return answerKey(context, channel, words[1] ?? '')
+  if (verb !== 'serve') return
+  const [key = '', command = '', gitProtocol = '', address = ''] = words
+  await runSession(context, channel, { key, command, gitProtocol, address })
+}
+
+const OTHER_VERSION =
+  "Gatehouse's helper for SSH is of another version. Ask the administrator to install it again."
+
+/** Whose key it is proves nothing yet, so nothing is noted: sshd asks twice before it knows. */
+async function answerKey({ db }: Context, channel: Channel, base64: string): Promise<void> {
+  const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64')
+  const fingerprint = `SHA256:${digest.replace(/=+$/, '')}`
+  try {
+    const holder = await identifyKey(db, fingerprint)
+    if (holder === undefined) channel.send('unknown')
+    else channel.send('known', fingerprint)
+  } catch (error) {
+    channel.send('away')
+    if (!(error instanceof Failure)) throw error
+  }
+}
+
+async function drain(server: Server, sockets: Set<Socket>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, graceMs)
+  await closed
+  clearTimeout(timer)
+}

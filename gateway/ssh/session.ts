@@ -1,0 +1,190 @@
+/** One command over SSH, from the key that sshd has checked to the line in the log. */
+
+import { syncRepositoryNames } from '../../cgi/durable.js'
+import { type GitService, protocolEnvironment } from '../../cgi/environment.js'
+import { gitEnvironment } from '../../cgi/git.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { endProcessGroup } from '../../cgi/process-group.js'
+import { Failure } from '../../conf/failures.js'
+import { SSH_IDLE_MS } from '../../conf/limits.js'
+import type { Repository } from '../../sql/repositories.js'
+import { notePush } from '../actions/note-push.js'
+import { clientOf } from '../auth/client.js'
+import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
+import type { Context } from '../context.js'
+import type { Channel } from './channel.js'
+import { decide } from './decision.js'
+
+export interface SshCall {
+  /** The fingerprint of the key with which sshd let the client in. */
+  readonly key: string
+  /** SSH_ORIGINAL_COMMAND; empty for none. */
+  readonly command: string
+  readonly gitProtocol: string
+  readonly address: string
+}
+
+const UNKNOWN_KEY = 'Gatehouse does not know this key any more.'
+const BROKEN = 'Gatehouse could not do this: its log says why.'
+const OUT_OF_TIME = 'Gatehouse ended the connection: it has taken too long.'
+
+/** How long the helper may take to do what it does at once. */
+const HELPER_MS = 10_000
+
+/** Answers one command; settles when its git is gone and its line is written. Never rejects. */
+export async function runSession(context: Context, channel: Channel, call: SshCall): Promise<void> {
+  try {
+    const holder = await identifyKey(context.db, call.key)
+    if (holder === undefined) return refuse(context, channel, { ...call, sentence: UNKNOWN_KEY })
+    noteKeyUse(context, holder)
+    const { name } = holder
+    const decision = await decide(context.db, holder, call.command)
+    if (decision.kind === 'refusal') {
+      return refuse(context, channel, { ...call, name, sentence: decision.sentence })
+    }
+    if (decision.kind === 'greeting') return channel.send('say', '0', decision.sentence)
+    const client = clientOf(holder.who, call)
+    await runGit(context, channel, { ...call, ...decision, name, client })
+  } catch (error) {
+    // Whoever went away while waiting for a turn hears nothing.
+    const isFailure = error instanceof Failure
+    if (!isFailure) context.log.error({ error, key: call.key }, 'a session over SSH failed')
+    channel.send('say', '1', isFailure ? error.message : BROKEN)
+  }
+}
+
+interface Refusal extends SshCall {
+  readonly name?: string
+  readonly sentence: string
+}
+
+/** The form of this line is what conf/fail2ban-gatehouse.conf reads. */
+function refuse({ log }: Context, channel: Channel, refusal: Refusal): void {
+  const { address, key, name, sentence } = refusal
+  const command = refusal.command.slice(0, COMMAND_CHARACTERS_KEPT)
+  log.warn({ event: 'ssh-refused', address, key, name, command, sentence }, 'refused over SSH')
+  channel.send('say', '1', sentence)
+}
+
+const COMMAND_CHARACTERS_KEPT = 256
+
+interface Run extends SshCall {
+  readonly name: string
+  /** See `auth/client`. */
+  readonly client: string
+  readonly service: GitService
+  readonly repository: Repository
+}
+
+async function runGit(context: Context, channel: Channel, run: Run): Promise<void> {
+  const { service, repository, client } = run
+  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const leave = await enterQueue(context, channel, { service, path, client })
+  const startedAtMs = Date.now()
+  try {
+    const end = await followGit(context, channel, { ...run, path, startedAtMs })
+    const outcome = end.exitCode === 0 ? 'ok' : 'failed'
+    context.metrics.countGitService({ service, outcome })
+    logSession(context, run, { ...end, seconds: (Date.now() - startedAtMs) / 1_000 })
+  } finally {
+    leave()
+  }
+}
+
+async function enterQueue(
+  context: Context,
+  { signal }: Channel,
+  { service, path, client }: Pick<Run, 'service' | 'client'> & { readonly path: string },
+): Promise<() => void> {
+  try {
+    return await context.queue.enter(signal, { repository: path, client })
+  } catch (error) {
+    context.metrics.countGitService({ service, outcome: 'refused' })
+    throw error
+  }
+}
+
+interface SessionEnd {
+  /** Undefined when the client, the helper or time ended it. */
+  readonly exitCode: number | undefined
+  readonly receivedBytes: number
+  readonly sentBytes: number
+}
+
+const NOTHING: SessionEnd = { exitCode: undefined, receivedBytes: 0, sentBytes: 0 }
+
+interface Following extends Run {
+  readonly path: string
+  readonly startedAtMs: number
+}
+
+async function followGit(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
+  if (run.service === 'git-receive-pack') return followPush(context, channel, run)
+  channel.send('run', 'fetch', ...commandOf(context, run))
+  const end = await awaitEnd(context, channel)
+  channel.send('done')
+  return end
+}
+
+/** A push is noted before its client may begin, and on the disk before its client hears the end. */
+async function followPush(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
+  const { repository, path, startedAtMs } = run
+  channel.send('run', 'push', ...commandOf(context, run))
+  const started = await channel.next(HELPER_MS)
+  const pid = Number(started?.[1])
+  if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING
+  const unmark = await context.journal.record({ repositoryPath: path, pid })
+  channel.send('go')
+  const end = await awaitEnd(context, channel)
+  if (end.exitCode === 0) {
+    await syncRepositoryNames(path, startedAtMs)
+    channel.send('done')
+    await unmark()
+    await notePush(context, repository, path)
+    return end
+  }
+  // Where the helper was killed, nobody else ends what it left behind.
+  if (end.exitCode === undefined) await endProcessGroup(pid)
+  context.mender.pushWasCut()
+  channel.send('done')
+  return end
+}
+
+/** Idle seconds, folder, program, and how many words it gets, the words and the environment. */
+function commandOf({ git, settings }: Context, run: Following): readonly string[] {
+  const words = ['git', run.service.replace('git-', ''), '.']
+  const environment = {
+    ...gitEnvironment(git, {
+      config: [['receive.maxInputSize', String(settings.git.pushBytesMax)]],
+    }),
+    ...protocolEnvironment(run.gitProtocol),
+  }
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  const idle = String(SSH_IDLE_MS / 1_000)
+  return [idle, run.path, git.file, String(words.length), ...words, ...variables]
+}
+
+async function awaitEnd({ settings }: Context, channel: Channel): Promise<SessionEnd> {
+  let end = await channel.next(settings.git.timeoutMs)
+  if (end === undefined && !channel.signal.aborted) {
+    channel.send('end', OUT_OF_TIME)
+    end = await channel.next(HELPER_MS)
+  }
+  const [outcome, exitCode, receivedBytes, sentBytes] = end ?? []
+  return {
+    exitCode: outcome === 'ended' ? Number(exitCode) : undefined,
+    receivedBytes: Number(receivedBytes ?? 0),
+    sentBytes: Number(sentBytes ?? 0),
+  }
+}
+
+function logSession(
+  { log }: Context,
+  { address, key, name, service, repository }: Run,
+  { exitCode, ...counts }: SessionEnd & { readonly seconds: number },
+): void {
+  const fullName = `${repository.owner.name}/${repository.name}`
+  const outcome = exitCode === undefined ? 'cut' : exitCode === 0 ? 'ok' : `exit ${exitCode}`
+  const what = { verb: service, repository: fullName, outcome, ...counts }
+  log.info({ event: 'ssh-session', address, key, name, ...what }, 'a session over SSH ended')
+}

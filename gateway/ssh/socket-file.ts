@@ -1,0 +1,41 @@
+/** The file of the socket for SSH: who may open it, and what a killed gateway left of it. */
+
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const OPEN_TO_OTHERS = 0o077
+
+/** What the workers of a supervisor that was killed may take to notice it. */
+const FAREWELL_MS = 2_000
+
+/**
+ * Makes the folder, for its owner alone, and removes a socket at which nobody answers any more; one
+ * at which another gateway answers stays. Throws an Error with a sentence when others may open it.
+ */
+export async function prepareSocket(path: string): Promise<void> {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (((await stat(folder)).mode & OPEN_TO_OTHERS) !== 0) {
+    throw new Error(`${folder} holds the socket for SSH and must be its owner's alone: chmod 0700`)
+  }
+  const deadlineMs = Date.now() + FAREWELL_MS
+  while (await isAnswered(path)) {
+    if (Date.now() > deadlineMs) return
+    await sleep(50)
+  }
+  await rm(path, { force: true })
+}
+
+/** Whether somebody takes connections at a socket. */
+export function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

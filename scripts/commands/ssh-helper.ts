@@ -1,0 +1,85 @@
+/** The program between sshd and the gateway: compiled, put where sshd takes it, and its lines. */
+
+import { chmod, mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runToEnd } from '../../cgi/run.js'
+import type { Settings } from '../../conf/settings.js'
+import type { ListedKey } from '../../sql/keys.js'
+import { CommandError } from './command.js'
+
+/** Where it is put when nothing else is said. */
+export const HELPER_FOLDER = '/usr/local/lib/gatehouse'
+export const HELPER_NAME = 'gatehouse-ssh'
+
+/** From the compiled room it is three floors up. */
+const SOURCE = fileURLToPath(new URL('../../../scripts/gatehouse-ssh.c', import.meta.url))
+
+const COMPILE_MS = 120_000
+const USER_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+/** Compiles the helper into a folder and returns its path. Throws CommandError when it cannot. */
+export async function installHelper(folder: string): Promise<string> {
+  if (process.getuid?.() !== 0) {
+    throw new CommandError('run this as root: sshd starts programs of root alone')
+  }
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o755)
+  const path = join(folder, HELPER_NAME)
+  const fresh = `${path}.${process.pid}`
+  try {
+    // A static program starts in a third of the time, but not every system has the library for it.
+    if (!(await compile(['-static', '-o', fresh]))) await compileOrThrow(['-o', fresh])
+    await chmod(fresh, 0o755)
+    await rename(fresh, path)
+  } finally {
+    await rm(fresh, { force: true })
+  }
+  return path
+}
+
+async function compile(options: readonly string[]): Promise<boolean> {
+  return (await runCompiler(options)) === undefined
+}
+
+async function compileOrThrow(options: readonly string[]): Promise<void> {
+  const complaint = await runCompiler(options)
+  if (complaint === undefined) return
+  throw new CommandError(
+    `the helper was not compiled: ${complaint}\n` +
+      'A C compiler is needed once (Debian: apt-get install gcc libc6-dev). One on another machine' +
+      ` will do: cc -O2 -static -o ${HELPER_NAME} ${SOURCE}`,
+  )
+}
+
+/** What the compiler complains about; undefined when it does not. */
+async function runCompiler(options: readonly string[]): Promise<string | undefined> {
+  try {
+    const { exitCode, errorText } = await runToEnd('cc', ['-O2', ...options, SOURCE], {
+      environment: { PATH: USER_PATH, LC_ALL: 'C' },
+      timeoutMs: COMPILE_MS,
+      outputBytesMax: 65_536,
+    })
+    return exitCode === 0 ? undefined : errorText.trim()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** The line of authorized_keys that binds a key to the helper. */
+export function keyLine(
+  { algorithm, base64, fingerprint }: ListedKey,
+  { helper, socket }: { readonly helper: string; readonly socket: string },
+): string {
+  return `restrict,command="exec ${helper} serve ${socket} ${fingerprint}" ${algorithm} ${base64}`
+}
+
+/** The lines of sshd_config below `Match User`, as conf/sshd_config.example has them. */
+export function sshdLines(helper: string, { ssh }: Pick<Settings, 'ssh'>): readonly string[] {
+  return [
+    'AuthorizedKeysFile none',
+    `AuthorizedKeysCommand ${helper} keys ${ssh.socket} %t %k`,
+    `AuthorizedKeysCommandUser ${ssh.user}`,
+    'AcceptEnv GIT_PROTOCOL',
+  ]
+}

@@ -1,0 +1,66 @@
+/** `gatehouse ssh …`: what stands between the system's sshd and the gateway. */
+
+import { resolve } from 'node:path'
+import { loadSettings } from '../../conf/load.js'
+import { parseSshKey } from '../../conf/ssh-key.js'
+import { identifyKey } from '../../gateway/auth/identify-key.js'
+import { allKeys } from '../../sql/keys.js'
+import { writeBlock } from './authorized-keys.js'
+import { type Command, type CommandCall, requiredOption, withDatabase } from './command.js'
+import { HELPER_FOLDER, HELPER_NAME, installHelper, keyLine, sshdLines } from './ssh-helper.js'
+
+const install: Command = {
+  words: ['ssh', 'install'],
+  usage: '[--to FOLDER]',
+  about: `Compiles the program that sshd calls, by default into ${HELPER_FOLDER}; as root.`,
+  positionals: [],
+  options: { to: { type: 'string' } },
+  async run(call) {
+    const settings = loadSettings()
+    const folder = resolve(String(call.values['to'] ?? HELPER_FOLDER))
+    const helper = await installHelper(folder)
+    console.log(`installed ${helper}; sshd needs these lines (see conf/sshd_config.example):`)
+    console.log(`Match User ${settings.ssh.user}`)
+    for (const line of sshdLines(helper, settings)) console.log(`    ${line}`)
+  },
+}
+
+const keys: Command = {
+  words: ['ssh', 'keys'],
+  usage: 'TYPE KEY [--helper PROGRAM]',
+  about: 'Prints the line of a known key, for AuthorizedKeysCommand; the helper does it faster.',
+  positionals: ['TYPE', 'KEY'],
+  options: { helper: { type: 'string' } },
+  async run(call) {
+    const key = parseSshKey(call.positionals.join(' '))
+    const helper = helperOf(call)
+    await withDatabase(async (db, { ssh }) => {
+      if ((await identifyKey(db, key.fingerprint)) === undefined) return
+      console.log(keyLine(key, { helper, socket: ssh.socket }))
+    })
+  },
+}
+
+const authorizedKeys: Command = {
+  words: ['ssh', 'authorized-keys'],
+  usage: '--write FILE [--helper PROGRAM]',
+  about: 'Puts all keys into a block of that file, where sshd_config cannot be changed.',
+  positionals: [],
+  options: { write: { type: 'string' }, helper: { type: 'string' } },
+  async run(call) {
+    const file = resolve(requiredOption(call, 'write'))
+    const helper = helperOf(call)
+    await withDatabase(async (db, { ssh }) => {
+      const lines: string[] = []
+      for await (const key of allKeys(db)) lines.push(keyLine(key, { helper, socket: ssh.socket }))
+      await writeBlock(file, lines)
+      console.log(`${lines.length} keys in ${file}`)
+    })
+  },
+}
+
+function helperOf({ values }: CommandCall): string {
+  return String(values['helper'] ?? `${HELPER_FOLDER}/${HELPER_NAME}`)
+}
+
+export const SSH_COMMANDS: readonly Command[] = [install, keys, authorizedKeys]

@@ -1,0 +1,365 @@
+// Stands between sshd and the running gateway, which it asks over a Unix socket: `keys` is sshd's
+// AuthorizedKeysCommand, `serve` the command that every key is bound to. It decides nothing itself.
+//
+//   gatehouse-ssh keys SOCKET TYPE KEY        prints the line of a known key, or nothing
+//   gatehouse-ssh serve SOCKET FINGERPRINT    does what SSH_ORIGINAL_COMMAND asks, if it may
+//   gatehouse-ssh away                        says that the gateway does not answer
+//
+// A message is its length in four bytes, the highest first, and fields that are divided by a zero
+// byte. The gateway's side of the conversation is gateway/ssh/.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// To be raised with every change of the messages: the gateway then asks for a new installation.
+#define VERSION "1"
+#define MESSAGE_BYTES_MAX 65536
+#define FIELDS_MAX 256
+// Of what the client says; the gateway refuses a longer command than any that git sends.
+#define WORD_BYTES_MAX 4096
+#define KEY_BYTES_MAX 16384
+#define ANSWER_S 10
+#define TURN_S 3600
+#define KEEP_S 120
+#define TERMINATE_GRACE_MS 500
+
+#define AWAY "Gatehouse does not answer at this moment. Try again in a minute."
+#define LOST "Gatehouse has ended the connection. Try again in a minute."
+
+static int say(const char *sentence) {
+  fprintf(stderr, "%s\n", sentence);
+  return 1;
+}
+
+// ---------------------------------------------------------------------------- messages
+
+struct message {
+  unsigned count;
+  char *fields[FIELDS_MAX + 1];
+  char bytes[MESSAGE_BYTES_MAX + 1];
+};
+
+static struct message answer;
+
+static int connect_gateway(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) return -1;
+  strcpy(address.sun_path, path);
+  int gateway = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (gateway < 0) return -1;
+  struct timeval limit = {.tv_sec = ANSWER_S};
+  setsockopt(gateway, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  setsockopt(gateway, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  if (connect(gateway, (struct sockaddr *)&address, sizeof address) == 0) return gateway;
+  close(gateway);
+  return -1;
+}
+
+// Sends the fields, of which the last is followed by NULL. False when it could not.
+static int tell(int gateway, ...) {
+  static char bytes[4 + MESSAGE_BYTES_MAX];
+  size_t length = 0;
+  va_list fields;
+  va_start(fields, gateway);
+  for (const char *field; (field = va_arg(fields, const char *)) != NULL;) {
+    size_t size = strlen(field) + 1;
+    if (length + size > MESSAGE_BYTES_MAX) break;
+    memcpy(bytes + 4 + length, field, size);
+    length += size;
+  }
+  va_end(fields);
+  length -= 1;
+  for (int at = 0; at < 4; at += 1) bytes[at] = (char)(length >> (24 - 8 * at));
+  return send(gateway, bytes, 4 + length, MSG_NOSIGNAL) == (ssize_t)(4 + length);
+}
+
+static int receive_bytes(int gateway, void *into, size_t length) {
+  for (size_t have = 0; have < length;) {
+    ssize_t got = recv(gateway, (char *)into + have, length - have, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return 0;
+    have += (size_t)got;
+  }
+  return 1;
+}
+
+// Takes the next message into `answer`. False when there is none, or none that is well formed.
+static int receive(int gateway) {
+  unsigned char head[4];
+  if (!receive_bytes(gateway, head, 4)) return 0;
+  size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
+  if (length > MESSAGE_BYTES_MAX || !receive_bytes(gateway, answer.bytes, length)) return 0;
+  answer.bytes[length] = '\0';
+  answer.count = 0;
+  for (char *field = answer.bytes; field <= answer.bytes + length; field += strlen(field) + 1) {
+    if (answer.count == FIELDS_MAX) return 0;
+    answer.fields[answer.count++] = field;
+  }
+  answer.fields[answer.count] = NULL;
+  return 1;
+}
+
+static int is_answer(const char *kind, unsigned count_min) {
+  return answer.count >= count_min && strcmp(answer.fields[0], kind) == 0;
+}
+
+// ---------------------------------------------------------------------------- keys
+
+// Whether a text can stand in a line of authorized_keys, and for a shell, without quotes.
+static int is_plain(const char *text, size_t length_max) {
+  size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                               "@%_+=:,./-");
+  return length > 0 && length <= length_max && text[length] == '\0';
+}
+
+// A gateway that is away cannot say whose key it is. So that the client reads why it is refused,
+// every key may then log in to be told, and to nothing else.
+static int print_key(char **words) {
+  const char *program = words[0], *path = words[2], *type = words[3], *key = words[4];
+  if (!is_plain(program, WORD_BYTES_MAX) || !is_plain(path, WORD_BYTES_MAX)) {
+    return say("gatehouse-ssh: install it under a path, and name a socket, of plain letters");
+  }
+  if (!is_plain(type, 256) || !is_plain(key, KEY_BYTES_MAX)) return 0;
+  int gateway = connect_gateway(path);
+  int is_answered =
+      gateway >= 0 && tell(gateway, VERSION, "keys", type, key, NULL) && receive(gateway);
+  if (is_answered && is_answer("unknown", 1)) return 0;
+  // Without exec, dash would stay beside the helper until the end of the session.
+  printf("restrict,command=\"exec %s ", program);
+  if (is_answered && is_answer("known", 2) && is_plain(answer.fields[1], 256)) {
+    printf("serve %s %s", path, answer.fields[1]);
+  } else {
+    printf("away");
+  }
+  printf("\" %s %s\n", type, key);
+  return 0;
+}
+
+// ---------------------------------------------------------------------------- serve
+
+// One direction: what was read and not yet written stands between `start` and `end`.
+struct flow {
+  int from, to;
+  size_t start, end;
+  // How many of the last bytes wait until the gateway has said that all is kept.
+  size_t held;
+  uint64_t total;
+  char bytes[65536];
+};
+
+static struct flow inbound = {.from = 0}, outbound = {.to = 1};
+
+static void shut(int *file) {
+  if (*file >= 0) close(*file);
+  *file = -1;
+}
+
+static size_t waiting(const struct flow *flow) {
+  size_t length = flow->end - flow->start;
+  return length > flow->held ? length - flow->held : 0;
+}
+
+// Reads what is there. An end, and an error, which is the end as well, shut the file.
+static void fill(struct flow *flow) {
+  if (flow->start > 0) {
+    memmove(flow->bytes, flow->bytes + flow->start, flow->end - flow->start);
+    flow->end -= flow->start;
+    flow->start = 0;
+  }
+  ssize_t got = read(flow->from, flow->bytes + flow->end, sizeof flow->bytes - flow->end);
+  if (got > 0) {
+    flow->end += (size_t)got;
+    flow->total += (uint64_t)got;
+  } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    shut(&flow->from);
+  }
+}
+
+// Writes what may go. False when nobody reads any more.
+static int drain(struct flow *flow) {
+  ssize_t put = write(flow->to, flow->bytes + flow->start, waiting(flow));
+  if (put > 0) flow->start += (size_t)put;
+  return put >= 0 || errno == EAGAIN || errno == EINTR;
+}
+
+// Git in a group of its own, in the environment of the answer and in no other.
+static pid_t start_git(char **words, char **environment, const char *folder) {
+  int in[2], out[2];
+  if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) return -1;
+  pid_t git = fork();
+  if (git == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || chdir(folder) < 0) _exit(126);
+    execve(words[0], words + 1, environment);
+    _exit(127);
+  }
+  if (git > 0) setpgid(git, git);
+  close(in[0]);
+  close(out[1]);
+  inbound.to = in[1];
+  outbound.from = out[0];
+  return git;
+}
+
+static int end_git(pid_t git) {
+  int status = 0;
+  kill(-git, SIGTERM);
+  for (int waited_ms = 0; waited_ms < TERMINATE_GRACE_MS; waited_ms += 10) {
+    if (waitpid(git, &status, WNOHANG) == git) break;
+    poll(NULL, 0, 10);
+  }
+  kill(-git, SIGKILL);
+  waitpid(git, &status, 0);
+  return 1;
+}
+
+// Takes what the gateway says in the middle: that the client may begin, or why it must end.
+static const char *hear(int gateway, int *may_begin) {
+  if (!receive(gateway)) return LOST;
+  if (!is_answer("go", 1)) return answer.count > 1 ? answer.fields[1] : LOST;
+  *may_begin = 1;
+  return NULL;
+}
+
+// Carries the bytes until git has written its last. NULL, or the sentence for which it must end;
+// an empty one where nobody is left to read it.
+static const char *relay(int gateway, int is_push, int idle_ms) {
+  int may_begin = !is_push;
+  while (outbound.from >= 0 || waiting(&outbound) > 0) {
+    int has_input = waiting(&inbound) > 0, has_output = waiting(&outbound) > 0;
+    int has_room = outbound.end - outbound.start < sizeof outbound.bytes;
+    struct pollfd files[] = {
+        {.fd = may_begin && !has_input ? inbound.from : -1, .events = POLLIN},
+        {.fd = has_input ? inbound.to : -1, .events = POLLOUT},
+        {.fd = has_room ? outbound.from : -1, .events = POLLIN},
+        {.fd = outbound.to, .events = has_output ? POLLOUT : 0},
+        {.fd = gateway, .events = POLLIN},
+    };
+    int ready = poll(files, 5, idle_ms);
+    if (ready == 0) return "Nothing came or went for too long: the connection is closed.";
+    if (ready < 0) continue;
+    if (files[4].revents) {
+      const char *sentence = hear(gateway, &may_begin);
+      if (sentence != NULL) return sentence;
+    }
+    // A client that only sends no more shuts half of the socket, which is no hang-up.
+    if (files[3].revents & (POLLHUP | POLLERR)) return "";
+    if (files[0].revents) fill(&inbound);
+    // Git's answer to a push ends in four bytes that its client waits for.
+    if (is_push && inbound.total > 0) outbound.held = 4;
+    if (waiting(&inbound) > 0 && !drain(&inbound)) shut(&inbound.to);
+    if (files[2].revents) fill(&outbound);
+    if (waiting(&outbound) > 0 && !drain(&outbound)) return "";
+    if (inbound.from < 0 && waiting(&inbound) == 0) shut(&inbound.to);
+    if (inbound.to < 0) inbound.start = inbound.end;
+  }
+  return NULL;
+}
+
+static void unblock(int file) { fcntl(file, F_SETFL, fcntl(file, F_GETFL) | O_NONBLOCK); }
+
+static int flush_end(void) {
+  outbound.held = 0;
+  while (waiting(&outbound) > 0) {
+    struct pollfd file = {.fd = outbound.to, .events = POLLOUT};
+    if (poll(&file, 1, ANSWER_S * 1000) <= 0 || !drain(&outbound)) return 0;
+  }
+  return 1;
+}
+
+// Waits for a turn among the others. False when the client went away meanwhile.
+static int await_turn(int gateway) {
+  struct pollfd files[] = {{.fd = gateway, .events = POLLIN}, {.fd = 1, .events = 0}};
+  for (;;) {
+    int ready = poll(files, 2, TURN_S * 1000);
+    if (ready < 0 && errno == EINTR) continue;
+    return ready > 0 && !(files[1].revents & (POLLHUP | POLLERR));
+  }
+}
+
+// What the gateway decided: run, "push" or "fetch", idle seconds, folder, program, number of words,
+// words, environment.
+static int run_git(int gateway) {
+  char **fields = answer.fields;
+  int is_push = strcmp(fields[1], "push") == 0, idle_ms = atoi(fields[2]) * 1000;
+  unsigned words = (unsigned)atoi(fields[5]);
+  if (words == 0 || 6 + words > answer.count) return say(AWAY);
+  // The name of the program stands before its words, and NULL between them and the environment.
+  char *command[FIELDS_MAX + 2] = {fields[4]};
+  memcpy(command + 1, fields + 6, words * sizeof *fields);
+  pid_t git = start_git(command, fields + 6 + words, fields[3]);
+  if (git < 0) return say(AWAY);
+  signal(SIGPIPE, SIG_IGN);
+  for (int file = 0; file < 2; file += 1) unblock(file);
+  unblock(inbound.to);
+  unblock(outbound.from);
+  char number[24], received[24], sent[24];
+  snprintf(number, sizeof number, "%d", (int)git);
+  const char *sentence = AWAY;
+  // The gateway notes whose push this is before the client may send any of it.
+  if (!is_push || tell(gateway, "started", number, NULL)) {
+    sentence = relay(gateway, is_push, idle_ms);
+  }
+  int status = 0, is_cut = sentence != NULL;
+  // Before another message takes the place of the one that the sentence stands in.
+  if (is_cut && *sentence != '\0') say(sentence);
+  if (is_cut) end_git(git);
+  else if (waitpid(git, &status, 0) == git) kill(-git, SIGTERM);
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  snprintf(number, sizeof number, "%d", code);
+  snprintf(received, sizeof received, "%" PRIu64, inbound.total);
+  snprintf(sent, sizeof sent, "%" PRIu64, outbound.total);
+  // The gateway may flush a whole repository to the disk before it answers.
+  struct timeval limit = {.tv_sec = KEEP_S};
+  setsockopt(gateway, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  int is_heard = tell(gateway, is_cut ? "cut" : "ended", number, received, sent, NULL);
+  int is_kept = is_heard && receive(gateway) && is_answer("done", 1);
+  if (is_cut) return 1;
+  if (is_push && !is_kept) return say(LOST);
+  return flush_end() ? code : 1;
+}
+
+static const char *variable(const char *name) {
+  const char *value = getenv(name);
+  return value == NULL ? "" : value;
+}
+
+static int serve(const char *path, const char *key) {
+  char command[WORD_BYTES_MAX + 1], protocol[WORD_BYTES_MAX + 1], address[WORD_BYTES_MAX + 1];
+  snprintf(command, sizeof command, "%s", variable("SSH_ORIGINAL_COMMAND"));
+  snprintf(protocol, sizeof protocol, "%s", variable("GIT_PROTOCOL"));
+  snprintf(address, sizeof address, "%s", variable("SSH_CONNECTION"));
+  address[strcspn(address, " ")] = '\0';
+  int gateway = connect_gateway(path);
+  if (gateway < 0) return say(AWAY);
+  if (!tell(gateway, VERSION, "serve", key, command, protocol, address, NULL)) return say(AWAY);
+  if (!await_turn(gateway) || !receive(gateway)) return say(AWAY);
+  if (is_answer("run", 7)) return run_git(gateway);
+  if (!is_answer("say", 3)) return say(AWAY);
+  say(answer.fields[2]);
+  return atoi(answer.fields[1]);
+}
+
+int main(int count, char **words) {
+  if (count == 5 && strcmp(words[1], "keys") == 0) return print_key(words);
+  if (count == 4 && strcmp(words[1], "serve") == 0) return serve(words[2], words[3]);
+  if (count == 2 && strcmp(words[1], "away") == 0) return say(AWAY);
+  say("usage: gatehouse-ssh keys SOCKET TYPE KEY | serve SOCKET FINGERPRINT | away");
+  return 2;
+}

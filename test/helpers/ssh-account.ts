@@ -1,0 +1,48 @@
+/** The account under which gateway and git work when sshd is in front: one of the system's own. */
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+export interface Account {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+const NAME = 'gatehouse-test'
+const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+
+/**
+ * An account made for tests, as root makes one for git; where it could not read this checkout, the
+ * account that runs the tests. Throws for anyone but root: sshd starts programs of root alone.
+ */
+export function sshAccount(): Account {
+  if (process.getuid?.() !== 0) throw new Error('the tests of SSH start a real sshd: run as root')
+  const account = findAccount() ?? makeAccount()
+  const { uid, gid } = account
+  const probe = spawnSync(process.execPath, [COMMAND_LINE, '--help'], { uid, gid, cwd: '/' })
+  if (probe.status === 0) return account
+  return { name: userInfo().username, uid: 0, gid: 0 }
+}
+
+function findAccount(): Account | undefined {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(`${NAME}:`))
+  const [name, , uid, gid] = line?.split(':') ?? []
+  return name === undefined ? undefined : { name, uid: Number(uid), gid: Number(gid) }
+}
+
+/** An asterisk is the password of nobody; what useradd gives otherwise, sshd takes for a lock. */
+function makeAccount(): Account {
+  const options = ['--system', '--no-create-home', '--home-dir', '/', '--shell', '/bin/sh']
+  const { stderr } = spawnSync('/usr/sbin/useradd', [...options, '--password', '*', NAME], {
+    encoding: 'utf8',
+  })
+  // Another test file may have been quicker.
+  const account = findAccount()
+  if (account === undefined) throw new Error(`no account ${NAME}: ${stderr}`)
+  return account
+}

@@ -1,0 +1,160 @@
+/** A server with a real sshd in front, and people with keys who call it with the real ssh. */
+
+import { join } from 'node:path'
+import { runToEnd } from '../../cgi/run.js'
+import { parseSshKey } from '../../conf/ssh-key.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
+import { type Gatehouse, type GatehouseOptions, type Person, startGatehouse } from './gatehouse.js'
+import { until } from './server-processes.js'
+import { type Account, sshAccount } from './ssh-account.js'
+import { makeKeyPair } from './ssh-keys.js'
+import { type Sshd, type SshdOptions, startSshd } from './sshd.js'
+import { temporaryFolder } from './temporary.js'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+/** Somebody, or some machine, with the private half of a key. */
+export interface Caller {
+  /** The file of the private key. */
+  readonly keyFile: string
+  /** The line of the public key. */
+  readonly publicKey: string
+  readonly fingerprint: string
+  /** What git needs to go by this key. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Calls `ssh` with one command, or none, and tells what came of it. */
+  call(command?: string, options?: CallOptions): Promise<CallResult>
+}
+
+export interface CallOptions {
+  /** Further options of ssh. */
+  readonly options?: readonly string[]
+  /** Variables of ssh itself. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string
+}
+
+export interface CallResult {
+  readonly exitCode: number | undefined
+  readonly output: string
+  readonly errorText: string
+}
+
+export type LogLine = Readonly<Record<string, unknown>>
+
+export interface SshHouse {
+  readonly account: Account
+  readonly gatehouse: Gatehouse
+  readonly sshd: Sshd
+  /** The address of `owner/repo`, as people write it. */
+  remote(path: string): string
+  /** A key that nobody knows of. */
+  newCaller(name: string, ...kind: readonly string[]): Promise<Caller>
+  /** A user with a token and a key. */
+  addPerson(name: string): Promise<Person & Caller>
+  /** Gives a person a further key; answers its id. */
+  giveKey(person: Person, caller: Caller): Promise<number>
+  /** Asks the server's own database. */
+  ask<T>(question: (db: Database) => Promise<T>): Promise<T>
+  /** The lines of the log that have these fields, as soon as there is one. */
+  logged(fields: LogLine): Promise<ReadonlyArray<LogLine>>
+}
+
+/** Starts everything for a test. */
+export async function startSshHouse(
+  t: Teardown,
+  options: Omit<GatehouseOptions, 'account' | 'location'> & Pick<SshdOptions, 'edit'> = {},
+): Promise<SshHouse> {
+  const account = sshAccount()
+  const gatehouse = await startGatehouse(t, { ...options, account })
+  const { dataDir } = gatehouse
+  const { edit } = options
+  const socket = join(dataDir, 'run/ssh.sock')
+  const sshd = await startSshd(t, { account, socket, ...(edit === undefined ? {} : { edit }) })
+  const folder = await temporaryFolder(t)
+
+  async function ask<T>(question: (db: Database) => Promise<T>): Promise<T> {
+    const file = join(dataDir, 'gatehouse.db')
+    const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+    try {
+      return await question(db)
+    } finally {
+      await closeDatabase(db)
+    }
+  }
+  const newCaller = async (name: string, ...kind: readonly string[]) =>
+    makeCaller(sshd, folder, { name, kind: kind.length > 0 ? kind : ['-t', 'ed25519'] })
+
+  return {
+    ...{ account, gatehouse, sshd, ask, giveKey, newCaller },
+    remote: (path) => `${sshd.host}:${path}.git`,
+    async addPerson(name) {
+      const person = await gatehouse.addUser(name)
+      const caller = await newCaller(name)
+      await giveKey(person, caller)
+      return { ...person, ...caller }
+    },
+    logged: (fields) =>
+      until(
+        async () => linesWith(gatehouse.log(), fields),
+        (lines) => lines.length > 0,
+        LOGGED_WITHIN_MS,
+      ),
+  }
+}
+
+/** The line of a session is written when its client has its answer already. */
+const LOGGED_WITHIN_MS = 60_000
+
+function linesWith(log: string, fields: LogLine): readonly LogLine[] {
+  const lines: readonly LogLine[] = log
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+  return lines.filter((line) =>
+    Object.entries(fields).every(([name, value]) => line[name] === value),
+  )
+}
+
+async function giveKey(person: Person, { publicKey, fingerprint }: Caller): Promise<number> {
+  const wish = { title: fingerprint, key: publicKey }
+  const { status, body } = await person.api('POST', '/user/keys', wish)
+  if (status !== 201) throw new Error(`no key was added: ${status} ${JSON.stringify(body)}`)
+  return (body as { id: number }).id
+}
+
+interface KeyWish {
+  readonly name: string
+  /** Words of ssh-keygen. */
+  readonly kind: readonly string[]
+}
+
+function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyWish): Caller {
+  const publicKey = makeKeyPair(folder, name, ...kind)
+  const keyFile = join(folder, name)
+  return {
+    ...{ keyFile, publicKey },
+    fingerprint: parseSshKey(publicKey).fingerprint,
+    environment: sshd.environmentOf(keyFile),
+    call: (command, options) => callSsh(sshd, { ...options, keyFile, command }),
+  }
+}
+
+/** Calls `ssh` with the key of a file. */
+export async function callSsh(
+  sshd: Sshd,
+  call: CallOptions & { readonly keyFile: string; readonly command?: string | undefined },
+): Promise<CallResult> {
+  const { keyFile, command, options = [], environment, input } = call
+  const [ssh = '', ...words] = sshd.clientOf(keyFile, ...options)
+  const target = [sshd.host, ...(command === undefined ? [] : [command])]
+  const { exitCode, output, errorText } = await runToEnd(ssh, [...words, ...target], {
+    environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...environment },
+    ...(input === undefined ? {} : { input }),
+    timeoutMs: 120_000,
+    outputBytesMax: 1_048_576,
+  })
+  return { exitCode, output: output.toString(), errorText }
+}

@@ -1,0 +1,216 @@
+/** Who gets in over SSH with which key, and to what; and that all others hear the same. */
+
+import { spawnSync } from 'node:child_process'
+import { copyFile, writeFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import type { Person } from '../helpers/gatehouse.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { until } from '../helpers/server-processes.js'
+import { type Caller, callSsh, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+interface Town {
+  readonly house: SshHouse
+  readonly ada: Person & Caller
+  readonly bob: Person & Caller
+}
+
+t.test('who may do what over SSH', async (t) => {
+  const house = await startSshHouse(t)
+  const ada = await house.addPerson('ada')
+  const bob = await house.addPerson('bob')
+  await makeRepository(ada, 'open', { auto_init: true })
+  await makeRepository(ada, 'secret', { auto_init: true, private: true })
+  const town = { house, ada, bob }
+  await greetings(t, town)
+  await kindsOfKeys(t, town)
+  await strangers(t, town)
+  await removals(t, town)
+  await sameness(t, town)
+  await deployKeys(t, town)
+  await looks(t, town)
+})
+
+const FETCH = (path: string) => `git-upload-pack '${path}'`
+const PUSH = (path: string) => `git-receive-pack '${path}'`
+/** What a client sends that has seen the references and wants nothing. */
+const ENOUGH = { input: '0000' }
+
+async function greetings(t: Test, { house, ada }: Town): Promise<void> {
+  await t.test('a login without a command is greeted by name, and ends well', async (t) => {
+    const { exitCode, output, errorText } = await ada.call()
+    t.equal(exitCode, 0)
+    t.equal(output, '')
+    t.match(errorText, /^Hello ada! Your key works\. [^\n]*no shell\.\n$/)
+  })
+
+  await t.test('there is no terminal, no forwarding and no subsystem', async (t) => {
+    const terminal = await ada.call(undefined, { options: ['-tt'] })
+    t.match(terminal.errorText, /PTY allocation request failed/)
+    const subsystem = await ada.call('sftp', { options: ['-s'] })
+    t.not(subsystem.exitCode, 0)
+    const forwarding = ['-L', `127.0.0.1:0:127.0.0.1:${house.gatehouse.port}`]
+    const refused = await ada.call(undefined, { options: [...forwarding, '-W', '127.0.0.1:1'] })
+    t.not(refused.exitCode, 0)
+  })
+}
+
+async function kindsOfKeys(t: Test, { house, bob }: Town): Promise<void> {
+  for (const kind of ['rsa -b 3072', 'ecdsa -b 256', 'ecdsa -b 521', 'ed25519']) {
+    await t.test(`a key of the kind ${kind} is good`, async (t) => {
+      const caller = await house.newCaller(kind.replaceAll(' ', ''), '-t', ...kind.split(' '))
+      await house.giveKey(bob, caller)
+      t.match((await caller.call()).errorText, /^Hello bob!/)
+    })
+  }
+}
+
+async function strangers(t: Test, { house }: Town): Promise<void> {
+  await t.test('a key that nobody knows does not get in', async (t) => {
+    const stranger = await house.newCaller('stranger')
+    const { exitCode, errorText } = await stranger.call(FETCH('ada/open'))
+    t.equal(exitCode, 255)
+    t.match(errorText, /Permission denied \(publickey/)
+  })
+}
+
+async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
+  await t.test('a key that was removed does not get in any more', async (t) => {
+    const caller = await house.newCaller('removed')
+    const id = await house.giveKey(bob, caller)
+    t.equal((await caller.call()).exitCode, 0)
+    t.equal((await bob.api('DELETE', `/user/keys/${id}`)).status, 204)
+    t.match((await caller.call()).errorText, /Permission denied/)
+  })
+
+  await t.test('neither do the keys of a user who was deleted, or may not sign in', async (t) => {
+    const carl = await house.addPerson('carl')
+    const dora = await house.addPerson('dora')
+    for (const person of [carl, dora]) t.equal((await person.call()).exitCode, 0)
+    t.equal((await house.gatehouse.run('user', 'delete', 'carl')).exitCode, 0)
+    await house.ask((db) =>
+      db('users')
+        .whereIn('owner_id', db('owners').where({ name: 'dora' }).select('id'))
+        .update({ is_login_prohibited: 1 }),
+    )
+    for (const person of [carl, dora]) t.match((await person.call()).errorText, /Permission denied/)
+  })
+
+  await t.test('a login that was let in is asked again when it wants something', async (t) => {
+    const caller = await house.newCaller('late')
+    const id = await house.giveKey(bob, caller)
+    await bob.api('DELETE', `/user/keys/${id}`)
+    const { account, sshd, gatehouse } = house
+    const socket = `${gatehouse.dataDir}/run/ssh.sock`
+    const { stderr, status } = spawnSync(sshd.helper, ['serve', socket, caller.fingerprint], {
+      ...{ uid: account.uid, gid: account.gid, env: {}, encoding: 'utf8' },
+    })
+    t.equal(status, 1)
+    t.match(stderr, /does not know this key any more/)
+  })
+
+  await t.test('a repository that became private is gone for others at once', async (t) => {
+    t.equal((await bob.call(FETCH('ada/open'), ENOUGH)).exitCode, 0)
+    await ada.api('PATCH', '/repos/ada/open', { private: true })
+    t.match((await bob.call(FETCH('ada/open'), ENOUGH)).errorText, /There is no repository/)
+    await ada.api('PATCH', '/repos/ada/open', { private: false })
+  })
+}
+
+async function sameness(t: Test, { bob }: Town): Promise<void> {
+  await t.test('what is private and what is not there sound the same', async (t) => {
+    for (const command of [FETCH, PUSH]) {
+      const ofPrivate = await bob.call(command('ada/secret'), ENOUGH)
+      const ofMissing = await bob.call(command('ada/nowhere'), ENOUGH)
+      const ofNobody = await bob.call(command('nobody/secret'), ENOUGH)
+      t.equal(ofPrivate.exitCode, 1)
+      t.equal(ofPrivate.output, '')
+      t.equal(ofPrivate.errorText.split('\n').length, 2, 'one sentence')
+      for (const other of [ofMissing, ofNobody]) {
+        const errorText = other.errorText.replace(/\w+\/\w+/, 'ada/secret')
+        t.same({ ...other, errorText }, ofPrivate)
+      }
+    }
+    const forbidden = await bob.call(PUSH('ada/open'), ENOUGH)
+    t.match(forbidden.errorText, 'There is no repository ada/open that this key may push to.')
+    t.equal(forbidden.exitCode, 1)
+  })
+}
+
+async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
+  const add = async (repository: string, caller: Caller, isReadOnly: boolean) => {
+    const wish = { title: caller.fingerprint, key: caller.publicKey, read_only: isReadOnly }
+    return await ada.api('POST', `/repos/${repository}/keys`, wish)
+  }
+
+  await t.test(
+    'a deploy key reads its repository, and no other, not even a public one',
+    async (t) => {
+      const robot = await house.newCaller('robot')
+      t.equal((await add('ada/secret', robot, true)).status, 201)
+      t.match((await robot.call()).errorText, /^Hello! This deploy key works\./)
+      t.equal((await robot.call(FETCH('ada/secret'), ENOUGH)).exitCode, 0)
+      t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
+      t.match((await robot.call(FETCH('ada/open'), ENOUGH)).errorText, /no repository/)
+    },
+  )
+
+  await t.test('one that may write pushes, as the log says', async (t) => {
+    const robot = await house.newCaller('writer')
+    const { body } = await add('ada/secret', robot, false)
+    const copy = await newWorkingCopy(t)
+    await copy.commit('by-a-robot')
+    const words = ['push', house.remote('ada/secret'), 'main:refs/heads/robot']
+    const { exitCode, errorText } = await copy.try(words, robot)
+    t.equal(exitCode, 0, errorText)
+    const [line] = await house.logged({ event: 'ssh-session', key: robot.fingerprint })
+    t.match(line, { name: 'deploy key', verb: 'git-receive-pack', repository: 'ada/secret' })
+    const { id } = body as { id: number }
+    t.equal((await ada.api('DELETE', `/repos/ada/secret/keys/${id}`)).status, 204)
+    t.match((await robot.call()).errorText, /Permission denied/)
+  })
+
+  await t.test('one key may open several repositories, each in its own way', async (t) => {
+    const robot = await house.newCaller('shared')
+    await add('ada/secret', robot, true)
+    await add('ada/open', robot, false)
+    t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
+    t.equal((await robot.call(PUSH('ada/open'), ENOUGH)).exitCode, 0)
+  })
+
+  await t.test('it goes with its repository', async (t) => {
+    await makeRepository(ada, 'short')
+    const robot = await house.newCaller('short')
+    await add('ada/short', robot, true)
+    t.equal((await robot.call()).exitCode, 0)
+    await ada.api('DELETE', '/repos/ada/short')
+    t.match((await robot.call()).errorText, /Permission denied/)
+  })
+
+  await t.test("a user's key is no deploy key", async (t) => {
+    t.equal((await add('ada/secret', bob, false)).status, 422)
+    t.match((await bob.call(FETCH('ada/secret'), ENOUGH)).errorText, /no repository/)
+  })
+}
+
+async function looks(t: Test, { house, bob }: Town): Promise<void> {
+  await t.test("to offer somebody else's key first is nobody's use of it", async (t) => {
+    const victim = await house.addPerson('victim')
+    const lastUse = () =>
+      house.ask((db) => db('ssh_keys').where({ fingerprint: victim.fingerprint }).first())
+    // The public half is all that it takes to offer a key; the private one here is bob's own.
+    const borrowed = `${victim.keyFile}-borrowed`
+    await writeFile(`${borrowed}.pub`, victim.publicKey)
+    await copyFile(bob.keyFile, borrowed)
+    const { errorText } = await callSsh(house.sshd, {
+      keyFile: borrowed,
+      options: ['-i', bob.keyFile, '-v'],
+    })
+    t.match(errorText, victim.fingerprint, 'it was offered')
+    t.match(errorText, /Hello bob!/)
+    t.equal((await lastUse()).last_used_at, null)
+    t.notMatch(house.gatehouse.log(), victim.fingerprint)
+    await victim.call()
+    t.not((await until(lastUse, (row) => row.last_used_at !== null, 60_000)).last_used_at, null)
+  })
+}

@@ -1,0 +1,43 @@
+/** Where sshd_config cannot be changed: keys in a file, by which the same sshd lets them in. */
+
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { git } from '../helpers/git-client.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { startSshHouse } from '../helpers/ssh-house.js'
+
+t.test('a file of keys does instead of the command', async (t) => {
+  const folder = await mkdtemp('/var/lib/gatehouse-test-')
+  await chmod(folder, 0o755)
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'authorized_keys')
+  const house = await startSshHouse(t, {
+    edit: (config) =>
+      config
+        .replace(/^ *AuthorizedKeysCommand.*$/gm, '')
+        .replace('AuthorizedKeysFile none', `AuthorizedKeysFile ${file}`),
+  })
+  const { account, gatehouse, sshd } = house
+  await chown(folder, account.uid, account.gid)
+  const foreign = '# keys of others\nssh-ed25519 AAAA somebody\n'
+  await writeFile(file, foreign)
+  await chown(file, account.uid, account.gid)
+  const write = () =>
+    gatehouse.run('ssh', 'authorized-keys', '--write', file, '--helper', sshd.helper)
+  const ada = await house.addPerson('ada')
+  await makeRepository(ada, 'work', { auto_init: true })
+
+  t.match((await ada.call()).errorText, /Permission denied/, 'nobody has written it yet')
+  t.match(await write(), { exitCode: 0, output: `1 keys in ${file}\n` })
+  t.match((await ada.call()).errorText, /^Hello ada!/)
+  await git(['ls-remote', house.remote('ada/work')], { cwd: '/', ...ada })
+
+  const { body } = await ada.api('GET', '/user/keys')
+  const [{ id } = { id: 0 }] = body as { id: number }[]
+  await ada.api('DELETE', `/user/keys/${id}`)
+  t.match((await ada.call()).errorText, /does not know this key any more/, 'before it is written')
+  await write()
+  t.match((await ada.call()).errorText, /Permission denied/)
+  t.ok((await readFile(file, 'utf8')).startsWith(foreign))
+})

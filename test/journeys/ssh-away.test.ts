@@ -1,0 +1,97 @@
+/** The gateway stops, dies, starts again or meets another one: what people at ssh notice of it. */
+
+import { once } from 'node:events'
+import { chmod, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { runCommand, startCommand } from '../helpers/command-line.js'
+import { freePort } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { until, workersOf } from '../helpers/server-processes.js'
+import { startSshHouse } from '../helpers/ssh-house.js'
+
+const BACK_WITHIN_MS = 120_000
+
+t.test('the gateway is stopped, and comes back', async (t) => {
+  const house = await startSshHouse(t)
+  const { gatehouse } = house
+  const ada = await house.addPerson('ada')
+  await makeRepository(ada, 'work', { auto_init: true })
+  const fetch = () => git(['ls-remote', house.remote('ada/work')], { cwd: '/', ...ada })
+  await fetch()
+
+  await t.test('while it is stopped, everyone reads why', async (t) => {
+    await gatehouse.stop()
+    const { exitCode, output, errorText } = await ada.call("git-upload-pack 'ada/work'")
+    t.equal(exitCode, 1)
+    t.equal(output, '')
+    t.equal(errorText, 'Gatehouse does not answer at this moment. Try again in a minute.\n')
+    const words = ['ls-remote', house.remote('ada/work')]
+    t.match((await tryGit(words, { cwd: '/', ...ada })).errorText, 'Gatehouse does not answer')
+    const stranger = await house.newCaller('stranger')
+    t.match((await stranger.call()).errorText, 'Gatehouse does not answer', 'whose key is unknown')
+  })
+
+  await t.test('when it is back, all is as before, and sshd was not touched', async (t) => {
+    await gatehouse.start()
+    await fetch()
+    const stranger = await house.newCaller('stranger-again')
+    t.match((await stranger.call()).errorText, /Permission denied/)
+  })
+
+  await t.test('the socket that a killed gateway left is replaced', async (t) => {
+    await gatehouse.stop('SIGKILL')
+    t.ok(await stat(join(gatehouse.dataDir, 'run', 'ssh.sock')))
+    t.match((await ada.call()).errorText, 'Gatehouse does not answer')
+    await gatehouse.start()
+    await fetch()
+  })
+
+  await t.test('a worker that dies takes nobody with it', async (t) => {
+    const [first = -1] = await workersOf(gatehouse.pid)
+    process.kill(first, 'SIGKILL')
+    const answer = await until(
+      () => ada.call(),
+      ({ exitCode }) => exitCode === 0,
+      BACK_WITHIN_MS,
+    )
+    t.match(answer.errorText, /Hello ada!/)
+  })
+
+  await t.test('a second gateway on the same data takes nothing away', async (t) => {
+    const environment = {
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${await freePort()}`,
+      GATEHOUSE_HTTP_WORKERS: '1',
+    }
+    const second = await startCommand(t, ['serve'], { environment })
+    t.ok(await second.says(/"msg":"serving"/))
+    t.ok(await second.says(/no SSH: the socket for it was not opened/))
+    await second.end('SIGTERM')
+    t.match((await ada.call()).errorText, /Hello ada!/, 'nor when it ends')
+  })
+
+  await t.test('a helper of another version asks to be installed again', async (t) => {
+    const socket = connect(join(gatehouse.dataDir, 'run', 'ssh.sock'))
+    const body = Buffer.from(['0', 'serve', ada.fingerprint, '', '', ''].join('\0'))
+    const head = Buffer.alloc(4)
+    head.writeUInt32BE(body.length)
+    socket.write(Buffer.concat([head, body]))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    t.match(answer.toString(), /say\x001\x00Gatehouse's helper for SSH is of another version/)
+  })
+})
+
+t.test('a folder of the socket that others may open stops the start', async (t) => {
+  const house = await startSshHouse(t)
+  const { dataDir } = house.gatehouse
+  await house.gatehouse.stop()
+  await chmod(join(dataDir, 'run'), 0o755)
+  const environment = { GATEHOUSE_DATA_DIR: dataDir, GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0' }
+  const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
+  t.equal(exitCode, 1)
+  t.match(errorText, /run holds the socket for SSH and must be its owner's alone: chmod 0700/)
+})

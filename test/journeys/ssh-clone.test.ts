@@ -1,0 +1,162 @@
+/** What is there can be had over SSH: clones and fetches of every kind, through the real sshd. */
+
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Person } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import {
+  newWorkingCopy,
+  type WorkingCopy,
+  workingCopyAt,
+  writeHistory,
+} from '../helpers/working-copy.js'
+
+const COMMITS = 20
+
+interface Library {
+  readonly house: SshHouse
+  readonly ada: Person & Caller
+  readonly origin: WorkingCopy
+}
+
+t.test('clone and fetch over SSH', async (t) => {
+  const house = await startSshHouse(t)
+  const ada = await house.addPerson('ada')
+  const repository = await makeRepository(ada, 'library')
+  const origin = await newWorkingCopy(t)
+  await writeHistory(origin, { commits: COMMITS, branches: 2, tags: 2 })
+  await origin.git('push', '--quiet', '--mirror', ada.remote(`${repository}.git`))
+  const library: Library = { house, ada, origin }
+  await protocols(t, library)
+  await kindsOfClones(t, library)
+  await laterFetches(t, library)
+  await addresses(t, library)
+  await organizations(t, library)
+  await audit(t, library)
+})
+
+/** Runs git with a caller's key in a folder of its own, and answers how that went and where. */
+async function tryWith(t: Test, { environment }: Caller, args: readonly string[]) {
+  const folder = await temporaryFolder(t)
+  const trace = { ...environment, GIT_TRACE_PACKET: '1' }
+  const { exitCode, errorText } = await workingCopyAt(folder).try(args, { environment: trace })
+  return { exitCode, errorText, copy: workingCopyAt(join(folder, 'clone')) }
+}
+
+async function protocols(t: Test, { house, ada, origin }: Library): Promise<void> {
+  for (const version of ['0', '1', '2']) {
+    await t.test(`protocol version ${version} is spoken and brings all`, async (t) => {
+      const address = house.remote('ada/library')
+      const { exitCode, errorText, copy } = await tryWith(t, ada, [
+        ...['-c', `protocol.version=${version}`, 'clone', address, 'clone'],
+      ])
+      t.equal(exitCode, 0, errorText)
+      t.equal(/< version (\d)/.exec(errorText)?.[1] ?? '0', version)
+      t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
+      const count = (side: WorkingCopy) => side.git('rev-list', '--count', '--all')
+      t.equal(await count(copy), await count(origin))
+      t.equal(await copy.git('fsck', '--full', '--no-progress'), '')
+    })
+  }
+}
+
+async function kindsOfClones(t: Test, { house, ada }: Library): Promise<void> {
+  const clone = async (t: Test, ...options: readonly string[]) => {
+    const address = house.remote('ada/library')
+    const { exitCode, errorText, copy } = await tryWith(t, ada, [
+      ...['clone', ...options, address, 'clone'],
+    ])
+    t.equal(exitCode, 0, errorText)
+    return copy
+  }
+
+  for (const version of ['0', '2']) {
+    await t.test(`a shallow clone deepens until it is whole (version ${version})`, async (t) => {
+      const copy = await clone(t, `--config=protocol.version=${version}`, '--depth=1')
+      t.equal(await copy.git('rev-list', '--count', 'HEAD'), '1')
+      const { exitCode } = await copy.try(['fetch', '--quiet', '--unshallow'], ada)
+      t.equal(exitCode, 0)
+      t.equal(await copy.git('rev-list', '--count', 'HEAD'), String(COMMITS))
+    })
+  }
+
+  await t.test('a clone without blobs gets those that it checks out', async (t) => {
+    const copy = await clone(t, '--filter=blob:none', '--no-checkout')
+    const missing = await copy.git('rev-list', '--objects', '--all', '--missing=print')
+    t.equal(missing.split('\n').filter((line) => line.startsWith('?')).length, COMMITS + 4)
+    const { exitCode } = await copy.try(['checkout', '--quiet', 'main'], ada)
+    t.equal(exitCode, 0)
+  })
+
+  await t.test('a mirror has every branch and tag', async (t) => {
+    const copy = await clone(t, '--mirror')
+    const refs = await copy.git('for-each-ref', '--format=%(refname)')
+    t.equal(refs.split('\n').length, 1 + 2 + 2)
+  })
+}
+
+async function laterFetches(t: Test, { house, ada, origin }: Library): Promise<void> {
+  await t.test('a later fetch brings what is new', async (t) => {
+    const address = house.remote('ada/library')
+    const { copy } = await tryWith(t, ada, ['clone', '--quiet', address, 'clone'])
+    const commit = await origin.commit('news')
+    await origin.git('push', '--quiet', ada.remote('ada/library.git'), 'main')
+    const { exitCode } = await copy.try(['pull', '--quiet', '--ff-only'], ada)
+    t.equal(exitCode, 0)
+    t.equal(await copy.git('rev-parse', 'HEAD'), commit)
+  })
+}
+
+async function addresses(t: Test, { house, ada, origin }: Library): Promise<void> {
+  const { sshd } = house
+  const url = `ssh://${sshd.host}:${sshd.port}`
+  const forms = [`${url}/ada/library.git`, `${url}/ada/library`, `${sshd.host}:/ada/library`]
+  for (const form of [...forms, `${sshd.host}:Ada/LIBRARY.git`]) {
+    await t.test(`the address ${form.replace(String(sshd.port), 'PORT')} is known`, async (t) => {
+      const heads = await git(['ls-remote', form, 'HEAD'], { cwd: '/', ...ada })
+      t.equal(heads.split('\t')[0], await origin.git('rev-parse', 'main'))
+    })
+  }
+
+  await t.test('a renamed repository answers under its old name', async (t) => {
+    await makeRepository(ada, 'before')
+    await ada.api('PATCH', '/repos/ada/before', { name: 'after' })
+    await git(['ls-remote', house.remote('ada/before')], { cwd: '/', ...ada })
+    t.pass()
+  })
+}
+
+async function organizations(t: Test, { house, ada }: Library): Promise<void> {
+  await t.test("an organization's repositories are for its members, and others", async (t) => {
+    const bob = await house.addPerson('bob')
+    await ada.api('POST', '/orgs', { username: 'guild' })
+    for (const name of ['open', 'secret']) {
+      await makeRepository(ada, name, { organization: 'guild', private: name === 'secret' })
+      const { exitCode } = await tryWith(t, ada, ['ls-remote', house.remote(`guild/${name}`)])
+      t.equal(exitCode, 0)
+    }
+    const open = await tryWith(t, bob, ['ls-remote', house.remote('guild/open')])
+    t.equal(open.exitCode, 0, 'anyone with a key reads what is public')
+    const secret = await tryWith(t, bob, ['ls-remote', house.remote('guild/secret')])
+    t.match(secret.errorText, 'There is no repository guild/secret.git that this key may read.')
+  })
+}
+
+async function audit(t: Test, { house, ada }: Library): Promise<void> {
+  await t.test('each session is one line that says who did what, and how much', async (t) => {
+    await makeRepository(ada, 'logged', { auto_init: true })
+    await tryWith(t, ada, ['clone', house.remote('ada/logged'), 'clone'])
+    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/logged' })
+    t.equal(lines.length, 1)
+    t.match(lines[0], {
+      ...{ level: 'info', address: '127.0.0.1', key: ada.fingerprint, name: 'ada' },
+      ...{ verb: 'git-upload-pack', outcome: 'ok' },
+    })
+    t.ok(Number(lines[0]?.['sentBytes']) > 400)
+    t.ok(Number(lines[0]?.['receivedBytes']) > 100)
+    t.ok(Number(lines[0]?.['seconds']) >= 0)
+  })
+}

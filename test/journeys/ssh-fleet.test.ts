@@ -1,0 +1,29 @@
+/** A fleet behind one address clones all at once, and not one of its logins is dropped. */
+
+import t from 'tap'
+import { tryGit } from '../helpers/git-client.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { startSshHouse } from '../helpers/ssh-house.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const CLONES = 100
+
+t.test(`${CLONES} clones at once from one address`, async (t) => {
+  const house = await startSshHouse(t, {
+    // However slow the machine is, each gets its turn.
+    environment: { GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m' },
+  })
+  const ada = await house.addPerson('ada')
+  await makeRepository(ada, 'work', { auto_init: true })
+  const folder = await temporaryFolder(t)
+  const clones = Array.from({ length: CLONES }, (_, at) =>
+    tryGit(['clone', '--quiet', house.remote('ada/work'), String(at)], {
+      cwd: folder,
+      ...ada,
+      timeoutMs: 600_000,
+    }),
+  )
+  const faults = (await Promise.all(clones)).filter(({ exitCode }) => exitCode !== 0)
+  t.same(faults, [])
+  t.notMatch(house.sshd.log(), /drop connection|beginning MaxStartups/)
+})

@@ -1,0 +1,169 @@
+/** Pushes over SSH: what is taken, what is refused, and what the house knows of them afterwards. */
+
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Person } from '../helpers/gatehouse.js'
+import { changeRepository, faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { until } from '../helpers/server-processes.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const PUSH_BYTES_MAX = 2_000_000
+const NOTED_WITHIN_MS = 60_000
+
+interface Workshop {
+  readonly house: SshHouse
+  readonly ada: Person & Caller
+  readonly copy: WorkingCopy
+}
+
+t.test('push over SSH', async (t) => {
+  const house = await startSshHouse(t, {
+    environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX) },
+  })
+  const ada = await house.addPerson('ada')
+  await makeRepository(ada, 'work')
+  const copy = await newWorkingCopy(t)
+  await copy.git('remote', 'add', 'origin', house.remote('ada/work'))
+  const workshop = { house, ada, copy }
+  await taken(t, workshop)
+  await refused(t, workshop)
+  await notes(t, workshop)
+  t.same(await faultsOnDisk(house.gatehouse), [], 'git fsck finds nothing')
+})
+
+/** What the server has under a name, or nothing. */
+async function remoteRef({ copy, ada }: Workshop, ref: string): Promise<string> {
+  return (await copy.git('ls-remote', ada.remote('ada/work.git'), ref)).split('\t')[0] ?? ''
+}
+
+function push({ copy, ada }: Workshop, ...words: readonly string[]) {
+  return copy.try(['push', 'origin', ...words], ada)
+}
+
+async function taken(t: Test, workshop: Workshop): Promise<void> {
+  const { copy } = workshop
+
+  await t.test('the first push makes the default branch', async (t) => {
+    const commit = await copy.commit('first')
+    const { exitCode, errorText } = await push(workshop, 'main')
+    t.equal(exitCode, 0, errorText)
+    t.match(errorText, /\[new branch\] +main -> main/)
+    t.equal(await remoteRef(workshop, 'HEAD'), commit)
+  })
+
+  await t.test('a second push moves it, and one of nothing says so', async (t) => {
+    const commit = await copy.commit('second')
+    t.equal((await push(workshop, 'main')).exitCode, 0)
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+    t.match((await push(workshop, 'main')).errorText, /Everything up-to-date/)
+  })
+
+  await t.test('a forced push replaces history, a plain one does not', async (t) => {
+    await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
+    t.match((await push(workshop, 'main')).errorText, /non-fast-forward/)
+    t.equal((await push(workshop, '--force', 'main')).exitCode, 0)
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), await copy.git('rev-parse', 'HEAD'))
+  })
+
+  await t.test('tags and branches come and go', async (t) => {
+    await copy.git('tag', '-a', 'release', '-m', 'Release')
+    t.equal((await push(workshop, '--tags', 'main:refs/heads/side')).exitCode, 0)
+    t.not(await remoteRef(workshop, 'refs/tags/release^{}'), '')
+    t.equal((await push(workshop, '--delete', 'side', 'release')).exitCode, 0)
+    t.equal(await remoteRef(workshop, 'refs/heads/side'), '')
+  })
+
+  await t.test('a push of a megabyte arrives whole', async (t) => {
+    const commit = await copy.commit('large', incompressible(1_000_000))
+    const { exitCode, errorText } = await push(workshop, '--progress', 'main')
+    t.equal(exitCode, 0, errorText)
+    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+  })
+}
+
+async function refused(t: Test, workshop: Workshop): Promise<void> {
+  const { house, ada, copy } = workshop
+
+  await t.test('other references than branches and tags are refused', async (t) => {
+    for (const ref of ['refs/pull/1/head', 'refs/internal/x', 'refs/notes/commits']) {
+      const { exitCode, errorText } = await push(workshop, `main:${ref}`)
+      t.not(exitCode, 0)
+      t.match(errorText, /deny updating a hidden ref/)
+    }
+  })
+
+  await t.test('the default branch cannot be deleted', async (t) => {
+    const { exitCode, errorText } = await push(workshop, '--delete', 'main')
+    t.not(exitCode, 0)
+    t.match(errorText, /deletion of the current branch prohibited/)
+  })
+
+  await t.test('a push above the limit is refused, and a smaller one is not', async (t) => {
+    const before = await copy.git('rev-parse', 'HEAD')
+    await copy.commit('too-large', incompressible(PUSH_BYTES_MAX + 100_000))
+    const { exitCode, errorText } = await push(workshop, 'main')
+    t.not(exitCode, 0)
+    t.match(errorText, /exceeds maximum allowed size/)
+    await copy.git('reset', '--quiet', '--hard', before)
+    t.equal((await push(workshop, 'main:refs/heads/again')).exitCode, 0)
+  })
+
+  await t.test('a hook in the repository does not run', async (t) => {
+    const [folder = ''] = await house.ask(async (db) => {
+      const rows: readonly { storage: string }[] = await db('repositories').select('storage')
+      return rows.map(({ storage }) =>
+        join(house.gatehouse.dataDir, 'repositories', storage.slice(0, 2), `${storage}.git`),
+      )
+    })
+    const hook = join(folder, 'hooks', 'pre-receive')
+    await mkdir(dirname(hook), { recursive: true })
+    await writeFile(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    await copy.commit('with-a-hook')
+    t.equal((await push(workshop, 'main')).exitCode, 0)
+  })
+
+  await t.test('an archived repository is read and not pushed to', async (t) => {
+    await changeRepository(ada, 'ada/work', { archived: true })
+    const { exitCode, errorText } = await push(workshop, 'main:refs/heads/late')
+    t.not(exitCode, 0)
+    t.match(errorText, 'ada/work is archived: it can be read, not pushed to.')
+    t.equal((await copy.try(['fetch', 'origin'], ada)).exitCode, 0)
+    await changeRepository(ada, 'ada/work', { archived: false })
+  })
+}
+
+async function notes(t: Test, workshop: Workshop): Promise<void> {
+  const { house, ada, copy } = workshop
+
+  await t.test(
+    'the house knows of a push: when, how large, and nothing is in flight',
+    async (t) => {
+      await makeRepository(ada, 'noted')
+      await copy.commit('noted', incompressible(300_000))
+      const { exitCode } = await copy.try(['push', house.remote('ada/noted'), 'main'], ada)
+      t.equal(exitCode, 0)
+      const ask = async () => (await ada.api('GET', '/repos/ada/noted')).body as { size: number }
+      const { size } = await until(ask, (answer) => answer.size >= 300, NOTED_WITHIN_MS)
+      t.ok(size >= 300, 'in KiB')
+      const folder = join(house.gatehouse.dataDir, 'pushes')
+      const left = await until(
+        () => readdir(folder),
+        (found) => found.length === 0,
+        NOTED_WITHIN_MS,
+      )
+      t.same(left, [])
+    },
+  )
+
+  await t.test('each push is one line of the log', async (t) => {
+    await makeRepository(ada, 'logged')
+    await copy.commit('logged', incompressible(100_000))
+    await copy.try(['push', house.remote('ada/logged'), 'main'], ada)
+    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/logged' })
+    t.equal(lines.length, 1)
+    t.match(lines[0], { verb: 'git-receive-pack', outcome: 'ok', name: 'ada' })
+    t.ok(Number(lines[0]?.['receivedBytes']) > 100_000)
+  })
+}

@@ -1,0 +1,184 @@
+/** What broke other servers' SSH: commands that hide others, the client's environment, abort. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Person } from '../helpers/gatehouse.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, leavingsIn, until } from '../helpers/server-processes.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { incompressible, newWorkingCopy } from '../helpers/working-copy.js'
+
+const GONE_WITHIN_MS = 60_000
+
+interface Ground {
+  readonly house: SshHouse
+  readonly ada: Person & Caller
+}
+
+t.test('threats over SSH', async (t) => {
+  const house = await startSshHouse(t, {
+    // The worst that a sysadmin can say, so that git's environment is shown to be ours alone.
+    edit: (config) => config.replace('AcceptEnv GIT_PROTOCOL', 'AcceptEnv GIT_*'),
+  })
+  const ada = await house.addPerson('ada')
+  await makeRepository(ada, 'work', { auto_init: true })
+  const ground = { house, ada }
+  await commands(t, ground)
+  await environments(t, ground)
+  await aborts(t, ground)
+})
+
+async function commands(t: Test, { house, ada }: Ground): Promise<void> {
+  const folder = await temporaryFolder(t)
+  const mark = join(folder, 'mark')
+  const hostile = [
+    `git-upload-pack 'ada/work.git'; touch ${mark}`,
+    `git-upload-pack 'ada/work'\\''$(touch ${mark})'\\'''`,
+    `git-upload-pack 'ada/work' && touch ${mark}`,
+    `git-upload-pack \`touch ${mark}\``,
+    'git-upload-pack ada/work.git /etc',
+    'git-upload-pack "ada/work.git" --timeout=1',
+    "GIT-UPLOAD-PACK 'ada/work'",
+    "git-upload-pack '~root/x'",
+    "git-upload-pack 'ada/../ada/work'",
+    "git-upload-pack '/etc/passwd'",
+    `git-upload-pack '${house.gatehouse.dataDir}'`,
+    "git-upload-pack '--help'",
+    'git-receive-pack --help',
+    "git-upload-pack 'ada/work\n'",
+    "git-lfs-authenticate 'ada/work.git' foo",
+    "git-lfs-authenticate 'ada/work.git'",
+    "git-lfs-transfer 'ada/work.git' x",
+    `repo commit x -- --output=${mark}`,
+    '\u001b]0;x\u0007\u001b[2J',
+    `git-upload-pack '${'x'.repeat(90_000)}'`,
+    ' ',
+  ]
+  for (const [at, command] of hostile.entries()) {
+    await t.test(`${JSON.stringify(command.slice(0, 50))} is refused`, async (t) => {
+      const { exitCode, output, errorText } = await ada.call(command)
+      t.equal(exitCode, 1)
+      t.equal(output, '')
+      t.match(errorText, /^(?:Gatehouse serves git clone|There is no repository )[^\n]*\n$/)
+      t.notOk(existsSync(mark))
+      const logged = await until(
+        async () => (await house.logged({ event: 'ssh-refused', key: ada.fingerprint })).length,
+        (count) => count > at,
+        GONE_WITHIN_MS,
+      )
+      t.equal(logged, at + 1, 'and noted once')
+    })
+  }
+
+  await t.test('an argument of a megabyte ends no worse', async (t) => {
+    const { exitCode } = await ada.call(`git-upload-pack '${'x'.repeat(120_000)}'`)
+    t.not(exitCode, 0)
+  })
+
+  await t.test('git archive --remote is refused with what to do instead', async (t) => {
+    const { exitCode, errorText } = await ada.call("git-upload-archive 'ada/work.git'")
+    t.equal(exitCode, 1)
+    t.match(errorText, /does not serve git archive --remote\. Clone with --depth=1 instead\.\n/)
+  })
+}
+
+async function environments(t: Test, { ada }: Ground): Promise<void> {
+  await t.test("nothing of the client's environment reaches git", async (t) => {
+    const mark = join(await temporaryFolder(t), 'mark')
+    const environment = {
+      GIT_DIR: '/nowhere',
+      GIT_TRACE: mark,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'uploadpack.packObjectsHook',
+      GIT_CONFIG_VALUE_0: `touch ${mark}; exec`,
+      GIT_EXEC_PATH: '/nowhere',
+      GIT_SSH_COMMAND: `touch ${mark}`,
+      GIT_PROXY_COMMAND: `touch ${mark}`,
+      LD_PRELOAD: '',
+    }
+    const options = Object.keys(environment).flatMap((name) => ['-o', `SendEnv=${name}`])
+    const { exitCode, output } = await ada.call("git-upload-pack 'ada/work'", {
+      ...{ options, environment },
+      input: '0000',
+    })
+    t.equal(exitCode, 0)
+    t.match(output, /refs\/heads\/main/)
+    t.notOk(existsSync(mark))
+  })
+
+  for (const [protocol, isSpoken] of [
+    ['version=2', true],
+    ['version=2:x=y', true],
+    ['version=3', false],
+    ['version=2 ', false],
+    ['version=2\nX=1', false],
+    [`version=2:${'x'.repeat(300)}`, false],
+    ['$(id)', false],
+  ] as const) {
+    const name = JSON.stringify(protocol.slice(0, 30))
+    await t.test(`GIT_PROTOCOL ${name} is ${isSpoken ? 'heard' : 'not heard'}`, async (t) => {
+      const { exitCode, output } = await ada.call("git-upload-pack 'ada/work'", {
+        options: ['-o', 'SendEnv=GIT_PROTOCOL'],
+        environment: { GIT_PROTOCOL: protocol },
+        input: '0000',
+      })
+      t.equal(exitCode, 0)
+      t.equal(/^000eversion 2/.test(output), isSpoken)
+    })
+  }
+}
+
+async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
+  const { dataDir } = house.gatehouse
+  const noGitLeft = async () => {
+    const ask = () => gitProcessesOf(dataDir)
+    return until(ask, (processes) => processes.length === 0, GONE_WITHIN_MS)
+  }
+
+  await t.test('a client that is killed in a clone leaves no process', async (t) => {
+    const [ssh = '', ...words] = house.sshd.clientOf(ada.keyFile)
+    const command = [...words, house.sshd.host, "git-upload-pack 'ada/work'"]
+    const client = spawn(ssh, command, { stdio: 'pipe' })
+    await once(client.stdout, 'data')
+    t.equal((await gitProcessesOf(dataDir)).length, 1)
+    client.kill('SIGKILL')
+    t.same(await noGitLeft(), [])
+    const lines = await house.logged({ event: 'ssh-session', outcome: 'cut' })
+    t.equal(lines.length, 1)
+  })
+
+  await t.test(
+    'one that is killed in a push leaves nothing, and the next push is taken',
+    async (t) => {
+      const copy = await newWorkingCopy(t)
+      await copy.git('pull', '--quiet', ada.remote('ada/work.git'), 'main')
+      await copy.commit('large', incompressible(20_000_000))
+      const interruption = new AbortController()
+      const words = ['push', house.remote('ada/work'), 'main']
+      const pushing = copy
+        .try(words, { ...ada, signal: interruption.signal })
+        .catch(() => undefined)
+      await until(
+        () => leavingsIn(dataDir),
+        (found) => found.length > 0,
+        GONE_WITHIN_MS,
+      )
+      interruption.abort()
+      await pushing
+      t.same(await noGitLeft(), [])
+      const left = await until(
+        () => leavingsIn(dataDir),
+        (found) => found.length === 0,
+        GONE_WITHIN_MS,
+      )
+      t.same(left, [])
+      const { exitCode, errorText } = await copy.try(words, ada)
+      t.equal(exitCode, 0, errorText)
+      t.same(await faultsOnDisk(house.gatehouse), [])
+    },
+  )
+}
