@@ -6,6 +6,7 @@ import { FETCH_REQUEST_BYTES_MAX } from '../../../conf/limits.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
 import { git } from '../../helpers/git-client.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
+import { ask } from '../../helpers/requests.js'
 import { startTown } from '../../helpers/town.js'
 
 /** A pack on the first side band, and the end of the answer (gitprotocol-v2(5) "fetch"). */
@@ -98,4 +99,21 @@ t.test('what goes out is counted, by how it was come by', async (t) => {
   t.match(text, /^gatehouse_git_queue_wait_seconds_bucket{le="0.001"} [1-9]$/m)
   t.match(text, /^gatehouse_git_cpu_seconds_total [\d.]+$/m)
   t.match(text, /^gatehouse_pack_cache_memory_bytes \d+$/m)
+})
+
+t.test('what is fetched is logged; what is asked before, for those who want it', async (t) => {
+  const { tip, fetch, lines, port } = await aFetch(t)
+  const path = '/ada/r.git/info/refs'
+  const advertised = await ask(port, { path: `${path}?service=git-upload-pack` })
+  t.equal(advertised.status, 200)
+  t.equal((await ask(port, { path })).status, 403)
+  await fetch(fetchBody(tip))
+  const logged = lines.filter(
+    ({ msg, path = '' }) => msg === 'request' && /r\.git/.test(String(path)),
+  )
+  t.match(logged, [
+    { level: 20, path, status: 200 },
+    { level: 30, path, status: 403 },
+    { level: 30, path: '/ada/r.git/git-upload-pack', status: 200 },
+  ])
 })
