@@ -1,18 +1,9 @@
 /** Makes what the disk holds survive a loss of power: contents by file, names by folder. */
 
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing, walk } from './walk.js'
-
-/** Flushes one file, or the names within one folder. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
+import { syncPath, unlessMissing } from '../conf/disk.js'
+import { walk } from './walk.js'
 
 /** Flushes a folder with all that it holds. */
 export async function syncTree(folder: string): Promise<void> {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { syncPath } from './durable.js'
+import { syncPath } from '../conf/disk.js'
 import { isRunning, markProcess, type ProcessMark } from './process-table.js'
 
 /** The journal as one gateway process writes it. */

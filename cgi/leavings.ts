@@ -2,7 +2,8 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing, walk } from './walk.js'
+import { unlessMissing } from '../conf/disk.js'
+import { walk } from './walk.js'
 
 /** The state of something that was left behind, to be compared a moment later. */
 export interface Leaving {

@@ -3,11 +3,11 @@
 import { realpath, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { unlessMissing } from '../conf/disk.js'
 import { isGoing, listPushes, type PushEntry } from './journal.js'
 import { type Leaving, listLeavings, readLeaving } from './leavings.js'
 import { endProcessGroup } from './process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from './process-table.js'
-import { unlessMissing } from './walk.js'
 
 /** A live reference lock exists for moments: what stands still for this long may be a dead one. */
 const STANDSTILL_MS = 1_000

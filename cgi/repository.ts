@@ -3,9 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncPath, syncRepositoryNames, syncTree } from './durable.js'
+import { syncPath, unlessMissing } from '../conf/disk.js'
+import { syncRepositoryNames, syncTree } from './durable.js'
 import { type Git, runGit } from './git.js'
-import { unlessMissing, walk } from './walk.js'
+import { walk } from './walk.js'
 
 /** What is settled when a repository is made. */
 export interface RepositoryOptions {

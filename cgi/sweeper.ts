@@ -2,13 +2,13 @@
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessMissing } from '../conf/disk.js'
 import { CRASH_GRACE_MS } from '../conf/limits.js'
 import { isGoing, listPushes, type PushEntry } from './journal.js'
 import { listLeavings, readLeaving } from './leavings.js'
 import { shelvesFolder } from './paths.js'
 import { listProcesses } from './process-table.js'
 import { removeDead } from './recovery.js'
-import { unlessMissing } from './walk.js'
 
 /** A repository that was being made (`new`) or removed (`trash`): see repository.ts. */
 const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}\.git\.(?:new|trash)-[0-9a-f]{12}$/

@@ -2,6 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessMissing } from '../conf/disk.js'
 
 /** One file or folder on the way. */
 export interface Found {
@@ -17,16 +18,5 @@ export async function* walk(folder: string): AsyncGenerator<Found> {
     const isFolder = entry.isDirectory()
     yield { path, name: entry.name, isFolder }
     if (isFolder) yield* walk(path)
-  }
-}
-
-/** What an operation gives, or undefined where the file or folder is gone. */
-export async function unlessMissing<T>(operation: Promise<T>): Promise<T | undefined> {
-  try {
-    return await operation
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw error
   }
 }

@@ -8,6 +8,7 @@ const STATUS_BY_FAILURE = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   invalid: 422,

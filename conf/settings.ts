@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type AddressSet, parseAddressSet } from './addresses.js'
+import { asBlobLocation, type BlobLocation } from './blob-location.js'
 import {
   asBoolean,
   asBytes,
@@ -18,6 +19,7 @@ import {
   type HostPort,
 } from './field.js'
 import { LOG_LEVELS, type LogLevel } from './log.js'
+import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
 
 function field<T>(
   about: string,
@@ -44,6 +46,13 @@ function asDatabaseLocation(value: unknown): DatabaseLocation {
     return { kind: 'mysql', url }
   }
   throw new Error('wants sqlite:PATH or mysql://user:password@host:port/name')
+}
+
+function sizeOf(format: PackageFormat) {
+  return field(
+    `The largest file of a package for ${format}; by default, packages.size_max.`,
+    asBytes,
+  )
 }
 
 /** Section → key → field: `section.key` in the file and `GATEHOUSE_SECTION_KEY` outside. */
@@ -79,6 +88,17 @@ export const SCHEMAS = {
       asDatabaseLocation,
     ),
     connections_max: field('Connections of one worker to a MySQL server.', asCount(1), 10),
+  },
+  blobs: {
+    url: field(
+      'file:PATH or s3://key:secret@host/bucket?region=us-east-1; by default blobs in data.dir.',
+      asBlobLocation,
+    ),
+    redirect: field(
+      'Whether clients are sent to S3 for their downloads; they must be able to reach it.',
+      asBoolean,
+      false,
+    ),
   },
   git: {
     processes_max: field('Git services that run at once, over all workers.', asCount(1), 32),
@@ -116,6 +136,25 @@ export const SCHEMAS = {
       '10s',
     ),
     jobs_max: field('Repositories in work at once on one machine, one a worker.', asCount(1), 1),
+  },
+  packages: {
+    enabled: field(
+      'Whether there are package registries; without them they answer 404.',
+      asBoolean,
+      true,
+    ),
+    size_max: field('The largest file that a package may have; by default, any.', asBytes),
+    alpine_size_max: sizeOf('alpine'),
+    composer_size_max: sizeOf('composer'),
+    cran_size_max: sizeOf('cran'),
+    debian_size_max: sizeOf('debian'),
+    generic_size_max: sizeOf('generic'),
+    go_size_max: sizeOf('go'),
+    swift_size_max: sizeOf('swift'),
+    owner_size_max: field(
+      'What all package files of one owner may have together; by default, anything.',
+      asBytes,
+    ),
   },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
@@ -156,6 +195,7 @@ export interface Settings {
     readonly shutdownGraceMs: number
   }
   readonly database: { readonly location: DatabaseLocation; readonly connectionsMax: number }
+  readonly blobs: { readonly location: BlobLocation; readonly isRedirected: boolean }
   readonly git: {
     readonly processesMax: number
     readonly queueMax: number
@@ -174,6 +214,12 @@ export interface Settings {
     readonly isEnabled: boolean
     readonly delayMs: number
     readonly jobsMax: number
+  }
+  readonly packages: {
+    readonly isEnabled: boolean
+    /** By format; absent: any size. */
+    readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
+    readonly ownerBytesMax: number | undefined
   }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
   readonly ssh: {
@@ -208,6 +254,10 @@ export function deriveSettings(given: GivenSettings): Settings {
       location: given.database.url ?? { kind: 'sqlite', file: `${dataDir}/gatehouse.db` },
       connectionsMax: required(given.database.connections_max),
     },
+    blobs: {
+      location: given.blobs.url ?? { kind: 'files', folder: `${dataDir}/blobs` },
+      isRedirected: required(given.blobs.redirect),
+    },
     git: {
       processesMax: required(given.git.processes_max),
       queueMax: required(given.git.queue_max),
@@ -227,6 +277,11 @@ export function deriveSettings(given: GivenSettings): Settings {
       delayMs: required(given.maintenance.delay),
       jobsMax: required(given.maintenance.jobs_max),
     },
+    packages: {
+      isEnabled: required(given.packages.enabled),
+      sizeBytesMax: sizesOf(given.packages),
+      ownerBytesMax: given.packages.owner_size_max,
+    },
     metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
     ssh: {
       host: given.ssh.listen_host ?? baseUrl.hostname,
@@ -236,6 +291,15 @@ export function deriveSettings(given: GivenSettings): Settings {
     },
     log: { level: required(given.log.level) },
   }
+}
+
+function sizesOf(given: GivenSettings['packages']): Settings['packages']['sizeBytesMax'] {
+  const sizes: Partial<Record<PackageFormat, number>> = {}
+  for (const format of PACKAGE_FORMATS) {
+    const bytes = given[`${format}_size_max`] ?? given.size_max
+    if (bytes !== undefined) sizes[format] = bytes
+  }
+  return sizes
 }
 
 function required<T>(value: T | undefined): T {

@@ -4,6 +4,7 @@ import type { Git } from '../cgi/git.js'
 import type { Journal } from '../cgi/journal.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
+import type { Registry } from '../registry/registry.js'
 import type { Database } from '../sql/database.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Mender } from './git/mender.js'
@@ -21,6 +22,7 @@ export interface Context {
   readonly mender: Mender
   readonly upkeep: Upkeep
   readonly queue: ProcessQueue
+  readonly registry: Registry
   readonly packCache: PackCache
   readonly throttle: Throttle
   readonly metrics: Metrics

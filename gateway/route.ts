@@ -9,7 +9,7 @@ import type { Context } from './context.js'
 
 /** How one door of the house speaks: its refusals, and whether it asks strangers who they are. */
 export interface Door {
-  readonly name: 'api' | 'git' | 'system'
+  readonly name: 'api' | 'git' | 'packages' | 'system'
   readonly challenges: boolean
   refuse(context: Context, failure: Failure): Reply
 }
@@ -17,7 +17,7 @@ export interface Door {
 /** A request that the gate has let through. */
 export interface Call<K extends AccessKind = AccessKind> {
   readonly request: Request
-  /** Percent-decoded. */
+  /** Percent-decoded, but for the rest of a path, which is as it was sent. */
   readonly params: Readonly<Record<string, string>>
   readonly grant: Grants[K]
 }
@@ -26,7 +26,10 @@ export interface Route<K extends AccessKind = AccessKind> {
   readonly door: Door
   /** A route for GET answers HEAD as well. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With parameters in braces: `/{owner}/{repo}/info/refs`. */
+  /**
+   * With parameters in braces: `/{owner}/{repo}/info/refs`. A last one in the form `{rest...}`
+   * takes all that follows, where no other path fits.
+   */
   readonly path: string
   /** The exact query that it is for, where others share its path: `service=git-upload-pack`. */
   readonly query?: string
@@ -54,6 +57,8 @@ interface Node {
   readonly literals: Map<string, Node>
   readonly routes: Map<string, AnyRoute>
   param: Node | undefined
+  /** Of all that follows. */
+  rest: Node | undefined
 }
 
 /**
@@ -86,15 +91,21 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
   }
 }
 
+const REST_SUFFIX = '...}'
+
 function keyOf(method: string, query: string | undefined): string {
   return query === undefined || query === '' ? method : `${method} ?${query}`
 }
 
 function createNode(): Node {
-  return { literals: new Map(), routes: new Map(), param: undefined }
+  return { literals: new Map(), routes: new Map(), param: undefined, rest: undefined }
 }
 
 function descend(node: Node, segment: string): Node {
+  if (segment.endsWith(REST_SUFFIX)) {
+    node.rest ??= createNode()
+    return node.rest
+  }
   if (segment.startsWith('{')) {
     node.param ??= createNode()
     return node.param
@@ -106,11 +117,13 @@ function descend(node: Node, segment: string): Node {
 
 function follow(root: Node, segments: readonly string[]): Node | undefined {
   let node: Node | undefined = root
+  let rest: Node | undefined
   for (const segment of segments) {
-    node = node?.literals.get(segment) ?? (segment === '' ? undefined : node?.param)
-    if (node === undefined) return undefined
+    rest = node.rest ?? rest
+    node = node.literals.get(segment) ?? (segment === '' ? undefined : node.param)
+    if (node === undefined) return rest
   }
-  return node
+  return node.routes.size > 0 ? node : rest
 }
 
 /** Where in a path each parameter stands. */
@@ -128,8 +141,15 @@ function namedSegments(
   segments: readonly string[],
 ): Record<string, string> {
   const named: Record<string, string> = {}
-  for (const [name, index] of parameters) named[name] = segments[index] ?? ''
+  for (const [name, index] of parameters) {
+    named[name] = isRest(name) ? segments.slice(index).join('/') : (segments[index] ?? '')
+  }
   return named
+}
+
+/** Whether a parameter of that name takes all that follows. */
+export function isRest(name: string): boolean {
+  return name.endsWith('...')
 }
 
 function allowed(node: Node): readonly string[] {

@@ -7,7 +7,14 @@ import { decodePercent, type Reply, type Request } from '../conf/http.js'
 import { admit } from './auth/gate.js'
 import { ANONYMOUS, identify } from './auth/identify.js'
 import type { Context } from './context.js'
-import type { AnyRoute, Call, Door, Found, RouteTable } from './route.js'
+import {
+  type AnyRoute,
+  type Call,
+  type Door,
+  type Found,
+  isRest,
+  type RouteTable,
+} from './route.js'
 
 export interface RouterOptions {
   readonly context: Context
@@ -92,7 +99,11 @@ function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
 
 function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {
   const decoded: Record<string, string> = {}
-  for (const name in segments) decoded[name] = decodePercent(segments[name] ?? '')
+  for (const name in segments) {
+    const sent = segments[name] ?? ''
+    if (isRest(name)) decoded[name.slice(0, -'...'.length)] = sent
+    else decoded[name] = decodePercent(sent)
+  }
   return decoded
 }
 

@@ -4,6 +4,8 @@ import { findGit, type Git } from '../cgi/git.js'
 import { openJournal } from '../cgi/journal.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
+import { FORMATS } from '../registry/formats.js'
+import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
 import { API_DOOR } from './api/door.js'
 import { swaggerRoutes } from './api/swagger.js'
@@ -20,6 +22,7 @@ import { createLocalBoard, createPackCache } from './git/warm.js'
 import { healthRoutes } from './health.js'
 import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
+import { routesOf } from './packages/routes.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
 import { openSshDoor } from './ssh/door.js'
@@ -48,13 +51,18 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Every route of the house. */
-export function allRoutes(collectMetrics: () => Promise<string>): readonly AnyRoute[] {
+/** Every route of the house; without registries where these are off. */
+export function allRoutes(
+  collectMetrics: () => Promise<string>,
+  { isEnabled: hasPackages }: Pick<Settings['packages'], 'isEnabled'>,
+): readonly AnyRoute[] {
+  const operations = OPERATIONS.filter(({ access }) => hasPackages || access.kind !== 'packages')
   return [
     ...healthRoutes(collectMetrics),
-    ...OPERATIONS.map(routeOf),
-    ...swaggerRoutes(OPERATIONS),
+    ...operations.map(routeOf),
+    ...swaggerRoutes(operations),
     ...GIT_ROUTES,
+    ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
   ]
 }
 
@@ -76,12 +84,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   metrics.watchPackCache(packCache)
   const { settings } = current
-  const upkeep = createUpkeep({ settings, log, db, git, journal, mender })
+  const registry = await openRegistry({ settings: () => current.settings, db, log })
+  const upkeep = createUpkeep({ settings, log, db, git, journal, registry, mender })
   const context: Context = {
     get settings() {
       return current.settings
     },
-    ...{ log, db, git, journal, mender, upkeep, queue, packCache, throttle, metrics },
+    ...{ log, db, git, journal, mender, upkeep, queue, registry, packCache, throttle, metrics },
   }
   const collectMetrics = options.collectMetrics ?? (() => metrics.registry.metrics())
   const { upstream, listen: address, trustedProxies } = current.settings.http
@@ -90,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     trustedProxies,
     handle: createRouter({
       context,
-      table: createRouteTable(allRoutes(collectMetrics)),
+      table: createRouteTable(allRoutes(collectMetrics, settings.packages)),
       doorOfUnknown: API_DOOR,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
     }),
@@ -104,12 +113,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: listener.port,
     metrics,
     reload(settings) {
-      current.settings = { ...current.settings, git: settings.git, log: settings.log }
+      const { git, packages, log: logging } = settings
+      current.settings = { ...current.settings, git, packages, log: logging }
       log.level = settings.log.level
     },
     async stop() {
       const { shutdownGraceMs: graceMs } = current.settings.http
       await Promise.all([listener.drain(graceMs), sshDoor?.drain(graceMs), upkeep.stop()])
+      await registry.stop()
       await closeDatabase(db)
     },
   }

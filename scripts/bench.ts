@@ -7,10 +7,13 @@ import { join } from 'node:path'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
+import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
-const BENCHMARKS: readonly Benchmark[] = [HTTP_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK]
+const BENCHMARKS: readonly Benchmark[] = [
+  ...[HTTP_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK, PACKAGES_BENCHMARK],
+]
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -3,7 +3,7 @@
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
 import type { Repository } from './repositories.js'
-import type { User } from './users.js'
+import type { Owner, User } from './users.js'
 
 /** From least to most; each holds what stands before it. */
 const ACCESS_MODES = ['none', 'read', 'write', 'admin', 'owner'] as const
@@ -34,6 +34,24 @@ export async function accessToRepository(
     .map((grant) => accessOfGrant(grant, repository))
     .reduce(higher, accessOfAnyone(repository, ['public', 'limited']))
 }
+
+/** The most that `user`, or anyone without an account, may do with the packages of an owner. */
+export async function accessToPackages(
+  db: Database,
+  user: User | undefined,
+  owner: Owner,
+): Promise<AccessMode> {
+  if (user === undefined) return owner.visibility === 'public' ? 'read' : 'none'
+  if (!user.isActive || user.isLoginProhibited) return 'none'
+  if (user.isAdmin || user.id === owner.id) return 'owner'
+  const ofAnyone = owner.visibility === 'private' ? 'none' : 'read'
+  if (owner.kind === 'user') return ofAnyone
+  const teams = await selectRows<{ mode: AccessMode }>(db, SELECT_TEAM_MODES, [owner.id, user.id])
+  return teams.map(({ mode }) => higher('read', mode)).reduce(higher, ofAnyone)
+}
+
+const SELECT_TEAM_MODES = `select t.permission as mode from team_members m
+  join teams t on t.id = m.team_id where t.organization_id = ? and m.user_id = ?`
 
 function accessOfAnyone(repository: Repository, visible: readonly string[]): AccessMode {
   return !repository.isPrivate && visible.includes(repository.owner.visibility) ? 'read' : 'none'

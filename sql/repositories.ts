@@ -126,6 +126,16 @@ export async function findRepositoryById(
   return found
 }
 
+/** The repositories of those ids; fewer where some have gone. */
+export async function findRepositoriesById(
+  db: Database,
+  repositoryIds: readonly number[],
+): Promise<readonly Repository[]> {
+  if (repositoryIds.length === 0) return []
+  const places = repositoryIds.map(() => '?').join()
+  return await selectRepositories(db, `where r.id in (${places})`, repositoryIds)
+}
+
 /** The repository that once had that name. */
 export async function findRedirect(
   db: Database,

@@ -155,7 +155,9 @@ class Answers {
   readonly #reader: Connection
   /** https://sqlite.org/pragma.html#pragma_data_version: changes with each commit of others. */
   readonly #version: Statement
-  readonly #known = new Map<string, readonly unknown[]>()
+  /** By the text of a question, which is mostly the same few, and then by its values. */
+  readonly #known = new Map<string, Map<string, readonly unknown[]>>()
+  #knownCount = 0
   #knownVersion: unknown
 
   constructor(reader: Connection) {
@@ -165,16 +167,27 @@ class Answers {
 
   ask(sql: string, values: readonly unknown[]): readonly unknown[] {
     const version = this.#version.get()
-    if (version !== this.#knownVersion) this.#known.clear()
+    if (version !== this.#knownVersion) this.#forget()
     this.#knownVersion = version
-    const key = `${values.map(keyOf).join()} ${sql}`
-    const known = this.#known.get(key)
+    const key = values.map(keyOf).join()
+    const known = this.#known.get(sql)?.get(key)
     if (known !== undefined) return known
     const rows = Object.freeze(prepare(this.#reader, sql).all(values).map(Object.freeze))
     if (rows.length > ANSWER_ROWS_MAX) return rows
-    if (this.#known.size >= ANSWERS_MAX) this.#known.clear()
-    this.#known.set(key, rows)
+    if (this.#knownCount >= ANSWERS_MAX) this.#forget()
+    this.#keep(sql, key, rows)
     return rows
+  }
+
+  #keep(sql: string, key: string, rows: readonly unknown[]): void {
+    const ofQuestion = this.#known.get(sql) ?? new Map<string, readonly unknown[]>()
+    this.#known.set(sql, ofQuestion.set(key, rows))
+    this.#knownCount += 1
+  }
+
+  #forget(): void {
+    this.#known.clear()
+    this.#knownCount = 0
   }
 }
 

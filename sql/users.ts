@@ -121,11 +121,7 @@ export async function findUser(db: Database, name: string): Promise<User | undef
 
 /** The user or the organization of that name, in whatever case it is written. */
 export async function findOwner(db: Database, name: string): Promise<Owner | undefined> {
-  const [row] = await selectRows<OwnerRow>(
-    db,
-    `select ${OWNER_COLUMNS} from owners o where o.name_lower = ?`,
-    [foldCase(name)],
-  )
+  const [row] = await selectRows<OwnerRow>(db, SELECT_OWNER, [foldCase(name)])
   return row === undefined ? undefined : ownerOf(row)
 }
 
@@ -188,7 +184,7 @@ export async function deleteUser(db: Database, userId: number): Promise<boolean>
     return (await db('owners').where({ id: userId, kind: 'user' }).delete()) > 0
   } catch (error) {
     if (!isReferenceViolation(error)) throw error
-    throw new Failure('conflict', 'The user still owns repositories.', { cause: error })
+    throw new Failure('conflict', 'The user still owns repositories or packages.', { cause: error })
   }
 }
 
@@ -196,6 +192,8 @@ export async function deleteUser(db: Database, userId: number): Promise<boolean>
 export const OWNER_COLUMNS = `o.id as owner_id, o.kind as owner_kind, o.name as owner_name,
   o.full_name as owner_full_name, o.description as owner_description, o.website as owner_website,
   o.location as owner_location, o.visibility as owner_visibility, o.created_at as owner_created_at`
+
+const SELECT_OWNER = `select ${OWNER_COLUMNS} from owners o where o.name_lower = ?`
 
 export interface OwnerRow {
   readonly owner_id: number

@@ -106,11 +106,10 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
   'gateway/api/v1/operations.ts':
     'a list; api/swagger.test.ts and the credentials matrix go through it',
+  'conf/package.ts': 'shapes and a list without behaviour',
   'gateway/context.ts': 'a shape without behaviour',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
   'gateway/jobs/job.ts': 'a shape without behaviour',
-  'gateway/git/read-buffers.ts':
-    'by pack-file.test.ts and growing-file.test.ts, which read into them',
   'gateway/git/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
   'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
   'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
@@ -118,6 +117,13 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/ssh/session.ts': 'by journeys/ssh-push.test.ts, through sshd',
   'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
   'gateway/worker.ts': 'by journeys/signals.test.ts, as a process',
+  'registry/archive/byte-source.ts': 'a shape without behaviour',
+  'registry/archive/zip-extra.ts': 'by zip-layout.test.ts and zip-paths.test.ts, on both headers',
+  'registry/swift/publish.ts': 'by swift/format.test.ts and journeys/swift-protocol.test.ts',
+  'registry/swift/release.ts': 'by journeys/swift-protocol.test.ts, which reads its documents',
+  'registry/format.ts': 'a shape; conformance/package-format.ts tries what it promises',
+  'registry/formats.ts': 'a list; gateway/server.test.ts goes through it',
+  'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
   'sql/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
   'sql/dialect.ts': 'by database.test.ts, on both databases',
   'sql/migrations/': 'by migrate.test.ts, up and down on both databases',
@@ -125,6 +131,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'sql/page.ts': 'by the lists of users.test.ts and tokens.test.ts',
   'sql/retry.ts': 'by database.test.ts, with real deadlocks',
   'sql/sqlite-client.ts': 'by database.test.ts and errors.test.ts',
+  'conf/read-buffers.ts':
+    'by pack-file.test.ts, growing-file.test.ts and storage/files.test.ts, which read into them',
+  'registry/storage/storage.ts': 'a shape; conformance/blob-storage.ts tries what it promises',
   'conf/limits.ts': 'numbers without behaviour; each is tried where it is used',
 }
 
@@ -164,10 +173,16 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   execa: /^cgi\/leader\.ts$/,
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
+  'lru-cache': /^registry\/(?:documents|blob-bodies)\.ts$/,
+  'modern-tar': /^registry\/archive\/tar\.ts$/,
+  'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/forward\.ts$/,
   'prom-client': /^gateway\/(?:metrics|request-times)\.ts$/,
   'smol-toml': /^conf\/load\.ts$/,
+  s3mini: /^registry\/storage\/s3\.ts$/,
   pino: /^conf\/log\.ts$/,
+  semver: /^registry\/(?:go\/module-version|swift\/versions)\.ts$/,
+  yauzl: /^registry\/archive\/zip\.ts$/,
 }
 
 /** The files outside test/ that import the library or a part of it. */

@@ -28,6 +28,8 @@ export function pageOf(query: { page?: number; limit?: number }): Page {
 export interface PageReply {
   /** Below `/api/v1`. */
   readonly path: string
+  /** What else the list was asked for, so that the other pages are of the same one. */
+  readonly query?: Readonly<Record<string, string | undefined>>
   readonly page: Page
   readonly total: number
 }
@@ -36,12 +38,15 @@ export interface PageReply {
 export function pageReply(
   context: Context,
   entries: readonly unknown[],
-  { path, page, total }: PageReply,
+  { path, query = {}, page, total }: PageReply,
 ): Reply {
-  const base = `${context.settings.http.baseUrl}${API_PREFIX}${path}`
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value ? `${name}=${encodeURIComponent(value)}&` : [],
+  )
+  const base = `${context.settings.http.baseUrl}${API_PREFIX}${path}?${given.join('')}`
   const last = Math.max(1, Math.ceil(total / page.limit))
   const link = (number: number, relation: string) =>
-    `<${base}?limit=${page.limit}&page=${number}>; rel="${relation}"`
+    `<${base}limit=${page.limit}&page=${number}>; rel="${relation}"`
   const links: string[] = []
   if (page.page < last) links.push(link(page.page + 1, 'next'), link(last, 'last'))
   if (page.page > 1 && last > 1) {

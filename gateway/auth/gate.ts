@@ -2,7 +2,7 @@
 
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
-import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
+import { type AccessMode, accessToPackages, accessToRepository, atLeast } from '../../sql/access.js'
 import type { Database } from '../../sql/database.js'
 import { deployKeyAccess } from '../../sql/deploy-keys.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
@@ -28,6 +28,13 @@ export type Access =
       /** All of it can be had so, and strangers are not given all of a large one. */
       readonly isDownload?: true
     }
+  /** What the caller may do with the packages of `{owner}`. */
+  | {
+      readonly kind: 'packages'
+      readonly mode: 'read' | 'write'
+      /** Strangers are refused, whatever they might see. */
+      readonly isSignedIn?: true
+    }
   /** The right to create repositories in the organization `{org}`. */
   | { readonly kind: 'organization-repositories' }
 
@@ -50,6 +57,12 @@ export interface Grants {
     readonly mode: AccessMode
     /** The path names a repository that has moved; `repository` is where it is now. */
     readonly hasMoved: boolean
+  }
+  readonly packages: {
+    readonly who: Identity
+    /** Absent for an anonymous caller. */
+    readonly user: User | undefined
+    readonly owner: Owner
   }
   readonly 'organization-repositories': {
     readonly who: Identity
@@ -83,6 +96,7 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   'signed-in': admitSignedIn,
   account: admitAccount,
   repository: admitRepository,
+  packages: admitPackages,
   'organization-repositories': admitOrganization,
 }
 
@@ -155,7 +169,7 @@ async function admitRepository(
     if (challenges) refuseAnonymous(who)
     throw new Failure('not_found', NOT_FOUND_MESSAGE)
   }
-  refusePublicOnly(who, repository)
+  refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
   if (!atLeast(mode, access.mode)) {
@@ -189,10 +203,54 @@ const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> 
   owner: 'user should be the owner of the repo',
 }
 
-function refusePublicOnly(who: Identity, repository?: Repository): void {
-  if (who.kind !== 'user' || who.scopes === undefined || !isPublicOnly(who.scopes)) return
-  if (repository?.isPrivate === false && repository.owner.visibility === 'public') return
-  throw new Failure('forbidden', 'token scope is limited to public repos')
+/** A token for public things alone opens nothing of an owner whom not everybody sees. */
+function refusePublicOnly(who: Identity, owner?: Owner, isPrivate = false): void {
+  if (owner?.visibility === 'public' && !isPrivate) return
+  if (holdsPublicOnly(who)) throw new Failure('forbidden', 'token scope is limited to public repos')
+}
+
+function holdsPublicOnly(who: Identity): boolean {
+  return who.kind === 'user' && who.scopes !== undefined && isPublicOnly(who.scopes)
+}
+
+/**
+ * What a caller may do with a repository to which something leads that was let through already;
+ * `none` where there seems to be no repository.
+ */
+export async function accessToLinked(
+  db: Database,
+  who: Identity,
+  repository: Repository,
+): Promise<AccessMode> {
+  const isPublic = repository.owner.visibility === 'public' && !repository.isPrivate
+  return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
+}
+
+/**
+ * A stranger hears the same of an owner who is private and of one who is not there, and so does
+ * whoever is signed in. Who may read and not write is told so as clients of registries expect it.
+ */
+async function admitPackages(
+  db: Database,
+  { who, access, params, challenges }: Question<'packages'>,
+): Promise<Grants['packages']> {
+  if (access.mode === 'write' || access.isSignedIn) refuseAnonymous(who)
+  const user = who.kind === 'user' ? who.user : undefined
+  const owner = await findOwner(db, params['owner'] ?? '')
+  const mode =
+    owner === undefined || who.kind === 'deploy-key'
+      ? 'none'
+      : await accessToPackages(db, user, owner)
+  if (owner === undefined || mode === 'none') {
+    if (challenges) refuseAnonymous(who)
+    throw new Failure('not_found', NOT_FOUND_MESSAGE)
+  }
+  refusePublicOnly(who, owner)
+  if (!atLeast(mode, access.mode)) {
+    const message = `You may not change the packages of ${owner.name}.`
+    throw new Failure(challenges ? 'sign_in_required' : 'forbidden', message)
+  }
+  return { who, user, owner }
 }
 
 async function admitOrganization(

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import { readPresentState } from '../../cgi/repository-state.js'
 import { UploadPackError } from '../../cgi/upload-pack.js'
+import { type ByteRange, cutRange, readByteRange } from '../../conf/byte-range.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
 import type { Grants } from '../auth/gate.js'
-import { type ByteRange, cutRange, readByteRange } from '../byte-range.js'
 import type { Context } from '../context.js'
 import { readCapabilities } from './normal-request.js'
 import type { WarmAnswer, WarmQuestion } from './pack-cache.js'
@@ -80,7 +80,9 @@ export async function sendBundle(
   if (pack.bytes === undefined) return { status: 200, headers, body: stream() }
   const totalBytes = bundle.header.byteLength + pack.bytes
   headers.push(['Accept-Ranges', 'bytes'])
-  const range = readByteRange(wantedRange, totalBytes)
+  const found = readByteRange(wantedRange, totalBytes)
+  // A client that asks for what is not there is better off with all of it.
+  const range = found === 'outside' ? undefined : found
   const { start, end } = range ?? { start: 0, end: totalBytes }
   const bodyBytes = end - start
   if (range !== undefined)

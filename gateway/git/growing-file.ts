@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { readOnce } from '../../conf/chunks.js'
-import { borrowBuffer } from './read-buffers.js'
+import { borrowBuffer } from '../../conf/read-buffers.js'
 
 const readAt = promisify(read)
 

@@ -1,12 +1,9 @@
 /** The file of an answer of git that is kept: its bytes, and checksums that tell damage. */
 
-import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
-import { borrowBuffer } from './read-buffers.js'
-
-const readAt = promisify(read)
+import { readChunks } from '../../conf/read-buffers.js'
 
 /**
  * After the answer stand a checksum of each piece, then the answer's length, a mark, and a checksum
@@ -38,7 +35,7 @@ export async function sealPack(path: string, bytes: number): Promise<void> {
   try {
     const end = Buffer.alloc(Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES)
     let piece = 0
-    for await (const chunk of readChunks(handle.fd, bytes)) {
+    for await (const chunk of answerOf(handle.fd, bytes)) {
       for (const part of piecesOf(chunk)) {
         end.writeUInt32LE(crc32(part), piece * CHECKSUM_BYTES)
         piece += 1
@@ -90,7 +87,7 @@ export async function* readPack(
   isChecked: boolean,
 ): AsyncGenerator<Uint8Array> {
   let piece = 0
-  for await (const chunk of readChunks(file, bytes)) {
+  for await (const chunk of answerOf(file, bytes)) {
     if (isChecked) {
       for (const part of piecesOf(chunk)) {
         if (crc32(part) !== checksums.readUInt32LE(piece * CHECKSUM_BYTES)) {
@@ -103,21 +100,10 @@ export async function* readPack(
   }
 }
 
-/** The first bytes of a file, in chunks that are whole pieces, but for the last one. */
-async function* readChunks(file: number, bytes: number): AsyncGenerator<Uint8Array> {
-  let position = 0
-  while (position < bytes) {
-    const buffer = borrowBuffer()
-    try {
-      const wanted = Math.min(buffer.bytes.byteLength, bytes - position)
-      const { bytesRead } = await readAt(file, buffer.bytes, 0, wanted, position)
-      if (bytesRead !== wanted) throw new DamagedPack('a kept answer was cut short')
-      position += bytesRead
-      yield buffer.bytes.subarray(0, bytesRead)
-    } finally {
-      buffer.giveBack()
-    }
-  }
+/** The answer that a file begins with, in chunks that are whole pieces, but for the last one. */
+function answerOf(file: number, bytes: number): AsyncIterable<Uint8Array> {
+  const cutShort = () => new DamagedPack('a kept answer was cut short')
+  return readChunks(file, { start: 0, end: bytes, cutShort })
 }
 
 function* piecesOf(chunk: Uint8Array): Generator<Uint8Array> {

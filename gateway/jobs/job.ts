@@ -4,6 +4,7 @@ import type { Git } from '../../cgi/git.js'
 import type { Journal } from '../../cgi/journal.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
+import type { Registry } from '../../registry/registry.js'
 import type { Database } from '../../sql/database.js'
 
 /** What every job may reach. */
@@ -13,6 +14,7 @@ export interface JobContext {
   readonly db: Database
   readonly git: Git
   readonly journal: Journal
+  readonly registry: Registry
   /** To be told when git was ended in the middle of its work. */
   readonly mender: { pushWasCut(): void }
 }

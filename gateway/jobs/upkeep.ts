@@ -4,6 +4,7 @@ import { enqueueJob } from '../../sql/jobs.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 import { createJobRunner } from './runner.js'
+import { SWEEP_PACKAGES } from './sweep-packages.js'
 import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
 
 export interface Upkeep {
@@ -15,7 +16,7 @@ export interface Upkeep {
   stop(): Promise<void>
 }
 
-const KINDS: readonly JobKind[] = [MAINTAIN_REPOSITORY, SWEEP_REPOSITORIES]
+const KINDS: readonly JobKind[] = [MAINTAIN_REPOSITORY, SWEEP_PACKAGES, SWEEP_REPOSITORIES]
 
 /** The upkeep of one gateway process; where the settings say so, there is none. */
 export function createUpkeep(context: JobContext): Upkeep {

@@ -1,9 +1,12 @@
 /** `gatehouse doctor`: looks at everything that a start needs, and says what to put right. */
 
-import { access, constants, mkdir, statfs } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { access, constants, mkdir, statfs, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { findGit } from '../../cgi/git.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
+import { openStorage } from '../../registry/storage/open.js'
 import { closeDatabase, openDatabase } from '../../sql/database.js'
 import { migrationStatus } from '../../sql/migrate.js'
 import type { Command } from './command.js'
@@ -22,6 +25,7 @@ const LOOKS: readonly Look[] = [
   { name: 'database', run: lookAtDatabase },
   { name: 'git', run: lookAtGit },
   { name: 'disk', run: lookAtDisk },
+  { name: 'blobs', run: lookAtBlobs },
   { name: 'limits', run: lookAtLimits },
   { name: 'sshd', run: lookAtSshd },
 ]
@@ -48,7 +52,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about: 'Checks configuration, database, git, disk, limits and sshd; exit 1 for a fault.',
+    about: 'Checks configuration, database, git, disk, blobs, limits and sshd; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {
@@ -94,6 +98,37 @@ async function lookAtDisk({ data }: Settings): Promise<string> {
   const freeGib = (freeBytes / 1_073_741_824).toFixed(1)
   if (freeBytes < FREE_BYTES_MIN) throw new Error(`${data.dir} has ${freeGib} GiB free`)
   return `${data.dir} can be written, ${freeGib} GiB free`
+}
+
+/** Keeps a small blob, reads it and removes it. */
+async function lookAtBlobs(settings: Settings): Promise<string> {
+  const { location } = settings.blobs
+  const isFolder = location.kind === 'files'
+  const place = isFolder ? location.folder : `bucket ${location.bucket} at ${location.origin}`
+  try {
+    const storage = await openStorage(settings)
+    const content = randomBytes(64)
+    const digest = createHash('sha256').update(content).digest('hex')
+    const key = `${digest}-${randomBytes(8).toString('hex')}`
+    const path = join(storage.incomingFolder, key)
+    await writeFile(path, content, { mode: 0o600 })
+    await storage.put(key, { path, bytes: content.length })
+    const chunks: Buffer[] = []
+    for await (const chunk of await storage.open(key, { start: 0, end: content.length })) {
+      chunks.push(Buffer.from(chunk))
+    }
+    await storage.remove(key)
+    if (!Buffer.concat(chunks).equals(content)) throw new Error('other bytes came back')
+  } catch (error) {
+    throw new Error(`${place} cannot be used: ${reasonOf(error)}`)
+  }
+  return `${place} can be written`
+}
+
+/** What is said at the bottom of an error, where a system names its own trouble. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
 /** Each clone and push holds a handful of files open. */

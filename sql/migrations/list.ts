@@ -5,6 +5,7 @@ import * as accounts from './0001-accounts.js'
 import * as repositories from './0002-repositories.js'
 import * as jobs from './0003-jobs.js'
 import * as keys from './0004-keys.js'
+import * as packages from './0005-packages.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002-repositories', ...repositories },
   { name: '0003-jobs', ...jobs },
   { name: '0004-keys', ...keys },
+  { name: '0005-packages', ...packages },
 ]

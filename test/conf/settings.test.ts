@@ -61,6 +61,19 @@ t.test('a database that is neither SQLite nor MySQL is refused', async (t) => {
   }
 })
 
+t.test('blobs follow the data folder unless they are elsewhere', async (t) => {
+  const moved = settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' })
+  t.strictSame(moved.blobs, {
+    location: { kind: 'files', folder: '/srv/code/blobs' },
+    isRedirected: false,
+  })
+  const elsewhere = settingsOf({ GATEHOUSE_BLOBS_URL: 'file:b', GATEHOUSE_BLOBS_REDIRECT: 'true' })
+  t.strictSame(elsewhere.blobs, {
+    location: { kind: 'files', folder: resolve('b') },
+    isRedirected: true,
+  })
+})
+
 t.test('the example file loads as it is', async (t) => {
   t.match(loadSettings({ GATEHOUSE_CONFIG: EXAMPLE }).http.baseUrl, 'http://127.0.0.1:3000')
 })
@@ -85,8 +98,18 @@ const SAMPLES: Readonly<Record<string, string | number>> = {
   'http.workers': 4,
   'http.upstream': 'http://127.0.0.1:8080',
   'database.url': 'mysql://gatehouse:password@127.0.0.1:3306/gatehouse',
+  'blobs.url': 's3://key:secret@s3.example.org/packages?region=us-east-1',
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
+  'packages.size_max': '5GiB',
+  'packages.alpine_size_max': '1GiB',
+  'packages.composer_size_max': '1GiB',
+  'packages.cran_size_max': '1GiB',
+  'packages.debian_size_max': '1GiB',
+  'packages.generic_size_max': '1GiB',
+  'packages.go_size_max': '1GiB',
+  'packages.swift_size_max': '1GiB',
+  'packages.owner_size_max': '100GiB',
   'metrics.token': 'a long random text',
   'ssh.socket': '/run/gatehouse/ssh.sock',
   'ssh.listen_host': 'code.example.org',

@@ -2,7 +2,13 @@
 
 import t from 'tap'
 import { API_DOOR } from '../../gateway/api/door.js'
-import { type AnyRoute, createRouteTable, type Found, type Route } from '../../gateway/route.js'
+import {
+  type AnyRoute,
+  createRouteTable,
+  type Found,
+  isRest,
+  type Route,
+} from '../../gateway/route.js'
 
 function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
   return {
@@ -75,6 +81,55 @@ t.test('what no route has is nothing', async (t) => {
   ]) {
     t.equal(find('GET', path), undefined, path)
   }
+})
+
+const RESTS = createRouteTable([
+  aRoute('GET', '/{owner}/go/{rest...}'),
+  aRoute('PUT', '/{owner}/go/upload'),
+  aRoute('GET', '/{owner}/go/{name}/info'),
+  aRoute('POST', '/{owner}/go/{name}/{rest...}'),
+  aRoute('GET', '/{owner}/files/{rest...}'),
+  aRoute('DELETE', '/{owner}/files/{rest...}'),
+])
+
+/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+function findRest(method: string, path: string): string | undefined {
+  const found = RESTS.find(method, path, '')
+  if (found === undefined) return undefined
+  if (!('route' in found)) return `allow ${found.allow.join(', ')}`
+  const named = Object.entries(found.segments).map(([name, value]) => ` ${name}=${value}`)
+  return `${found.route.method} ${found.route.path}${named.join('')}`
+}
+
+t.test('the rest of a path is one parameter, as it was sent', async (t) => {
+  const rest = (path: string) => findRest('GET', `/a/files/${path}`)
+  const route = 'GET /{owner}/files/{rest...} owner=a rest...='
+  for (const path of [
+    ...['x', 'x/y', 'x/y/@v/v1.0.0.zip', 'x%2Fy/%2e%2e/%', '../..', 'files/files', '__proto__'],
+    ...['x/', 'x//y', '/x', '//', ''],
+  ]) {
+    t.equal(rest(path), `${route}${path}`, path)
+  }
+  t.equal(findRest('HEAD', '/a/files/x/y'), `${route}x/y`)
+  t.equal(findRest('PUT', '/a/files/x/y'), 'allow GET, DELETE, HEAD')
+  t.equal(findRest('GET', '/a/files'), undefined, 'a rest has a segment at least')
+  t.equal(findRest('GET', '//files/x'), undefined)
+})
+
+t.test('a rest takes what nothing more exact fits', async (t) => {
+  const rest = '/{owner}/go/{rest...} owner=a rest...='
+  t.equal(findRest('PUT', '/a/go/upload'), 'PUT /{owner}/go/upload owner=a')
+  t.equal(findRest('PUT', '/a/go/uploads'), 'allow GET, HEAD')
+  t.equal(findRest('GET', '/a/go/mod/info'), 'GET /{owner}/go/{name}/info owner=a name=mod')
+  t.equal(findRest('GET', '/a/go/mod'), `GET ${rest}mod`)
+  const within = 'POST /{owner}/go/{name}/{rest...} owner=a name=mod rest...='
+  t.equal(findRest('POST', '/a/go/mod/x/info'), `${within}x/info`)
+  t.equal(findRest('POST', '/a/go/mod/info/x'), `${within}info/x`)
+})
+
+t.test('a parameter that takes the rest is known by its name', async (t) => {
+  t.equal(isRest('rest...'), true)
+  for (const name of ['rest', '...rest', 'rest..', '']) t.equal(isRest(name), false, name)
 })
 
 t.test('two routes for one place are a mistake that stops the start', async (t) => {

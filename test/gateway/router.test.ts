@@ -14,7 +14,9 @@ import { refusal, startTown } from '../helpers/town.js'
 t.test('HEAD answers every GET of the API, with its head and no body', async (t) => {
   const { as } = await startTown(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
-  const values = { owner: 'ada', repo: 'r', username: 'ada' } as Record<string, string>
+  const values: Readonly<Record<string, string>> = {
+    ...{ owner: 'ada', repo: 'r', username: 'ada', type: 'generic', name: 'tool', version: '1.0' },
+  }
   const reads = OPERATIONS.filter(({ method }) => method === 'GET')
   t.ok(reads.length > 4)
   for (const { path } of reads) {

@@ -9,7 +9,7 @@ import { startGateway } from '../helpers/gateway.js'
 t.test(
   'only probes and the description are open, and only three routes are anyone’s',
   async (t) => {
-    const routes = allRoutes(async () => '')
+    const routes = allRoutes(async () => '', { isEnabled: true })
     const placesOf = (kind: string) =>
       routes
         .filter(({ access }) => access.kind === kind)
@@ -34,13 +34,27 @@ t.test(
   },
 )
 
+t.test('registries that are off have neither routes nor operations', async (t) => {
+  const countOf = (isEnabled: boolean) =>
+    allRoutes(async () => '', { isEnabled }).filter(({ access }) => access.kind === 'packages')
+      .length
+  t.equal(countOf(false), 0)
+  t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
+})
+
+/** Swift's client asks so whether its credentials are good, and changes nothing. */
+const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
+
 t.test('a write is never granted by read access or a read scope', async (t) => {
-  for (const { method, path, access, scopes, door } of allRoutes(async () => '')) {
-    const isRead = method === 'GET' || path.endsWith('/git-upload-pack')
+  for (const { method, path, access, scopes, door } of allRoutes(async () => '', {
+    isEnabled: true,
+  })) {
+    const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
     if (isRead) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     if (access.kind === 'repository') t.not(access.mode, 'read', place)
+    if (access.kind === 'packages') t.not(access.mode, 'read', place)
     t.ok(access.kind === 'account' || scopes.some((scope) => /^write:/.test(scope)), place)
   }
 })

@@ -6,6 +6,7 @@ import type { DatabaseLocation } from '../../conf/settings.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { migrate } from '../../sql/migrate.js'
 import { type Mariadb, startMariadb } from './mariadb.js'
+import { temporaryFolder } from './temporary.js'
 
 let server: Promise<Mariadb> | undefined
 
@@ -24,7 +25,8 @@ export async function freshLocation(
   t: Test,
   kind: DatabaseLocation['kind'],
 ): Promise<DatabaseLocation> {
-  if (kind === 'sqlite') return { kind, file: join(t.testdir(), 'data', 'gatehouse.db') }
+  if (kind === 'sqlite')
+    return { kind, file: join(await temporaryFolder(t), 'data', 'gatehouse.db') }
   return { kind, url: new URL(await (await sharedMariadb()).createSchema()) }
 }
 

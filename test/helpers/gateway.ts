@@ -19,6 +19,7 @@ import { createLocalBoard, createPackCache } from '../../gateway/git/warm.js'
 import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { type Server, startServer } from '../../gateway/server.js'
+import { openRegistry } from '../../registry/registry.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { migrate } from '../../sql/migrate.js'
 import { createOrganization, type Organization } from '../../sql/organizations.js'
@@ -96,10 +97,12 @@ export async function openContext(
   const link = createLocalBoard(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
   const mender = createMender(settings.data.dir, log)
+  const registry = await openRegistry({ settings: () => settings, db, log })
+  t.teardown(() => registry.stop())
   const context: Context = {
-    ...{ settings, log, db, git, queue, journal, mender },
+    ...{ settings, log, db, git, queue, journal, mender, registry },
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
-    upkeep: createUpkeep({ settings, log, db, git, journal, mender }),
+    upkeep: createUpkeep({ settings, log, db, git, journal, registry, mender }),
     throttle: createLocalThrottle(),
     metrics: createMetrics(),
   }

@@ -8,7 +8,7 @@ export interface Question {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly authorization?: string | undefined
-  /** Sent as JSON; a text is sent as it stands. */
+  /** Sent as JSON; a text and bytes are sent as they stand. */
   readonly body?: unknown
 }
 
@@ -16,6 +16,7 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  readonly bytes: Buffer
   /** The parsed body; undefined for an empty one. */
   readonly json: unknown
 }
@@ -35,10 +36,12 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 /** Sends one request to a port of this machine and reads the whole answer. */
 export async function ask(port: number, question: Question): Promise<Answer> {
   const { method = 'GET', path, authorization, body } = question
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+  const sentBody = isPlain ? body : JSON.stringify(body)
+  const isJson = sentBody !== undefined && !Buffer.isBuffer(sentBody)
   const headers: Record<string, string> = {
-    ...(text === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
+    ...(isJson ? { 'content-type': 'application/json' } : {}),
+    ...(sentBody === undefined ? {} : { 'content-length': String(Buffer.byteLength(sentBody)) }),
     ...(authorization === undefined ? {} : { authorization }),
     ...question.headers,
   }
@@ -48,14 +51,15 @@ export async function ask(port: number, question: Question): Promise<Answer> {
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
       response.on('end', () => {
-        const received = Buffer.concat(chunks).toString()
+        const bytes = Buffer.concat(chunks)
+        const received = bytes.toString()
         const isJson = response.headers['content-type']?.startsWith('application/json') === true
         const json = isJson && received !== '' ? JSON.parse(received) : undefined
         const { statusCode: status = 0 } = response
-        resolve({ status, headers: response.headers, text: received, json })
+        resolve({ status, headers: response.headers, text: received, bytes, json })
       })
     })
     sent.on('error', reject)
-    sent.end(text)
+    sent.end(sentBody)
   })
 }

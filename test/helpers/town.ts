@@ -13,6 +13,8 @@ export type Name = 'ada' | 'bob' | 'root' | 'anyone'
 export interface Town extends Gateway {
   readonly ada: User
   readonly bob: User
+  /** The header that says who somebody is. */
+  authorizationOf(name: Name): string | undefined
   /** Asks the API: `as('ada', 'GET', '/user')`. */
   as(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
   /** The folder of a repository. */
@@ -30,6 +32,7 @@ export async function startTown(t: Test, options: GatewayOptions = {}): Promise<
   }
   return {
     ...{ ...gateway, ada, bob },
+    authorizationOf: (name) => tokens.get(name),
     as: (name, method, path, body) =>
       gateway.ask({ method, path: `/api/v1${path}`, body, authorization: tokens.get(name) }),
     async pathOf(owner, name) {

@@ -1,10 +1,10 @@
 /** What a user may do with a repository follows from ownership, teams and collaboration. */
 
 import { t } from 'tap'
-import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
+import { type AccessMode, accessToPackages, accessToRepository, atLeast } from '../../sql/access.js'
 import type { Database } from '../../sql/database.js'
 import { findRepository, type Repository } from '../../sql/repositories.js'
-import { findUser, type User, type Visibility } from '../../sql/users.js'
+import { findOwner, findUser, type Owner, type User, type Visibility } from '../../sql/users.js'
 import { forEachMigrated } from '../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../helpers/rows.js'
 
@@ -125,4 +125,63 @@ await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) 
   t.equal(await accessToRepository(db, bob, repository), 'write')
   await aTeam(db, { ...wishes, permission: 'admin' })
   t.equal(await accessToRepository(db, bob, repository), 'admin')
+})
+
+/** An owner whom more or fewer people see. */
+async function seenBy(db: Database, owner: Owner, visibility: Visibility): Promise<Owner> {
+  await db('owners').where({ id: owner.id }).update({ visibility })
+  const found = await findOwner(db, owner.name)
+  if (found === undefined) throw new Error('the owner has gone')
+  return found
+}
+
+await forEachMigrated(
+  t,
+  'what packages strangers read follows from who sees the owner',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
+    const club = await anOrganization(db, 'club', ada.id)
+    const expected: readonly [Visibility, AccessMode, AccessMode][] = [
+      ['public', 'read', 'read'],
+      ['limited', 'none', 'read'],
+      ['private', 'none', 'none'],
+    ]
+    for (const [visibility, anonymous, signedIn] of expected) {
+      for (const account of [ada, club]) {
+        const owner = await seenBy(db, account, visibility)
+        const place = `${visibility} ${owner.kind}`
+        t.equal(await accessToPackages(db, undefined, owner), anonymous, place)
+        t.equal(await accessToPackages(db, bob, owner), signedIn, place)
+        t.equal(await accessToPackages(db, ada, owner), 'owner', `${place}: its own`)
+        t.equal(await accessToPackages(db, root, owner), 'owner', `${place}: a site admin`)
+      }
+    }
+  },
+)
+
+await forEachMigrated(t, 'members read packages, and teams may do what they say', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const club = await anOrganization(db, 'club', ada.id)
+  const other = await anOrganization(db, 'other', ada.id)
+  const wishes = { organizationId: club.id, memberIds: [bob.id] }
+  for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
+    await aTeam(db, { ...wishes, permission })
+    for (const visibility of ['public', 'limited', 'private'] as const) {
+      const owner = await seenBy(db, club, visibility)
+      const mode = permission === 'none' ? 'read' : permission
+      t.equal(await accessToPackages(db, bob, owner), mode, `${permission} ${visibility}`)
+    }
+  }
+  const elsewhere = await seenBy(db, other, 'private')
+  t.equal(await accessToPackages(db, bob, elsewhere), 'none', 'of another organization')
+  await aTeam(db, { ...wishes, permission: 'read' })
+  t.equal(await accessToPackages(db, bob, club), 'owner', 'of several teams the widest counts')
+})
+
+await forEachMigrated(t, 'who is shut out has no packages, whatever they were', async (t, db) => {
+  const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
+  const root = await aUser(db, 'root')
+  const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
+  for (const user of [ada, barred]) t.equal(await accessToPackages(db, user, ada), 'none')
 })

@@ -7,6 +7,7 @@ import {
   createRepository,
   deleteRepository,
   findRedirect,
+  findRepositoriesById,
   findRepository,
   listRepositoriesOf,
   updateRepository,
@@ -237,5 +238,22 @@ await forEachMigrated(
     const listed: string[] = []
     for await (const storage of allStorages(db)) listed.push(storage)
     t.strictSame(listed.sort(), expected)
+  },
+)
+
+await forEachMigrated(
+  t,
+  'repositories are found by their ids, as many as are there',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const one = await aRepository(db, ada.id, 'one')
+    await aRepository(db, ada.id, 'two')
+    const three = await aRepository(db, ada.id, 'three', { isPrivate: true })
+    const found = await findRepositoriesById(db, [three.id, 999, one.id])
+    t.strictSame(
+      [...found].sort((a, b) => a.id - b.id),
+      [one, three],
+    )
+    t.strictSame(await findRepositoriesById(db, []), [])
   },
 )

@@ -166,7 +166,7 @@ await forEachMigrated(t, 'with a user go the tokens, but not the repositories', 
   await aToken(db, ada.id)
   await t.rejects(deleteUser(db, ada.id), {
     failure: 'conflict',
-    message: 'The user still owns repositories.',
+    message: 'The user still owns repositories or packages.',
   })
   t.ok(await findTokenWithUser(db, TOKEN_HASH), 'and nothing has gone')
   await db('repositories').where({ id: repository.id }).delete()

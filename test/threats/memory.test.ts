@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Test, t } from 'tap'
+import { t } from 'tap'
+import { stayFlat } from '../helpers/flat-memory.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { fetchBody, gitRequest } from '../helpers/git-requests.js'
 import { connectTo } from '../helpers/raw-http.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { gitProcessesOf, peaksDuring, until, workersOf } from '../helpers/server-processes.js'
+import { gitProcessesOf, until } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const MIB = 1_048_576
 const FILES = isFullSize ? 8 : 4
 const FILE_BYTES = (isFullSize ? 128 : 25) * MIB
-const WORKER_BYTES_MAX = 150 * MIB
 /** How a slow client reads, and what it takes before it leaves. */
 const SLOW_BYTES_PER_SECOND = 20_000_000
 const SLOW_BYTES = isFullSize ? 200_000_000 : 60_000_000
@@ -51,22 +51,6 @@ t.test('a large push and a large clone do not grow the gateway', async (t) => {
     t.strictSame(left, [], 'no git process is left')
   })
 })
-
-/** Does something while no worker may grow beyond the bound. */
-async function stayFlat(
-  t: Test,
-  gatehouse: Gatehouse,
-  what: string,
-  action: () => Promise<void>,
-): Promise<void> {
-  const workers = await workersOf(gatehouse.pid)
-  const startedAtMs = Date.now()
-  const peaks = await peaksDuring(workers, action)
-  const mib = peaks.map((bytes) => Math.round(bytes / MIB)).join(' and ')
-  t.ok(Math.max(...peaks) < WORKER_BYTES_MAX, `workers stay small during ${what}: ${mib} MiB`)
-  t.comment(`${what}: workers at most ${mib} MiB, in ${Date.now() - startedAtMs} ms`)
-  t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
-}
 
 /** Content that git can neither compress nor compare: it is told not to try. */
 async function commitRandomFiles(copy: WorkingCopy): Promise<string> {

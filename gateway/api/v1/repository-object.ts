@@ -140,7 +140,12 @@ export async function repositoryObject(
     },
   }
   // So large an object takes ten times as long to be spread from its parts.
-  return Object.assign({}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences)
+  const object = Object.assign(
+    ...([{}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences] as const),
+  )
+  // Nobody can wish for what the house leaves out.
+  if (!context.settings.packages.isEnabled) object.has_packages = false
+  return object
 }
 
 function sshUrl(context: Context, fullName: string): string {

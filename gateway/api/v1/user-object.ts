@@ -96,7 +96,8 @@ export async function findVisibleUser(
   return user
 }
 
-function isVisible(user: User, viewer: User | undefined): boolean {
+/** Whether `viewer` may see that there is such an account. */
+export function isVisible(user: Owner, viewer: User | undefined): boolean {
   if (user.visibility === 'public') return true
   if (viewer === undefined) return false
   return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id

@@ -31,3 +31,12 @@ t.test('links come as next, last, first, prev, and only where they lead somewher
   t.equal(links(9, 35), '1 "first",4 "prev"')
   t.equal(links(9, 5), undefined)
 })
+
+t.test('links keep what else the list was asked for', async (t) => {
+  const { context } = await openContext(t)
+  const query = { q: 'a&b=c ü', type: undefined, sort: '' }
+  const options = { path: '/x', query, page: { page: 1, limit: 10 }, total: 11 }
+  const headers = new Map(pageReply(context, [], options).headers)
+  const next = `${BASE_URL}/api/v1/x?q=a%26b%3Dc%20%C3%BC&limit=10&page=2`
+  t.equal(headers.get('Link'), `<${next}>; rel="next",<${next}>; rel="last"`)
+})

@@ -51,7 +51,15 @@ t.test('it lists what is served, no more and no less, by the names of Gitea', as
   t.strictSame(served, [
     'createCurrentUserRepo post /user/repos',
     'createOrgRepo post /orgs/{org}/repos',
+    'deletePackage delete /packages/{owner}/{type}/{name}',
+    'deletePackageVersion delete /packages/{owner}/{type}/{name}/{version}',
+    'getLatestPackageVersion get /packages/{owner}/{type}/{name}/-/latest',
+    'getPackage get /packages/{owner}/{type}/{name}/{version}',
     'getVersion get /version',
+    'linkPackage post /packages/{owner}/{type}/{name}/-/link/{repo_name}',
+    'listPackageFiles get /packages/{owner}/{type}/{name}/{version}/files',
+    'listPackageVersions get /packages/{owner}/{type}/{name}',
+    'listPackages get /packages/{owner}',
     'orgCreate post /orgs',
     'repoCreateKey post /repos/{owner}/{repo}/keys',
     'repoDelete delete /repos/{owner}/{repo}',
@@ -60,6 +68,7 @@ t.test('it lists what is served, no more and no less, by the names of Gitea', as
     'repoGet get /repos/{owner}/{repo}',
     'repoGetKey get /repos/{owner}/{repo}/keys/{id}',
     'repoListKeys get /repos/{owner}/{repo}/keys',
+    'unlinkPackage post /packages/{owner}/{type}/{name}/-/unlink',
     'userCreateToken post /users/{username}/tokens',
     'userCurrentDeleteKey delete /user/keys/{id}',
     'userCurrentGetKey get /user/keys/{id}',
@@ -101,8 +110,30 @@ function strict(schema: Json): Json {
   }
 }
 
+/** Of a package that is linked, as ada's repository `r` has to be there for. */
+async function successesOfPackages({ as, ask, authorizationOf }: Town) {
+  const path = '/packages/ada/generic/tool'
+  for (const version of ['1', '2']) {
+    const body = Buffer.from('data')
+    const authorization = authorizationOf('ada')
+    await ask({ method: 'PUT', path: `/api${path}/${version}/f`, body, authorization })
+  }
+  return {
+    linkPackage: await as('ada', 'POST', `${path}/-/link/r`),
+    listPackages: await as('ada', 'GET', '/packages/ada'),
+    listPackageVersions: await as('ada', 'GET', path),
+    getLatestPackageVersion: await as('ada', 'GET', `${path}/-/latest`),
+    getPackage: await as('ada', 'GET', `${path}/1`),
+    listPackageFiles: await as('ada', 'GET', `${path}/1/files`),
+    unlinkPackage: await as('ada', 'POST', `${path}/-/unlink`),
+    deletePackageVersion: await as('ada', 'DELETE', `${path}/1`),
+    deletePackage: await as('ada', 'DELETE', path),
+  }
+}
+
 /** One request of each operation that succeeds, in an order in which they can. */
-async function successes({ as, ask }: Town): Promise<Readonly<Record<string, Answer>>> {
+async function successes(town: Town): Promise<Readonly<Record<string, Answer>>> {
+  const { as, ask } = town
   const authorization = withPassword('ada', passwordOf('ada'))
   const account = (method: string, rest: string, body?: unknown) =>
     ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
@@ -118,6 +149,7 @@ async function successes({ as, ask }: Town): Promise<Readonly<Record<string, Ans
     repoListKeys: await as('ada', 'GET', '/repos/ada/r/keys'),
     repoGetKey: await as('ada', 'GET', '/repos/ada/r/keys/1'),
     repoDeleteKey: await as('ada', 'DELETE', '/repos/ada/r/keys/1'),
+    ...(await successesOfPackages(town)),
     repoEdit: await as('ada', 'PATCH', '/repos/ada/r', { archived: true }),
     userCurrentListRepos: await as('ada', 'GET', '/user/repos'),
     repoDelete: await as('ada', 'DELETE', '/repos/ada/r'),

@@ -3,13 +3,14 @@
 import t, { type Test } from 'tap'
 import { newStorageKey } from '../../../cgi/paths.js'
 import { Failure } from '../../../conf/failures.js'
-import { type Access, admit } from '../../../gateway/auth/gate.js'
+import { type Access, accessToLinked, admit } from '../../../gateway/auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/identify.js'
 import type { Scope } from '../../../gateway/auth/scopes.js'
 import { addDeployKey, removeDeployKey } from '../../../sql/deploy-keys.js'
 import { createRepository, deleteRepository, updateRepository } from '../../../sql/repositories.js'
-import type { Owner, User } from '../../../sql/users.js'
+import type { Owner, User, Visibility } from '../../../sql/users.js'
 import { openContext } from '../../helpers/gateway.js'
+import { aTeam } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'
 
 /** Who signed in by password, or with a token of these scopes. */
@@ -227,4 +228,161 @@ t.test('a stranger is not given all of a large repository, and whoever signs in 
   t.equal(await asked(ANONYMOUS, to('read'), params, limit), 'ok', 'to look at it')
   t.equal(await asked(ANONYMOUS, download, params), 'ok', 'without a bound')
   t.equal(await asked(as(bob), download, params, limit), 'ok')
+})
+
+/** What reading and writing packages comes to, as clients of registries and of the API are told. */
+type Outcome = readonly [read: string, write: string]
+
+const MAY_ALL: Outcome = ['ok', 'ok']
+const MAY_READ: Outcome = ['ok', 'forbidden']
+const HIDDEN: Outcome = ['not_found', 'not_found']
+const NOT_PUBLIC: Outcome = ['forbidden', 'forbidden']
+
+type ByVisibility = Readonly<Record<Visibility, Outcome>>
+
+const OUTCOMES: Readonly<Record<string, ByVisibility>> = {
+  everybody: { public: MAY_READ, limited: MAY_READ, private: HIDDEN },
+  members: { public: MAY_READ, limited: MAY_READ, private: MAY_READ },
+  all: { public: MAY_ALL, limited: MAY_ALL, private: MAY_ALL },
+  none: { public: HIDDEN, limited: HIDDEN, private: HIDDEN },
+  allOfPublic: { public: MAY_ALL, limited: NOT_PUBLIC, private: NOT_PUBLIC },
+  readOfPublic: { public: MAY_READ, limited: NOT_PUBLIC, private: HIDDEN },
+}
+
+/** Who asks for the packages of `ada` or of her organization `club` → what they come to. */
+async function openMarket(t: Test) {
+  const village = await openVillage(t)
+  const { db, ada, bob, addUser, addOrganization, addRepository } = village
+  const root = await addUser('root', { isAdmin: true })
+  const club = await addOrganization('club', ada)
+  const repository = await addRepository(ada, 'r', false)
+  const key = { repositoryId: repository.id, title: 'ci', mode: 'write', key: aKey() } as const
+  const { keyId } = await addDeployKey(db, key)
+  const members: [string, Identity, ByVisibility | undefined][] = []
+  for (const permission of ['none', 'read', 'write', 'admin', 'owner']) {
+    const member = await addUser(permission)
+    const wishes = { organizationId: club.id, memberIds: [member.id], permission }
+    await aTeam(db, wishes)
+    const may =
+      permission === 'none' || permission === 'read' ? OUTCOMES['members'] : OUTCOMES['all']
+    members.push([`a member who may ${permission}`, as(member), may])
+  }
+  const callers: [string, Identity, ByVisibility | undefined][] = [
+    ['a stranger', as(bob), OUTCOMES['everybody']],
+    ['a stranger with a token', as(bob, 'all'), OUTCOMES['everybody']],
+    ['an inactive admin', as({ ...root, isActive: false }), OUTCOMES['none']],
+    ['an admin who may not sign in', as({ ...root, isLoginProhibited: true }), OUTCOMES['none']],
+    ['the owner', as(ada), OUTCOMES['all']],
+    ['the owner with a token', as(ada, 'all'), OUTCOMES['all']],
+    [
+      'the owner with a token for public things',
+      as(ada, 'public-only', 'all'),
+      OUTCOMES['allOfPublic'],
+    ],
+    ['a site admin', as(root), OUTCOMES['all']],
+    [
+      'a site admin with a token for public things',
+      as(root, 'all', 'public-only'),
+      OUTCOMES['allOfPublic'],
+    ],
+    ['a stranger with one', as(bob, 'public-only', 'all'), OUTCOMES['readOfPublic']],
+    ['a deploy key', { kind: 'deploy-key', keyId }, OUTCOMES['none']],
+  ]
+  const show = (owner: Owner, visibility: Visibility) =>
+    db('owners').where({ id: owner.id }).update({ visibility })
+  return { ...village, club, callers, members, show }
+}
+
+const VISIBILITIES = ['public', 'limited', 'private'] as const
+
+const packages = (mode: 'read' | 'write', isSignedIn?: true): Access =>
+  isSignedIn ? { kind: 'packages', mode, isSignedIn } : { kind: 'packages', mode }
+
+t.test('packages are for whom their owner and the teams let in', async (t) => {
+  const { ada, club, callers, members, show, asked } = await openMarket(t)
+  for (const [owner, everyone] of [
+    ...[[ada, callers] as const, [club, [...callers, ...members]] as const],
+  ]) {
+    for (const visibility of VISIBILITIES) {
+      await show(owner, visibility)
+      for (const [name, who, outcomes] of everyone) {
+        const params = { owner: owner.name.toUpperCase() }
+        for (const challenges of [true, false]) {
+          for (const isSignedIn of [true, undefined] as const) {
+            const got = [
+              await asked(who, packages('read', isSignedIn), params, { challenges }),
+              await asked(who, packages('write', isSignedIn), params, { challenges }),
+            ]
+            const [read, write] = outcomes?.[visibility] ?? HIDDEN
+            // Clients of registries send what they know when they are asked who they are.
+            const asks = challenges && read === 'ok' && write === 'forbidden'
+            const wanted = [read, asks ? 'sign_in_required' : write]
+            t.strictSame(got, wanted, `${visibility} ${owner.kind}: ${name}`)
+          }
+        }
+      }
+    }
+  }
+})
+
+t.test('nobody learns by packages that there is a private owner', async (t) => {
+  const { ada, bob, club, members, show, asked } = await openMarket(t)
+  for (const owner of [ada, club]) await show(owner, 'private')
+  for (const owner of ['ada', 'club', 'absent', '', 'ada ', 'a%']) {
+    for (const mode of ['read', 'write'] as const) {
+      for (const challenges of [true, false]) {
+        t.equal(await asked(as(bob), packages(mode), { owner }, { challenges }), 'not_found', owner)
+      }
+    }
+  }
+  const [, member] = members[4] ?? []
+  t.equal(await asked(member ?? ANONYMOUS, packages('read'), { owner: 'ada' }), 'not_found')
+})
+
+t.test('strangers read the packages that everybody may, and are asked for more', async (t) => {
+  const { ada, club, show, asked } = await openMarket(t)
+  for (const owner of [ada, club]) {
+    for (const visibility of [...VISIBILITIES, 'absent'] as const) {
+      if (visibility !== 'absent') await show(owner, visibility)
+      const params = { owner: visibility === 'absent' ? 'absent' : owner.name }
+      for (const challenges of [true, false]) {
+        const ask = (access: Access) => asked(ANONYMOUS, access, params, { challenges })
+        const unseen = challenges ? 'sign_in_required' : 'not_found'
+        t.equal(await ask(packages('read')), visibility === 'public' ? 'ok' : unseen, visibility)
+        t.equal(await ask(packages('write')), 'sign_in_required')
+        t.equal(await ask(packages('read', true)), 'sign_in_required', 'where users are wanted')
+      }
+    }
+  }
+})
+
+t.test('what the gate grants says whose packages they are', async (t) => {
+  const { db, ada, bob } = await openMarket(t)
+  for (const [who, user] of [[ANONYMOUS, undefined] as const, [as(bob), bob] as const]) {
+    const question = {
+      ...{ who, access: packages('read'), scopes: [], params: { owner: 'ADA' } },
+      ...{ challenges: true, anonymousBytesMax: undefined },
+    }
+    t.match(await admit(db, question), { who, user, owner: { id: ada.id, name: 'ada' } })
+  }
+})
+
+t.test('what leads to a repository opens no more of it than its own address', async (t) => {
+  const { db, ada, bob, addRepository, addOrganization } = await openVillage(t)
+  const open = await addRepository(ada, 'open', false)
+  const hidden = await addRepository(ada, 'hidden', true)
+  const inner = await addRepository(await addOrganization('club', ada, 'private'), 'inner', false)
+  for (const [who, modes] of [
+    [ANONYMOUS, ['read', 'none', 'none']] as const,
+    [as(bob), ['read', 'none', 'none']] as const,
+    [as(ada), ['owner', 'owner', 'owner']] as const,
+    [as(ada, 'read:package'), ['owner', 'owner', 'owner']] as const,
+    [as(ada, 'public-only', 'all'), ['owner', 'none', 'none']] as const,
+    [{ kind: 'deploy-key', keyId: 1 } as const, ['none', 'none', 'none']] as const,
+  ]) {
+    const got: string[] = []
+    for (const repository of [open, hidden, inner])
+      got.push(await accessToLinked(db, who, repository))
+    t.strictSame(got, modes, JSON.stringify(who))
+  }
 })

@@ -1,21 +1,39 @@
 /** `gatehouse doctor`: a line for each thing that a start needs, and what to do about a fault. */
 
 import { writeFileSync } from 'node:fs'
+import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
+import { freePort } from '../../helpers/gatehouse.js'
 
 t.test('all is well', async (t) => {
-  await useDataFolder(t)
+  const folder = await useDataFolder(t)
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   const names = lines.map((line) => /^ok {6}(\w+): ./.exec(line)?.[1])
   t.strictSame(
     names,
-    ['configuration', 'database', 'git', 'disk', 'limits', 'sshd'],
+    ['configuration', 'database', 'git', 'disk', 'blobs', 'limits', 'sshd'],
     lines.join('\n'),
   )
   t.equal(process.exitCode ?? 0, 0)
+  for await (const { name } of await opendir(join(folder, 'blobs'), { recursive: true })) {
+    t.notMatch(name, /-/, 'no blob stays behind')
+  }
+})
+
+t.test('a bucket that cannot be had is named, without what opens it', async (t) => {
+  await useDataFolder(t)
+  const location = `127.0.0.1:${await freePort()}/packages`
+  process.env['GATEHOUSE_BLOBS_URL'] = `s3://key:hunter2@${location}?tls=false`
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_BLOBS_URL']
+    process.exitCode = 0
+  })
+  const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+  t.match(lines[4], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
+  t.notMatch(lines.join(), /hunter2/)
 })
 
 t.test('each fault is a line of its own, and the rest is still looked at', async (t) => {
@@ -31,6 +49,7 @@ t.test('each fault is a line of its own, and the rest is still looked at', async
   t.match(lines[1], /^FAULT {3}database: \d+ migration\(s\) wait: run 'gatehouse db migrate'$/)
   t.match(lines[2], /^ok {6}git: /)
   t.match(lines[3], /^FAULT {3}disk: /)
+  t.match(lines[4], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
   t.equal(process.exitCode, 1)
   process.exitCode = 0
 })

@@ -76,6 +76,9 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
     case 'repository':
       if (!isStranger || (access.mode === 'read' && !isPrivate)) return String(PASSED)
       return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
+    case 'packages':
+      if (!isStranger || access.mode === 'read') return String(PASSED)
+      return '403 You may not change the packages of ada.'
     default:
       return String(PASSED)
   }
@@ -177,6 +180,7 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
 const credentials = await everyCredentials()
 const PATH_VALUES: Readonly<Record<string, string>> = {
   ...{ owner: 'ada', username: 'ada', org: 'club', token: '1', id: '1' },
+  ...{ type: 'generic', name: 'tool', version: '1.0', repo_name: 'public' },
 }
 
 for (const operation of OPERATIONS) {

@@ -66,3 +66,19 @@ t.test('each preference has a default, which what was set replaces', async (t) =
     ...{ has_issues: false, has_releases: true, default_merge_style: 'merge' },
   })
 })
+
+t.test('nobody has packages where there are no registries', async (t) => {
+  for (const isEnabled of [true, false]) {
+    const environment = { GATEHOUSE_PACKAGES_ENABLED: String(isEnabled) }
+    const { context, house } = await openContext(t, { environment })
+    const ada = await house.addUser('ada')
+    const made = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
+    for (const [preferences, wanted] of [
+      ...[[{}, isEnabled] as const, [{ has_packages: true }, isEnabled] as const],
+      [{ has_packages: false }, false] as const,
+    ]) {
+      const { has_packages } = await repositoryObject(context, { ...made, preferences }, 'read')
+      t.equal(has_packages, wanted)
+    }
+  }
+})

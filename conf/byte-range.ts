@@ -11,14 +11,18 @@ const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/
 
 /**
  * What `Range` asks for of so many bytes. Undefined where all of it is to be sent: for no range,
- * and for several or one behind the end, which a server may ignore.
+ * and for several, which a server may ignore. `outside`: there is nothing where it asks.
  */
-export function readByteRange(header: string | undefined, bytes: number): ByteRange | undefined {
+export function readByteRange(
+  header: string | undefined,
+  bytes: number,
+): ByteRange | 'outside' | undefined {
   const [whole, first, last, tail] = RANGE.exec(header ?? '') ?? []
   if (whole === undefined) return undefined
   const start = first === undefined ? Math.max(0, bytes - Number(tail)) : Number(first)
   const end = last === undefined ? bytes : Math.min(bytes, Number(last) + 1)
-  return start < end ? { start, end } : undefined
+  if (last !== undefined && Number(last) < start) return undefined
+  return start < end ? { start, end } : 'outside'
 }
 
 /** That part of what comes in chunks. */

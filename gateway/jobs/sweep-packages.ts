@@ -1,0 +1,15 @@
+/** The job of every day: bytes of packages that nothing names any more are removed. */
+
+import { sweepBlobs } from '../../registry/sweeper.js'
+import type { JobKind } from './job.js'
+
+const DAY_MS = 86_400_000
+
+export const SWEEP_PACKAGES: JobKind = {
+  kind: 'sweep-packages',
+  everyMs: DAY_MS,
+  async run({ db, log, registry }, _subject, signal) {
+    const swept = await sweepBlobs({ db, storage: registry.storage, signal })
+    if (swept.unused + swept.left > 0) log.info({ swept }, 'unused package files were removed')
+  },
+}

@@ -1,0 +1,68 @@
+/** The registries: the routes of every format, behind the one gate. */
+
+import type { Reply } from '../../conf/http.js'
+import type { Format, FormatRoute } from '../../registry/format.js'
+import { lendShelf } from '../../registry/shelf.js'
+import type { Context } from '../context.js'
+import type { AnyRoute, Call, Door, Route } from '../route.js'
+
+/** The routes of a format, and how they refuse. */
+export function routesOf(format: Format): readonly AnyRoute[] {
+  const door = doorOf(format)
+  return format.routes.map((route) => routeOf(format, route, door))
+}
+
+function routeOf(format: Format, route: FormatRoute, door: Door): AnyRoute {
+  const inShelf: Route<'packages'> = {
+    door,
+    method: route.method,
+    path: `/api/packages/{owner}/${format.name}${route.path}`,
+    access: ACCESS[route.access],
+    scopes: [route.access === 'write' ? 'write:package' : 'read:package'],
+    handle: (context, call) => answer(context, call, { format, route }),
+  }
+  return inShelf
+}
+
+const ACCESS = {
+  read: { kind: 'packages', mode: 'read' },
+  write: { kind: 'packages', mode: 'write' },
+  'signed-in': { kind: 'packages', mode: 'read', isSignedIn: true },
+} as const
+
+async function answer(
+  context: Context,
+  { request, params, grant }: Call<'packages'>,
+  { format, route }: { readonly format: Format; readonly route: FormatRoute },
+): Promise<Reply> {
+  const { owner, user } = grant
+  const shelf = lendShelf(context.registry, {
+    ownerId: owner.id,
+    ...{ format: format.name, user },
+    baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
+  })
+  try {
+    return await route.handle(shelf, { request, params })
+  } finally {
+    await shelf.close()
+  }
+}
+
+/**
+ * Strangers are asked who they are: apt, composer, R and whoever reads a netrc send what they know
+ * only then.
+ */
+function doorOf(format: Format): Door {
+  return {
+    name: 'packages',
+    challenges: true,
+    refuse(_context, failure) {
+      const { headers = [], body } = format.refuse(failure)
+      const asks = failure.status === 401
+      const challenge = asks ? ([['WWW-Authenticate', 'Basic realm="Gatehouse"']] as const) : []
+      const always = [['X-Content-Type-Options', 'nosniff']] as const
+      const reply = { status: failure.status, headers: [...headers, ...always, ...challenge] }
+      return body === undefined ? reply : { ...reply, body }
+    },
+  }
+}

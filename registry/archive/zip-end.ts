@@ -1,0 +1,109 @@
+/** The end of a zip (APPNOTE.TXT 4.3.14 to 4.3.16), which says where its directory is. */
+
+import { Failure } from '../../conf/failures.js'
+import type { ByteSource } from './byte-source.js'
+
+export interface ZipEnd {
+  readonly entries: number
+  readonly directoryStart: number
+  readonly directoryBytes: number
+}
+
+/**
+ * Reads the end record of a zip, and its zip64 form. The directory reaches up to it and it reaches
+ * up to the end of the file, so that no reader can find another one. Throws `bad_request` for all
+ * else, and where there is more than is read into memory.
+ */
+export async function readZipEnd(source: ByteSource): Promise<ZipEnd> {
+  const tail = await readZipTail(source)
+  const tailStart = source.bytes - tail.length
+  const at = tail.length < END_BYTES ? -1 : tail.lastIndexOf(END, tail.length - END_BYTES)
+  if (at === -1) throw new Failure('bad_request', 'This is not a zip, or its end is missing.')
+  if (tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) {
+    throw new Failure('bad_request', 'There is something after the end of the zip.')
+  }
+  if (tail.indexOf(END, at + 4) !== -1) {
+    throw new Failure('bad_request', 'The zip has several ends.')
+  }
+  const short = {
+    entries: tail.readUInt16LE(at + 10),
+    directoryStart: tail.readUInt32LE(at + 16),
+    directoryBytes: tail.readUInt32LE(at + 12),
+  }
+  const entriesHere = tail.readUInt16LE(at + 8)
+  if (tail.readUInt32LE(at + 4) !== 0 || entriesHere !== short.entries) {
+    throw new Failure('bad_request', 'The zip is one of several parts.')
+  }
+  const isLong = at >= LOCATOR_BYTES && tail.readUInt32LE(at - LOCATOR_BYTES) === LOCATOR
+  const end = isLong ? readLongEnd(tail, { tailStart, at, short }) : short
+  const recordsBytes = isLong ? LOCATOR_BYTES + LONG_END_BYTES : 0
+  return checked(end, tailStart + at - recordsBytes)
+}
+
+const END = Buffer.from('PK\x05\x06')
+const END_BYTES = 22
+const COMMENT_BYTES_MAX = 0xffff
+const LOCATOR = 0x07064b50
+const LOCATOR_BYTES = 20
+const LONG_END = 0x06064b50
+const LONG_END_BYTES = 56
+
+/** Where a zip has all that stands behind its directory. */
+export const ZIP_TAIL_BYTES_MAX = LONG_END_BYTES + LOCATOR_BYTES + END_BYTES + COMMENT_BYTES_MAX
+
+function readZipTail(source: ByteSource): Promise<Buffer> {
+  const bytes = Math.min(ZIP_TAIL_BYTES_MAX, source.bytes)
+  return source.read(source.bytes - bytes, bytes)
+}
+
+interface ShortEnd {
+  readonly tailStart: number
+  readonly at: number
+  readonly short: ZipEnd
+}
+
+/** What zip64 has for fields that are too small; a reader that knows none must not see others. */
+function readLongEnd(tail: Buffer, { tailStart, at, short }: ShortEnd): ZipEnd {
+  const locator = at - LOCATOR_BYTES
+  const record = locator - LONG_END_BYTES
+  const fits =
+    record >= 0 &&
+    tail.readBigUInt64LE(locator + 8) === BigInt(tailStart + record) &&
+    tail.readUInt32LE(record) === LONG_END &&
+    tail.readBigUInt64LE(record + 4) === BigInt(LONG_END_BYTES - 12)
+  if (!fits) throw new Failure('bad_request', 'The zip64 end of the zip is not where it should be.')
+  const entries = Number(tail.readBigUInt64LE(record + 32))
+  const isWhole =
+    tail.readUInt32LE(locator + 4) === 0 &&
+    tail.readUInt32LE(locator + 16) <= 1 &&
+    tail.readBigUInt64LE(record + 16) === 0n &&
+    tail.readBigUInt64LE(record + 24) === BigInt(entries)
+  if (!isWhole) throw new Failure('bad_request', 'The zip is one of several parts.')
+  const directoryBytes = Number(tail.readBigUInt64LE(record + 40))
+  const directoryStart = Number(tail.readBigUInt64LE(record + 48))
+  const agrees =
+    (short.entries === 0xffff || short.entries === entries) &&
+    (short.directoryBytes === 0xffff_ffff || short.directoryBytes === directoryBytes) &&
+    (short.directoryStart === 0xffff_ffff || short.directoryStart === directoryStart)
+  if (!agrees) throw new Failure('bad_request', 'The two ends of the zip contradict each other.')
+  return { entries, directoryStart, directoryBytes }
+}
+
+/** Far more than sources have; each takes less than a kilobyte while the zip is open. */
+const ENTRIES_MAX = 100_000
+
+/** Of names and all else that the directory says of entries: 160 bytes for each of them. */
+const DIRECTORY_BYTES_MAX = 16_777_216
+
+function checked(end: ZipEnd, directoryEnd: number): ZipEnd {
+  if (end.directoryStart + end.directoryBytes !== directoryEnd) {
+    throw new Failure('bad_request', 'The directory of the zip is not where its end says.')
+  }
+  if (end.entries > ENTRIES_MAX) {
+    throw new Failure('bad_request', `The zip has more than ${ENTRIES_MAX} entries.`)
+  }
+  if (end.directoryBytes > DIRECTORY_BYTES_MAX) {
+    throw new Failure('bad_request', 'The directory of the zip has more than 16 MiB.')
+  }
+  return end
+}

@@ -1,0 +1,177 @@
+/** Composer packages: PHP libraries, by vendor, project and version. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import type { JsonObject } from '../../conf/package.js'
+import type { Format, FormatRoute, PackageQuestion, Shelf } from '../format.js'
+import type { ComposerJson } from './composer-json.js'
+import { packageDocument, searchResult, serviceIndex } from './documents.js'
+import { metadataOf } from './metadata.js'
+import { fitsPattern } from './name-filter.js'
+import { readPackageArchive } from './package-archive.js'
+import { isPackageName } from './package-name.js'
+import { type ComposerVersion, parseVersion } from './version.js'
+
+const JSON_TYPE = 'application/json;charset=utf-8'
+const NO_PACKAGE = 'package does not exist'
+const TYPE_PROPERTY = 'composer.type'
+
+const index: FormatRoute = {
+  method: 'GET',
+  path: '/packages.json',
+  access: 'read',
+  handle: (shelf) => inJson(serviceIndex(shelf.baseUrl)),
+}
+
+const metadata: FormatRoute = {
+  method: 'GET',
+  path: '/p2/{vendor}/{document}',
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const { vendor = '', document = '' } = params
+    const [, project = '', dev] = /^(.*?)(~dev)?\.json$/s.exec(document) ?? []
+    const name = `${vendor}/${project}`
+    const found = isPackageName(name) ? await shelf.findPackage(name) : undefined
+    if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
+    const isDev = dev !== undefined
+    const about = { name: found.name, baseUrl: shelf.baseUrl, isDev }
+    return shelf.document(found, request, {
+      kind: isDev ? 'dev' : 'releases',
+      contentType: JSON_TYPE,
+      make: async () =>
+        JSON.stringify(packageDocument(await shelf.listFullVersions(found.id), about)),
+    })
+  },
+}
+
+const list: FormatRoute = {
+  method: 'GET',
+  path: '/list.json',
+  access: 'read',
+  async handle(shelf, { request }) {
+    const query = new URLSearchParams(request.query)
+    const vendor = query.get('vendor')?.toLowerCase() ?? ''
+    const filter = query.get('filter') || '*'
+    const packageNames: string[] = []
+    for await (const name of namesOf(shelf)) {
+      const isOfVendor = vendor === '' || name.startsWith(`${vendor}/`)
+      if (isOfVendor && fitsPattern(name, filter)) packageNames.push(name)
+    }
+    return inJson({ packageNames })
+  },
+}
+
+const NAMES_AT_ONCE = 200
+
+/** A few at a time, because each comes with all that is known of its last version. */
+async function* namesOf(shelf: Shelf): AsyncGenerator<string> {
+  for (let page = 1; ; page += 1) {
+    const { packages } = await shelf.listPackages({ page, limit: NAMES_AT_ONCE })
+    for (const { name } of packages) yield name
+    if (packages.length < NAMES_AT_ONCE) return
+  }
+}
+
+const RESULTS_DEFAULT = 30
+const RESULTS_MAX = 50
+
+const search: FormatRoute = {
+  method: 'GET',
+  path: '/search.json',
+  access: 'read',
+  async handle(shelf, { request }) {
+    const query = new URLSearchParams(request.query)
+    const text = query.get('q') ?? ''
+    const type = query.get('type') ?? ''
+    const page = Math.max(1, wholeNumber(query.get('page')))
+    const limit = Math.min(wholeNumber(query.get('per_page')) || RESULTS_DEFAULT, RESULTS_MAX)
+    const question: PackageQuestion = {
+      ...{ text, page, limit },
+      ...(type === '' ? {} : { property: { name: TYPE_PROPERTY, value: type.toLowerCase() } }),
+    }
+    const { packages, total } = await shelf.listPackages(question)
+    // Nothing else of the address is said again: it may hold a token.
+    const nextQuery = new URLSearchParams({ page: String(page + 1), per_page: String(limit) })
+    for (const [name, value] of Object.entries({ q: text, type })) {
+      if (value !== '') nextQuery.set(name, value)
+    }
+    return inJson({
+      results: packages.map(searchResult),
+      total,
+      ...(page * limit < total ? { next: `${shelf.baseUrl}/search.json?${nextQuery}` } : {}),
+    })
+  },
+}
+
+/** Nought for what is none, or too large to be meant. */
+function wholeNumber(text: string | null): number {
+  return /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0
+}
+
+const get: FormatRoute = {
+  method: 'GET',
+  path: '/files/{package}/{version}/{file}',
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const { package: packageName = '', version = '', file: fileName = '' } = params
+    const file = await shelf.findFile({ packageName, version, fileName })
+    if (file === undefined) throw new Failure('not_found', 'package file does not exist')
+    return shelf.serve(file, request, {})
+  },
+}
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: '',
+  access: 'write',
+  async handle(shelf, { request }) {
+    const upload = await shelf.receive(request.body)
+    const archive = await readPackageArchive(upload)
+    const { composerJson, extension } = archive
+    // A version has no spaces: this was a plus that somebody sent as it is.
+    const asked = new URLSearchParams(request.query).get('version')?.replaceAll(' ', '+')
+    const version = versionOf(composerJson, asked || undefined)
+    const { name, type } = composerJson
+    await shelf.publish(upload, {
+      packageName: name,
+      version: version.key,
+      fileName: `${`${name}.${version.key}`.replaceAll(/[^A-Za-z0-9.+_-]/g, '-')}${extension}`,
+      unique: 'version',
+      metadata: metadataOf(archive, version),
+      properties: [{ name: TYPE_PROPERTY, value: type }],
+    })
+    return { status: 201 }
+  },
+}
+
+/** What the archive says counts; an address that says otherwise is a mistake somebody made. */
+function versionOf({ version }: ComposerJson, asked: string | undefined): ComposerVersion {
+  const pretty = version ?? asked
+  if (pretty === undefined) {
+    throw new Failure(
+      'bad_request',
+      'The version is missing: neither composer.json nor ?version= in the address says one.',
+    )
+  }
+  const parsed = parseVersion(pretty)
+  if (asked !== undefined && parseVersion(asked).normalized !== parsed.normalized) {
+    throw new Failure(
+      'bad_request',
+      `composer.json says version ${JSON.stringify(pretty)} and the address ${JSON.stringify(asked)}.`,
+    )
+  }
+  return parsed
+}
+
+function inJson(body: JsonObject): Reply {
+  return { status: 200, headers: [['Content-Type', JSON_TYPE]], body: JSON.stringify(body) }
+}
+
+export const COMPOSER: Format = {
+  name: 'composer',
+  routes: [index, metadata, list, search, get, put],
+  refuse: ({ status, message }) => ({
+    headers: [['Content-Type', JSON_TYPE]],
+    body: JSON.stringify({ errors: [{ status, message }] }),
+  }),
+}

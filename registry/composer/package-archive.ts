@@ -1,0 +1,121 @@
+/** The archive of a package: which kind it is, and where its composer.json is. */
+
+import { Failure } from '../../conf/failures.js'
+import { bunzip2 } from '../archive/bunzip2.js'
+import type { ByteSource } from '../archive/byte-source.js'
+import { gunzip } from '../archive/compress.js'
+import { readTar } from '../archive/tar.js'
+import { openZip } from '../archive/zip.js'
+import { type ComposerJson, parseComposerJson } from './composer-json.js'
+
+export interface PackageArchive {
+  readonly composerJson: ComposerJson
+  /** As clients are told: how they have to unpack it. */
+  readonly distType: 'zip' | 'tar'
+  /** What its name is to end with. */
+  readonly extension: '.zip' | '.tar.gz' | '.tar.bz2'
+}
+
+/** Throws `bad_request` for what is no archive, or has not one composer.json in its place. */
+export async function readPackageArchive(source: ByteSource): Promise<PackageArchive> {
+  const magic = (await source.read(0, 4)).toString('latin1')
+  if (magic.startsWith('PK')) {
+    return { composerJson: await readZip(source), distType: 'zip', extension: '.zip' }
+  }
+  if (magic.startsWith('\x1f\x8b')) {
+    const tar = gunzip(source.stream(), UNPACKED_BYTES_MAX)
+    return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.gz' }
+  }
+  if (magic.startsWith('BZh')) {
+    const tar = bunzip2(source.stream(), UNPACKED_BYTES_MAX)
+    return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.bz2' }
+  }
+  throw new Failure(
+    'bad_request',
+    'This is not a valid package file: send a zip, tar.gz or tar.bz2 archive.',
+  )
+}
+
+const NAME = 'composer.json'
+
+/** They are some KB; each goes into the database and into the document of all versions. */
+const COMPOSER_JSON_BYTES_MAX = 1_048_576
+
+/** The whole of a tar archive must be read to know that there is no second composer.json. */
+const UNPACKED_BYTES_MAX = 268_435_456
+
+const TAR_LIMITS = { entriesMax: 50_000, headerBytesMax: 33_554_432 }
+
+async function readZip(source: ByteSource): Promise<ComposerJson> {
+  const zip = await openZip(source)
+  const search = searchComposerJson()
+  const entries = zip.entries.filter(({ path }) => search.see(path))
+  const path = search.found()
+  const entry = entries.find((entry) => tidy(entry.path) === path)
+  if (entry === undefined || entry.kind !== 'file') throw missing()
+  return parseComposerJson(await zip.read(entry, COMPOSER_JSON_BYTES_MAX))
+}
+
+async function findInTar(tar: AsyncIterable<Uint8Array>): Promise<ComposerJson> {
+  const search = searchComposerJson()
+  const texts = new Map<string, Buffer>()
+  for await (const entry of readTar(tar, TAR_LIMITS)) {
+    if (!search.see(entry.path)) continue
+    const path = tidy(entry.path)
+    if (texts.has(path)) throw several()
+    if (entry.kind === 'file') texts.set(path, await entry.read(COMPOSER_JSON_BYTES_MAX))
+  }
+  const text = texts.get(search.found())
+  if (text === undefined) throw missing()
+  return parseComposerJson(text)
+}
+
+/**
+ * Looks for it among paths in any order: at the root, or in the one folder that holds everything,
+ * as the archives of tags have it.
+ */
+function searchComposerJson() {
+  let isAtRoot = false
+  let top: string | undefined
+  let isOneTop = true
+  return {
+    /** Returns whether that may be the one. */
+    see(rawPath: string): boolean {
+      const path = tidy(rawPath)
+      if (path === '') return false
+      const [first = ''] = path.split('/', 1)
+      if (first === '..') throw new Failure('bad_request', 'A path leads out of the archive.')
+      top ??= first
+      isOneTop &&= first === top
+      isAtRoot ||= path === NAME
+      if (path === NAME) return true
+      return isOneTop && !isAtRoot && path === `${first}/${NAME}`
+    },
+    /** Where it is, when all paths have been seen and it is there. */
+    found(): string {
+      if (isAtRoot) return NAME
+      if (isOneTop && top !== undefined) return `${top}/${NAME}`
+      throw missing()
+    },
+  }
+}
+
+/** Programs write `./a` and `a/` for what others write as `a`. */
+function tidy(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+}
+
+function missing(): Failure {
+  return new Failure(
+    'bad_request',
+    'The composer.json file is missing: it must be at the root of the archive, or in the one ' +
+      'folder that everything else is in.',
+  )
+}
+
+function several(): Failure {
+  return new Failure('bad_request', 'The archive has several composer.json files in one place.')
+}

@@ -1,0 +1,63 @@
+/** Documents that are functions of one package: made once for each of its generations, and kept. */
+
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Reply, Request } from '../conf/http.js'
+import type { Package } from '../conf/package.js'
+import { conditionStatus, entityTag, settledTime } from './conditions.js'
+import type { DocumentOptions } from './format.js'
+
+export interface Documents {
+  /** Answers with a document of the package as it was found just now. */
+  answer(of: Package, request: Pick<Request, 'headers'>, options: DocumentOptions): Promise<Reply>
+}
+
+interface Document {
+  readonly body: Buffer
+  readonly tag: string
+}
+
+const MEMORY_BYTES_MAX = 33_554_432
+const OVERHEAD_BYTES = 200
+
+/** Keeps the documents that were asked for last. */
+export function createDocuments(now: () => number = Date.now): Documents {
+  const kept = new LRUCache<string, Document, () => Promise<string>>({
+    maxSize: MEMORY_BYTES_MAX,
+    sizeCalculation: ({ body }) => body.byteLength + OVERHEAD_BYTES,
+    // Several who want one at a time wait for the same.
+    fetchMethod: async (_key, _stale, { context: make }) => describe(await make()),
+  })
+  return {
+    async answer(of, request, { kind, contentType, headers = [], make }) {
+      const key = `${of.id} ${of.generation} ${kind}`
+      const found = await kept.forceFetch(key, { context: make })
+      const changedAtMs = settledTime(of.changedAtMs, now())
+      const validators: Array<readonly [string, string]> = [
+        ['ETag', found.tag],
+        // What may be private is kept by nobody between, and asked for anew each time.
+        ['Cache-Control', 'private, no-cache'],
+        ['Vary', 'Authorization'],
+        ['X-Content-Type-Options', 'nosniff'],
+      ]
+      if (changedAtMs !== undefined) {
+        validators.push(['Last-Modified', new Date(changedAtMs).toUTCString()])
+      }
+      const { tag } = found
+      const conditions = changedAtMs === undefined ? { tag } : { tag, changedAtMs }
+      const status = conditionStatus(request.headers, conditions)
+      if (status !== undefined) return { status, headers: [...validators, ...headers] }
+      return {
+        status: 200,
+        headers: [['Content-Type', contentType], ...validators, ...headers],
+        body: found.body,
+      }
+    },
+  }
+}
+
+function describe(text: string): Document {
+  const body = Buffer.from(text)
+  const tag = entityTag(createHash('sha256').update(body).digest('hex').slice(0, 32))
+  return { body, tag }
+}

@@ -1,0 +1,9 @@
+/** The list of all formats: a new one is one folder and one line. */
+
+import { COMPOSER } from './composer/format.js'
+import type { Format } from './format.js'
+import { GENERIC } from './generic/format.js'
+import { GO } from './go/format.js'
+import { SWIFT } from './swift/format.js'
+
+export const FORMATS: readonly Format[] = [COMPOSER, GENERIC, GO, SWIFT]

@@ -1,0 +1,75 @@
+/** Generic packages: any file under a name and a version. */
+
+import { Failure } from '../../conf/failures.js'
+import type { FileQuestion, Format, FormatCall, FormatRoute } from '../format.js'
+import { refuseInText } from '../refusal.js'
+import { uploadBody } from '../upload-body.js'
+import { parseFileName, parsePackageName, parseVersion } from './names.js'
+
+const FILE_PATH = '/{name}/{version}/{file}'
+const FILE_EXISTS = 'package file already exists'
+const NO_FILE = 'package file does not exist'
+const NO_VERSION = 'package does not exist'
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: FILE_PATH,
+  access: 'write',
+  async handle(shelf, { request, params }) {
+    const packageName = parsePackageName(params['name'] ?? '')
+    const version = parseVersion(params['version'] ?? '')
+    const fileName = parseFileName(params['file'] ?? '')
+    // Sooner than after gigabytes.
+    if ((await shelf.findFile({ packageName, version, fileName })) !== undefined) {
+      const isAskedFor = request.headers.get('if-none-match') === '*'
+      throw new Failure(isAskedFor ? 'precondition_failed' : 'conflict', FILE_EXISTS)
+    }
+    const upload = await shelf.receive(uploadBody(request))
+    await shelf.publish(upload, { packageName, version, fileName, unique: 'file' })
+    return { status: 201, headers: [['X-Checksum-Sha256', upload.digests.sha256]] }
+  },
+}
+
+const get: FormatRoute = {
+  method: 'GET',
+  path: FILE_PATH,
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const file = await shelf.findFile(questionOf(params))
+    if (file === undefined) throw new Failure('not_found', NO_FILE)
+    const headers = [['X-Checksum-Sha256', file.digests.sha256]] as const
+    return shelf.serve(file, request, { headers })
+  },
+}
+
+const removeFile: FormatRoute = {
+  method: 'DELETE',
+  path: FILE_PATH,
+  access: 'write',
+  async handle(shelf, { params }) {
+    if (await shelf.removeFile(questionOf(params))) return { status: 204 }
+    throw new Failure('not_found', NO_FILE)
+  },
+}
+
+const removeVersion: FormatRoute = {
+  method: 'DELETE',
+  path: '/{name}/{version}',
+  access: 'write',
+  async handle(shelf, { params }) {
+    const { packageName, version } = questionOf(params)
+    if (await shelf.removeVersion(packageName, version)) return { status: 204 }
+    throw new Failure('not_found', NO_VERSION)
+  },
+}
+
+function questionOf(params: FormatCall['params']): FileQuestion {
+  const { name = '', version = '', file = '' } = params
+  return { packageName: name, version, fileName: file }
+}
+
+export const GENERIC: Format = {
+  name: 'generic',
+  routes: [put, get, removeFile, removeVersion],
+  refuse: refuseInText,
+}

@@ -1,0 +1,144 @@
+/** Go modules, as a module proxy serves them (go.dev/ref/mod#goproxy-protocol). */
+
+import { Failure } from '../../conf/failures.js'
+import { decodePercent, type Reply } from '../../conf/http.js'
+import type { FullVersion, Package } from '../../conf/package.js'
+import type { Format, FormatCall, FormatRoute, Shelf } from '../format.js'
+import { refuseInText } from '../refusal.js'
+import { uploadBody } from '../upload-body.js'
+import { plainGoMod } from './go-mod.js'
+import { unescapeCapitals } from './module-path.js'
+import { latestVersion, listableVersions } from './module-version.js'
+import { readModuleZip } from './module-zip.js'
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: '/upload',
+  access: 'write',
+  async handle(shelf, { request }) {
+    const upload = await shelf.receive(uploadBody(request))
+    const { path, version, goMod } = await readModuleZip(upload)
+    const known = await shelf.findPackage(path)
+    if (known !== undefined && known.name !== path) {
+      const name = JSON.stringify(known.name)
+      throw new Failure('conflict', `a module ${name} already exists: it differs by case alone`)
+    }
+    await shelf.publish(upload, {
+      packageName: path,
+      version,
+      fileName: `${version}.zip`,
+      unique: 'version',
+      metadata: goMod === undefined ? {} : { goMod },
+    })
+    return { status: 201 }
+  },
+}
+
+/** One route for all: the path of a module has as many segments as it likes. */
+const get: FormatRoute = {
+  method: 'GET',
+  path: '/{rest...}',
+  access: 'read',
+  async handle(shelf, call) {
+    const question = readQuestion(call.params['rest'] ?? '')
+    const found = question && (await shelf.findPackage(question.path))
+    // The go command asks the next proxy when it is told 404, and it tells cases apart.
+    if (found === undefined || found.name !== question?.path) throw notFound()
+    const asked = { of: found, version: question.version }
+    if (question.kind === 'zip') return serveZip(shelf, call, asked)
+    const { contentType, make } = DOCUMENTS[question.kind]
+    const kind = `${question.version}.${question.kind}`
+    const made = () => make(shelf, asked)
+    return shelf.document(found, call.request, { kind, contentType, make: made })
+  },
+}
+
+export const GO: Format = { name: 'go', routes: [put, get], refuse: refuseInText }
+
+function notFound(): Failure {
+  return new Failure('not_found', 'not found: there is no such module, or no such version of it')
+}
+
+type Kind = 'list' | 'info' | 'mod' | 'zip'
+
+interface Question {
+  readonly path: string
+  readonly kind: Kind
+  /** As it was asked for, or `latest`. */
+  readonly version: string
+}
+
+/** What `module/@v/list`, `module/@latest` and `module/@v/version.kind` ask for. */
+function readQuestion(rest: string): Question | undefined {
+  const segments = rest.split('/').map(decodePercent)
+  // An escaped slash is part of no name.
+  if (segments.some((segment) => segment.includes('/'))) return undefined
+  const text = unescapeCapitals(segments.join('/'))
+  const [, path = '', tail = ''] = /^([^@]+)\/@(latest|v\/[^/@]+)$/.exec(text ?? '') ?? []
+  if (tail === 'latest') return { path, kind: 'info', version: 'latest' }
+  if (tail === 'v/list') return { path, kind: 'list', version: '' }
+  const [, version = '', kind] = /^v\/(.+)\.(info|mod|zip)$/.exec(tail) ?? []
+  return kind === undefined ? undefined : { path, kind: kind as Kind, version }
+}
+
+interface Asked {
+  readonly of: Package
+  readonly version: string
+}
+
+interface Document {
+  readonly contentType: string
+  make(shelf: Shelf, asked: Asked): Promise<string>
+}
+
+const TEXT = 'text/plain;charset=utf-8'
+
+const DOCUMENTS: Readonly<Record<Exclude<Kind, 'zip'>, Document>> = {
+  list: {
+    contentType: TEXT,
+    async make(shelf, { of }) {
+      const versions = await shelf.listVersions(of.id)
+      if (versions.length === 0) throw notFound()
+      const listed = listableVersions(versions.map(({ version }) => version))
+      return listed.map((version) => `${version}\n`).join('')
+    },
+  },
+  info: {
+    contentType: 'application/json;charset=utf-8',
+    async make(shelf, asked) {
+      const { version, createdAtMs } = await findVersion(shelf, asked)
+      return JSON.stringify({ Version: version, Time: new Date(createdAtMs).toISOString() })
+    },
+  },
+  mod: {
+    contentType: TEXT,
+    async make(shelf, asked) {
+      const { metadata } = await findVersion(shelf, asked)
+      return String(metadata['goMod'] ?? plainGoMod(asked.of.name))
+    },
+  },
+}
+
+async function serveZip(shelf: Shelf, { request }: FormatCall, asked: Asked): Promise<Reply> {
+  const { files } = await findVersion(shelf, asked)
+  const [file] = files
+  if (file === undefined) throw notFound()
+  return shelf.serve(file, request, {})
+}
+
+async function findVersion(shelf: Shelf, { of, version }: Asked): Promise<FullVersion> {
+  const wanted = version === 'latest' ? await findLatest(shelf, of) : version
+  const found = wanted === undefined ? undefined : await shelf.findVersion(of.id, wanted)
+  if (found === undefined || found.version !== wanted) throw notFound()
+  return found
+}
+
+async function findLatest(shelf: Shelf, of: Package): Promise<string | undefined> {
+  const versions = await shelf.listVersions(of.id)
+  const hasGoMod = async (version: string) =>
+    (await shelf.findVersion(of.id, version))?.metadata['goMod'] !== undefined
+  return latestVersion(
+    versions.map(({ version }) => version),
+    hasGoMod,
+  )
+}

@@ -1,0 +1,99 @@
+/** The zip of a module: what the go command would take of it (go.dev/ref/mod#zip-files). */
+
+import { Failure } from '../../conf/failures.js'
+import type { ByteSource } from '../archive/byte-source.js'
+import { createTurns } from '../archive/turns.js'
+import { openZip, type Zip, type ZipEntry } from '../archive/zip.js'
+import { quote } from '../archive/zip-paths.js'
+import { readModuleLine } from './go-mod.js'
+import { checkFolding } from './letter-case.js'
+import { whyNoFilePath, whyNoModulePath } from './module-path.js'
+import { whyNoVersion } from './module-version.js'
+
+export interface Module {
+  readonly path: string
+  readonly version: string
+  /** Its file go.mod; absent for a module of before there was one. */
+  readonly goMod?: string
+}
+
+/**
+ * Says which module a zip is, after a look at all of it. Throws `bad_request` with what is wrong
+ * for a zip that the go command would refuse, were it served.
+ */
+export async function readModuleZip(source: ByteSource): Promise<Module> {
+  if (source.bytes > MODULE_BYTES_MAX) throw refuse('it has more than 500 MiB')
+  const zip = await openZip(source)
+  const { path, version, root } = readRoot(zip)
+  const fault = whyNoModulePath(path)
+  if (fault !== undefined) throw refuse(`its path is no module path: ${fault}`)
+  await checkFiles(zip, root)
+  const goMod = await readGoMod(zip, `${root}go.mod`)
+  const versionFault = whyNoVersion(version, { path, hasGoMod: goMod !== undefined })
+  if (versionFault !== undefined) throw refuse(`its version is not one: ${versionFault}`)
+  const named = goMod === undefined ? path : readModuleLine(goMod)
+  if (named !== path) throw refuse('its go.mod names another module, or none')
+  for (const entry of zip.entries) await zip.check(entry)
+  return { path, version, ...(goMod === undefined ? {} : { goMod }) }
+}
+
+const MODULE_BYTES_MAX = 524_288_000
+const LICENSE_BYTES_MAX = 16_777_216
+
+/**
+ * The go command takes 16 MiB. Here it is kept with the version in the database, and a go.mod with
+ * ten thousand requirements is smaller than this.
+ */
+const GO_MOD_BYTES_MAX = 1_048_576
+
+function refuse(fault: string): Failure {
+  return new Failure('bad_request', `This is not the zip of a module: ${fault}.`)
+}
+
+/** `module@version/`, in which everything of it stands. */
+function readRoot({ entries: [first] }: Zip) {
+  const [, path, version] = /^([^@]+)@([^@/]+)\//.exec(first?.path ?? '') ?? []
+  if (path === undefined || version === undefined) {
+    throw refuse('its files do not stand in a folder module@version')
+  }
+  return { path, version, root: `${path}@${version}/` }
+}
+
+async function checkFiles({ entries }: Zip, root: string): Promise<void> {
+  const turn = createTurns()
+  const names: string[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    await turn()
+    bytes += entry.bytes
+    if (entry.path !== root) names.push(checkFile(entry, root))
+  }
+  checkFolding(names)
+  if (bytes > MODULE_BYTES_MAX) throw refuse('it unpacks to more than 500 MiB')
+}
+
+/** The path of the entry in its module. */
+function checkFile({ path, kind, bytes }: ZipEntry, root: string): string {
+  if (!path.startsWith(root)) throw refuse(`not all of its files stand in ${root}`)
+  const name = path.slice(root.length)
+  const shown = quote(name)
+  if (kind === 'other') throw refuse(`${shown} is neither a file nor a folder`)
+  const fault = whyNoFilePath(kind === 'folder' ? name.slice(0, -1) : name)
+  if (fault !== undefined) throw refuse(`${shown} cannot be in it: ${fault}`)
+  if (/(?:^|\/)go\.mod$/i.test(name) && name !== 'go.mod') {
+    throw refuse(`${shown} is another module’s, or should be go.mod`)
+  }
+  if (name === 'LICENSE' && bytes > LICENSE_BYTES_MAX) throw refuse('LICENSE has more than 16 MiB')
+  return name
+}
+
+async function readGoMod(zip: Zip, wanted: string): Promise<string | undefined> {
+  const entry = zip.entries.find(({ path }) => path === wanted)
+  if (entry === undefined) return undefined
+  if (entry.bytes > GO_MOD_BYTES_MAX) throw refuse('its go.mod has more than 1 MiB')
+  const bytes = await zip.read(entry, GO_MOD_BYTES_MAX)
+  const goMod = bytes.toString()
+  // What cannot be told as text would be served as something else.
+  if (!Buffer.from(goMod).equals(bytes)) throw refuse('its go.mod is not UTF-8')
+  return goMod
+}

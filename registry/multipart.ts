@@ -1,0 +1,171 @@
+/** The body of a multipart form (RFC 7578), part by part, as slowly as its reader reads. */
+
+import { Failure } from '../conf/failures.js'
+import type { Request } from '../conf/http.js'
+import { type PartHeader, parsePartHeader, parseValue } from './form-header.js'
+
+export interface Part extends PartHeader {
+  /**
+   * As it was sent, whatever transfer encoding it claims. Can be read once, until the next part is
+   * asked for; what is left of it then is passed over. A chunk is the reader's until the next.
+   */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/**
+ * The parts in their order. Throws `bad_request`, also while a part is read, for what is no
+ * multipart form, is malformed, ends early or has too many parts.
+ */
+export async function* readParts(
+  request: Pick<Request, 'headers' | 'body'>,
+): AsyncGenerator<Part, void, undefined> {
+  const delimiter = delimiterOf(request.headers.get('content-type') ?? '')
+  const input = new Input(request.body)
+  try {
+    await passOver(untilDelimiter(input, delimiter), OUTSIDE_BYTES_MAX)
+    for (let count = 1; await startsPart(input); count++) {
+      if (count > PARTS_MAX) throw refusal(`has more than ${PARTS_MAX} parts`)
+      const header = parsePartHeader(await headerLines(input))
+      await startContent(input, delimiter)
+      const body = untilDelimiter(input, delimiter)
+      yield { ...header, body }
+      await passOver(body, Number.POSITIVE_INFINITY)
+    }
+    await passOver(untilEnd(input), OUTSIDE_BYTES_MAX)
+  } finally {
+    await input.close()
+  }
+}
+
+/** Parts of a form: clients of registries send up to four. */
+const PARTS_MAX = 100
+/** Bytes of a part's header. */
+const HEADER_BYTES_MAX = 16_384
+/** Bytes before the first part, which nobody sends, and after the last. */
+const OUTSIDE_BYTES_MAX = 65_536
+
+function refusal(what: string, cause?: unknown): Failure {
+  return new Failure('bad_request', `The form ${what}.`, { cause })
+}
+
+/** What stands before each part, and before the two hyphens that end the form. */
+function delimiterOf(contentType: string): Buffer {
+  const type = parseValue(contentType)
+  if (type?.value !== 'multipart/form-data') {
+    throw new Failure('bad_request', 'The body must be sent as multipart/form-data.')
+  }
+  const boundary = type.parameters.get('boundary') ?? ''
+  if (!/^[\x20-\x7e]{1,70}$/.test(boundary)) throw refusal('needs a boundary of 1 to 70 characters')
+  return Buffer.from(`\r\n--${boundary}`)
+}
+
+/** The body, of which as much is held as has been read of it and not been taken yet. */
+class Input {
+  /** Empty lines before the first boundary do no harm, and so it is found like any other. */
+  bytes: Buffer = Buffer.from('\r\n')
+  readonly #body: AsyncIterator<Uint8Array>
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body[Symbol.asyncIterator]()
+  }
+
+  take(count: number): Buffer {
+    const taken = this.bytes.subarray(0, count)
+    this.bytes = this.bytes.subarray(count)
+    return taken
+  }
+
+  /** Returns false at the end of the body. */
+  async more(): Promise<boolean> {
+    // A chunk of the body is gone when the next is asked for.
+    const held = Buffer.from(this.bytes)
+    const { done, value } = await this.#body.next()
+    if (done) return false
+    const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    this.bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    return true
+  }
+
+  async close(): Promise<void> {
+    await this.#body.return?.()
+  }
+}
+
+/** Reads on after a reader who left: it is no generator, which would end then. */
+function untilDelimiter(input: Input, delimiter: Buffer): AsyncIterable<Uint8Array> {
+  let ended = false
+  async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    while (!ended) {
+      const at = input.bytes.indexOf(delimiter)
+      // At its end may be the beginning of a delimiter.
+      const chunk = input.take(at < 0 ? Math.max(0, input.bytes.length - delimiter.length + 1) : at)
+      if (at >= 0) {
+        ended = true
+        input.take(delimiter.length)
+      }
+      if (chunk.length > 0) return { done: false, value: chunk }
+      if (!ended) await moreOrThrow(input)
+    }
+    return { done: true, value: undefined }
+  }
+  return { [Symbol.asyncIterator]: () => ({ next }) }
+}
+
+async function* untilEnd(input: Input): AsyncGenerator<Uint8Array, void, undefined> {
+  do yield input.take(input.bytes.length)
+  while (await input.more())
+}
+
+async function passOver(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<void> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw refusal('has too much outside its parts')
+  }
+}
+
+async function moreOrThrow(input: Input): Promise<void> {
+  if (!(await input.more())) throw refusal('ends before its last boundary')
+}
+
+/** Whether a part follows the delimiter; if not, it was the last one. */
+async function startsPart(input: Input): Promise<boolean> {
+  while (input.bytes.length < 2) await moreOrThrow(input)
+  if (input.bytes.toString('latin1', 0, 2) !== '--') return true
+  input.take(2)
+  return false
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
+async function headerLines(input: Input): Promise<readonly string[]> {
+  for (;;) {
+    const at = input.bytes.indexOf('\r\n\r\n')
+    if ((at < 0 ? input.bytes.length : at) > HEADER_BYTES_MAX) {
+      throw refusal(`has a part whose header is longer than ${HEADER_BYTES_MAX} bytes`)
+    }
+    if (at < 0) {
+      await moreOrThrow(input)
+      continue
+    }
+    const header = input.take(at)
+    input.take(2)
+    const [padding = '', ...lines] = decode(header).split('\r\n')
+    if (padding.trim() !== '') throw refusal('has a boundary that is followed by text')
+    return lines
+  }
+}
+
+/** Takes the end of the empty line, unless it belongs to the delimiter: then the part is empty. */
+async function startContent(input: Input, delimiter: Buffer): Promise<void> {
+  while (input.bytes.length < delimiter.length) await moreOrThrow(input)
+  if (!input.bytes.subarray(0, delimiter.length).equals(delimiter)) input.take(2)
+}
+
+function decode(header: Buffer): string {
+  try {
+    return UTF_8.decode(header)
+  } catch (cause) {
+    throw refusal('has a part whose header is not UTF-8', cause)
+  }
+}

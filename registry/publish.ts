@@ -1,0 +1,94 @@
+/** Publishing: the bytes into their place, then everything that is known of them in one go. */
+
+import { randomBytes } from 'node:crypto'
+import { Failure } from '../conf/failures.js'
+import type { Database } from '../sql/database.js'
+import { findFile } from '../sql/package-files.js'
+import { findVersion } from '../sql/package-versions.js'
+import { findPackage, type PackageShelf } from '../sql/packages.js'
+import {
+  FILE_EXISTS,
+  type NewPublication,
+  publishFile,
+  VERSION_EXISTS,
+} from '../sql/publications.js'
+import type { Publication } from './format.js'
+import type { ReceivedFile } from './received-file.js'
+import type { BlobStorage } from './storage/storage.js'
+
+export interface Publisher {
+  readonly db: Database
+  readonly storage: BlobStorage
+  readonly shelf: PackageShelf
+  readonly userId: number
+  /** Absent: any. */
+  readonly ownerBytesMax: number | undefined
+}
+
+const NAME_CHARACTERS_MAX = 255
+const PROPERTY_CHARACTERS_MAX = 500
+
+/**
+ * Keeps a received file as what it turned out to be. The bytes are durable before any row names
+ * them, so that a crash leaves a blob without a name at the worst, which the sweeper finds.
+ */
+export async function publishReceived(
+  publisher: Publisher,
+  file: ReceivedFile,
+  given: Publication,
+): Promise<void> {
+  const publication = checkPublication(publisher, given)
+  await refuseKnown(publisher, publication)
+  const { storage, db, shelf } = publisher
+  const { bytes, digests } = file
+  const key = `${digests.sha256}-${randomBytes(8).toString('hex')}`
+  await storage.put(key, { path: file.path, bytes })
+  let keptKey = ''
+  try {
+    keptKey = await publishFile(db, shelf, { publication, blob: { key, bytes, digests } })
+  } catch (error) {
+    // Anything else may mean that the rows are there and only the word of it was lost.
+    if (error instanceof Failure && error.failure !== 'unavailable') await storage.remove(key)
+    throw error
+  }
+  if (keptKey !== key) await storage.remove(key)
+}
+
+function checkPublication(publisher: Publisher, given: Publication): NewPublication {
+  const { packageName, version, fileName, compositeKey = '' } = given
+  for (const [what, text] of Object.entries({ packageName, version, fileName, compositeKey })) {
+    if (text.length > NAME_CHARACTERS_MAX) {
+      const word = WORDS[what] ?? what
+      throw new Failure('bad_request', `${word} has more than ${NAME_CHARACTERS_MAX} characters`)
+    }
+  }
+  const { metadata = {}, properties = [], unique } = given
+  if (properties.some(({ value }) => value.length > PROPERTY_CHARACTERS_MAX)) {
+    const limit = `${PROPERTY_CHARACTERS_MAX} characters`
+    throw new Failure('bad_request', `a value in the package's metadata has more than ${limit}`)
+  }
+  return {
+    ...{ packageName, version, fileName, compositeKey, unique, metadata, properties },
+    creatorId: publisher.userId,
+    ownerBytesMax: publisher.ownerBytesMax,
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  packageName: 'the package name',
+  version: 'the package version',
+  fileName: 'the file name',
+  compositeKey: 'the place of the file',
+}
+
+/** Spares the storage what would be refused; two at once are told apart by the database. */
+async function refuseKnown({ db, shelf }: Publisher, publication: NewPublication): Promise<void> {
+  if (publication.unique === 'file') {
+    const known = await findFile(db, shelf, publication)
+    if (known !== undefined) throw new Failure('conflict', FILE_EXISTS)
+    return
+  }
+  const found = await findPackage(db, shelf, publication.packageName)
+  const known = found && (await findVersion(db, found.id, publication.version))
+  if (known !== undefined) throw new Failure('conflict', VERSION_EXISTS)
+}

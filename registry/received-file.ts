@@ -1,0 +1,115 @@
+/** A body on its way into the registry: a file of its own, with its digests, until it is placed. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '../conf/failures.js'
+import type { Digests } from '../conf/package.js'
+import type { Upload } from './format.js'
+
+/** One that nobody takes over has to be discarded. */
+export interface ReceivedFile extends Upload {
+  readonly path: string
+  /** Closes it, and removes it where it still has its name. */
+  discard(): Promise<void>
+}
+
+export interface ReceiveOptions {
+  readonly folder: string
+  /** Absent: any size. */
+  readonly bytesMax: number | undefined
+}
+
+export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
+
+/**
+ * Takes in a body. Throws `forbidden` as soon as it is too large, `unavailable` when the disk has
+ * no room for it; then nothing of it is left.
+ */
+export async function receiveFile(
+  body: AsyncIterable<Uint8Array>,
+  { folder, bytesMax = Number.POSITIVE_INFINITY }: ReceiveOptions,
+): Promise<ReceivedFile> {
+  const path = join(folder, randomBytes(16).toString('hex'))
+  const file = await open(path, 'wx+', 0o600)
+  try {
+    const { bytes, digests } = await copyInto(file, body, bytesMax)
+    return {
+      ...{ path, bytes, digests },
+      read: (start, length) => readPart(file, start, Math.min(length, bytes - start)),
+      stream: (start = 0, end = bytes) => streamPart(file, start, Math.min(end, bytes)),
+      discard: () => discard(file, path),
+    }
+  } catch (error) {
+    await discard(file, path)
+    if (error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code))) {
+      throw new Failure('unavailable', 'There is no room for the file on the disk.', {
+        cause: error,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      })
+    }
+    throw error
+  }
+}
+
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+const RETRY_AFTER_SECONDS = 60
+
+async function copyInto(
+  file: FileHandle,
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<{ readonly bytes: number; readonly digests: Digests }> {
+  const hashes = {
+    md5: createHash('md5'),
+    sha1: createHash('sha1'),
+    sha256: createHash('sha256'),
+    sha512: createHash('sha512'),
+  }
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
+    const written = file.writeFile(chunk)
+    for (const hash of Object.values(hashes)) hash.update(chunk)
+    await written
+  }
+  const { md5, sha1, sha256, sha512 } = hashes
+  const digests = {
+    md5: md5.digest('hex'),
+    sha1: sha1.digest('hex'),
+    sha256: sha256.digest('hex'),
+    sha512: sha512.digest('hex'),
+  }
+  return { bytes, digests }
+}
+
+async function readPart(file: FileHandle, start: number, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(Math.max(0, bytes))
+  let filled = 0
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, start + filled)
+    if (bytesRead === 0) throw new Error('a received file became shorter')
+    filled += bytesRead
+  }
+  return buffer
+}
+
+const CHUNK_BYTES = 65_536
+
+async function* streamPart(
+  file: FileHandle,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += CHUNK_BYTES) {
+    yield await readPart(file, at, Math.min(CHUNK_BYTES, end - at))
+  }
+}
+
+async function discard(file: FileHandle, path: string): Promise<void> {
+  await file.close()
+  await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}

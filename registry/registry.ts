@@ -1,0 +1,40 @@
+/** What the registries of one gateway share, and the shelf that one request is lent of it. */
+
+import type { Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import type { Database } from '../sql/database.js'
+import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
+import { createDocuments, type Documents } from './documents.js'
+import { createDownloads, type Downloads } from './downloads.js'
+import { openStorage } from './storage/open.js'
+import type { BlobStorage } from './storage/storage.js'
+
+export interface Registry {
+  readonly db: Database
+  readonly storage: BlobStorage
+  readonly bodies: BlobBodies
+  readonly documents: Documents
+  readonly downloads: Downloads
+  readonly limits: () => Settings['packages']
+  /** Writes down what is counted in memory. */
+  stop(): Promise<void>
+}
+
+export interface RegistryOptions {
+  readonly settings: () => Settings
+  readonly db: Database
+  readonly log: Log
+}
+
+/** Opens the storage of packages. Throws when that cannot be had. */
+export async function openRegistry({ settings, db, log }: RegistryOptions): Promise<Registry> {
+  const storage = await openStorage(settings())
+  const downloads = createDownloads(db, log)
+  return {
+    ...{ db, storage, downloads },
+    bodies: createBlobBodies(storage),
+    documents: createDocuments(),
+    limits: () => settings().packages,
+    stop: () => downloads.stop(),
+  }
+}

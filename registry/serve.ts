@@ -1,0 +1,100 @@
+/** The bytes of a file as an answer: conditions, ranges, and what a browser does with it. */
+
+import { readByteRange } from '../conf/byte-range.js'
+import type { Reply, Request } from '../conf/http.js'
+import type { PackageFile } from '../conf/package.js'
+import { conditionStatus, entityTag, settledTime } from './conditions.js'
+import type { ServeOptions } from './format.js'
+import type { Registry } from './registry.js'
+
+/** What comes from a stranger is never a page of ours: it is saved, not shown. */
+const ALWAYS: NonNullable<Reply['headers']> = [
+  ['Accept-Ranges', 'bytes'],
+  // It may be private, and it may be deleted: whoever keeps it asks each time.
+  ['Cache-Control', 'private, no-cache'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Content-Security-Policy', "sandbox; default-src 'none'"],
+  ['Access-Control-Expose-Headers', 'Content-Disposition'],
+]
+
+/** The answer, and whether it brings the file from its beginning, and so is a download. */
+export interface Served {
+  readonly reply: Reply
+  readonly isDownload: boolean
+}
+
+/** Answers a GET or a HEAD for a file (RFC 9110 §13 and §14). */
+export async function serveFile(
+  { storage, bodies }: Pick<Registry, 'storage' | 'bodies'>,
+  {
+    file,
+    request,
+    options,
+  }: {
+    readonly file: PackageFile
+    readonly request: Pick<Request, 'method' | 'headers'>
+    readonly options: ServeOptions
+  },
+): Promise<Served> {
+  const { bytes, blobKey } = file
+  const tag = entityTag(file.digests.sha256)
+  const changedAtMs = settledTime(file.createdAtMs)
+  const lastModified = changedAtMs === undefined ? '' : new Date(changedAtMs).toUTCString()
+  const headers: Array<readonly [string, string]> = [
+    ['ETag', tag],
+    ...(changedAtMs === undefined ? [] : [['Last-Modified', lastModified] as const]),
+    ...(options.headers ?? []),
+    ...ALWAYS,
+  ]
+  const isHead = request.method === 'HEAD'
+  const validators = changedAtMs === undefined ? { tag } : { tag, changedAtMs }
+  const status = conditionStatus(request.headers, validators)
+  if (status !== undefined) return { reply: { status, headers }, isDownload: false }
+  const contentType = options.contentType ?? 'application/octet-stream'
+  const contentDisposition = dispositionOf(options.downloadName ?? file.name)
+  const method = isHead ? 'HEAD' : 'GET'
+  const location = await storage.directUrl(blobKey, { method, contentType, contentDisposition })
+  if (location !== undefined) {
+    // It is good for a few minutes, and for whoever may have it.
+    const headers = [['Location', location] as const, ['Cache-Control', 'no-store'] as const]
+    return { reply: { status: 303, headers }, isDownload: !isHead }
+  }
+  headers.push(['Content-Type', contentType], ['Content-Disposition', contentDisposition])
+  if (isHead) return { reply: { status: 200, headers, bodyBytes: bytes }, isDownload: false }
+  const wanted = isStillMeant(request.headers.get('if-range'), tag, lastModified)
+    ? readByteRange(request.headers.get('range'), bytes)
+    : undefined
+  if (wanted === 'outside') {
+    return {
+      reply: { status: 416, headers: [['Content-Range', `bytes */${bytes}`], ...ALWAYS] },
+      isDownload: false,
+    }
+  }
+  const range = wanted ?? { start: 0, end: bytes }
+  const bodyBytes = range.end - range.start
+  if (wanted !== undefined) {
+    headers.push(['Content-Range', `bytes ${range.start}-${range.end - 1}/${bytes}`])
+  }
+  const body = await bodies.bodyOf(file, range)
+  const reply = { status: wanted === undefined ? 200 : 206, headers, body, bodyBytes }
+  return { reply, isDownload: range.start === 0 }
+}
+
+/** RFC 9110 §13.1.5: a part is of use only beside the same rest. */
+function isStillMeant(ifRange: string | undefined, tag: string, lastModified: string): boolean {
+  return ifRange === undefined || ifRange === tag || ifRange === lastModified
+}
+
+/**
+ * RFC 6266: to be saved, under that name. The plain form is for clients that know no other, and
+ * holds nothing that would end it.
+ */
+export function dispositionOf(name: string): string {
+  const fileName = name.replace(/\p{Surrogate}/gu, '_')
+  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(fileName).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

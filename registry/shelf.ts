@@ -1,0 +1,87 @@
+/** The packages of one owner in one format, as one request may use them. */
+
+import type { PackageFormat } from '../conf/package.js'
+import { findFile } from '../sql/package-files.js'
+import { findVersion, listFullVersions, listVersions } from '../sql/package-versions.js'
+import { findPackage, searchPackages } from '../sql/packages.js'
+import { removeFile, removeVersion } from '../sql/publications.js'
+import type { User } from '../sql/users.js'
+import type { PackageQuestion, Shelf, Upload } from './format.js'
+import { publishReceived } from './publish.js'
+import { type ReceivedFile, receiveFile } from './received-file.js'
+import type { Registry } from './registry.js'
+import { serveFile } from './serve.js'
+
+export interface ShelfOptions {
+  readonly ownerId: number
+  readonly format: PackageFormat
+  /** Who asks; absent for a stranger, who publishes nothing. */
+  readonly user: User | undefined
+  readonly baseUrl: string
+}
+
+/** A shelf that is to be closed when the request has its answer. */
+export interface LentShelf extends Shelf {
+  /** Discards what was received and not published. */
+  close(): Promise<void>
+}
+
+/** The shelf of a request that the gate has let through. */
+export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf {
+  const { db, storage } = registry
+  const { ownerId, format, baseUrl } = options
+  const shelf = { ownerId, format }
+  const received = new Map<Upload, ReceivedFile>()
+  return {
+    baseUrl,
+    async receive(body) {
+      const { folder, bytesMax } = {
+        folder: storage.incomingFolder,
+        ...limitsOf(registry, options),
+      }
+      const file = await receiveFile(body, { folder, bytesMax })
+      received.set(file, file)
+      return file
+    },
+    async publish(upload, publication) {
+      const file = received.get(upload)
+      if (file === undefined || options.user === undefined) throw new Error('nothing to publish')
+      const { ownerBytesMax } = limitsOf(registry, options)
+      const publisher = { db, storage, shelf, userId: options.user.id, ownerBytesMax }
+      await publishReceived(publisher, file, publication)
+    },
+    findPackage: (name) => findPackage(db, shelf, name),
+    listPackages: (question) => searchPackages(db, { ...shelf, ...searchOf(question) }),
+    listVersions: (packageId) => listVersions(db, packageId),
+    listFullVersions: (packageId) => listFullVersions(db, packageId),
+    findVersion: (packageId, version) => findVersion(db, packageId, version),
+    findFile: (question) => findFile(db, shelf, question),
+    removeFile: (question) => removeFile(db, shelf, question),
+    removeVersion: (packageName, version) => removeVersion(db, shelf, { packageName, version }),
+    async serve(file, request, options) {
+      const { reply, isDownload } = await serveFile(registry, { file, request, options })
+      if (isDownload) registry.downloads.count(file.id)
+      return reply
+    },
+    document: (of, request, options) => registry.documents.answer(of, request, options),
+    async close() {
+      for (const file of received.values()) await file.discard()
+      received.clear()
+    },
+  }
+}
+
+/** What the one who asks may bring. A site admin may bring anything. */
+function limitsOf(registry: Registry, { user, format }: ShelfOptions) {
+  if (user?.isAdmin) return { bytesMax: undefined, ownerBytesMax: undefined }
+  const { sizeBytesMax, ownerBytesMax } = registry.limits()
+  return { bytesMax: sizeBytesMax[format], ownerBytesMax }
+}
+
+function searchOf({ text, property, page = 1, limit }: PackageQuestion) {
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(property === undefined ? {} : { property }),
+    ...(limit === undefined ? {} : { limit, offset: (page - 1) * limit }),
+  }
+}

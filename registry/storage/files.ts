@@ -1,0 +1,114 @@
+/** Blobs in files of one folder, each in its place by a rename and never half. */
+
+import { close, open } from 'node:fs'
+import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { readOnce } from '../../conf/chunks.js'
+import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { readChunks } from '../../conf/read-buffers.js'
+import { keyOfObject, objectNameOf } from './object-name.js'
+import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
+
+const openFile = promisify(open)
+const closeFile = promisify(close)
+
+/** Blobs below that folder, which is made where it is not there. */
+export async function openFileStorage(folder: string): Promise<BlobStorage> {
+  const incomingFolder = join(folder, 'incoming')
+  await makeFolder(incomingFolder)
+  const pathOf = (key: string) => join(folder, objectNameOf(key))
+  return {
+    incomingFolder,
+    put: async (key, file) => moveIntoPlace(file, { folder, place: pathOf(key) }),
+    open: async (key, range) => readFile(pathOf(key), range),
+    remove: async (key) => rm(pathOf(key), { force: true }),
+    list: () => listFiles(folder),
+    directUrl: async () => undefined,
+  }
+}
+
+/** Makes a folder with those above it, and all their names durable. */
+async function makeFolder(folder: string): Promise<void> {
+  const outermost = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (outermost === undefined) return
+  let named = folder
+  while (named !== dirname(outermost)) {
+    named = dirname(named)
+    await syncPath(named)
+  }
+}
+
+interface Move {
+  readonly folder: string
+  /** Two folders below that one. */
+  readonly place: string
+}
+
+async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promise<void> {
+  const { path, bytes } = file
+  let isMoved = false
+  try {
+    await syncPath(path)
+    if ((await stat(path)).size !== bytes) throw new Error(`${path} is not of ${bytes} bytes`)
+    const inner = dirname(place)
+    await mkdir(inner, { recursive: true, mode: 0o700 })
+    await rename(path, place)
+    isMoved = true
+    // The outer ones as well: another put may have made a folder that it has not flushed yet.
+    for (const named of [inner, dirname(inner), folder]) await syncPath(named)
+  } catch (error) {
+    await rm(isMoved ? place : path, { force: true }).catch(() => {})
+    throw error
+  }
+}
+
+async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+  const file = await unlessMissing(openFile(path, 'r'))
+  if (file === undefined) throw new Error(`the blob ${path} is missing`)
+  let isClosed = false
+  const end = async () => {
+    if (isClosed) return
+    isClosed = true
+    await closeFile(file)
+  }
+  const cutShort = () => new Error(`the blob ${path} is shorter than it was`)
+  const chunks = readChunks(file, { ...range, cutShort })
+  const next = async () => {
+    try {
+      const result = await chunks.next()
+      if (result.done) await end()
+      return result
+    } catch (error) {
+      await end()
+      throw error
+    }
+  }
+  return readOnce(next, async () => {
+    await chunks.return()
+    await end()
+  })
+}
+
+const FOLDER = /^[0-9a-f]{2}$/
+
+async function* listFiles(folder: string): AsyncGenerator<StoredBlob> {
+  for await (const outer of entriesOf(folder, FOLDER)) {
+    for await (const inner of entriesOf(join(folder, outer), FOLDER)) {
+      for await (const name of entriesOf(join(folder, outer, inner), /^/)) {
+        const key = keyOfObject(`${outer}/${inner}/${name}`)
+        const path = join(folder, outer, inner, name)
+        const found = key === undefined ? undefined : await unlessMissing(stat(path))
+        if (key !== undefined && found !== undefined) {
+          yield { key, writtenAtMs: found.mtimeMs, bytes: found.size }
+        }
+      }
+    }
+  }
+}
+
+async function* entriesOf(folder: string, pattern: RegExp): AsyncGenerator<string> {
+  const entries = await unlessMissing(opendir(folder))
+  if (entries === undefined) return
+  for await (const { name } of entries) if (pattern.test(name)) yield name
+}

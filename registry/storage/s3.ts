@@ -1,0 +1,253 @@
+/** Blobs as objects of one bucket of S3, or of a server that speaks like it. */
+
+import { openAsBlob } from 'node:fs'
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { S3mini, S3NetworkError, S3ServiceError, type UploadPart } from 's3mini'
+import type { S3Location } from '../../conf/blob-location.js'
+import { readOnce } from '../../conf/chunks.js'
+import { Failure } from '../../conf/failures.js'
+import { fetchInTime, readInTime } from './in-time.js'
+import { keyOfObject, objectNameOf } from './object-name.js'
+import { presignedUrl } from './presigned-url.js'
+import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
+
+export interface S3StorageOptions {
+  readonly location: S3Location
+  /** Where uploads are received; made where it is not there. */
+  readonly incomingFolder: string
+  /** Whether clients may be sent to the bucket. */
+  readonly isRedirected: boolean
+  /** What is sent in one piece; a larger blob is sent in parts of that size. */
+  readonly partBytes?: number
+  /** The longest wait for an answer, and for the next bytes of one. */
+  readonly patienceMs?: number
+}
+
+/** Of the 10,000 that a server takes, the largest blob is 312 GiB. */
+const PART_BYTES = 33_554_432
+const PATIENCE_MS = 30_000
+const REDIRECT_SECONDS = 300
+
+/** Blobs in that bucket, which must be there. It is not asked yet. */
+export async function openS3Storage(options: S3StorageOptions): Promise<BlobStorage> {
+  const { location, incomingFolder, isRedirected } = options
+  const { partBytes = PART_BYTES, patienceMs = PATIENCE_MS } = options
+  await mkdir(incomingFolder, { recursive: true, mode: 0o700 })
+  const clientOf = createClients(location, patienceMs)
+  const nameOf = (key: string) => location.prefix + objectNameOf(key)
+  return {
+    incomingFolder,
+    put: async (key, file) => send(clientOf(), { name: nameOf(key), file, partBytes }),
+    open: async (key, range) => read(clientOf(), { name: nameOf(key), range, patienceMs }),
+    async remove(key) {
+      const name = nameOf(key)
+      await ask(() => clientOf().deleteObject(name)).catch(unlessNotFound)
+    },
+    list: () => list(clientOf, location.prefix),
+    async directUrl(key, { method, contentType, contentDisposition }) {
+      if (!isRedirected) return undefined
+      const query = {
+        'response-content-type': contentType,
+        'response-content-disposition': contentDisposition,
+      }
+      const address = `${endpointOf(location)}/${nameOf(key)}`
+      const [expiresSeconds, now] = [REDIRECT_SECONDS, new Date()]
+      return presignedUrl(location, { method, address, query, expiresSeconds, now })
+    },
+  }
+}
+
+const endpointOf = ({ origin, bucket }: S3Location) => `${origin}/${bucket}`
+
+/** A client for each day: one that lives on signs with yesterday's key just after midnight. */
+function createClients(location: S3Location, patienceMs: number): () => S3mini {
+  let day = ''
+  let client: S3mini | undefined
+  return () => {
+    const today = new Date().toISOString().slice(0, 'yyyy-mm-dd'.length)
+    if (client === undefined || day !== today) {
+      day = today
+      client = new S3mini({
+        accessKeyId: location.accessKey,
+        secretAccessKey: location.secretKey,
+        endpoint: endpointOf(location),
+        region: location.region,
+        fetch: (input, init) => fetchInTime(input, init ?? {}, patienceMs),
+      })
+    }
+    return client
+  }
+}
+
+/**
+ * What an operation gives. It is tried once more where the connection failed, as one does that the
+ * server has closed meanwhile; then, and when the server is not well, throws `unavailable`. Any
+ * other refusal is an Error that keeps what the server wrote, with our key in it, to itself.
+ */
+async function ask<T>(operation: () => Promise<T>, { isRepeatable = true } = {}): Promise<T> {
+  try {
+    return await operation()
+  } catch (error) {
+    if (error instanceof S3ServiceError) throw refusalOf(error)
+    if (isRepeatable && isBrokenConnection(error)) return ask(operation, { isRepeatable: false })
+    throw unavailable(error)
+  }
+}
+
+/** What `fetch` throws, bare or as the client wraps it; that nothing came in time is neither. */
+const isBrokenConnection = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof S3NetworkError
+
+class Refusal extends Error {
+  readonly status: number
+
+  constructor({ status, serviceCode }: S3ServiceError) {
+    super(`S3 answered ${status} ${serviceCode ?? ''}`)
+    this.status = status
+  }
+}
+
+function refusalOf(error: S3ServiceError): Error {
+  const refusal = new Refusal(error)
+  const isUnwell = error.status >= 500 || [408, 429].includes(error.status)
+  return isUnwell ? unavailable(refusal) : refusal
+}
+
+function unavailable(cause: unknown): Failure {
+  const message = 'The storage of packages does not answer. Try again in a moment.'
+  return new Failure('unavailable', message, { cause, retryAfterSeconds: 5 })
+}
+
+/** Whether the object, and not the bucket, is what is not there. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof Refusal && error.status === 404 && !error.message.includes('NoSuchBucket')
+
+function unlessNotFound(error: unknown): void {
+  if (!isMissing(error)) throw error
+}
+
+interface Sending {
+  readonly name: string
+  readonly file: IncomingFile
+  readonly partBytes: number
+}
+
+async function send(client: S3mini, { name, file, partBytes }: Sending): Promise<void> {
+  const { path, bytes } = file
+  try {
+    if ((await stat(path)).size !== bytes) throw new Error(`${path} is not of ${bytes} bytes`)
+    const content = await openAsBlob(path)
+    if (bytes <= partBytes) await ask(() => client.putObject(name, content))
+    else await sendInParts(client, { name, content, partBytes })
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+interface SendingInParts {
+  readonly name: string
+  readonly content: Blob
+  readonly partBytes: number
+}
+
+async function sendInParts(client: S3mini, sending: SendingInParts): Promise<void> {
+  const { name } = sending
+  const uploadId = await ask(() => client.getMultipartUploadId(name))
+  try {
+    const parts = await sendParts(client, { ...sending, uploadId })
+    // Not twice: the second would not find the upload that the first one has ended.
+    const complete = () => client.completeMultipartUpload(name, uploadId, [...parts])
+    const { etag } = await ask(complete, { isRepeatable: false })
+    // Where it fails late, the server has already said 200, and says so in the text.
+    if (typeof etag !== 'string') throw unavailable(new Error('S3 did not put the parts together'))
+  } catch (error) {
+    // What cannot be told to the server now is for its own rule about uploads that never ended.
+    await ask(() => client.abortMultipartUpload(name, uploadId)).catch(() => {})
+    throw error
+  }
+}
+
+/** How many parts of one blob are on their way at once. */
+const PARTS_AT_ONCE = 2
+
+/** Sends all parts; when it returns or throws, none is on its way any more. */
+async function sendParts(
+  client: S3mini,
+  { name, content, partBytes, uploadId }: SendingInParts & { readonly uploadId: string },
+): Promise<readonly UploadPart[]> {
+  const parts: UploadPart[] = []
+  const offsets = [...Array(Math.ceil(content.size / partBytes)).keys()].map((at) => at * partBytes)
+  const left = offsets.entries()
+  let hasFailed = false
+  const sendNext = async () => {
+    for (const [at, offset] of left) {
+      if (hasFailed) return
+      const part = content.slice(offset, offset + partBytes)
+      parts[at] = await ask(() => client.uploadPart(name, uploadId, part, at + 1))
+    }
+  }
+  const lanes = [...Array(PARTS_AT_ONCE)].map(() =>
+    sendNext().catch((error: unknown) => {
+      hasFailed = true
+      throw error
+    }),
+  )
+  for (const { reason } of (await Promise.allSettled(lanes)).filter(isRejected)) throw reason
+  return parts
+}
+
+const isRejected = (result: PromiseSettledResult<void>): result is PromiseRejectedResult =>
+  result.status === 'rejected'
+
+interface Reading {
+  readonly name: string
+  readonly range: ByteRange
+  readonly patienceMs: number
+}
+
+async function read(client: S3mini, reading: Reading): Promise<AsyncIterable<Uint8Array>> {
+  const { name, range, patienceMs } = reading
+  if (range.start === range.end) {
+    // No range can ask for nothing.
+    if (!(await ask(() => client.objectExists(name)))) throw missing(name)
+    return readOnce(
+      async () => ({ done: true, value: undefined }),
+      () => {},
+    )
+  }
+  const { start, end } = range
+  const answer = await ask(() => client.getObjectRaw(name, false, start, end)).catch((error) => {
+    if (isMissing(error)) throw missing(name)
+    if (error instanceof Refusal && error.status === 416) throw tooShort(name)
+    throw error
+  })
+  const { next, leave } = readInTime(answer, patienceMs)
+  if (!answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)) {
+    await leave()
+    throw tooShort(name)
+  }
+  const nextOrAway = () =>
+    next().catch((error: unknown) => {
+      throw unavailable(error)
+    })
+  return readOnce(nextOrAway, leave)
+}
+
+const missing = (name: string) => new Error(`the blob ${name} is missing`)
+const tooShort = (name: string) => new Error(`the blob ${name} is shorter than it was`)
+
+const PAGE_OBJECTS = 1_000
+
+async function* list(clientOf: () => S3mini, prefix: string): AsyncGenerator<StoredBlob> {
+  let token: string | undefined
+  do {
+    const from = token
+    const page = await ask(() => clientOf().listObjectsPaged('/', prefix, PAGE_OBJECTS, from))
+    if (!page) throw new Error('S3 has no such bucket')
+    for (const { Key, LastModified, Size } of page.objects ?? []) {
+      const key = keyOfObject(Key.slice(prefix.length))
+      if (key !== undefined) yield { key, writtenAtMs: LastModified.getTime(), bytes: Size }
+    }
+    token = page.nextContinuationToken
+  } while (token !== undefined)
+}

@@ -1,0 +1,85 @@
+/** Removes the blobs that nothing needs: of deleted files, and of uploads that a crash cut off. */
+
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing } from '../conf/disk.js'
+import { CRASH_GRACE_MS } from '../conf/limits.js'
+import { forgetUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/blobs.js'
+import type { Database } from '../sql/database.js'
+import type { BlobStorage } from './storage/storage.js'
+
+export interface Swept {
+  /** Blobs whose last file was deleted. */
+  readonly unused: number
+  /** Blobs that no row named, and files of uploads that never ended. */
+  readonly left: number
+}
+
+export interface SweepOptions {
+  readonly db: Database
+  readonly storage: BlobStorage
+  readonly signal?: AbortSignal
+  /** What no row names may still be on its way: only older ones are left ones. */
+  readonly graceMs?: number
+}
+
+const BATCH = 200
+
+/** Sweeps once. Can be cut off anywhere, and may run twice at a time. */
+export async function sweepBlobs(options: SweepOptions): Promise<Swept> {
+  const { storage, graceMs = CRASH_GRACE_MS } = options
+  const unused = await sweepUnused(options)
+  const received = await sweepIncoming(storage, graceMs)
+  return { unused, left: received + (await sweepNameless(options, graceMs)) }
+}
+
+/** The row goes first: a blob without a row is found again, a row without its blob would lie. */
+async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<number> {
+  let removed = 0
+  for (let afterId = 0; ; ) {
+    const batch = await listUnusedBlobs(db, { afterId, limit: BATCH })
+    for (const { id, key } of batch) {
+      if (signal?.aborted) return removed
+      afterId = id
+      if (!(await forgetUnusedBlob(db, id))) continue
+      await storage.remove(key)
+      removed += 1
+    }
+    if (batch.length < BATCH) return removed
+  }
+}
+
+/** Whoever receives a file writes to it all the time. */
+async function sweepIncoming({ incomingFolder }: BlobStorage, graceMs: number): Promise<number> {
+  let removed = 0
+  for (const name of await readdir(incomingFolder)) {
+    const path = join(incomingFolder, name)
+    const found = await unlessMissing(stat(path))
+    if (found === undefined || found.mtimeMs > Date.now() - graceMs) continue
+    await rm(path, { force: true })
+    removed += 1
+  }
+  return removed
+}
+
+async function sweepNameless(
+  { db, storage, signal }: SweepOptions,
+  graceMs: number,
+): Promise<number> {
+  let removed = 0
+  let batch: string[] = []
+  const sweep = async () => {
+    const known = await knownBlobKeys(db, batch)
+    const nameless = batch.filter((key) => !known.has(key))
+    batch = []
+    for (const key of nameless) await storage.remove(key)
+    removed += nameless.length
+  }
+  for await (const { key, writtenAtMs } of storage.list()) {
+    if (signal?.aborted) return removed
+    if (writtenAtMs < Date.now() - graceMs) batch.push(key)
+    if (batch.length === BATCH) await sweep()
+  }
+  await sweep()
+  return removed
+}

@@ -1,0 +1,194 @@
+/** Swift packages: the Swift Package Registry Service, version 1. */
+
+import { Failure } from '../../conf/failures.js'
+import { decodePercent, type Reply, statusLine } from '../../conf/http.js'
+import type { FullVersion, Package } from '../../conf/package.js'
+import type { Format, FormatCall, FormatRoute, Shelf } from '../format.js'
+import { checkAccept } from './accept.js'
+import { linkHeaders } from './links.js'
+import { findVariant, MANIFEST, variantsOf } from './manifests.js'
+import { publishRelease, REPOSITORY_URL } from './publish.js'
+import {
+  formatRelease,
+  formatReleases,
+  neighboursOf,
+  releaseOf,
+  releaseUrl,
+  repositoriesOf,
+} from './release.js'
+import { normaliseRepositoryUrl } from './repository-url.js'
+import { sortVersions } from './versions.js'
+
+const CONTENT_VERSION = ['Content-Version', '1'] as const
+const JSON_TYPE = 'application/json'
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: '/{scope}/{name}/{version}',
+  access: 'write',
+  handle: publishRelease,
+}
+
+const list: FormatRoute = {
+  method: 'GET',
+  path: '/{scope}/{name}',
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    checkAccept(request.headers, 'json')
+    const { scope = '', name = '' } = params
+    const found = await requirePackage(shelf, scope, name.replace(/\.json$/i, ''))
+    const versions = sortVersions(await shelf.listVersions(found.id))
+    const urlOf = (version: string) => releaseUrl(shelf.baseUrl, found.name, version)
+    const latest = versions[0] && (await shelf.findVersion(found.id, versions[0].version))
+    const links = [...repositoriesOf(latest), ...neighboursOf(versions, '', urlOf)]
+    return shelf.document(found, request, {
+      ...{ kind: 'releases', contentType: JSON_TYPE },
+      headers: [CONTENT_VERSION, ...linkHeaders(links)],
+      make: async () => formatReleases(versions, urlOf),
+    })
+  },
+}
+
+/** The last segment says what of the release is asked for. */
+const get: FormatRoute = {
+  method: 'GET',
+  path: '/{scope}/{name}/{version}',
+  access: 'read',
+  handle(shelf, call) {
+    const { version = '' } = call.params
+    return /\.zip$/i.test(version) ? getArchive(shelf, call) : getRelease(shelf, call)
+  },
+}
+
+async function getRelease(shelf: Shelf, call: FormatCall): Promise<Reply> {
+  checkAccept(call.request.headers, 'json')
+  const { found, version } = await requireRelease(shelf, call, /\.json$/i)
+  const versions = await shelf.listVersions(found.id)
+  const urlOf = (version: string) => releaseUrl(shelf.baseUrl, found.name, version)
+  const links = neighboursOf(versions, version.version, urlOf)
+  return await shelf.document(found, call.request, {
+    ...{ kind: `release ${version.version}`, contentType: JSON_TYPE },
+    headers: [CONTENT_VERSION, ...linkHeaders(links)],
+    make: async () => formatRelease(found, version),
+  })
+}
+
+async function getArchive(shelf: Shelf, call: FormatCall): Promise<Reply> {
+  checkAccept(call.request.headers, 'zip')
+  const { version } = await requireRelease(shelf, call, /\.zip$/i)
+  const [file] = version.files
+  if (file === undefined) throw new Failure('not_found', NO_RELEASE)
+  const { signature } = releaseOf(version)
+  const digest = Buffer.from(file.digests.sha256, 'hex').toString('base64')
+  const signing = signature && [
+    ['X-Swift-Package-Signature-Format', signature.format] as const,
+    ['X-Swift-Package-Signature', signature.archive] as const,
+  ]
+  return await shelf.serve(file, call.request, {
+    contentType: 'application/zip',
+    headers: [CONTENT_VERSION, ['Digest', `sha-256=${digest}`], ...(signing ?? [])],
+  })
+}
+
+const getManifest: FormatRoute = {
+  method: 'GET',
+  path: '/{scope}/{name}/{version}/Package.swift',
+  access: 'read',
+  async handle(shelf, call) {
+    checkAccept(call.request.headers, 'swift')
+    const { found, version } = await requireRelease(shelf, call)
+    const url = `${releaseUrl(shelf.baseUrl, found.name, version.version)}/${MANIFEST}`
+    const { manifests } = releaseOf(version)
+    const wanted = parameterOf(call.request.query, 'swift-version')
+    const fileName = wanted === undefined ? MANIFEST : findVariant(manifests, wanted)
+    if (fileName === undefined) {
+      return { status: 303, headers: [CONTENT_VERSION, ['Location', url]] }
+    }
+    const links = variantsOf(manifests).map((variant) => ({
+      url: `${url}?swift-version=${variant.swiftVersion}`,
+      rel: 'alternate',
+      parameters: { filename: variant.fileName, 'swift-tools-version': variant.toolsVersion },
+    }))
+    return await shelf.document(found, call.request, {
+      ...{ kind: `manifest ${version.version} ${fileName}`, contentType: 'text/x-swift' },
+      headers: [
+        CONTENT_VERSION,
+        ['Content-Disposition', `attachment; filename="${fileName}"`],
+        ...(wanted === undefined ? linkHeaders(links) : []),
+      ],
+      make: async () => manifests[fileName] ?? '',
+    })
+  },
+}
+
+const identifiers: FormatRoute = {
+  method: 'GET',
+  path: '/identifiers',
+  access: 'read',
+  async handle(shelf, { request }) {
+    checkAccept(request.headers, 'json')
+    const url = parameterOf(request.query, 'url') ?? ''
+    if (url.trim() === '') throw new Failure('bad_request', 'the url of a repository is missing')
+    const property = { name: REPOSITORY_URL, value: normaliseRepositoryUrl(url) }
+    const { packages } = await shelf.listPackages({ property })
+    if (packages.length === 0) {
+      throw new Failure('not_found', 'no package says that it is kept in that repository')
+    }
+    return {
+      status: 200,
+      headers: [['Content-Type', JSON_TYPE], CONTENT_VERSION],
+      body: JSON.stringify({ identifiers: packages.map(({ name }) => name) }),
+    }
+  },
+}
+
+/** Whoever gets here has shown who they are. */
+const loginAt = (path: string): FormatRoute => ({
+  method: 'POST',
+  path,
+  access: 'signed-in',
+  handle: () => ({ status: 200, headers: [CONTENT_VERSION] }),
+})
+
+const NO_RELEASE = 'release not found'
+
+async function requirePackage(shelf: Shelf, scope: string, name: string): Promise<Package> {
+  const found = await shelf.findPackage(`${scope}.${name}`)
+  if (found === undefined) throw new Failure('not_found', 'package not found')
+  return found
+}
+
+interface FoundRelease {
+  readonly found: Package
+  readonly version: FullVersion
+}
+
+async function requireRelease(
+  shelf: Shelf,
+  { params }: FormatCall,
+  suffix = /$/,
+): Promise<FoundRelease> {
+  const found = await requirePackage(shelf, params['scope'] ?? '', params['name'] ?? '')
+  const version = await shelf.findVersion(found.id, (params['version'] ?? '').replace(suffix, ''))
+  if (version === undefined) throw new Failure('not_found', NO_RELEASE)
+  return { found, version }
+}
+
+/** The first of that name. Swift's client leaves a plus as it is, which a repository may have. */
+function parameterOf(query: string, name: string): string | undefined {
+  const pair = query.split('&').find((one) => one === name || one.startsWith(`${name}=`))
+  return pair && decodePercent(pair.slice(name.length + 1))
+}
+
+export const SWIFT: Format = {
+  name: 'swift',
+  routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login')],
+  refuse: ({ status, message }) => ({
+    headers: [
+      ['Content-Type', 'application/problem+json'],
+      CONTENT_VERSION,
+      ['Content-Language', 'en'],
+    ],
+    body: JSON.stringify({ status, title: statusLine(status).slice(4), detail: message }),
+  }),
+}

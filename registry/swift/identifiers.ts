@@ -1,0 +1,42 @@
+/** Who a Swift package is: a scope and a name in it (Swift Package Registry, 3.6). */
+
+import { Failure } from '../../conf/failures.js'
+
+export interface Identity {
+  readonly scope: string
+  readonly name: string
+}
+
+const SCOPE = /^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$/
+const SCOPE_CHARACTERS_MAX = 39
+const NAME = /^[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*$/
+const NAME_CHARACTERS_MAX = 100
+
+/** Throws `bad_request`. */
+export function parseIdentity(scope: string, name: string): Identity {
+  if (scope.length > SCOPE_CHARACTERS_MAX || !SCOPE.test(scope)) {
+    throw new Failure(
+      'bad_request',
+      'invalid package scope: it has 1 to 39 letters and digits, with single hyphens between',
+    )
+  }
+  if (name.length > NAME_CHARACTERS_MAX || !NAME.test(name)) {
+    throw new Failure(
+      'bad_request',
+      'invalid package name: it has 1 to 100 letters and digits, with single hyphens or ' +
+        'underscores between',
+    )
+  }
+  return { scope, name }
+}
+
+/** `scope.name`, under which the package stands on its shelf. */
+export function formatIdentity({ scope, name }: Identity): string {
+  return `${scope}.${name}`
+}
+
+/** The two of a package on the shelf: a scope holds no dot. */
+export function identityOf(packageName: string): Identity {
+  const dot = packageName.indexOf('.')
+  return { scope: packageName.slice(0, dot), name: packageName.slice(dot + 1) }
+}

@@ -1,0 +1,146 @@
+/** What a publisher says of a release: JSON that is checked and brought into the client's form. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Json, JsonObject } from '../../conf/package.js'
+import { normaliseRepositoryUrl } from './repository-url.js'
+
+const REPOSITORIES_MAX = 32
+const URL_CHARACTERS_MAX = 500
+
+/**
+ * Reads the metadata of a release (Appendix B), and the fields of schema.org that other registries
+ * take; unknown fields are dropped. Throws `invalid` for what is no JSON, or not of the schema: the
+ * client could not read the release at all.
+ */
+export function parseMetadata(text: string, transferEncoding: string): JsonObject {
+  if (text.trim() === '') return {}
+  const given = parseJson(text, transferEncoding)
+  if (!isObject(given)) throw invalid('it is not a JSON object')
+  return compact({
+    author: authorOf(objectAt(given, 'author')),
+    codeRepository: textAt(given, 'codeRepository'),
+    description: textAt(given, 'description'),
+    keywords: textsAt(given, 'keywords'),
+    license: textAt(given, 'license'),
+    licenseURL: textAt(given, 'licenseURL'),
+    originalPublicationTime: timeAt(given, 'originalPublicationTime'),
+    readmeURL: textAt(given, 'readmeURL'),
+    repositoryURLs: repositoriesOf(given),
+  })
+}
+
+/** The repositories of that metadata, each in its one form, once. */
+export function repositoriesIn(metadata: JsonObject): readonly string[] {
+  return [...new Set((textsAt(metadata, 'repositoryURLs') ?? []).map(normaliseRepositoryUrl))]
+}
+
+function invalid(what: string): Failure {
+  return new Failure('invalid', `invalid JSON provided for release metadata: ${what}`)
+}
+
+/**
+ * Swift claims that what it sends is quoted-printable and sends it as it stands. So that is undone
+ * only where it makes JSON out of what is none.
+ */
+function parseJson(text: string, transferEncoding: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (transferEncoding !== 'quoted-printable') throw invalid('it does not parse')
+    try {
+      return JSON.parse(decodeQuotedPrintable(text))
+    } catch {
+      throw new Failure('invalid', invalid('it does not parse').message, { cause })
+    }
+  }
+}
+
+/** RFC 2045 §6.7. */
+function decodeQuotedPrintable(text: string): string {
+  const joined = text.replace(/=[ \t]*\r?\n/g, '')
+  const bytes = joined.replace(/=([0-9A-F]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  )
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Given {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Absent and null are one: nothing was said. */
+function at(object: Given, key: string): unknown {
+  return object[key] ?? undefined
+}
+
+function textAt(object: Given, key: string): string | undefined {
+  const value = at(object, key)
+  if (value !== undefined && typeof value !== 'string') throw invalid(`${key} is not a string`)
+  return value
+}
+
+function textsAt(object: Given, key: string): readonly string[] | undefined {
+  const value = at(object, key)
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || value.some((one) => typeof one !== 'string')) {
+    throw invalid(`${key} is not a list of strings`)
+  }
+  return value
+}
+
+function objectAt(object: Given, key: string): Given | undefined {
+  const value = at(object, key)
+  if (value !== undefined && !isObject(value)) throw invalid(`${key} is not an object`)
+  return value
+}
+
+/** ISO 8601 without parts of a second: Swift on Linux reads no release that tells them. */
+export function formatTime(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+function timeAt(object: Given, key: string): string | undefined {
+  const text = textAt(object, key)
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (!TIME.test(text) || Number.isNaN(time.valueOf()))
+    throw invalid(`${key} is not an ISO 8601 time`)
+  return formatTime(time)
+}
+
+function repositoriesOf(given: Given): readonly string[] | undefined {
+  const urls = textsAt(given, 'repositoryURLs')
+  if (urls === undefined) return undefined
+  if (urls.length > REPOSITORIES_MAX) {
+    throw invalid(`repositoryURLs has more than ${REPOSITORIES_MAX} entries`)
+  }
+  if (urls.some((url) => url.length > URL_CHARACTERS_MAX)) {
+    throw invalid(`an entry of repositoryURLs has more than ${URL_CHARACTERS_MAX} characters`)
+  }
+  return urls
+}
+
+/** The client reads no author and no organization without a name. */
+function authorOf(given: Given | undefined): JsonObject | undefined {
+  if (given === undefined) return undefined
+  const parts = ['givenName', 'middleName', 'familyName'].map((key) => textAt(given, key))
+  const name = textAt(given, 'name') ?? parts.filter((part) => part).join(' ')
+  const organization = personOf(objectAt(given, 'organization'))
+  const author = compact({ ...personOf({ ...given, name }), organization })
+  return author['name'] === undefined ? undefined : author
+}
+
+function personOf(given: Given | undefined): JsonObject | undefined {
+  const name = given && textAt(given, 'name')
+  if (given === undefined || name === undefined || name === '') return undefined
+  const [email, description, url] = ['email', 'description', 'url'].map((key) => textAt(given, key))
+  return compact({ name, email, description, url })
+}
+
+function compact(object: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,133 @@
+/** A release comes in: the form is read, the archive looked into, and both are kept. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Reply, Request } from '../../conf/http.js'
+import { openZip } from '../archive/zip.js'
+import type { FormatCall, Shelf, Upload } from '../format.js'
+import { type Part, readParts } from '../multipart.js'
+import { checkAccept } from './accept.js'
+import { formatIdentity, parseIdentity } from './identifiers.js'
+import { readManifests } from './manifests.js'
+import { parseMetadata, repositoriesIn } from './metadata.js'
+import { type Release, releaseUrl, type Signature } from './release.js'
+import { parseVersion } from './versions.js'
+
+export const REPOSITORY_URL = 'swift.repository-url'
+
+/** Creates a release (4.6). */
+export async function publishRelease(
+  shelf: Shelf,
+  { request, params }: FormatCall,
+): Promise<Reply> {
+  checkAccept(request.headers, 'json')
+  const identity = parseIdentity(params['scope'] ?? '', params['name'] ?? '')
+  const version = parseVersion(params['version'] ?? '')
+  const packageName = formatIdentity(identity)
+  await refuseKnown(shelf, packageName, version)
+  const { archive, metadata, signature } = await readForm(shelf, request)
+  const manifests = await readManifests(await openZip(archive))
+  const release: Release = { manifests, metadata, ...(signature && { signature }) }
+  await shelf.publish(archive, {
+    ...{ packageName, version, unique: 'version' },
+    fileName: `${identity.name}-${version}.zip`,
+    metadata: release,
+    properties: repositoriesIn(metadata).map((value) => ({ name: REPOSITORY_URL, value })),
+  })
+  return {
+    status: 201,
+    headers: [
+      ['Content-Version', '1'],
+      ['Location', releaseUrl(shelf.baseUrl, packageName, version)],
+    ],
+  }
+}
+
+/** Sooner than after gigabytes. */
+async function refuseKnown(shelf: Shelf, packageName: string, version: string): Promise<void> {
+  const found = await shelf.findPackage(packageName)
+  if (found === undefined || (await shelf.findVersion(found.id, version)) === undefined) return
+  throw new Failure('conflict', `a release with version ${version} already exists`)
+}
+
+interface Form {
+  readonly archive: Upload
+  readonly metadata: Release['metadata']
+  readonly signature: Signature | undefined
+}
+
+const METADATA_BYTES_MAX = 262_144
+/** A signature brings the certificates of who signed, and of the clock that saw it. */
+const SIGNATURE_BYTES_MAX = 131_072
+
+/** Parts come in any order; the archive streams, in whatever form it is sent. */
+async function readForm(shelf: Shelf, request: Request): Promise<Form> {
+  let archive: Upload | undefined
+  const small = new Map<string, SmallPart>()
+  for await (const part of readParts(request)) {
+    const { name } = part
+    if (small.has(name) || (name === 'source-archive' && archive !== undefined)) {
+      throw new Failure('bad_request', `the form has two parts ${name}`)
+    }
+    if (name === 'source-archive') archive = await receiveArchive(shelf, part)
+    else if (name === 'metadata') small.set(name, await readSmall(part, METADATA_BYTES_MAX))
+    else if (/^(?:source-archive|metadata)-signature$/.test(name)) {
+      small.set(name, await readSmall(part, SIGNATURE_BYTES_MAX))
+    }
+  }
+  if (archive === undefined) {
+    throw new Failure('bad_request', 'unable to read source-archive file: the form has none')
+  }
+  const metadata = small.get('metadata')
+  return {
+    archive,
+    metadata: metadata ? parseMetadata(metadata.bytes.toString(), metadata.transferEncoding) : {},
+    signature: signatureOf(request, small),
+  }
+}
+
+async function receiveArchive(shelf: Shelf, part: Part): Promise<Upload> {
+  if (part.transferEncoding === 'base64') {
+    throw new Failure('bad_request', 'the source-archive must be sent as it is, not in base64')
+  }
+  return await shelf.receive(part.body)
+}
+
+interface SmallPart {
+  readonly bytes: Buffer
+  readonly transferEncoding: string
+}
+
+async function readSmall({ name, body, transferEncoding }: Part, bytesMax: number) {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > bytesMax) {
+      throw new Failure('payload_too_large', `the ${name} has more than ${bytesMax} bytes`)
+    }
+    chunks.push(Buffer.from(chunk))
+  }
+  return { bytes: Buffer.concat(chunks), transferEncoding }
+}
+
+function signatureOf(
+  request: Request,
+  parts: ReadonlyMap<string, SmallPart>,
+): Signature | undefined {
+  const archive = parts.get('source-archive-signature')
+  if (archive === undefined) return undefined
+  const format = request.headers.get('x-swift-package-signature-format') ?? ''
+  if (!/^[a-z0-9.-]{1,64}$/.test(format)) {
+    throw new Failure(
+      'bad_request',
+      'a signature needs the header X-Swift-Package-Signature-Format',
+    )
+  }
+  const metadata = parts.get('metadata-signature')
+  return { format, archive: inBase64(archive), ...(metadata && { metadata: inBase64(metadata) }) }
+}
+
+function inBase64({ bytes, transferEncoding }: SmallPart): string {
+  const decoded = transferEncoding === 'base64' ? Buffer.from(bytes.toString(), 'base64') : bytes
+  return decoded.toString('base64')
+}

@@ -1,0 +1,72 @@
+/** A setting says where blobs are, or is refused by a sentence that does not repeat it. */
+
+import { resolve } from 'node:path'
+import t from 'tap'
+import { asBlobLocation } from '../../conf/blob-location.js'
+
+t.test('a folder may be named from anywhere', async (t) => {
+  t.strictSame(asBlobLocation('file:/srv/blobs'), { kind: 'files', folder: '/srv/blobs' })
+  t.strictSame(asBlobLocation('file:///srv/blobs'), { kind: 'files', folder: '/srv/blobs' })
+  t.strictSame(asBlobLocation('file:blobs'), { kind: 'files', folder: resolve('blobs') })
+})
+
+t.test('a bucket is reached over TLS, in the usual region, without a prefix', async (t) => {
+  t.strictSame(asBlobLocation('s3://key:secret@s3.example.org/packages'), {
+    kind: 's3',
+    origin: 'https://s3.example.org',
+    bucket: 'packages',
+    prefix: '',
+    region: 'us-east-1',
+    accessKey: 'key',
+    secretKey: 'secret',
+  })
+})
+
+t.test('port, prefix, region and plain HTTP are said in the address', async (t) => {
+  const url = 's3://a%3Ab:p%40%2F%25+@[::1]:9000/my-bucket/code/blobs?region=eu-west-3&tls=false'
+  t.strictSame(asBlobLocation(url), {
+    kind: 's3',
+    origin: 'http://[::1]:9000',
+    bucket: 'my-bucket',
+    prefix: 'code/blobs/',
+    region: 'eu-west-3',
+    accessKey: 'a:b',
+    secretKey: 'p@/%+',
+  })
+})
+
+t.test('what is no location is refused without being repeated', async (t) => {
+  for (const value of ['file:', 'hunter2', 'ftp://hunter2/blobs', '', 1, null, undefined]) {
+    t.throws(() => asBlobLocation(value), { message: /^wants (?!.*hunter2)/ }, String(value))
+  }
+})
+
+t.test('each mistake in an address of S3 is named without being repeated', async (t) => {
+  const mistakes: readonly (readonly [string, RegExp])[] = [
+    ['s3:', /s3:\/\/key/],
+    ['s3://', /s3:\/\/key/],
+    ['s3://key:hunter2@host:port/bucket', /%40 for @/],
+    ['s3://key:hunter2@/bucket', /s3:\/\/key/],
+    ['s3://key:hunter2@host/bucket#hunter2', /s3:\/\/key/],
+    ['s3://host/hunter2', /a key and a secret/],
+    ['s3://hunter2@host/bucket', /a key and a secret/],
+    ['s3://:hunter2@host/bucket', /a key and a secret/],
+    ['s3://key:hunter2@host', /bucket/],
+    ['s3://key:hunter2@host/', /bucket/],
+    ['s3://key:hunter2@host/b', /bucket/],
+    ['s3://key:hunter2@host/buck%2Fet', /bucket/],
+    ['s3://key:hunter2@host/bucket/', /prefix/],
+    ['s3://key:hunter2@host/bucket//x', /prefix/],
+    ['s3://key:hunter2@host/bucket/x/', /prefix/],
+    ['s3://key:hunter2@host/bucket/%20', /prefix/],
+    ['s3://key:hunter2@host/bucket?region=hunter2%2F', /region/],
+    ['s3://key:hunter2@host/bucket?region=', /region/],
+    ['s3://key:hunter2@host/bucket?tls=hunter2', /tls=true or tls=false/],
+    ['s3://key:hunter2@host/bucket?hunter2=1', /no more after \?/],
+    ['s3://key:hunter2%@host/bucket', /%25 for %/],
+  ]
+  for (const [url, named] of mistakes) {
+    t.throws(() => asBlobLocation(url), { message: named }, url)
+    t.throws(() => asBlobLocation(url), { message: /^wants (?!.*hunter2)/ }, url)
+  }
+})

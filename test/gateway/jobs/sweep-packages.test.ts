@@ -1,0 +1,23 @@
+/** The job of every day removes bytes that no file of a package needs, and says so. */
+
+import t from 'tap'
+import { SWEEP_PACKAGES } from '../../../gateway/jobs/sweep-packages.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aPublishedFile } from '../../helpers/published-files.js'
+
+const { signal } = new AbortController()
+
+t.test('the bytes of a deleted file go, with a line in the log', async (t) => {
+  const { context, house } = await openContext(t)
+  const user = await house.addUser('ada')
+  const publish = (name: string) => aPublishedFile(context.registry, { user, name, text: name })
+  await publish('kept')
+  const shelf = await publish('gone')
+  await SWEEP_PACKAGES.run(context, 'all', signal)
+  t.strictSame(house.lines, [], 'nothing to do, nothing to say')
+  await shelf.removeVersion('gone', '1.0')
+  await SWEEP_PACKAGES.run(context, 'all', signal)
+  t.match(house.lines, [
+    { msg: 'unused package files were removed', swept: { unused: 1, left: 0 } },
+  ])
+})

@@ -1,0 +1,47 @@
+/** A format's table of routes becomes routes of the house, each behind the gate. */
+
+import t from 'tap'
+import { Failure } from '../../../conf/failures.js'
+import { routesOf } from '../../../gateway/packages/routes.js'
+import type { Format, FormatRoute } from '../../../registry/format.js'
+import { openContext } from '../../helpers/gateway.js'
+
+function aFormat(route: Partial<FormatRoute>): Format {
+  return {
+    name: 'generic',
+    routes: [
+      { method: 'GET', path: '/x', access: 'read', handle: () => ({ status: 200 }), ...route },
+    ],
+    refuse: ({ message }) => ({ body: `no: ${message}` }),
+  }
+}
+
+t.test('a route says what it needs as the gate understands it', async (t) => {
+  const needs = (access: FormatRoute['access']) => {
+    const [route] = routesOf(aFormat({ access }))
+    return { access: route?.access, scopes: route?.scopes, path: route?.path }
+  }
+  const path = '/api/packages/{owner}/generic/x'
+  t.strictSame(needs('read'), {
+    ...{ access: { kind: 'packages', mode: 'read' }, scopes: ['read:package'], path },
+  })
+  t.strictSame(needs('write'), {
+    ...{ access: { kind: 'packages', mode: 'write' }, scopes: ['write:package'], path },
+  })
+  t.strictSame(needs('signed-in'), {
+    access: { kind: 'packages', mode: 'read', isSignedIn: true },
+    ...{ scopes: ['read:package'], path },
+  })
+})
+
+t.test('a refusal is in the words of the format, and a stranger is asked who it is', async (t) => {
+  const { context } = await openContext(t)
+  const [route] = routesOf(aFormat({}))
+  const refuse = (failure: Failure) => route?.door.refuse(context, failure)
+  const missing = refuse(new Failure('not_found', 'not here'))
+  t.match(missing, { status: 404, body: 'no: not here' })
+  t.notMatch(missing?.headers, [['WWW-Authenticate', /./]])
+  const unknown = refuse(new Failure('sign_in_required', 'who are you'))
+  t.equal(unknown?.status, 401)
+  t.ok(unknown?.headers?.some(([name]) => name === 'WWW-Authenticate'))
+})

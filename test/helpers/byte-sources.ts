@@ -1,0 +1,41 @@
+/** Sources of bytes that tests hold in memory, or that are not there at all. */
+
+import type { ByteSource } from '../../registry/archive/byte-source.js'
+
+/** Hands out copies, in small chunks, as the bytes of a file come. */
+export function sourceOf(bytes: Uint8Array): ByteSource {
+  return {
+    bytes: bytes.length,
+    async read(start, length) {
+      return Buffer.from(bytes.subarray(start, start + length))
+    },
+    async *stream(start = 0, end = bytes.length) {
+      for (let at = start; at < end; at += CHUNK_BYTES) {
+        yield Buffer.from(bytes.subarray(at, Math.min(at + CHUNK_BYTES, end)))
+      }
+    },
+  }
+}
+
+const CHUNK_BYTES = 1_000
+
+/** As if `zeros` bytes stood between the two. */
+export function sourceWithHole(front: Buffer, zeros: number, back: Buffer): ByteSource {
+  const bytes = front.length + zeros + back.length
+  const read = async (start: number, length: number) => {
+    const end = Math.min(start + length, bytes)
+    const backStart = front.length + zeros
+    const first = front.subarray(start, end)
+    const last = back.subarray(Math.max(0, start - backStart), Math.max(0, end - backStart))
+    const hole = Buffer.alloc(end - start - first.length - last.length)
+    return Buffer.concat([first, hole, last])
+  }
+  return {
+    bytes,
+    read,
+    async *stream(start = 0, end = bytes) {
+      const step = 1_048_576
+      for (let at = start; at < end; at += step) yield read(at, Math.min(step, end - at))
+    },
+  }
+}

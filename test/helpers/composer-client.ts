@@ -1,0 +1,74 @@
+/** The real composer, in a project and a home of its own, which asks nobody but one registry. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runToEnd } from '../../cgi/run.js'
+import { temporaryFolder } from './temporary.js'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface ComposerOptions {
+  /** Where the packages of an owner are. */
+  readonly registry: string
+  /** What it is told of the host in its auth.json. */
+  readonly credentials?: { readonly username: string; readonly password: string }
+  /** By default those who are released. */
+  readonly minimumStability?: string
+}
+
+export interface ComposerEnd {
+  readonly exitCode: number | undefined
+  /** What it said, on both of its outputs. */
+  readonly output: string
+}
+
+export interface ComposerProject {
+  readonly folder: string
+  /** Runs `composer …` in the project. */
+  run(...args: readonly string[]): Promise<ComposerEnd>
+  /** The versions that its lock file holds, by package. */
+  locked(): Promise<Readonly<Record<string, string>>>
+}
+
+const TIMEOUT_MS = 120_000
+
+/** A new project that requires nothing yet. */
+export async function newComposerProject(
+  t: Teardown,
+  { registry, credentials, minimumStability = 'stable' }: ComposerOptions,
+): Promise<ComposerProject> {
+  const folder = await temporaryFolder(t)
+  const home = join(folder, 'home')
+  const project = join(folder, 'project')
+  for (const path of [home, project]) await mkdir(path)
+  const basic = credentials && { 'http-basic': { [new URL(registry).host]: credentials } }
+  await writeFile(join(home, 'auth.json'), JSON.stringify(basic ?? {}))
+  const composerJson = {
+    ...{ name: 'test/app', require: {}, 'minimum-stability': minimumStability },
+    repositories: [{ type: 'composer', url: registry }, { 'packagist.org': false }],
+    config: { 'secure-http': false },
+  }
+  await writeFile(join(project, 'composer.json'), JSON.stringify(composerJson))
+  const environment = {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    ...{ HOME: home, COMPOSER_HOME: home, COMPOSER_CACHE_DIR: join(home, 'cache') },
+    ...{ COMPOSER_ALLOW_SUPERUSER: '1', COMPOSER_NO_INTERACTION: '1' },
+  }
+
+  return {
+    folder: project,
+    async run(...args) {
+      const { exitCode, output, errorText } = await runToEnd('composer', ['--no-ansi', ...args], {
+        ...{ cwd: project, environment, timeoutMs: TIMEOUT_MS, outputBytesMax: 1 << 20 },
+      })
+      return { exitCode, output: `${output}${errorText}` }
+    },
+    async locked() {
+      const lock = JSON.parse(await readFile(join(project, 'composer.lock'), 'utf8'))
+      const packages: ReadonlyArray<{ name: string; version: string }> = lock.packages
+      return Object.fromEntries(packages.map(({ name, version }) => [name, version]))
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** Whole servers that keep packages: each database, and each kind of storage, at least once. */
+
+import { t as root, type Test } from 'tap'
+import { freshLocation } from './databases.js'
+import { type Gatehouse, type GatehouseOptions, type Person, startGatehouse } from './gatehouse.js'
+import { type S3Server, startS3Server } from './s3-server.js'
+
+export interface PackageHouse extends Gatehouse {
+  readonly ada: Person
+}
+
+const KINDS = {
+  'SQLite and files': { database: 'sqlite' },
+  'MariaDB and S3': { database: 'mysql', isS3: true },
+  'SQLite and S3, with redirects': { database: 'sqlite', isS3: true, isRedirected: true },
+} as const
+
+interface Kind {
+  readonly database: 'sqlite' | 'mysql'
+  readonly isS3?: true
+  readonly isRedirected?: true
+}
+
+/**
+ * Runs the same subtest on each kind of server, with ada, who may do everything that is hers. The
+ * subtests of one file share the servers, so each has packages of its own.
+ */
+export async function forEachPackageHouse(
+  t: Test,
+  name: string,
+  test: (t: Test, house: PackageHouse) => Promise<void>,
+): Promise<void> {
+  for (const [words, kind] of Object.entries(KINDS)) {
+    await t.test(`${words}: ${name}`, async (t) => test(t, await sharedHouse(words, kind)))
+  }
+}
+
+const houses = new Map<string, Promise<PackageHouse>>()
+
+async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {
+  const known = houses.get(words)
+  if (known !== undefined) return await known
+  const started = startPackageHouse(kind)
+  houses.set(words, started)
+  return await started
+}
+
+async function startPackageHouse(kind: Kind): Promise<PackageHouse> {
+  const { database, isS3 = false, isRedirected = false } = kind
+  const bucket = isS3 ? await (await sharedS3Server()).createBucket() : undefined
+  const options: GatehouseOptions = {
+    location: await freshLocation(root, database),
+    environment: {
+      ...(bucket === undefined ? {} : { GATEHOUSE_BLOBS_URL: bucket }),
+      GATEHOUSE_BLOBS_REDIRECT: String(isRedirected),
+    },
+  }
+  const gatehouse = await startGatehouse(root, options)
+  return { ...gatehouse, pid: gatehouse.pid, ada: await gatehouse.addUser('ada') }
+}
+
+let server: Promise<S3Server> | undefined
+
+/** The S3 server that the tests of one file share; it ends with the file. */
+async function sharedS3Server(): Promise<S3Server> {
+  if (server === undefined) {
+    const started = startS3Server()
+    server = started
+    root.teardown(async () => (await started).remove())
+  }
+  return await server
+}

@@ -1,0 +1,46 @@
+/** Package files that a test needs to be there, of any format and without bytes. */
+
+import { createHash, randomUUID } from 'node:crypto'
+import type { Digests } from '../../conf/package.js'
+import type { Database } from '../../sql/database.js'
+import type { PackageShelf } from '../../sql/packages.js'
+import { type NewPublication, publishFile } from '../../sql/publications.js'
+
+export interface PublicationWishes extends Partial<NewPublication> {
+  /** Whose it is; the creator as well, unless another is named. */
+  readonly ownerId: number
+  readonly format?: string
+  /** Files of the same text share a blob. */
+  readonly text?: string
+}
+
+/** Publishes a file, `tool` 1.0 with `tool.bin` by default. Returns the key of its blob. */
+export async function aPublication(
+  db: Database,
+  { ownerId, format = 'generic', text = 'bytes', ...wishes }: PublicationWishes,
+): Promise<string> {
+  const publication: NewPublication = {
+    ...{ packageName: 'tool', version: '1.0', fileName: 'tool.bin', compositeKey: '' },
+    ...{ unique: 'file', metadata: {}, properties: [] },
+    ...{ creatorId: ownerId, ownerBytesMax: undefined },
+    ...wishes,
+  }
+  const digests = digestsOf(text)
+  const key = `${digests.sha256}-${randomUUID().slice(0, 16)}`
+  const blob = { key, bytes: Buffer.byteLength(text), digests }
+  return await publishFile(db, { ownerId, format }, { publication, blob })
+}
+
+/** Those of a text. */
+export function digestsOf(text: string): Digests {
+  const digest = (algorithm: string) => createHash(algorithm).update(text).digest('hex')
+  return {
+    ...{ md5: digest('md5'), sha1: digest('sha1') },
+    ...{ sha256: digest('sha256'), sha512: digest('sha512') },
+  }
+}
+
+/** The generic packages of an owner. */
+export function shelfOf(ownerId: number, format = 'generic'): PackageShelf {
+  return { ownerId, format }
+}

@@ -1,0 +1,47 @@
+/** A proxy in front of a server that does as it is told to: passes on, or misbehaves. */
+
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  request as requestOf,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+/** Answers a request itself, and then returns true. */
+export type Misbehave = (request: IncomingMessage, response: ServerResponse) => boolean
+
+export interface Proxy {
+  readonly port: number
+  /** What happens to requests from now on; at first all are passed on. */
+  misbehave: Misbehave
+}
+
+/** Starts it, until the end of the test; `port` is that of the server behind it. */
+export async function startProxy(t: Teardown, port: number): Promise<Proxy> {
+  const server = createServer((request, response) => {
+    if (proxy.misbehave(request, response)) return
+    const { method, url, headers } = request
+    const passed = requestOf({ host: '127.0.0.1', port, method, path: url, headers, agent: false })
+    passed.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(response)
+    })
+    passed.on('error', () => response.destroy())
+    response.on('close', () => passed.destroy())
+    request.pipe(passed)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy: Proxy = { port: (server.address() as AddressInfo).port, misbehave: () => false }
+  t.teardown(async () => {
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+  })
+  return proxy
+}

@@ -1,0 +1,28 @@
+/** Files that a test needs in a registry, without a request. */
+
+import type { Shelf } from '../../registry/format.js'
+import type { Registry } from '../../registry/registry.js'
+import { lendShelf } from '../../registry/shelf.js'
+import type { User } from '../../sql/users.js'
+
+export interface PublishedFile {
+  readonly user: User
+  /** Of the package and of its file. */
+  readonly name: string
+  readonly text: string
+}
+
+/** Publishes version 1.0 of a generic package; returns the shelf that it stands on. */
+export async function aPublishedFile(registry: Registry, file: PublishedFile): Promise<Shelf> {
+  const { user, name, text } = file
+  const shelf = lendShelf(registry, { ownerId: user.id, format: 'generic', user, baseUrl: '' })
+  const upload = await shelf.receive(oneChunk(text))
+  const publication = { packageName: name, version: '1.0', fileName: name }
+  await shelf.publish(upload, { ...publication, unique: 'file' })
+  await shelf.close()
+  return shelf
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}

@@ -1,0 +1,193 @@
+/** A real S3 server of a test file’s own: OpenStack Swift, strict about signatures and ranges. */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { S3mini } from 's3mini'
+import { asBlobLocation, type S3Location } from '../../conf/blob-location.js'
+import { freePort } from './gatehouse.js'
+
+export const S3_SECRET = 'testing+ü/@:'
+
+const STARTS_WITHIN_MS = 120_000
+
+export interface S3Server {
+  readonly port: number
+  /** What a setting says of a new bucket, which is empty. */
+  createBucket(): Promise<string>
+  /** The names of all objects of a bucket, and of all uploads in parts that have not ended. */
+  look(url: string): Promise<{ objects: readonly string[]; uploads: readonly string[] }>
+  /** Stops all of it and removes its folder. */
+  remove(): Promise<void>
+}
+
+/** Makes a server and starts it. Throws when Debian's swift packages or memcached are not there. */
+export async function startS3Server(): Promise<S3Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-swift-'))
+  const children: ChildProcess[] = []
+  // Also where a test ends before its teardown.
+  process.once('exit', () => {
+    for (const child of children) child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const port = await configure(folder)
+  const log = openSync(join(folder, 'log'), 'a')
+  for (const [program = '', ...words] of await commandsIn(folder)) {
+    children.push(spawn(program, words, { stdio: ['ignore', log, log], cwd: folder }))
+  }
+  await untilItAnswers(port, children).catch(async (error) => {
+    throw new Error(`${error}: ${await readFile(join(folder, 'log'), 'utf8')}`)
+  })
+  let buckets = 0
+  return {
+    port,
+    async createBucket() {
+      buckets += 1
+      const url = urlOf(port, `bucket-${buckets}`)
+      if (!(await clientOf(url).createBucket())) throw new Error('no bucket was made')
+      return url
+    },
+    async look(url) {
+      const objects = (await clientOf(url).listObjects()) ?? []
+      const uploads = JSON.stringify(await clientOf(url).listMultipartUploads())
+      return {
+        objects: objects.map(({ Key }) => Key),
+        uploads: uploads.match(/(?<="UploadId":")[^"]+/g) ?? [],
+      }
+    },
+    async remove() {
+      await Promise.all(children.map(end))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const urlOf = (port: number, bucket: string) =>
+  `s3://test%3Atester:${encodeURIComponent(S3_SECRET)}@127.0.0.1:${port}/${bucket}?tls=false`
+
+/** The location that a URL of this server says. */
+export function s3LocationOf(url: string): S3Location {
+  const location = asBlobLocation(url)
+  if (location.kind !== 's3') throw new Error('not S3')
+  return location
+}
+
+function clientOf(url: string): S3mini {
+  const { origin, bucket, region, accessKey, secretKey } = s3LocationOf(url)
+  const endpoint = `${origin}/${bucket}`
+  return new S3mini({ accessKeyId: accessKey, secretAccessKey: secretKey, endpoint, region })
+}
+
+const PARTS = ['account', 'container', 'object'] as const
+
+/** Writes all that its servers read, and returns the port of the one that speaks S3. */
+async function configure(folder: string): Promise<number> {
+  await mkdir(join(folder, 'devices', 'one'), { recursive: true })
+  const write = (name: string, text: string) => writeFile(join(folder, name), text)
+  await write('swift.conf', SWIFT)
+  const common = (port: number) => `[DEFAULT]
+bind_ip = 127.0.0.1
+bind_port = ${port}
+user = ${userInfo().username}
+workers = 0
+swift_dir = ${folder}
+devices = ${folder}/devices
+mount_check = false
+log_address = ${folder}/no-syslog
+`
+  const rings: string[] = []
+  for (const part of PARTS) {
+    const port = await freePort()
+    rings.push(part, String(port))
+    await write(
+      `${part}.conf`,
+      `${common(port)}[pipeline:main]\npipeline = ${part}-server\n[app:${part}-server]\nuse = egg:swift#${part}\n`,
+    )
+  }
+  // The Python that Debian's packages are for, whichever comes first on the path.
+  execFileSync('/usr/bin/python3', ['-c', RINGS, folder, ...rings])
+  const cachePort = String(await freePort())
+  await write('cache', cachePort)
+  const port = await freePort()
+  await write('proxy.conf', `${common(port)}${PROXY.replace('CACHE', cachePort)}`)
+  return port
+}
+
+const SWIFT = `[swift-hash]
+swift_hash_path_suffix = gatehouse
+[storage-policy:0]
+name = one
+default = yes
+`
+
+const RINGS = `import sys
+from swift.common.ring import RingBuilder
+folder, *rings = sys.argv[1:]
+for name, port in zip(rings[::2], rings[1::2]):
+    builder = RingBuilder(0, 1, 0)
+    device = {'region': 1, 'zone': 1, 'device': 'one', 'weight': 1}
+    builder.add_dev({**device, 'ip': '127.0.0.1', 'port': int(port)})
+    builder.rebalance()
+    builder.get_ring().save('%s/%s.ring.gz' % (folder, name))
+`
+
+const PROXY = `[pipeline:main]
+pipeline = catch_errors gatekeeper cache s3api tempauth slo proxy-server
+[app:proxy-server]
+use = egg:swift#proxy
+account_autocreate = true
+# The first requests come before the other servers listen, which is no reason to shun them.
+error_suppression_limit = 1000000
+# By default half a second and ten, which a busy machine can take.
+conn_timeout = 60
+node_timeout = 60
+[filter:catch_errors]
+use = egg:swift#catch_errors
+[filter:gatekeeper]
+use = egg:swift#gatekeeper
+[filter:cache]
+use = egg:swift#memcache
+memcache_servers = 127.0.0.1:CACHE
+[filter:s3api]
+use = egg:swift#s3api
+[filter:tempauth]
+use = egg:swift#tempauth
+user_test_tester = ${S3_SECRET} .admin
+[filter:slo]
+use = egg:swift#slo
+`
+
+async function commandsIn(folder: string): Promise<readonly (readonly string[])[]> {
+  const cachePort = await readFile(join(folder, 'cache'), 'utf8')
+  const cache = ['-u', userInfo().username, '-l', '127.0.0.1', '-p', cachePort, '-U', '0']
+  const servers = [...PARTS, 'proxy'].map((part) => [
+    ...[`swift-${part}-server`, join(folder, `${part}.conf`), '-v'],
+  ])
+  return [['memcached', ...cache, '-m', '16'], ...servers]
+}
+
+async function untilItAnswers(port: number, children: readonly ChildProcess[]): Promise<void> {
+  const deadlineMs = Date.now() + STARTS_WITHIN_MS
+  for (;;) {
+    const ended = children.find((child) => child.exitCode !== null)
+    if (ended !== undefined) throw new Error(`${ended.spawnfile} ended`)
+    // All four servers have a part in it.
+    const answer = await clientOf(urlOf(port, 'first'))
+      .createBucket()
+      .catch((error: unknown) => error)
+    if (answer === true) return
+    if (Date.now() > deadlineMs) throw new Error(`Swift did not start: ${answer}`)
+    await sleep(50)
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}

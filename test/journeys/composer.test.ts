@@ -1,0 +1,303 @@
+/** PHP developers keep their libraries here: sent by curl, required by the real composer. */
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { type ComposerProject, newComposerProject } from '../helpers/composer-client.js'
+import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
+import { forEachDatabase } from '../helpers/databases.js'
+import {
+  type Gatehouse,
+  type GatehouseOptions,
+  type Person,
+  startGatehouse,
+} from '../helpers/gatehouse.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { workingCopyAt } from '../helpers/working-copy.js'
+
+interface Workshop {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  /** Where ada's packages are. */
+  readonly registry: string
+}
+
+await forEachDatabase(t, 'publish and require', async (t, location) => {
+  const workshop = await openWorkshop(t, { location })
+  await requireVersions(t, workshop)
+  await searchPackages(t, workshop)
+  await updateUnchanged(t, workshop)
+})
+
+await t.test('all that composer asks of a registry', async (t) => {
+  const workshop = await openWorkshop(t)
+  await requireDependencies(t, workshop)
+  await requireBranches(t, workshop)
+  await requireTarballs(t, workshop)
+  await requireMade(t, workshop)
+  await publishTwice(t, workshop)
+  await privateOwner(t, workshop)
+})
+
+async function openWorkshop(t: Test, options: GatehouseOptions = {}): Promise<Workshop> {
+  const environment = { GATEHOUSE_LOG_LEVEL: 'debug' }
+  const gatehouse = await startGatehouse(t, { ...options, environment })
+  const ada = await gatehouse.addUser('ada')
+  return { gatehouse, ada, registry: `${gatehouse.url}/api/packages/ada/composer` }
+}
+
+interface Sent {
+  readonly archive: Buffer
+  readonly to?: string
+}
+
+/** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
+async function publish(t: Test, { ada, registry }: Workshop, { archive, to }: Sent) {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'package'), archive)
+  const { output } = await runToEnd(
+    'curl',
+    [
+      ...['--silent', '--show-error', '--write-out', '%{http_code}', '--upload-file', 'package'],
+      ...['--user', `${ada.name}:${ada.token}`, to ?? registry],
+    ],
+    { cwd: folder, environment: {}, timeoutMs: 60_000, outputBytesMax: 65_536 },
+  )
+  t.equal(output.toString(), '201')
+}
+
+async function publishAll(
+  t: Test,
+  workshop: Workshop,
+  all: ReadonlyArray<Record<string, unknown>>,
+) {
+  for (const fields of all) await publish(t, workshop, { archive: packageZip(fields) })
+}
+
+async function succeeds(t: Test, project: ComposerProject, ...args: readonly string[]) {
+  const { exitCode, output } = await project.run(...args)
+  t.equal(exitCode, 0, `composer ${args.join(' ')}\n${output}`)
+  return output
+}
+
+async function requireVersions(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('the newest version, a range and an exact version are installed', async (t) => {
+    for (const version of ['1.0.0', 'v1.1.0', '1.10.0', '1.9.0', '2.0.0-beta1']) {
+      const files = { 'src/Version.php': `<?php // ${version}\n` }
+      await publish(t, workshop, {
+        archive: packageZip({ name: 'acme/lib', version }, { files }),
+      })
+    }
+    const wanted = {
+      'acme/lib': '1.10.0',
+      'acme/lib:~1.0.0': '1.0.0',
+      'acme/lib:>=1.1 <1.10': '1.9.0',
+      'acme/lib:1.1': 'v1.1.0',
+      'acme/lib:^2.0@beta': '2.0.0-beta1',
+    }
+    for (const [requirement, version] of Object.entries(wanted)) {
+      const project = await newComposerProject(t, workshop)
+      await succeeds(t, project, 'require', requirement)
+      t.strictSame(await project.locked(), { 'acme/lib': version }, requirement)
+      const installed = join(project.folder, 'vendor/acme/lib/src/Version.php')
+      t.equal(await readFile(installed, 'utf8'), `<?php // ${version}\n`)
+    }
+    const project = await newComposerProject(t, workshop)
+    const { exitCode, output } = await project.run('require', 'acme/lib:^3.0')
+    t.not(exitCode, 0)
+    t.match(output, /found acme\/lib\[.*\] but it does not match the constraint/)
+  })
+}
+
+async function requireDependencies(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('packages that need each other are resolved by what each says', async (t) => {
+    await publishAll(t, workshop, [
+      { name: 'acme/base', version: '1.0.0' },
+      { name: 'acme/base', version: '1.1.0' },
+      { name: 'acme/base', version: '2.0.0', require: { php: '>=99' } },
+      { name: 'acme/app', version: '1.0.0', require: { 'acme/base': '^1.0', 'acme/log': '*' } },
+      { name: 'acme/logger', version: '1.0.0', provide: { 'acme/log': '1.0.0' } },
+      { name: 'acme/fork', version: '1.5.0', replace: { 'acme/base': 'self.version' } },
+      { name: 'acme/rival', version: '1.0.0', conflict: { 'acme/base': '>=1.1' } },
+    ])
+    const wanted = {
+      'acme/logger': { 'acme/base': '1.1.0', 'acme/logger': '1.0.0' },
+      'acme/rival': { 'acme/base': '1.0.0', 'acme/logger': '1.0.0', 'acme/rival': '1.0.0' },
+      'acme/fork': { 'acme/fork': '1.5.0', 'acme/logger': '1.0.0' },
+    }
+    for (const [besides, locked] of Object.entries(wanted)) {
+      const project = await newComposerProject(t, workshop)
+      await succeeds(t, project, 'require', 'acme/app', 'acme/logger', besides)
+      t.strictSame(await project.locked(), { 'acme/app': '1.0.0', ...locked }, besides)
+    }
+  })
+}
+
+async function requireBranches(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('branches are installed where they are asked for', async (t) => {
+    await publishAll(t, workshop, [
+      {
+        name: 'acme/branchy',
+        version: 'dev-main',
+        extra: { 'branch-alias': { 'dev-main': '2.x-dev' } },
+      },
+      { name: 'acme/branchy', version: 'dev-feature/new' },
+      { name: 'acme/branchy', version: '1.x-dev' },
+      { name: 'acme/branchy', version: '1.0.0' },
+    ])
+    const wanted = {
+      'acme/branchy': '1.0.0',
+      'acme/branchy:dev-feature/new': 'dev-feature/new',
+      'acme/branchy:1.x-dev': '1.x-dev',
+      'acme/branchy:^2.0@dev': 'dev-main',
+    }
+    for (const [requirement, version] of Object.entries(wanted)) {
+      const project = await newComposerProject(t, workshop)
+      await succeeds(t, project, 'require', requirement)
+      t.strictSame(await project.locked(), { 'acme/branchy': version }, requirement)
+    }
+  })
+}
+
+async function requireTarballs(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('a tar.gz is installed, with a folder around it or not', async (t) => {
+    const files = { 'src/Hello.php': '<?php // hello\n' }
+    const flat = packageTarGz({ name: 'acme/flat', version: '1.0' }, { files })
+    const tag = packageTarGz({ name: 'acme/tag' }, { files, folder: 'tag-1.0/' })
+    await publish(t, workshop, { archive: flat })
+    await publish(t, workshop, { archive: tag, to: `${workshop.registry}?version=1.0` })
+    const names = ['acme/flat', 'acme/tag']
+    const project = await newComposerProject(t, workshop)
+    await succeeds(t, project, 'require', ...names)
+    for (const name of names) {
+      const installed = join(project.folder, 'vendor', name, 'src/Hello.php')
+      t.equal(await readFile(installed, 'utf8'), '<?php // hello\n', name)
+    }
+  })
+}
+
+async function requireMade(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('what composer and git make of a project is a package', async (t) => {
+    const made = await newComposerProject(t, workshop)
+    const write = (path: string, text: string) => writeFile(join(made.folder, path), text)
+    await write('hello.php', '<?php // hello\n')
+    for (const format of ['zip', 'tar.gz']) {
+      const name = `acme/made-${format.slice(0, 3)}`
+      await write('composer.json', JSON.stringify({ name, version: '1.0', description: 'Made' }))
+      await succeeds(t, made, 'archive', `--format=${format}`, '--file=made')
+      await publish(t, workshop, { archive: await readFile(join(made.folder, `made.${format}`)) })
+    }
+    const copy = workingCopyAt(made.folder)
+    await copy.git('init', '--quiet')
+    await write('composer.json', JSON.stringify({ name: 'acme/tagged' }))
+    await copy.git('add', 'composer.json', 'hello.php')
+    await copy.git('commit', '--quiet', '--message=Tagged')
+    await copy.git('archive', '--prefix=tagged-2.0/', '--output=tagged.tar.gz', 'HEAD')
+    const archive = await readFile(join(made.folder, 'tagged.tar.gz'))
+    await publish(t, workshop, { archive, to: `${workshop.registry}?version=2.0` })
+
+    const names = ['acme/made-zip', 'acme/made-tar', 'acme/tagged']
+    const project = await newComposerProject(t, workshop)
+    await succeeds(t, project, 'require', ...names)
+    for (const name of names) {
+      const installed = join(project.folder, 'vendor', name, 'hello.php')
+      t.equal(await readFile(installed, 'utf8'), '<?php // hello\n', name)
+    }
+  })
+}
+
+async function searchPackages(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('packages are found', async (t) => {
+    const described = { name: 'acme/finder', version: '1.0', description: 'Finds things' }
+    await publishAll(t, workshop, [{ ...described, type: 'symfony-bundle' }])
+    const project = await newComposerProject(t, workshop)
+    t.match(await succeeds(t, project, 'search', 'finder'), /acme\/finder\s+Finds things/)
+    t.match(await succeeds(t, project, 'search', '--only-name', 'fin'), /acme\/finder/)
+    t.match(await succeeds(t, project, 'search', '-t', 'symfony-bundle', 'acme'), /acme\/finder/)
+    t.notMatch(await succeeds(t, project, 'search', '-t', 'project', 'acme'), /acme\/finder/)
+    const shown = await succeeds(t, project, 'show', '--all', 'acme/finder')
+    t.match(shown, /descrip\. : Finds things/)
+  })
+}
+
+/** What composer asked for, and what it got, in lines of the log from there on. */
+function asked({ gatehouse }: Workshop, from: number): ReadonlyArray<readonly [string, number]> {
+  const lines = gatehouse
+    .log()
+    .slice(from)
+    .split('\n')
+    .filter((line) => line.includes('/p2/'))
+  return lines.map((line) => {
+    const { path, status } = JSON.parse(line) as { path: string; status: number }
+    return [path.replace(/^.*\/p2\//, ''), status] as const
+  })
+}
+
+async function updateUnchanged(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('what composer has already is not sent again', async (t) => {
+    await publishAll(t, workshop, [{ name: 'acme/cached', version: '1.0' }])
+    // A date tells seconds, so none is given while the next change might have the same.
+    const document = `${workshop.registry}/p2/acme/cached.json`
+    for (let tries = 0; tries < 200; tries += 1) {
+      if ((await fetch(document)).headers.has('last-modified')) break
+      await sleep(100)
+    }
+    const project = await newComposerProject(t, workshop)
+    await succeeds(t, project, 'require', 'acme/cached')
+    const from = workshop.gatehouse.log().length
+    await succeeds(t, project, 'update')
+    await untilLogged(workshop, from)
+    t.strictSame(asked(workshop, from), [['acme/cached.json', 304]])
+    await publishAll(t, workshop, [{ name: 'acme/cached', version: '1.1' }])
+    await succeeds(t, project, 'update')
+    t.strictSame(await project.locked(), { 'acme/cached': '1.1' }, 'the new one is seen at once')
+  })
+}
+
+async function untilLogged(workshop: Workshop, from: number): Promise<void> {
+  while (asked(workshop, from).length === 0) await sleep(20)
+}
+
+async function publishTwice(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('a version cannot be published twice, however it is written', async (t) => {
+    const { ada, registry } = workshop
+    const headers = { authorization: `token ${ada.token}` }
+    for (const version of ['1.0', '1.0.0.0', 'v1']) {
+      const body = packageZip({ name: 'acme/base', version }, { files: { a: version } })
+      const answer = await fetch(registry, { method: 'PUT', headers, body: new Uint8Array(body) })
+      t.equal(answer.status, 409, version)
+    }
+  })
+}
+
+async function privateOwner(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('a private owner’s packages need credentials, and wrong ones fail', async (t) => {
+    const { ada, gatehouse } = workshop
+    const made = await ada.api('POST', '/orgs', { username: 'guild', visibility: 'private' })
+    t.equal(made.status, 201)
+    const registry = `${gatehouse.url}/api/packages/guild/composer`
+    const guild = { ...workshop, registry }
+    await publishAll(t, guild, [{ name: 'guild/secret', version: '1.0' }])
+    const right = [
+      { username: 'ada', password: ada.token },
+      { username: 'ada', password: ada.password },
+    ]
+    for (const credentials of right) {
+      const project = await newComposerProject(t, { registry, credentials })
+      await succeeds(t, project, 'require', 'guild/secret')
+      t.strictSame(await project.locked(), { 'guild/secret': '1.0' })
+    }
+    for (const wrong of [{ username: 'ada', password: 'wrong' }, undefined]) {
+      const project = await newComposerProject(t, {
+        registry,
+        ...(wrong === undefined ? {} : { credentials: wrong }),
+      })
+      const { exitCode, output } = await project.run('require', 'guild/secret')
+      t.not(exitCode, 0)
+      t.match(output, /401|[Ii]nvalid credentials|could not be authenticated/)
+      t.notMatch(output, /TypeError|Stack trace/)
+    }
+  })
+}

@@ -1,0 +1,107 @@
+/** Generic packages as people and scripts use them: with curl, against the whole server. */
+
+import { randomBytes } from 'node:crypto'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Test, t } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+/** Larger than what is sent in one piece. */
+const FILE_BYTES = 3_000_000
+
+await forEachPackageHouse(
+  t,
+  'a file goes up, and comes back whole or in parts',
+  async (t, house) => {
+    const { url, curl, folder } = await openWorkshop(t, house)
+    const content = randomBytes(FILE_BYTES)
+    const file = join(folder, 'tool.bin')
+    await writeFile(file, content)
+    const there = `${url}/tool/1.0/tool.bin`
+    const { name, token } = house.ada
+    t.match(await curl('--user', `${name}:${token}`, '--upload-file', file, there), {
+      status: '201',
+    })
+    const again = await curl('--user', `${name}:${token}`, '--upload-file', file, there)
+    t.match(again, { status: '409', output: /already exists/ })
+
+    const copy = join(folder, 'copy.bin')
+    t.match(await curl('--location', '--output', copy, there), { status: '200' })
+    t.ok(content.equals(await readFile(copy)), 'the bytes are the same')
+    await truncate(copy, FILE_BYTES / 3)
+    const rest = await curl('--location', '--continue-at', '-', '--output', copy, there)
+    t.match(rest, { status: '206' })
+    t.ok(content.equals(await readFile(copy)), 'a download goes on where it was cut')
+    const none = await curl('--location', '--continue-at', '-', '--output', copy, there)
+    t.match(none, { status: '416' }, 'and knows when there is no more')
+    const part = join(folder, 'part.bin')
+    await curl('--location', '--range', '1000-1999', '--output', part, there)
+    t.ok(content.subarray(1_000, 2_000).equals(await readFile(part)))
+    const head = await curl('--location', '--head', there)
+    t.match(head.output, new RegExp(`content-length: ${FILE_BYTES}`, 'i'))
+  },
+)
+
+await forEachPackageHouse(t, 'credentials may stand wherever curl takes them', async (t, house) => {
+  const { url, curl, folder } = await openWorkshop(t, house)
+  const { name, token, password } = house.ada
+  const file = join(folder, 'note')
+  await writeFile(file, 'a note')
+  const netrc = join(folder, 'netrc')
+  await writeFile(netrc, `machine 127.0.0.1 login ${name} password ${token}\n`)
+  const withCredentials = url.replace('//', `//${name}:${token}@`)
+  const ways: Readonly<Record<string, readonly string[]>> = {
+    'a token as password': ['--user', `${name}:${token}`],
+    'the password itself': ['--user', `${name}:${password}`],
+    'a header of the API': ['--header', `Authorization: token ${token}`],
+    'a bearer token': ['--header', `Authorization: Bearer ${token}`],
+    'a netrc': ['--netrc-file', netrc],
+  }
+  for (const [index, [what, words]] of Object.entries(ways).entries()) {
+    const sent = await curl(...words, '--upload-file', file, `${url}/notes/${index}/note`)
+    t.match(sent, { status: '201' }, what)
+  }
+  const inUrl = await curl('--upload-file', file, `${withCredentials}/notes/url/note`)
+  t.match(inUrl, { status: '201' }, 'the address itself')
+  t.match(await curl('--upload-file', file, `${url}/notes/none/note`), { status: '401' })
+  const form = await curl(
+    '--user',
+    `${name}:${token}`,
+    '--form',
+    `file=@${file}`,
+    '--request',
+    'PUT',
+    `${url}/notes/form/note`,
+  )
+  t.match(form, { status: '201' }, 'a form with one file')
+  t.match(await curl('--location', `${url}/notes/form/note`), { output: /^a note/ })
+})
+
+interface Workshop {
+  /** Of ada's generic packages. */
+  readonly url: string
+  readonly folder: string
+  curl(...words: readonly string[]): Promise<{ readonly status: string; readonly output: string }>
+}
+
+async function openWorkshop(t: Test, house: PackageHouse): Promise<Workshop> {
+  const folder = await temporaryFolder(t)
+  return {
+    folder,
+    url: `${house.url}/api/packages/ada/generic`,
+    async curl(...words) {
+      const all = ['--silent', '--show-error', '--write-out', '\\n%{http_code}', ...words]
+      const { output: bytes } = await runToEnd('curl', all, {
+        cwd: folder,
+        environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: folder },
+        timeoutMs: 60_000,
+        outputBytesMax: 1_000_000,
+      })
+      const output = bytes.toString()
+      const at = output.lastIndexOf('\n')
+      return { status: output.slice(at + 1), output: output.slice(0, at) }
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/** Packages whose bytes are in S3: published, fetched and deleted, also while S3 is away. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { startProxy } from '../helpers/proxy.js'
+import { startS3Server } from '../helpers/s3-server.js'
+
+const server = await startS3Server()
+t.teardown(() => server.remove())
+
+/** More than is sent to S3 in one piece. */
+const LARGE_BYTES = 40_000_000
+
+/** A gateway with its bucket behind a proxy, and somebody who publishes there. */
+async function scene(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  const bucket = await server.createBucket()
+  const proxy = await startProxy(t, server.port)
+  const GATEHOUSE_BLOBS_URL = bucket.replace(`:${server.port}/`, `:${proxy.port}/`)
+  const gatehouse = await startGatehouse(t, {
+    environment: { GATEHOUSE_BLOBS_URL, ...environment },
+  })
+  const ada = await gatehouse.addUser('ada')
+  return { gatehouse, ada, proxy, objects: async () => (await server.look(bucket)).objects }
+}
+
+const addressOf = ({ url }: Gatehouse, version: string) =>
+  `${url}/api/packages/ada/generic/tool/${version}/file`
+
+function upload(gatehouse: Gatehouse, { token }: Person, version: string, body: Buffer) {
+  const headers = { authorization: `token ${token}` }
+  return fetch(addressOf(gatehouse, version), { method: 'PUT', headers, body })
+}
+
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+async function bytesOf(answer: Response): Promise<Buffer> {
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+t.test('files of every size come back, whole and in parts', async (t) => {
+  const { gatehouse, ada, objects } = await scene(t)
+  for (const bytes of [0, 1_000, LARGE_BYTES]) {
+    const content = randomBytes(bytes)
+    t.equal((await upload(gatehouse, ada, `1.${bytes}`, content)).status, 201)
+    const url = addressOf(gatehouse, `1.${bytes}`)
+    const whole = await fetch(url)
+    t.equal(whole.headers.get('content-length'), String(bytes))
+    t.equal(digestOf(await bytesOf(whole)), digestOf(content), `${bytes} bytes`)
+    if (bytes === 0) continue
+    const part = await fetch(url, { headers: { range: 'bytes=-100' } })
+    t.equal(part.status, 206)
+    t.ok((await bytesOf(part)).equals(content.subarray(-100)))
+    t.equal((await fetch(url, { method: 'HEAD' })).headers.get('content-length'), String(bytes))
+  }
+  t.equal((await objects()).length, 3)
+  t.strictSame(await readdir(join(gatehouse.dataDir, 'uploads')), [], 'nothing stays here')
+})
+
+t.test('while S3 is away only its bytes are, and then they are back', async (t) => {
+  const { gatehouse, ada, proxy, objects } = await scene(t)
+  const content = randomBytes(1_000)
+  t.equal((await upload(gatehouse, ada, '1.0', content)).status, 201)
+  proxy.misbehave = (_request, response) => {
+    response.destroy()
+    return true
+  }
+  for (const refused of [
+    await upload(gatehouse, ada, '2.0', content),
+    await fetch(addressOf(gatehouse, '1.0')),
+  ]) {
+    t.equal(refused.status, 503)
+    t.match(refused.headers.get('retry-after'), /^\d+$/)
+    await refused.body?.cancel()
+  }
+  t.strictSame(await readdir(join(gatehouse.dataDir, 'uploads')), [])
+  t.equal((await fetch(addressOf(gatehouse, '1.0'), { method: 'HEAD' })).status, 200)
+  t.equal((await fetch(addressOf(gatehouse, '2.0'), { method: 'HEAD' })).status, 404)
+  proxy.misbehave = () => false
+  t.ok((await bytesOf(await fetch(addressOf(gatehouse, '1.0')))).equals(content))
+  t.equal((await upload(gatehouse, ada, '2.0', randomBytes(10))).status, 201)
+  t.equal((await objects()).length, 2)
+  t.notMatch(gatehouse.log(), /test:tester|testing\+|test%3Atester/, 'no log line tells the key')
+})
+
+t.test('clients are sent to the bucket where the settings say so', async (t) => {
+  const { gatehouse, ada } = await scene(t, { GATEHOUSE_BLOBS_REDIRECT: 'true' })
+  const content = randomBytes(1_000)
+  t.equal((await upload(gatehouse, ada, '1.0', content)).status, 201)
+  const sent = await fetch(addressOf(gatehouse, '1.0'), { redirect: 'manual' })
+  t.match(sent.headers.get('location'), /^http:\/\/127\.0\.0\.1:\d+\/bucket-\d+\/../)
+  t.equal(sent.status, 303)
+  for (const method of ['GET', 'HEAD']) {
+    const followed = await fetch(addressOf(gatehouse, '1.0'), { method })
+    t.equal(followed.status, 200, method)
+    t.equal(followed.headers.get('content-length'), '1000')
+    t.match(followed.headers.get('content-disposition'), /^attachment; filename="file"/)
+    t.ok((await bytesOf(followed)).equals(method === 'GET' ? content : Buffer.of()))
+  }
+})

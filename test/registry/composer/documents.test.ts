@@ -1,0 +1,103 @@
+/** The documents of a package hold all of it, for the address at which it is asked for. */
+
+import t from 'tap'
+import type { FullVersion, JsonObject } from '../../../conf/package.js'
+import { parseComposerJson } from '../../../registry/composer/composer-json.js'
+import {
+  packageDocument,
+  searchResult,
+  serviceIndex,
+} from '../../../registry/composer/documents.js'
+import { metadataOf } from '../../../registry/composer/metadata.js'
+import { parseVersion } from '../../../registry/composer/version.js'
+
+const BASE = 'https://forge.example/api/packages/ada/composer'
+const [NAME, SHA1] = ['acme/lib', 'da39a3ee5e6b4b0d3255bfef95601890afd80709']
+
+function aVersion(pretty: string, fields: JsonObject = {}): FullVersion {
+  const version = parseVersion(pretty)
+  const composerJson = parseComposerJson(Buffer.from(JSON.stringify({ name: NAME, ...fields })))
+  const archive = { composerJson, distType: 'zip', extension: '.zip' } as const
+  const digests = { md5: '', sha1: SHA1, sha256: '', sha512: '' }
+  const file = { id: 1, name: 'a b.zip', compositeKey: '', bytes: 1, digests, blobKey: 'k' }
+  return {
+    ...{ id: 1, version: version.key, createdAtMs: Date.UTC(2025, 5, 15, 12) },
+    // As it comes back from a database.
+    metadata: JSON.parse(JSON.stringify(metadataOf(archive, version))),
+    files: [{ ...file, createdAtMs: 0, downloads: 0 }],
+  }
+}
+
+const about = { name: NAME, baseUrl: BASE, isDev: false }
+
+t.test('the index names the other documents', async (t) => {
+  t.strictSame(serviceIndex(BASE), {
+    'metadata-url': `${BASE}/p2/%package%.json`,
+    list: `${BASE}/list.json`,
+    search: `${BASE}/search.json?q=%query%&type=%type%`,
+  })
+})
+
+t.test(
+  'a record is whole, and what the registry says stands above what the package does',
+  async (t) => {
+    const fields = {
+      require: { php: '>=8' },
+      extra: { x: 1 },
+      dist: { url: 'http://evil.example' },
+    }
+    t.strictSame(packageDocument([aVersion('v1.0', fields), aVersion('0.9')], about), {
+      packages: {
+        [NAME]: [
+          {
+            ...{ name: NAME, require: { php: '>=8' }, extra: { x: 1 }, type: 'library' },
+            ...{ version: 'v1.0', version_normalized: '1.0.0.0', time: '2025-06-15T12:00:00Z' },
+            dist: {
+              type: 'zip',
+              url: `${BASE}/files/acme%2Flib/1.0.0/a%20b.zip`,
+              ...{ reference: SHA1, shasum: SHA1 },
+            },
+          },
+          {
+            ...{ name: NAME, type: 'library', version: '0.9', version_normalized: '0.9.0.0' },
+            time: '2025-06-15T12:00:00Z',
+            dist: {
+              type: 'zip',
+              url: `${BASE}/files/acme%2Flib/0.9.0/a%20b.zip`,
+              ...{ reference: SHA1, shasum: SHA1 },
+            },
+          },
+        ],
+      },
+    })
+  },
+)
+
+t.test('releases and what is under development are told apart', async (t) => {
+  const versions = ['1.0', '1.x-dev', '1.1-beta1', 'dev-main'].map((pretty) => aVersion(pretty))
+  const told = (isDev: boolean) =>
+    JSON.stringify(packageDocument(versions, { ...about, isDev })).match(/(?<="version":")[^"]+/g)
+  t.strictSame(
+    [told(false), told(true)],
+    [
+      ['1.0', '1.1-beta1'],
+      ['1.x-dev', 'dev-main'],
+    ],
+  )
+  t.strictSame(packageDocument([], about), { packages: { [NAME]: [] } })
+})
+
+t.test('a search tells what a package is, and what to take in its place', async (t) => {
+  const found = (fields: JsonObject) => {
+    const latest = aVersion('1.0', fields)
+    return searchResult({
+      ...{ id: 1, name: NAME, generation: 1, changedAtMs: 0, downloads: 3, latest },
+    })
+  }
+  const bare = { name: NAME, description: '', downloads: 3 }
+  t.strictSame(found({}), bare)
+  t.strictSame(found({ description: 'x', abandoned: false }), { ...bare, description: 'x' })
+  for (const abandoned of [true, 'acme/new']) {
+    t.strictSame(found({ abandoned }), { ...bare, abandoned })
+  }
+})

@@ -1,0 +1,294 @@
+/** Composer packages do what every format does, and are told as Composer 2 reads them. */
+
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import {
+  type FormatRequest,
+  type FormatSubject,
+  testFormat,
+} from '../../conformance/package-format.js'
+import { packageTar, packageTarGz, packageZip } from '../../helpers/composer-packages.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+import { startTown, type Town } from '../../helpers/town.js'
+
+const NAME = 'acme/lib'
+const BASE = '/api/packages/ada/composer'
+
+function put(body: Buffer, query = ''): FormatRequest {
+  return { method: 'PUT', path: query, body }
+}
+
+function putJson(fields: Readonly<Record<string, unknown>> | string): FormatRequest {
+  return put(packageZip(fields))
+}
+
+const fine = { name: NAME, version: '1.0.0' }
+
+const SUBJECT: FormatSubject = {
+  format: 'composer',
+  publish: async (version, salt) =>
+    put(packageZip({ name: NAME, version }, { files: { 'salt.txt': salt } })),
+  version: (index) => `1.${index}.0`,
+  file: (version) => `/files/acme%2Flib/${version}/acme-lib.${version}.zip`,
+  list: {
+    path: '/p2/acme/lib.json',
+    holds: ({ text }, version) =>
+      JSON.parse(text).packages[NAME].some((one: { version: string }) => one.version === version),
+  },
+  hostile: async () => ({
+    'nothing at all': put(Buffer.alloc(0)),
+    'three bytes': put(Buffer.from('PK\x03')),
+    'no archive': put(Buffer.from('<?php echo 1;')),
+    'a zip that is cut off': put(packageZip(fine).subarray(0, 60)),
+    'gzip that is no tar': put(gzipSync('hello')),
+    'a tar.gz that is cut off': put(packageTarGz(fine).subarray(0, 100)),
+    'a tar that is not compressed': put(packageTar(fine)),
+    'no composer.json': put(packageZip('', { folder: 'a/b/' })),
+    'no JSON': putJson('{'),
+    'no object': putJson('[]'),
+    'no name': putJson({ version: '1.0.0' }),
+    'a name in capitals': putJson({ ...fine, name: 'Acme/Lib' }),
+    'a name with NUL': putJson({ ...fine, name: 'acme/lib\0' }),
+    'a name that is a way up': putJson({ ...fine, name: 'acme/../lib' }),
+    'a name made to take long': putJson({ ...fine, name: `acme/${'a'.repeat(60_000)}!` }),
+    'a name that is too long': putJson({ ...fine, name: `acme/${'a'.repeat(251)}` }),
+    'no version': putJson({ name: NAME }),
+    'a version that is none': putJson({ ...fine, version: 'latest' }),
+    'a version that is a number': putJson({ ...fine, version: 1 }),
+    'a version that is an alias': putJson({ ...fine, version: 'dev-main as 1.0' }),
+    'a version with a line feed': putJson({ ...fine, version: '1.0.0\n2.0.0' }),
+    'a version in the address that is none': put(packageZip({ name: NAME }), '?version=latest'),
+    'a field of the wrong type': putJson({ ...fine, require: 'php' }),
+    'a very deep field': putJson(
+      `{"name":"a/b","version":"1","extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    ),
+    'a large composer.json': put(packageTarGz({ ...fine, x: 'x'.repeat(50_000_000) })),
+  }),
+}
+
+await testFormat(t, SUBJECT)
+
+interface Given {
+  readonly query?: string
+  readonly archive?: Buffer
+}
+
+async function publish(town: Town, fields: Readonly<Record<string, unknown>>, given: Given = {}) {
+  return await town.ask({
+    ...{ method: 'PUT', path: `${BASE}${given.query ?? ''}` },
+    ...{ body: given.archive ?? packageZip(fields), authorization: town.authorizationOf('ada') },
+  })
+}
+
+async function document(town: Town, path: string): Promise<readonly Record<string, unknown>[]> {
+  const { json } = await town.ask({ path: `${BASE}/p2/${path}` })
+  return Object.values((json as { packages: Record<string, []> }).packages)[0] ?? []
+}
+
+t.test('a refusal is told as Composer shows it', async (t) => {
+  const town = await startTown(t)
+  const refused = await publish(town, { name: 'none' })
+  t.equal(refused.headers['content-type'], 'application/json;charset=utf-8')
+  t.match(refused.json, { errors: [{ status: 400, message: /"name" must be vendor\/project/ }] })
+  const none = await town.ask({ path: `${BASE}/p2/acme/none.json` })
+  t.strictSame(none.json, { errors: [{ status: 404, message: 'package does not exist' }] })
+})
+
+t.test('the index leads to everything else', async (t) => {
+  const town = await startTown(t)
+  const { json } = await town.ask({ path: `${BASE}/packages.json` })
+  const { origin } = new URL((json as { list: string }).list)
+  t.strictSame(json, {
+    'metadata-url': `${origin}${BASE}/p2/%package%.json`,
+    list: `${origin}${BASE}/list.json`,
+    search: `${origin}${BASE}/search.json?q=%query%&type=%type%`,
+  })
+})
+
+t.test('all that composer.json says is told again, and what the house knows', async (t) => {
+  const town = await startTown(t)
+  const fields = {
+    ...{ description: 'A library', license: ['MIT'], require: { php: '>=8.1' } },
+    ...{ replace: { 'acme/old': 'self.version' }, conflict: { 'a/b': '*' }, provide: {} },
+    ...{ support: { email: 'a@example.test' }, abandoned: 'acme/new', extra: { a: { b: [1] } } },
+    ...{ autoload: { 'psr-4': { 'Acme\\': 'src/' } }, unknown: null },
+  }
+  const foreign = {
+    dist: 1,
+    source: {},
+    'transport-options': {},
+    'notification-url': 'x',
+    time: '1',
+  }
+  const archive = packageZip({ ...fields, ...foreign, ...fine, type: 'Symfony-Bundle' })
+  t.equal((await publish(town, {}, { archive })).status, 201)
+  const [record = {}] = await document(town, 'acme/lib.json')
+  const { dist, time, ...rest } = record
+  t.strictSame(rest, {
+    ...fields,
+    ...{ name: NAME, version: '1.0.0', version_normalized: '1.0.0.0', type: 'symfony-bundle' },
+  })
+  t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  const sha1 = createHash('sha1').update(archive).digest('hex')
+  const { url, ...distRest } = dist as { url: string }
+  t.strictSame(distRest, { type: 'zip', reference: sha1, shasum: sha1 })
+  t.match(
+    url,
+    /\/api\/packages\/ada\/composer\/files\/acme%2Flib\/1\.0\.0\/acme-lib\.1\.0\.0\.zip$/,
+  )
+  t.strictSame((await town.ask({ path: new URL(url).pathname })).bytes, archive)
+})
+
+await forEachDatabase(t, 'the largest composer.json, in any script', async (t, location) => {
+  const town = await startTown(t, { location })
+  const description = 'Größe 中文 😀 "quoted" \\ \n'
+  const keywords = Array.from(
+    { length: 20_000 },
+    (_, index) => `😀 "keyword" ${index} of many more`,
+  )
+  t.equal((await publish(town, { ...fine, description, keywords })).status, 201)
+  const [record] = await document(town, 'acme/lib.json')
+  t.match(record, { description, keywords })
+  const found = await town.ask({ path: `${BASE}/search.json?q=lib` })
+  t.match(found.json, { results: [{ description }] })
+})
+
+t.test('releases and branches are in a document each', async (t) => {
+  const town = await startTown(t)
+  for (const version of ['1.0', '1.x-dev', 'dev-main', 'v2.0.0-RC1', 'dev-feature/ü']) {
+    t.equal((await publish(town, { name: NAME, version })).status, 201, version)
+  }
+  const versionsOf = async (path: string) =>
+    (await document(town, path)).map(({ version }) => version)
+  t.strictSame(await versionsOf('acme/lib.json'), ['v2.0.0-RC1', '1.0'])
+  t.strictSame(await versionsOf('acme/lib~dev.json'), ['dev-feature/ü', 'dev-main', '1.x-dev'])
+  for (const { version, dist } of await document(town, 'acme/lib~dev.json')) {
+    const { pathname } = new URL((dist as { url: string }).url)
+    t.equal((await town.ask({ path: pathname })).status, 200, `${version} at ${pathname}`)
+  }
+})
+
+t.test('a version is there once, however it is written', async (t) => {
+  const town = await startTown(t)
+  const first = await publish(town, { name: NAME, version: '1.0' })
+  t.equal(first.status, 201)
+  t.equal((await publish(town, { name: NAME, version: 'dev-Main' })).status, 201)
+  const same = ['1.0', '1.0.0', 'v1.0.0.0', '1.0.0+build', '1.0-stable', 'dev-main']
+  for (const version of same) {
+    const again = await publish(town, { name: NAME, version })
+    t.match(again, { status: 409, json: { errors: [{ status: 409 }] } }, version)
+  }
+  t.equal((await publish(town, { name: NAME, version: '1.0.0.1' })).status, 201)
+  t.equal((await publish(town, { name: NAME, version: '1.0-dev' })).status, 201)
+})
+
+t.test('of many spellings of one version at once one is taken', async (t) => {
+  const town = await startTown(t)
+  const spellings = ['1.0', '1', 'v1.0.0', '1.0.0.0', '1.0.0+a', '1.0.0+b', 'v1', '1.0-stable']
+  const answers = await Promise.all(
+    spellings.map((version) => publish(town, { name: NAME, version })),
+  )
+  const statuses = answers.map(({ status }) => status).sort()
+  t.strictSame(statuses, [201, ...spellings.slice(1).map(() => 409)])
+  t.equal((await document(town, 'acme/lib.json')).length, 1)
+})
+
+t.test('the address says the version where composer.json does not', async (t) => {
+  const town = await startTown(t)
+  const nameless = { name: NAME }
+  t.equal((await publish(town, nameless, { query: '?version=2.0.0' })).status, 201)
+  t.equal((await publish(town, nameless, { query: '?version=2.1.0+build' })).status, 201)
+  const both = { name: NAME, version: 'v3.0' }
+  t.equal((await publish(town, both, { query: '?version=3.0.0' })).status, 201, 'the same')
+  t.equal((await publish(town, { ...both, version: '4.0' }, { query: '?version=' })).status, 201)
+  const versions = (await document(town, 'acme/lib.json')).map(({ version }) => version)
+  t.strictSame(versions, ['4.0', 'v3.0', '2.1.0+build', '2.0.0'])
+
+  const differs = await publish(town, { name: NAME, version: '5.0' }, { query: '?version=5.1' })
+  const message = 'composer.json says version "5.0" and the address "5.1".'
+  t.strictSame(differs.json, { errors: [{ status: 400, message }] })
+  t.equal((await document(town, 'acme/lib.json')).length, 4, 'nothing was published')
+})
+
+t.test('a tar is told as one, and may have one folder around it', async (t) => {
+  const town = await startTown(t)
+  const archive = packageTarGz(fine, { folder: 'lib-1.0.0/' })
+  t.equal((await publish(town, {}, { archive })).status, 201)
+  const [record] = await document(town, 'acme/lib.json')
+  t.match(record, { dist: { type: 'tar', url: /acme-lib\.1\.0\.0\.tar\.gz$/ } })
+})
+
+t.test('packages are found by name and type, page by page', async (t) => {
+  const town = await startTown(t)
+  for (const name of ['acme/one', 'acme/two', 'other/three']) {
+    const type = name === 'acme/two' ? 'project' : 'library'
+    await publish(town, { name, version: '1.0', type, description: `This is ${name}` })
+  }
+  await publish(town, { name: 'acme/one', version: '1.1', description: 'Newer', abandoned: true })
+  const search = async (query: string) =>
+    (await town.ask({ path: `${BASE}/search.json${query}` })).json as {
+      results: ReadonlyArray<Record<string, unknown>>
+      total: number
+      next?: string
+    }
+  const names = async (query: string) => (await search(query)).results.map(({ name }) => name)
+  t.strictSame(await names('?q=ACME&type='), ['acme/one', 'acme/two'])
+  t.strictSame(await names('?q=&type=project'), ['acme/two'])
+  t.strictSame(await names(''), ['acme/one', 'acme/two', 'other/three'])
+  t.strictSame((await search('?q=one')).results, [
+    { name: 'acme/one', description: 'Newer', downloads: 0, abandoned: true },
+  ])
+  const first = await search('?q=acme&per_page=1&x=secret')
+  t.match(first, { total: 2, next: /\/search\.json\?page=2&per_page=1&q=acme$/ })
+  const { pathname, search: query } = new URL(first.next ?? '')
+  t.match((await town.ask({ path: `${pathname}${query}` })).json, {
+    results: [{ name: 'acme/two' }],
+    next: undefined,
+  })
+  t.match(await search('?q=acme&page=9'), { results: [], total: 2 })
+  for (const q of ['%00', '%25', '_', '%F0%9F%98%80', '%27', '%FF', 'x'.repeat(2_000)]) {
+    t.match(await search(`?q=${q}`), { results: [], total: 0 }, q.slice(0, 9))
+  }
+  for (const odd of ['?page=0&per_page=0', '?page=-1&per_page=x', '?per_page=999999999999']) {
+    t.equal((await search(odd)).results.length, 3, odd)
+  }
+})
+
+t.test('the list has all names, or those that are asked for', async (t) => {
+  const town = await startTown(t)
+  t.strictSame(await listOf(town), [])
+  for (const name of ['acme/one', 'acme/two', 'acmes/one']) await publish(town, { ...fine, name })
+  t.strictSame(await listOf(town), ['acme/one', 'acme/two', 'acmes/one'])
+  t.strictSame(await listOf(town, '?vendor=acme'), ['acme/one', 'acme/two'])
+  t.strictSame(await listOf(town, '?filter=*%2Fo*'), ['acme/one', 'acmes/one'])
+  t.strictSame(await listOf(town, '?vendor=acme&filter=acme/t*'), ['acme/two'])
+})
+
+async function listOf(town: Town, query = ''): Promise<unknown> {
+  const { json } = await town.ask({ path: `${BASE}/list.json${query}` })
+  return (json as { packageNames: unknown }).packageNames
+}
+
+t.test('what is not there is not found, whatever it is called', async (t) => {
+  const town = await startTown(t)
+  await publish(town, fine)
+  const paths = [
+    ...['/p2/acme/none.json', '/p2/acme/lib', '/p2/acme/lib.JSON', '/p2/acme/.json'],
+    ...['/p2/acme/lib~dev', '/p2/acme%2Flib.json', '/p2/..%2F/lib.json', '/p2/acme/lib%00.json'],
+    ...['/files/acme%2Flib/1.0.0/other.zip', '/files/acme%2Flib/2.0.0/acme-lib.1.0.0.zip'],
+    `/p2/acme/${'a'.repeat(300)}!.json`,
+  ]
+  for (const path of paths) t.equal((await town.ask({ path: `${BASE}${path}` })).status, 404, path)
+  await isUnchangedFor(t, town)
+})
+
+/** Composer asks for each name over and over, and says what it has. */
+async function isUnchangedFor(t: Test, town: Town): Promise<void> {
+  const path = `${BASE}/p2/acme/lib.json`
+  const { etag = '' } = (await town.ask({ path })).headers
+  const headers = { 'if-none-match': etag }
+  t.match(await town.ask({ path, headers }), { status: 304, text: '' })
+  await publish(town, { name: NAME, version: '2.0' })
+  t.equal((await town.ask({ path, headers })).status, 200)
+}

@@ -1,0 +1,149 @@
+/** The composer.json of a package is found where it belongs, in every kind of archive. */
+
+import { execFileSync } from 'node:child_process'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { isFailure } from '../../../conf/failures.js'
+import { readPackageArchive } from '../../../registry/composer/package-archive.js'
+import { sourceOf } from '../../helpers/byte-sources.js'
+import {
+  type PackageOptions,
+  packageTar,
+  packageTarGz,
+  packageZip,
+} from '../../helpers/composer-packages.js'
+import { gzipBomb } from '../../helpers/gzip-bomb.js'
+import { tarOf } from '../../helpers/tar-bytes.js'
+import { handMadeZip } from '../../helpers/zips.js'
+
+const read = (bytes: Buffer) => readPackageArchive(sourceOf(bytes))
+
+async function refusalOf(bytes: Buffer): Promise<string> {
+  try {
+    await read(bytes)
+    return 'taken'
+  } catch (error) {
+    if (isFailure(error, 'bad_request')) return error.message
+    throw error
+  }
+}
+
+const FINE = { name: 'acme/lib', version: '1.0.0' }
+const bzip2 = (input: Buffer) => execFileSync('bzip2', ['--stdout'], { input })
+
+/** An archive of these files in each kind. */
+function archivesOf(files: ReadonlyArray<readonly [path: string, text: string]>) {
+  const tar = tarOf(files.map(([path, body]) => ({ path, body })))
+  return {
+    zip: handMadeZip(files.map(([path, content]) => ({ path, content }))),
+    'tar.gz': gzipSync(tar),
+    'tar.bz2': bzip2(tar),
+  }
+}
+
+t.test('each kind of archive is read, and clients are told how to unpack it', async (t) => {
+  const options: readonly PackageOptions[] = [{}, { folder: 'lib-1.0/' }, { folder: './' }]
+  for (const option of options) {
+    const tar = packageTar(FINE, option)
+    const kinds = [
+      { bytes: gzipSync(tar), distType: 'tar', extension: '.tar.gz' },
+      { bytes: bzip2(tar), distType: 'tar', extension: '.tar.bz2' },
+    ]
+    for (const { bytes, ...expected } of kinds) {
+      t.match(await read(bytes), { composerJson: FINE, ...expected }, JSON.stringify(option))
+    }
+    // A zip has no such paths.
+    if (option.folder === './') continue
+    const zip = await read(packageZip(FINE, option))
+    t.match(zip, { composerJson: FINE, distType: 'zip', extension: '.zip' })
+  }
+})
+
+t.test('what is no such archive is refused', async (t) => {
+  const none = [
+    ...[Buffer.alloc(0), Buffer.from('P'), Buffer.from('<?php echo 1;'), packageTar(FINE)],
+    Buffer.from('fd377a585a0000', 'hex'),
+  ]
+  for (const bytes of none) t.match(await refusalOf(bytes), /not a valid package file/)
+  t.match(await refusalOf(Buffer.from('PK\x03\x04')), /zip/)
+  t.match(await refusalOf(Buffer.from('1f8b', 'hex')), /gzip data is damaged or cut off/)
+  t.match(await refusalOf(Buffer.from('BZh9')), /bzip2 data is damaged or cut off/)
+  t.match(await refusalOf(gzipSync('no tar')), /tar archive cannot be read/)
+})
+
+const json = JSON.stringify(FINE)
+const other = JSON.stringify({ ...FINE, name: 'acme/other' })
+
+t.test('it is at the root, or in the one folder that holds everything', async (t) => {
+  const places: ReadonlyArray<readonly [paths: readonly string[], found: boolean]> = [
+    [['composer.json'], true],
+    [['b/composer.json', 'composer.json', 'a/composer.json'], true],
+    [['a/composer.json', 'a/b/c'], true],
+    [['a/b/c', 'a/composer.json', 'a/b/composer.json'], true],
+    [['a/composer.json', 'README.md'], false],
+    [['README.md', 'a/composer.json'], false],
+    [['a/composer.json', 'b/x'], false],
+    [['a/b/composer.json'], false],
+    [['composer.json.dist', 'Composer.json', 'xcomposer.json'], false],
+    [['composer.json/composer.json.txt'], false],
+    [['README.md'], false],
+  ]
+  for (const [paths, found] of places) {
+    const isRoot = paths.includes('composer.json')
+    const files = paths.map((path) => {
+      const isWanted = isRoot ? path === 'composer.json' : path === 'a/composer.json'
+      return [path, isWanted ? json : other] as const
+    })
+    for (const [kind, bytes] of Object.entries(archivesOf(files))) {
+      const what = `${kind}: ${paths.join(' ')}`
+      if (found) t.equal((await read(bytes)).composerJson.name, 'acme/lib', what)
+      else t.match(await refusalOf(bytes), /composer\.json file is missing/, what)
+    }
+  }
+  t.match(await refusalOf(gzipSync(tarOf([]))), /missing/, 'an archive of nothing')
+})
+
+t.test('there is one of it, and it is a file', async (t) => {
+  const twice = [
+    ['composer.json', json],
+    ['composer.json', other],
+  ] as const
+  for (const [kind, bytes] of Object.entries(archivesOf(twice))) {
+    t.match(await refusalOf(bytes), /several/, kind)
+  }
+  const dotted = tarOf([{ path: 'composer.json', body: json }, { path: './composer.json' }])
+  t.match(await refusalOf(gzipSync(dotted)), /several/)
+  for (const type of ['1', '2', '5']) {
+    const odd = tarOf([{ path: 'composer.json', type }])
+    t.match(await refusalOf(gzipSync(odd)), /missing/, `type ${type}`)
+  }
+  const folder = handMadeZip([{ path: 'composer.json/' }])
+  t.match(await refusalOf(folder), /missing/, 'a folder of that name')
+  const above = tarOf([{ path: '../composer.json', body: json }])
+  t.match(await refusalOf(gzipSync(above)), /leads out of the archive/)
+})
+
+t.test('a composer.json that is too large is not read', async (t) => {
+  const large = { ...FINE, x: 'x'.repeat(50_000_000) }
+  t.match(await refusalOf(packageTarGz(large)), /more than 1048576 bytes/)
+  t.match(await refusalOf(packageZip(large)), /more than 1048576 bytes/)
+  const files = [
+    ['composer.json', json],
+    ['example/composer.json', JSON.stringify(large)],
+  ] as const
+  t.equal(await refusalOf(archivesOf(files)['tar.gz']), 'taken', 'one elsewhere is nobody’s')
+  const largest = { ...FINE, x: 'x'.repeat(1_048_576 - JSON.stringify(FINE).length - 7) }
+  t.equal(JSON.stringify(largest).length, 1_048_576)
+  t.equal(await refusalOf(packageTarGz(largest)), 'taken')
+})
+
+t.test('an archive that is little and unpacks to very much is refused', async (t) => {
+  const size = `${(2 ** 30).toString(8).padStart(11, '0')}\0`
+  const head = tarOf([{ path: 'big', size }])
+    .subarray(0, 512)
+    .toString('latin1')
+  const bomb = await gzipBomb({ head, piece: '\0'.repeat(65_536), bytes: 2 ** 28 + 65_536 })
+  t.match(await refusalOf(bomb), /holds more than 268435456 bytes/)
+  const many = tarOf(Array.from({ length: 50_001 }, () => ({ path: 'a' })))
+  t.match(await refusalOf(gzipSync(many)), /more than 50000 entries/)
+})

@@ -1,0 +1,125 @@
+/** Generic packages do what every format does, and take any file under a name and a version. */
+
+import t from 'tap'
+import {
+  type FormatRequest,
+  type FormatSubject,
+  testFormat,
+} from '../../conformance/package-format.js'
+import { startTown } from '../../helpers/town.js'
+
+function put(path: string, text = 'text'): FormatRequest {
+  return { method: 'PUT', path, body: Buffer.from(text) }
+}
+
+const SUBJECT: FormatSubject = {
+  format: 'generic',
+  publish: async (version, salt) => put(`/tool/${version}/tool.bin`, salt),
+  version: (index) => `1.${index}`,
+  file: (version) => `/tool/${version}/tool.bin`,
+  remove: (version) => ({ method: 'DELETE', path: `/tool/${version}` }),
+  hostile: async () => ({
+    'a name with a slash': put('/to%2Fol/1.0/f'),
+    'a name with a space': put('/to%20ol/1.0/f'),
+    'a name of dots': put('/../1.0/f'),
+    'a name of one sign': put('/-/1.0/f'),
+    'a name beyond ASCII': put('/t%C3%B6ol/1.0/f'),
+    'a name with NUL': put('/tool%00/1.0/f'),
+    'a name that is too long': put(`/${'n'.repeat(256)}/1.0/f`),
+    'a version that is blank': put('/tool/%20/f'),
+    'a version with white space around it': put('/tool/1.0%20/f'),
+    'a version with a line feed': put('/tool/1.0%0A2.0/f'),
+    'a version that is too long': put(`/tool/${'1'.repeat(256)}/f`),
+    'a file that is a way up': put('/tool/1.0/..'),
+    'a file with a backslash': put('/tool/1.0/a%5Cb'),
+    'a file with a slash': put('/tool/1.0/a%2Fb'),
+    'a file that is too long': put(`/tool/1.0/${'f'.repeat(256)}`),
+    'an address that is not UTF-8': put('/tool/1.0/%FF'),
+  }),
+}
+
+await testFormat(t, SUBJECT)
+
+t.test('names are found in any case, and a version may hold slashes and spaces', async (t) => {
+  const town = await startTown(t)
+  const authorization = town.authorizationOf('ada')
+  const base = '/api/packages/Ada/generic'
+  const body = Buffer.from('data')
+  const path = `${base}/Report-Tool/2025.06%2Frc%201/Data+1.bin`
+  t.equal((await town.ask({ method: 'PUT', path, body, authorization })).status, 201)
+  const other = `/api/packages/ada/generic/report-tool/2025.06%2FRC%201/data+1.BIN`
+  const found = await town.ask({ path: other })
+  t.match(found, { status: 200, text: 'data' })
+  t.match(found.headers, {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename="Data+1.bin"; filename*=UTF-8''Data%2B1.bin`,
+    'x-checksum-sha256': '3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7',
+  })
+})
+
+t.test('the last file takes its version along', async (t) => {
+  const town = await startTown(t)
+  const as = (method: string, path: string) =>
+    town.ask({
+      ...{ method, path: `/api/packages/ada/generic/tool/1.0${path}` },
+      ...(method === 'PUT' ? { body: Buffer.from(path) } : {}),
+      authorization: town.authorizationOf('ada'),
+    })
+  for (const path of ['/a', '/b']) t.equal((await as('PUT', path)).status, 201)
+  t.equal((await as('DELETE', '/a')).status, 204)
+  t.equal((await as('GET', '/b')).status, 200)
+  t.equal((await as('DELETE', '/a')).status, 404)
+  t.equal((await as('DELETE', '/b')).status, 204)
+  t.equal((await as('DELETE', '')).status, 404, 'there is no version any more')
+})
+
+t.test('an empty file is a file', async (t) => {
+  const town = await startTown(t)
+  const path = '/api/packages/ada/generic/tool/1.0/empty'
+  const authorization = town.authorizationOf('ada')
+  t.equal(
+    (await town.ask({ method: 'PUT', path, body: Buffer.alloc(0), authorization })).status,
+    201,
+  )
+  t.match(await town.ask({ path }), { status: 200, text: '', headers: { 'content-length': '0' } })
+})
+
+t.test('a form is no file, whatever curl calls the bytes', async (t) => {
+  const town = await startTown(t)
+  const path = '/api/packages/ada/generic/tool/1.0/data'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const authorization = town.authorizationOf('ada')
+  const body = Buffer.from('a=1&b=2')
+  t.equal((await town.ask({ method: 'PUT', path, body, headers, authorization })).status, 201)
+  t.equal((await town.ask({ path })).text, 'a=1&b=2')
+})
+
+t.test('an upload on the condition that there is none yet is refused as such', async (t) => {
+  const town = await startTown(t)
+  const path = '/api/packages/ada/generic/tool/1.0/data'
+  const authorization = town.authorizationOf('ada')
+  const headers = { 'if-none-match': '*' }
+  const put = () =>
+    town.ask({ method: 'PUT', path, body: Buffer.from('data'), headers, authorization })
+  t.equal((await put()).status, 201)
+  t.match(await put(), { status: 412, text: 'package file already exists' })
+})
+
+t.test('registries that are switched off are not there', async (t) => {
+  const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' } })
+  const path = '/api/packages/ada/generic/tool/1.0/data'
+  t.equal((await town.ask({ path })).status, 404)
+})
+
+t.test('what an owner may have in all is a limit', async (t) => {
+  const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '10' } })
+  const put = (name: string, text: string) =>
+    town.ask({
+      ...{ method: 'PUT', path: `/api/packages/ada/generic/tool/1.0/${name}` },
+      ...{ body: Buffer.from(text), authorization: town.authorizationOf('ada') },
+    })
+  t.equal((await put('a', '123456')).status, 201)
+  const refused = await put('b', '12345')
+  t.match(refused, { status: 403, text: 'maximum allowed package storage quota exceeded' })
+  t.equal((await put('b', '1234')).status, 201)
+})

@@ -1,0 +1,118 @@
+/** Zips of modules: told by what is in them, and refused as the go command would refuse them. */
+
+import t from 'tap'
+import { isFailure } from '../../../conf/failures.js'
+import { type Module, readModuleZip } from '../../../registry/go/module-zip.js'
+import { sourceOf, sourceWithHole } from '../../helpers/byte-sources.js'
+import { moduleZip } from '../../helpers/modules.js'
+import { type HandMadeEntry, handMadeZip, zipOf } from '../../helpers/zips.js'
+
+const read = (zip: Buffer): Promise<Module> => readModuleZip(sourceOf(zip))
+
+/** The sentence of the refusal; what is taken comes back as `taken`. */
+async function refusalOf(zip: Buffer): Promise<string> {
+  try {
+    await read(zip)
+    return 'taken'
+  } catch (error) {
+    if (isFailure(error, 'bad_request')) return error.message
+    throw error
+  }
+}
+
+t.test('a module is told by the folder of its files', async (t) => {
+  const goMod = 'module x.y/Org/z\n\ngo 1.19\n'
+  const zip = await moduleZip('x.y/Org/z@v1.2.3', { 'go.mod': goMod, 'a/b.go': 'package b\n' })
+  t.strictSame(await read(zip), { path: 'x.y/Org/z', version: 'v1.2.3', goMod })
+  const old = await zipOf({ 'x.y/z@v2.0.0+incompatible/z.go': 'package z\n' })
+  t.strictSame(await read(old), { path: 'x.y/z', version: 'v2.0.0+incompatible' })
+  const folders = { 'x.y/z@v1.0.0/': '', 'x.y/z@v1.0.0/a/': '', 'x.y/z@v1.0.0/a/b.go': '' }
+  t.strictSame(await read(await zipOf(folders)), { path: 'x.y/z', version: 'v1.0.0' })
+})
+
+const ROOT = 'x.y/z@v1.0.0'
+
+t.test('what is not the zip of a module is refused', async (t) => {
+  const zips: ReadonlyArray<readonly [RegExp, Buffer]> = [
+    [/This is not a zip/, Buffer.from('hello')],
+    [/folder module@version/, await zipOf({})],
+    [/folder module@version/, await zipOf({ 'go.mod': 'module x.y/z\n' })],
+    [/folder module@version/, await zipOf({ 'x.y/z@/go.mod': 'module x.y/z\n' })],
+    [/folder module@version/, await zipOf({ '@v1.0.0/go.mod': '' })],
+    [/folder module@version/, await zipOf({ 'x.y/z@v1.0.0': 'a file' })],
+    [/folder module@version/, await moduleZip('x.y/z@v1.0.0@v2.0.0')],
+    [/not all of its files stand in/, await zipOf({ [`${ROOT}/a`]: '', 'x.y/z@v1.0.1/b': '' })],
+    [/not all of its files stand in/, await zipOf({ [`${ROOT}/a`]: '', readme: '' })],
+    [/not all of its files stand in/, await zipOf({ [`${ROOT}/a`]: '', 'x.y/': '' })],
+    [/no module path: its first/, await moduleZip('z@v1.0.0')],
+    [/no module path/, await moduleZip('x.y/z/v1@v1.0.0')],
+    [/no module path/, await moduleZip('x.y/é@v1.0.0')],
+    [/version is not one/, await moduleZip('x.y/z@v1')],
+    [/version is not one/, await moduleZip('x.y/z@v1.2')],
+    [/version is not one/, await moduleZip('x.y/z@1.0.0')],
+    [/version is not one/, await moduleZip('x.y/z@v1.0.0+linux')],
+    [/version is not one/, await moduleZip('x.y/z@v2.0.0')],
+    [/version is not one/, await moduleZip('x.y/z/v2@v1.0.0')],
+    [/is never \+incompatible/, await moduleZip('x.y/z@v2.0.0+incompatible')],
+    [/control characters/, await moduleZip('x.y/z@v1.0.0\nv9.0.0')],
+    [/names another module/, await moduleZip(ROOT, { 'go.mod': 'module x.y/other\n' })],
+    [/names another module/, await moduleZip(ROOT, { 'go.mod': 'module x.y/Z\n' })],
+    [/names another module/, await moduleZip('x.y/z/v2@v2.0.0', { 'go.mod': 'module x.y/z\n' })],
+    [/names another module/, await moduleZip(ROOT, { 'go.mod': 'go 1.19\n' })],
+    [/names another module/, await moduleZip(ROOT, { 'go.mod': '' })],
+    [/another module’s/, await moduleZip(ROOT, { 'sub/go.mod': 'module x.y/z/sub\n' })],
+    [/another module’s/, await moduleZip(ROOT, { 'sub/Go.Mod': '' })],
+    [/should be go.mod/, await zipOf({ [`${ROOT}/GO.MOD`]: 'module x.y/z\n' })],
+    [/differ by case alone/, await moduleZip(ROOT, { 'a.go': '', 'A.go': '' })],
+    [/differ by case alone/, await moduleZip(ROOT, { 'a/x': '', 'A/y': '' })],
+    [/several entries/, await moduleZip(ROOT, { a: '', 'a/y': '' })],
+    [/cannot be in it/, await moduleZip(ROOT, { 'aux.go': '' })],
+    [/cannot be in it/, await moduleZip(ROOT, { 'a:b': '' })],
+    [/cannot be in it/, await moduleZip(ROOT, { 'a*': '' })],
+    [/leads out of the zip/, handMadeZip([{ path: `${ROOT}/../../x` }])],
+    [/backslash/, handMadeZip([{ path: `${ROOT}/a\\b` }])],
+  ]
+  for (const [sentence, zip] of zips) t.match(await refusalOf(zip), sentence)
+})
+
+t.test('what is neither a file nor a folder is refused', async (t) => {
+  const link: HandMadeEntry = {
+    path: `${ROOT}/link`,
+    content: '/etc/passwd',
+    both: { madeBy: 0x0314, attributes: 0o120777 * 0x10000 },
+  }
+  t.match(await refusalOf(handMadeZip([link])), /"link" is neither a file nor a folder/)
+})
+
+t.test('a module and its documents have their sizes', async (t) => {
+  const zeros = (path: string, bytes: number): HandMadeEntry => ({
+    path: `${ROOT}/${path}`,
+    content: Buffer.alloc(bytes),
+    both: { method: 8 },
+  })
+  t.match(await refusalOf(handMadeZip([zeros('LICENSE', 16_777_217)])), /LICENSE has more than/)
+  t.equal(await refusalOf(handMadeZip([zeros('LICENSE', 16_777_216)])), 'taken')
+  t.equal(await refusalOf(handMadeZip([zeros('sub/LICENSE', 16_777_217)])), 'taken')
+  t.match(await refusalOf(handMadeZip([zeros('go.mod', 1_048_577)])), /go.mod has more than 1 MiB/)
+  const claims = (path: string, bytes: number): HandMadeEntry => ({
+    ...zeros(path, 0),
+    both: { method: 8, bytes },
+  })
+  const large = handMadeZip([claims('a', 300_000_000), claims('b', 224_288_001)])
+  t.match(await refusalOf(large), /unpacks to more than 500 MiB/)
+  t.match(await refusalOf(handMadeZip([claims('a', 524_288_000)])), /not what the zip declares/)
+  const whole = sourceWithHole(Buffer.alloc(0), 524_288_001, Buffer.alloc(0))
+  await t.rejects(readModuleZip(whole), /has more than 500 MiB/)
+})
+
+t.test('a file that is not what the zip declares is refused, wherever it stands', async (t) => {
+  const goMod = { path: `${ROOT}/go.mod`, content: 'module x.y/z\n' }
+  const lie: HandMadeEntry = { path: `${ROOT}/z.go`, content: 'package z', both: { crc32: 1 } }
+  t.match(await refusalOf(handMadeZip([goMod, lie])), /not what the zip declares/)
+  t.match(await refusalOf(handMadeZip([{ ...goMod, both: { crc32: 1 } }])), /not what the zip/)
+})
+
+t.test('go.mod is text', async (t) => {
+  const content = Buffer.from('module x.y/z // caf\xe9\n', 'latin1')
+  t.match(await refusalOf(handMadeZip([{ path: `${ROOT}/go.mod`, content }])), /is not UTF-8/)
+})

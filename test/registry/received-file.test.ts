@@ -1,0 +1,153 @@
+/** A body is taken in whole, with its digests, or leaves nothing behind. */
+
+import { createHash } from 'node:crypto'
+import { access, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { isFailure } from '../../conf/failures.js'
+import { receiveFile, SIZE_EXCEEDED } from '../../registry/received-file.js'
+import { contentOf } from '../conformance/blob-storage.js'
+import { openFilesBelow } from '../helpers/open-files.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+/** The bytes in chunks of one memory that is used again, as those of a request are. */
+async function* chunksOf(content: Uint8Array, bytes = 10_000): AsyncGenerator<Uint8Array> {
+  const memory = new Uint8Array(bytes)
+  for (let start = 0; start < content.length; start += bytes) {
+    const part = content.subarray(start, start + bytes)
+    memory.set(part)
+    yield memory.subarray(0, part.length)
+    memory.fill(0)
+  }
+}
+
+async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const copies: Buffer[] = []
+  for await (const chunk of chunks) copies.push(Buffer.from(chunk))
+  return Buffer.concat(copies)
+}
+
+async function receive(t: Test, content: Uint8Array) {
+  const folder = await temporaryFolder(t)
+  const file = await receiveFile(chunksOf(content), { folder, bytesMax: undefined })
+  return { folder, file }
+}
+
+function hexOf(algorithm: string, content: Uint8Array): string {
+  return createHash(algorithm).update(content).digest('hex')
+}
+
+t.test('it is on the disk for nobody else to read, with its size and its digests', async (t) => {
+  for (const bytes of [0, 1, 10_000, 250_001]) {
+    const content = contentOf(bytes)
+    const { file } = await receive(t, content)
+    t.equal(file.bytes, bytes)
+    t.strictSame(await readFile(file.path), content)
+    t.equal((await stat(file.path)).mode & 0o777, 0o600)
+    t.strictSame(file.digests, {
+      md5: hexOf('md5', content),
+      sha1: hexOf('sha1', content),
+      sha256: hexOf('sha256', content),
+      sha512: hexOf('sha512', content),
+    })
+    await file.discard()
+  }
+})
+
+t.test('any part of it can be read, and no more than there is', async (t) => {
+  const content = contentOf(200_000)
+  const { file } = await receive(t, content)
+  t.teardown(() => file.discard())
+  for (const [start, length] of [
+    [0, 4],
+    [199_990, 10],
+    [199_990, 100],
+    [0, 200_000],
+    [200_000, 1],
+    [300_000, 1],
+  ] as const) {
+    const part = await file.read(start, length)
+    t.strictSame(part, content.subarray(start, start + length), `${length} from ${start}`)
+  }
+  t.strictSame(await joined(file.stream()), content)
+  t.strictSame(await joined(file.stream(70_000)), content.subarray(70_000))
+  t.strictSame(await joined(file.stream(5, 140_000)), content.subarray(5, 140_000))
+  t.strictSame(await joined(file.stream(5, 900_000)), content.subarray(5))
+})
+
+t.test('one that has been moved to its place can still be read, and stays there', async (t) => {
+  const content = contentOf(1_000)
+  const { folder, file } = await receive(t, content)
+  await rename(file.path, join(folder, 'place'))
+  t.strictSame(await file.read(0, 1_000), content)
+  await file.discard()
+  t.strictSame(await readdir(folder), ['place'])
+  t.equal(await openFilesBelow(folder), 0)
+})
+
+t.test('one that is discarded is gone, and nothing of it stays open', async (t) => {
+  const { folder, file } = await receive(t, contentOf(1_000))
+  t.equal(await openFilesBelow(folder), 1)
+  await file.discard()
+  t.strictSame(await readdir(folder), [])
+  t.equal(await openFilesBelow(folder), 0)
+  await t.rejects(access(file.path), { code: 'ENOENT' })
+})
+
+t.test('one that is too large is refused before all of it has come', async (t) => {
+  const folder = await temporaryFolder(t)
+  let sent = 0
+  const endless = async function* () {
+    for (;;) {
+      sent += 1_000
+      yield new Uint8Array(1_000)
+    }
+  }
+  const error = await receiveFile(endless(), { folder, bytesMax: 5_000 }).catch((thrown) => thrown)
+  t.ok(isFailure(error, 'forbidden') && error.message === SIZE_EXCEEDED)
+  t.equal(sent, 6_000)
+  t.strictSame(await readdir(folder), [])
+  t.equal(await openFilesBelow(folder), 0)
+  const file = await receiveFile(chunksOf(contentOf(5_000)), { folder, bytesMax: 5_000 })
+  t.equal(file.bytes, 5_000, 'what is just as large as it may be is taken')
+  await file.discard()
+})
+
+t.test('of one that breaks off nothing is left, and its reason is told', async (t) => {
+  const folder = await temporaryFolder(t)
+  const broken = async function* () {
+    yield new Uint8Array(50_000)
+    throw new Error('the client has gone')
+  }
+  await t.rejects(receiveFile(broken(), { folder, bytesMax: undefined }), /client has gone/)
+  t.strictSame(await readdir(folder), [])
+  t.equal(await openFilesBelow(folder), 0)
+})
+
+t.test('one that the disk has no room for is refused for a while', async (t) => {
+  const folder = await temporaryFolder(t)
+  if (!(await succeeds('mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder))) {
+    t.comment('this machine does not let us mount a small disk')
+    return
+  }
+  t.teardown(() => succeeds('umount', '-l', folder))
+  const options = { folder, bytesMax: undefined }
+  const error = await receiveFile(chunksOf(contentOf(900_000)), options).catch((thrown) => thrown)
+  t.ok(isFailure(error, 'unavailable'))
+  t.match(error, { message: /no room/, retryAfterSeconds: 60, cause: { code: 'ENOSPC' } })
+  t.strictSame(await readdir(folder), [])
+  t.equal(await openFilesBelow(folder), 0)
+  const content = contentOf(100_000)
+  const file = await receiveFile(chunksOf(content), options)
+  t.strictSame(await file.read(0, content.length), content, 'a smaller one finds its room')
+  await file.discard()
+})
+
+async function succeeds(program: string, ...args: readonly string[]): Promise<boolean> {
+  const { exitCode } = await runToEnd(program, args, {
+    ...{ cwd: '/', environment: { PATH: process.env['PATH'] ?? '' } },
+    ...{ timeoutMs: 60_000, outputBytesMax: 10_000 },
+  })
+  return exitCode === 0
+}

@@ -1,0 +1,48 @@
+/** Registries open their storage, follow the settings, and end with nothing lost. */
+
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Settings } from '../../conf/settings.js'
+import { openRegistry } from '../../registry/registry.js'
+import { openContext } from '../helpers/gateway.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+t.test('the storage is where the settings say, and limits are those of the moment', async (t) => {
+  const { context, house } = await openContext(t)
+  const { db, log } = house
+  const folder = join(await temporaryFolder(t), 'new', 'blobs')
+  const location = { kind: 'files', folder } as const
+  let settings: Settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
+  const registry = await openRegistry({ settings: () => settings, db, log })
+  t.teardown(() => registry.stop())
+  t.ok((await stat(registry.storage.incomingFolder)).isDirectory())
+  t.ok(registry.storage.incomingFolder.startsWith(folder))
+  t.equal(registry.limits(), settings.packages)
+  settings = { ...settings, packages: { ...settings.packages, ownerBytesMax: 7 } }
+  t.equal(registry.limits().ownerBytesMax, 7)
+  t.not(registry.storage.incomingFolder, context.registry.storage.incomingFolder)
+})
+
+t.test('a storage that cannot be had is an error at the start', async (t) => {
+  const { house } = await openContext(t)
+  const { db, log } = house
+  const file = join(await temporaryFolder(t), 'file')
+  await writeFile(file, '')
+  const location = { kind: 'files', folder: join(file, 'blobs') } as const
+  const settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
+  await t.rejects(openRegistry({ settings: () => settings, db, log }), { code: 'ENOTDIR' })
+})
+
+t.test('downloads that were counted are written at the end', async (t) => {
+  const { context, house } = await openContext(t)
+  const { db, log, settings } = house
+  const registry = await openRegistry({ settings: () => settings, db, log })
+  const asked: string[] = []
+  db.on('query', ({ sql }) => asked.push(sql))
+  registry.downloads.count(1)
+  t.notOk(asked.some((sql) => sql.includes('package_files')))
+  await registry.stop()
+  t.ok(asked.some((sql) => sql.includes('package_files')))
+  t.not(registry.downloads, context.registry.downloads)
+})

@@ -1,0 +1,179 @@
+/** A shelf holds the packages of one owner in one format; what was left on it is thrown away. */
+
+import { readdir } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import type { PackageFormat } from '../../conf/package.js'
+import type { Publication, Upload } from '../../registry/format.js'
+import { lendShelf } from '../../registry/shelf.js'
+import type { User } from '../../sql/users.js'
+import { openContext } from '../helpers/gateway.js'
+
+const TOOL: Publication = {
+  ...{ packageName: 'Tool', version: '1.0', fileName: 'tool.bin' },
+  ...{ unique: 'version', metadata: { about: 'a tool' } },
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+async function aRegistry(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  const { context, house } = await openContext(t, { environment })
+  const { registry } = context
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const root = await house.addUser('root', { isAdmin: true })
+  const lend = (
+    user: User | undefined,
+    { owner = ada, format = 'generic' }: { owner?: User; format?: PackageFormat } = {},
+  ) => {
+    const shelf = lendShelf(registry, {
+      ...{ ownerId: owner.id, format, user, baseUrl: 'http://code.example.com/packages' },
+    })
+    const put = async (text: string, given: Partial<Publication> = {}) =>
+      shelf.publish(await shelf.receive(bodyOf(text)), { ...TOOL, ...given })
+    return { shelf, put }
+  }
+  const incoming = () => readdir(registry.storage.incomingFolder)
+  return { registry, db: house.db, ada, bob, root, lend, incoming }
+}
+
+const GET = {
+  ...{ id: '1', method: 'GET', path: '/', query: '', address: '', scheme: 'http' },
+  ...{ headers: new Map<string, string>(), body: bodyOf(''), signal: AbortSignal.abort() },
+}
+
+t.test('what was published is found in any case, and nowhere else', async (t) => {
+  const { ada, bob, lend } = await aRegistry(t)
+  const { shelf, put } = lend(ada)
+  await put('one')
+  const name = { packageName: 'tOOL', version: '1.0', fileName: 'TOOL.bin' }
+  t.match(await shelf.findFile(name), { name: 'tool.bin', bytes: 3 })
+  const found = await shelf.findPackage('tool')
+  t.equal(found?.name, 'Tool')
+  const id = found?.id ?? 0
+  t.match(await shelf.findVersion(id, '1.0'), { metadata: { about: 'a tool' } })
+  t.match(await shelf.listVersions(id), [{ version: '1.0' }])
+  t.match(await shelf.listFullVersions(id), [{ version: '1.0', files: [{ name: 'tool.bin' }] }])
+  for (const other of [lend(ada, { owner: bob }), lend(ada, { format: 'cran' })]) {
+    t.equal(await other.shelf.findFile(name), undefined)
+    t.equal(await other.shelf.findPackage('tool'), undefined)
+    t.equal((await other.shelf.listPackages({})).total, 0)
+    t.equal(await other.shelf.removeFile(name), false)
+    t.equal(await other.shelf.removeVersion('tool', '1.0'), false)
+  }
+  t.ok(await shelf.findFile(name))
+  await shelf.close()
+})
+
+t.test('lists come in pages, all at once, or by what a version has', async (t) => {
+  const { ada, lend } = await aRegistry(t)
+  const { shelf, put } = lend(ada)
+  for (const packageName of ['c', 'a', 'b']) {
+    await put(packageName, { packageName, properties: [{ name: 'letter', value: packageName }] })
+  }
+  const names = async (question: Parameters<typeof shelf.listPackages>[0]) => {
+    const { packages, total } = await shelf.listPackages(question)
+    return [packages.map(({ name }) => name).join(''), total] as const
+  }
+  t.strictSame(await names({}), ['abc', 3])
+  t.strictSame(await names({ limit: 2 }), ['ab', 3])
+  t.strictSame(await names({ limit: 2, page: 2 }), ['c', 3])
+  t.strictSame(await names({ limit: 2, page: 3 }), ['', 3])
+  t.strictSame(await names({ text: 'B' }), ['b', 1])
+  t.strictSame(await names({ property: { name: 'letter', value: 'c' } }), ['c', 1])
+  t.strictSame(await names({ property: { name: 'letter', value: 'd' } }), ['', 0])
+  await shelf.close()
+})
+
+t.test('only what is fetched from its beginning counts as a download', async (t) => {
+  const { registry, ada, lend } = await aRegistry(t)
+  const { shelf, put } = lend(ada)
+  await put('some text')
+  const name = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
+  const file = await shelf.findFile(name)
+  if (file === undefined) throw new Error('there is a file')
+  const ranged = (range: string) => ({ ...GET, headers: new Map([['range', range]]) })
+  const statuses = [
+    await shelf.serve(file, GET, {}),
+    await shelf.serve(file, ranged('bytes=0-3'), {}),
+    await shelf.serve(file, ranged('bytes=4-'), {}),
+    await shelf.serve(file, { ...GET, method: 'HEAD' }, {}),
+    await shelf.serve(file, { ...GET, headers: new Map([['if-none-match', '*']]) }, {}),
+  ].map(({ status }) => status)
+  t.strictSame(statuses, [200, 206, 206, 200, 304])
+  await registry.downloads.flush()
+  t.equal((await shelf.findFile(name))?.downloads, 2)
+  await shelf.close()
+})
+
+t.test('a document is made anew after each change, and only then', async (t) => {
+  const { ada, lend } = await aRegistry(t)
+  const { shelf, put } = lend(ada)
+  let made = 0
+  const document = async () => {
+    const found = await shelf.findPackage('tool')
+    if (found === undefined) throw new Error('there is a package')
+    const make = async () => {
+      made += 1
+      return (await shelf.listVersions(found.id)).map(({ version }) => version).join()
+    }
+    const options = { kind: 'list', contentType: 'text/plain', make }
+    return (await shelf.document(found, GET, options)).body?.toString()
+  }
+  await put('one')
+  t.equal(await document(), '1.0')
+  t.equal(await document(), '1.0')
+  t.equal(made, 1)
+  await put('two', { version: '2.0' })
+  t.equal(await document(), '2.0,1.0')
+  await shelf.removeVersion('tool', '1.0')
+  t.equal(await document(), '2.0')
+  const file = { packageName: 'tool', version: '2.0', fileName: 'tool.bin' }
+  t.equal(await shelf.removeFile(file), true)
+  t.equal(await shelf.findPackage('tool'), undefined)
+  await shelf.close()
+})
+
+t.test('what is not published by the end goes again', async (t) => {
+  const { ada, lend, incoming } = await aRegistry(t)
+  const { shelf, put } = lend(ada)
+  await put('one')
+  const upload = await shelf.receive(bodyOf('two'))
+  await shelf.receive(bodyOf('three'))
+  t.equal((await upload.read(0, 3)).toString(), 'two')
+  t.equal((await incoming()).length, 2)
+  await shelf.close()
+  t.strictSame(await incoming(), [])
+  await t.rejects(shelf.publish(upload, { ...TOOL, version: '2.0' }), /nothing to publish/)
+})
+
+t.test('a stranger publishes nothing, and nobody what another took in', async (t) => {
+  const { ada, lend } = await aRegistry(t)
+  const stranger = lend(undefined)
+  await t.rejects(stranger.put('one'), /nothing to publish/)
+  const { shelf } = lend(ada)
+  const foreign: Upload = await stranger.shelf.receive(bodyOf('two'))
+  await t.rejects(shelf.publish(foreign, TOOL), /nothing to publish/)
+  t.equal(await shelf.findPackage('tool'), undefined)
+  await shelf.close()
+  await stranger.shelf.close()
+})
+
+t.test('sizes have a limit for each format, which does not bind a site admin', async (t) => {
+  const { ada, root, lend, incoming } = await aRegistry(t, {
+    GATEHOUSE_PACKAGES_SIZE_MAX: '10',
+    GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '15',
+  })
+  const { shelf, put } = lend(ada)
+  const tooLarge = { failure: 'forbidden', message: /package type size exceeded/ }
+  await t.rejects(put('x'.repeat(11)), tooLarge)
+  t.strictSame(await incoming(), [])
+  await put('x'.repeat(10))
+  const tooMuch = { failure: 'forbidden', message: /quota exceeded/ }
+  await t.rejects(put('y'.repeat(6), { version: '2.0' }), tooMuch)
+  const admin = lend(root)
+  await admin.put('z'.repeat(100), { version: '3.0' })
+  await shelf.close()
+  await admin.shelf.close()
+  t.strictSame(await incoming(), [])
+})

@@ -1,0 +1,84 @@
+/** Blobs in files: as every storage, and without a handle or a file that stays behind. */
+
+import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openFileStorage } from '../../../registry/storage/files.js'
+import { objectNameOf } from '../../../registry/storage/object-name.js'
+import { blobStorageConforms, contentOf, keep, read } from '../../conformance/blob-storage.js'
+import { openFilesBelow } from '../../helpers/open-files.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const open = async (t: Test) => openFileStorage(join(await temporaryFolder(t), 'data', 'blobs'))
+
+blobStorageConforms(t, { open, largeBytes: 6_000_000 })
+
+t.test('whoever reads to the end, leaves, or meets the end too soon holds no file', async (t) => {
+  const folder = await temporaryFolder(t)
+  const storage = await openFileStorage(folder)
+  const content = contentOf(2_000_000)
+  const key = await keep(storage, content)
+  const range = { start: 0, end: content.length }
+
+  await storage.open(key, range).then((chunks) => chunks[Symbol.asyncIterator]().return?.())
+  t.equal(await openFilesBelow(folder), 0, 'left before the first chunk')
+
+  for await (const _chunk of await storage.open(key, range)) {
+    t.equal(await openFilesBelow(folder), 1, 'one while it is read')
+    break
+  }
+  t.equal(await openFilesBelow(folder), 0, 'left after a chunk')
+
+  const reader = (await storage.open(key, range))[Symbol.asyncIterator]()
+  const pending = reader.next()
+  await reader.return?.()
+  await pending
+  t.equal(await openFilesBelow(folder), 0, 'left while a chunk was being read')
+
+  t.ok((await read(storage, key, 0, content.length)).equals(content))
+  t.equal(await openFilesBelow(folder), 0, 'read to the end')
+
+  await truncate(join(folder, objectNameOf(key)), 1_000_000)
+  await t.rejects(read(storage, key, 0, content.length), { message: /shorter/ })
+  t.equal(await openFilesBelow(folder), 0, 'the file ended too soon')
+})
+
+t.test('blobs and the folders of these are their owner’s alone', async (t) => {
+  const folder = join(await temporaryFolder(t), 'blobs')
+  const storage = await openFileStorage(folder)
+  const key = await keep(storage, contentOf(10))
+  const [outer = '', inner = ''] = objectNameOf(key).split('/')
+  for (const named of [folder, join(folder, outer), join(folder, outer, inner)]) {
+    t.equal((await stat(named)).mode & 0o777, 0o700, named.slice(folder.length))
+  }
+})
+
+t.test('a put that cannot take its place takes the file away and leaves none', async (t) => {
+  const folder = await temporaryFolder(t)
+  const storage = await openFileStorage(folder)
+  await writeFile(join(folder, 'aa'), 'a file where a folder belongs')
+  const path = join(storage.incomingFolder, 'file')
+  await writeFile(path, 'text')
+  const key = `${'a'.repeat(64)}-${'0'.repeat(16)}`
+  await t.rejects(storage.put(key, { path, bytes: 4 }))
+  t.strictSame(await readdir(storage.incomingFolder), [])
+})
+
+t.test('files of others are not listed', async (t) => {
+  const folder = await temporaryFolder(t)
+  const storage = await openFileStorage(folder)
+  const key = await keep(storage, contentOf(10))
+  await mkdir(join(folder, 'aa', 'bb'), { recursive: true })
+  await writeFile(join(folder, 'aa', 'bb', key), 'not its place')
+  await writeFile(join(folder, 'aa', 'bb', 'README'), 'no blob')
+  await writeFile(join(folder, 'bb'), 'no folder')
+  const keys = []
+  for await (const blob of storage.list()) keys.push(blob.key)
+  t.strictSame(keys, [key])
+})
+
+t.test('a storage that was there before is used as it is', async (t) => {
+  const folder = await temporaryFolder(t)
+  const key = await keep(await openFileStorage(folder), Buffer.from('text'))
+  t.equal(String(await read(await openFileStorage(folder), key, 0, 4)), 'text')
+})

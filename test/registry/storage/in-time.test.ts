@@ -1,0 +1,68 @@
+/** Nobody waits for ever for a server that has stopped in the middle. */
+
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { fetchInTime, readInTime } from '../../../registry/storage/in-time.js'
+import { startProxy } from '../../helpers/proxy.js'
+
+/** A server with one answer, and when the first connection for it was closed. */
+async function aServer(t: Test, answer: (response: ServerResponse) => unknown) {
+  const proxy = await startProxy(t, 0)
+  const closed = new Promise<unknown>((resolve) => {
+    proxy.misbehave = (_request, response) => {
+      answer(response)
+      response.once('close', resolve)
+      return true
+    }
+  })
+  return { url: `http://127.0.0.1:${proxy.port}/`, closed }
+}
+
+const PATIENT_MS = 60_000
+
+t.test('an answer that does not come is given up', async (t) => {
+  const { url } = await aServer(t, () => {})
+  await t.rejects(fetchInTime(url, {}, 20), { message: 'there was no answer in time' })
+})
+
+t.test('a redirect is not followed', async (t) => {
+  const { url } = await aServer(t, (response) => response.writeHead(307, { Location: '/' }).end())
+  t.equal((await fetchInTime(url, {}, PATIENT_MS)).status, 307)
+})
+
+t.test('a body comes to its end', async (t) => {
+  const { url } = await aServer(t, (response) => response.end('text'))
+  const { next, leave } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+  t.equal(Buffer.from((await next()).value).toString(), 'text')
+  t.match(await next(), { done: true })
+  await leave()
+})
+
+t.test('a body that stops is given up, and its connection closed', async (t) => {
+  const { url, closed } = await aServer(t, (response) => response.write('te'))
+  const { next } = readInTime(await fetchInTime(url, {}, PATIENT_MS), 20)
+  const readOn = async () => {
+    while (!(await next()).done);
+  }
+  await t.rejects(readOn(), { message: 'there were no more bytes in time' })
+  await closed
+})
+
+t.test('a body that breaks off is no whole one', async (t) => {
+  const { url } = await aServer(t, (response) => {
+    response.writeHead(200, { 'Content-Length': 4 })
+    response.write('te', () => response.destroy())
+  })
+  const readOn = async () => {
+    const { next } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+    while (!(await next()).done);
+  }
+  await t.rejects(readOn())
+})
+
+t.test('who leaves closes the connection', async (t) => {
+  const { url, closed } = await aServer(t, (response) => response.write('te'))
+  const { leave } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+  await leave()
+  await closed
+})

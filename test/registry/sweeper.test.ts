@@ -1,0 +1,84 @@
+/** What nothing needs is removed from the storage, and nothing else is. */
+
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { sweepBlobs } from '../../registry/sweeper.js'
+import { openContext } from '../helpers/gateway.js'
+import { aPublishedFile } from '../helpers/published-files.js'
+
+async function openHouse(t: Test) {
+  const { context, house } = await openContext(t)
+  const user = await house.addUser('ada')
+  const { db, storage } = context.registry
+  const keys = async () => {
+    const found: string[] = []
+    for await (const { key } of storage.list()) found.push(key)
+    return found
+  }
+  return {
+    ...{ db, storage, keys },
+    publish: (name: string, text: string) => aPublishedFile(context.registry, { user, name, text }),
+  }
+}
+
+/** Puts bytes into the storage that no row knows, as an upload that was cut off does. */
+async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openHouse>>, 'storage'>) {
+  const path = join(storage.incomingFolder, 'left')
+  await writeFile(path, 'left')
+  const key = `${'a'.repeat(64)}-${'b'.repeat(16)}`
+  await storage.put(key, { path, bytes: 4 })
+  return key
+}
+
+t.test('a blob goes with the last of its files', async (t) => {
+  const { db, storage, keys, publish } = await openHouse(t)
+  const one = await publish('one', 'the same bytes')
+  const two = await publish('two', 'the same bytes')
+  t.equal((await keys()).length, 1, 'the same bytes are kept once')
+  await one.removeVersion('one', '1.0')
+  t.strictSame(await sweepBlobs({ db, storage }), { unused: 0, left: 0 })
+  const file = await two.findFile({ packageName: 'two', version: '1.0', fileName: 'two' })
+  t.ok(file)
+  await two.removeVersion('two', '1.0')
+  t.strictSame(await sweepBlobs({ db, storage }), { unused: 1, left: 0 })
+  t.strictSame(await keys(), [])
+  const again = await publish('one', 'the same bytes')
+  t.ok(await again.findPackage('one'), 'and its bytes may come again')
+  t.equal((await keys()).length, 1)
+})
+
+t.test('what no row names goes when it is old enough not to be on its way', async (t) => {
+  const house = await openHouse(t)
+  const { db, storage, keys, publish } = house
+  await publish('kept', 'kept')
+  const left = await leaveBlob(house)
+  await writeFile(join(storage.incomingFolder, 'cut'), 'half of it')
+  t.strictSame(await sweepBlobs({ db, storage }), { unused: 0, left: 0 }, 'not at once')
+  t.ok((await keys()).includes(left))
+  t.strictSame(await sweepBlobs({ db, storage, graceMs: -1_000 }), { unused: 0, left: 2 })
+  t.equal((await keys()).length, 1)
+  t.strictSame(await readdir(storage.incomingFolder), [])
+})
+
+t.test('a file that is received for hours is not taken for a left one', async (t) => {
+  const { db, storage } = await openHouse(t)
+  const path = join(storage.incomingFolder, 'arriving')
+  await writeFile(path, 'begun')
+  const twoHoursAgo = new Date(Date.now() - 7_200_000)
+  await utimes(path, twoHoursAgo, new Date())
+  await sweepBlobs({ db, storage })
+  t.strictSame(await readdir(storage.incomingFolder), ['arriving'])
+  await utimes(path, twoHoursAgo, twoHoursAgo)
+  await sweepBlobs({ db, storage })
+  t.strictSame(await readdir(storage.incomingFolder), [])
+})
+
+t.test('a sweep ends where it is told to', async (t) => {
+  const house = await openHouse(t)
+  const { db, storage, keys, publish } = house
+  await (await publish('gone', 'gone')).removeVersion('gone', '1.0')
+  const signal = AbortSignal.abort()
+  t.strictSame(await sweepBlobs({ db, storage, signal, graceMs: -1 }), { unused: 0, left: 0 })
+  t.equal((await keys()).length, 1)
+})

@@ -1,0 +1,22 @@
+/** The packages that are measured with are ones that composer could install. */
+
+import t from 'tap'
+import { publishVersions } from '../../../scripts/benchmarks/composer-packages.js'
+import { startTown } from '../../helpers/town.js'
+
+t.test('as many versions are published as were asked for, each whole', async (t) => {
+  const town = await startTown(t)
+  const { plain: token } = await town.addToken(town.ada, 'all')
+  const gatehouse = { url: `http://127.0.0.1:${town.port}`, token }
+  const versions = await publishVersions(gatehouse, 'bench/library', 6)
+  t.strictSame(versions, ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'])
+  const { json } = await town.ask({ path: '/api/packages/ada/composer/p2/bench/library.json' })
+  const { packages } = json as { packages: Record<string, Record<string, unknown>[]> }
+  const listed = packages['bench/library'] ?? []
+  t.strictSame(listed.map(({ version }) => version).toSorted(), versions)
+  for (const version of listed) {
+    t.match(version, { name: 'bench/library', require: { php: '>=8.1' }, dist: { type: 'zip' } })
+  }
+  await t.rejects(publishVersions(gatehouse, 'bench/library', 1), /already exists/)
+  await t.rejects(publishVersions({ ...gatehouse, token: 'x' }, 'bench/other', 1), /no version/)
+})
