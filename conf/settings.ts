@@ -155,6 +155,11 @@ export const SCHEMAS = {
       'What all package files of one owner may have together; by default, anything.',
       asBytes,
     ),
+    index_kept: field(
+      'How long the files of an index can be had by their digest after they were replaced.',
+      asDurationMs,
+      '1h',
+    ),
   },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
@@ -220,6 +225,7 @@ export interface Settings {
     /** By format; absent: any size. */
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
+    readonly indexKeptMs: number
   }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
   readonly ssh: {
@@ -281,6 +287,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),
       ownerBytesMax: given.packages.owner_size_max,
+      indexKeptMs: required(given.packages.index_kept),
     },
     metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
     ssh: {

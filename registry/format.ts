@@ -19,6 +19,8 @@ export interface Format {
   /** As it stands in addresses and in the database. */
   readonly name: PackageFormat
   readonly routes: readonly FormatRoute[]
+  /** How its indexes are made, for a format whose clients read such. */
+  readonly index?: IndexMaker
   /** A refusal as its clients read one; the status is that of the failure. */
   refuse(failure: Failure): Pick<Reply, 'headers' | 'body'>
 }
@@ -85,6 +87,21 @@ export interface Shelf {
    */
   serve(file: PackageFile, request: Request, options: ServeOptions): Promise<Reply>
   /**
+   * An index as it is at this moment, with all that was published before; undefined when there is
+   * none, or nothing in it. Throws `unavailable` when it takes too long to be made.
+   */
+  openIndex(subject: string): Promise<OpenIndex | undefined>
+  /**
+   * The file of an index with that digest, of now or of a while ago: a client that has read one
+   * file of a set finds the others of the same set by these. The digest is in hexadecimal.
+   */
+  findIndexFile(subject: string, digest: IndexDigest): Promise<IndexFile | undefined>
+  /** The key that the owner's indexes are signed with, made when it is first asked for. */
+  signingKey(): Promise<SigningKey>
+  /** A file of an index as an answer; else as `serve` does. */
+  serveIndexFile(file: IndexFile, request: Request, options: ServeOptions): Promise<Reply>
+
+  /**
    * A document that is a function of one package, as an answer with its conditions. It is made once
    * for each generation of the package and kept in memory; `kind` tells it from other ones.
    */
@@ -109,6 +126,19 @@ export interface Publication {
   readonly metadata?: JsonObject
   /** What packages are searched by, of the version. Several may have one name. */
   readonly properties?: ReadonlyArray<Property>
+  /** The indexes that the file belongs into, from now until it is removed. */
+  readonly indexes?: ReadonlyArray<IndexPlace>
+}
+
+export interface IndexPlace {
+  /**
+   * Which set of files the clients read together, such as one distribution: at most 255 characters.
+   */
+  readonly subject: string
+  /** Where in it, such as component and architecture: at most 255 characters. */
+  readonly part: string
+  /** What the index says of the file. */
+  readonly metadata: JsonObject
 }
 
 export interface Property {
@@ -162,3 +192,70 @@ export interface DocumentOptions {
   readonly headers?: NonNullable<Reply['headers']>
   readonly make: () => Promise<string>
 }
+
+/** Makes the files of an index from what was published into it: the same from the same. */
+export interface IndexMaker {
+  /** A new pair of keys for an owner; both as texts. Needed where `build` signs. */
+  makeSigningKey?(ownerName: string): Promise<SigningKey>
+  /**
+   * Writes all files of the index, or none where nothing is left in it. Holds no more than a few
+   * entries at a time where it can.
+   */
+  build(input: IndexInput, output: IndexOutput): Promise<void>
+}
+
+export interface SigningKey {
+  readonly privateKey: string
+  /** As clients are given it. */
+  readonly publicKey: string
+}
+
+export interface IndexInput {
+  readonly subject: string
+  /** When something of it changed last. */
+  readonly changedAtMs: number
+  /** All of them, in the order in which they were published; of one part alone where it is said. */
+  entries(part?: string): AsyncIterable<IndexEntry>
+  /** The parts that have entries, in order. */
+  parts(): Promise<readonly string[]>
+  signingKey(): Promise<SigningKey>
+}
+
+export interface IndexEntry {
+  readonly part: string
+  readonly metadata: JsonObject
+  readonly packageName: string
+  readonly version: string
+  readonly file: PackageFile
+}
+
+export interface IndexOutput {
+  /** Writes a file of the index; it can be read by clients when all of them are there. */
+  write(path: string, chunks: AsyncIterable<Uint8Array> | Uint8Array): Promise<WrittenFile>
+}
+
+/** What other files of the index say of this one. */
+export interface WrittenFile {
+  readonly path: string
+  readonly bytes: number
+  readonly digests: Digests
+}
+
+export interface OpenIndex {
+  readonly changedAtMs: number
+  findFile(path: string): Promise<IndexFile | undefined>
+}
+
+/** A file of an index at one moment; it never changes. */
+export interface IndexFile {
+  readonly path: string
+  readonly bytes: number
+  readonly digests: Digests
+  readonly blobKey: string
+  /** When it was made, to the second: never the same for two generations of an index. */
+  readonly modifiedAtMs: number
+}
+
+export type IndexDigest =
+  | { readonly algorithm: 'sha256'; readonly digest: string }
+  | { readonly algorithm: 'sha512'; readonly digest: string }

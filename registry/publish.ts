@@ -62,13 +62,13 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
       throw new Failure('bad_request', `${word} has more than ${NAME_CHARACTERS_MAX} characters`)
     }
   }
-  const { metadata = {}, properties = [], unique } = given
+  const { metadata = {}, properties = [], indexes = [], unique } = given
   if (properties.some(({ value }) => value.length > PROPERTY_CHARACTERS_MAX)) {
     const limit = `${PROPERTY_CHARACTERS_MAX} characters`
     throw new Failure('bad_request', `a value in the package's metadata has more than ${limit}`)
   }
   return {
-    ...{ packageName, version, fileName, compositeKey, unique, metadata, properties },
+    ...{ packageName, version, fileName, compositeKey, unique, metadata, properties, indexes },
     creatorId: publisher.userId,
     ownerBytesMax: publisher.ownerBytesMax,
   }

@@ -1,11 +1,14 @@
 /** What the registries of one gateway share, and the shelf that one request is lent of it. */
 
+import { openInstanceSecret } from '../conf/instance-secret.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import type { Database } from '../sql/database.js'
 import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
 import { createDocuments, type Documents } from './documents.js'
 import { createDownloads, type Downloads } from './downloads.js'
+import { createIndexes, type Indexes } from './index-generation.js'
+import { createSigningKeys, type SigningKeys } from './signing-keys.js'
 import { openStorage } from './storage/open.js'
 import type { BlobStorage } from './storage/storage.js'
 
@@ -15,6 +18,8 @@ export interface Registry {
   readonly bodies: BlobBodies
   readonly documents: Documents
   readonly downloads: Downloads
+  readonly indexes: Indexes
+  readonly signingKeys: SigningKeys
   readonly limits: () => Settings['packages']
   /** Writes down what is counted in memory. */
   stop(): Promise<void>
@@ -30,10 +35,14 @@ export interface RegistryOptions {
 export async function openRegistry({ settings, db, log }: RegistryOptions): Promise<Registry> {
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
+  const secret = await openInstanceSecret(settings().data.dir)
+  const keptMs = () => settings().packages.indexKeptMs
   return {
     ...{ db, storage, downloads },
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
+    indexes: createIndexes({ db, storage, keptMs }),
+    signingKeys: createSigningKeys(db, secret),
     limits: () => settings().packages,
     stop: () => downloads.stop(),
   }

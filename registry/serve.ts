@@ -3,7 +3,7 @@
 import { readByteRange } from '../conf/byte-range.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { PackageFile } from '../conf/package.js'
-import { conditionStatus, entityTag, settledTime } from './conditions.js'
+import { conditionStatus, entityTag } from './conditions.js'
 import type { ServeOptions } from './format.js'
 import type { Registry } from './registry.js'
 
@@ -16,6 +16,12 @@ const ALWAYS: NonNullable<Reply['headers']> = [
   ['Content-Security-Policy', "sandbox; default-src 'none'"],
   ['Access-Control-Expose-Headers', 'Content-Disposition'],
 ]
+
+/** What is sent of a file. */
+export interface ServedFile extends Pick<PackageFile, 'name' | 'bytes' | 'digests' | 'blobKey'> {
+  /** The date that clients are told; undefined for none. */
+  readonly changedAtMs: number | undefined
+}
 
 /** The answer, and whether it brings the file from its beginning, and so is a download. */
 export interface Served {
@@ -31,14 +37,13 @@ export async function serveFile(
     request,
     options,
   }: {
-    readonly file: PackageFile
+    readonly file: ServedFile
     readonly request: Pick<Request, 'method' | 'headers'>
     readonly options: ServeOptions
   },
 ): Promise<Served> {
-  const { bytes, blobKey } = file
+  const { bytes, blobKey, changedAtMs } = file
   const tag = entityTag(file.digests.sha256)
-  const changedAtMs = settledTime(file.createdAtMs)
   const lastModified = changedAtMs === undefined ? '' : new Date(changedAtMs).toUTCString()
   const headers: Array<readonly [string, string]> = [
     ['ETag', tag],

@@ -6,7 +6,8 @@ import { findVersion, listFullVersions, listVersions } from '../sql/package-vers
 import { findPackage, searchPackages } from '../sql/packages.js'
 import { removeFile, removeVersion } from '../sql/publications.js'
 import type { User } from '../sql/users.js'
-import type { PackageQuestion, Shelf, Upload } from './format.js'
+import { settledTime } from './conditions.js'
+import type { IndexMaker, PackageQuestion, Shelf, SigningKey, Upload } from './format.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
@@ -14,7 +15,10 @@ import { serveFile } from './serve.js'
 
 export interface ShelfOptions {
   readonly ownerId: number
+  readonly ownerName: string
   readonly format: PackageFormat
+  /** How indexes of that format are made, where it has such. */
+  readonly index: IndexMaker | undefined
   /** Who asks; absent for a stranger, who publishes nothing. */
   readonly user: User | undefined
   readonly baseUrl: string
@@ -32,6 +36,11 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
   const { ownerId, format, baseUrl } = options
   const shelf = { ownerId, format }
   const received = new Map<Upload, ReceivedFile>()
+  const signingKey = async (): Promise<SigningKey> => {
+    const { makeSigningKey } = makerOf(options)
+    if (makeSigningKey === undefined) throw new Error(`${format} signs nothing`)
+    return await registry.signingKeys.of(shelf, () => makeSigningKey(options.ownerName))
+  }
   return {
     baseUrl,
     async receive(body) {
@@ -59,9 +68,23 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
     removeFile: (question) => removeFile(db, shelf, question),
     removeVersion: (packageName, version) => removeVersion(db, shelf, { packageName, version }),
     async serve(file, request, options) {
-      const { reply, isDownload } = await serveFile(registry, { file, request, options })
+      const dated = { ...file, changedAtMs: settledTime(file.createdAtMs) }
+      const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
       if (isDownload) registry.downloads.count(file.id)
       return reply
+    },
+    openIndex: async (subject) =>
+      registry.indexes.open({ shelf, subject, maker: makerOf(options), signingKey }),
+    findIndexFile: (subject, digest) => registry.indexes.findFile({ shelf, subject }, digest),
+    signingKey,
+    async serveIndexFile(file, request, options) {
+      const { path, bytes, digests, blobKey, modifiedAtMs } = file
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      // Told at once, as no two generations have one: without it apt goes by its own clock.
+      const blob = { name, bytes, digests, blobKey, changedAtMs: modifiedAtMs }
+      // A store elsewhere has dates of its own, by which clients would take the old for the new.
+      const here = { ...registry, storage: { ...storage, directUrl: async () => undefined } }
+      return (await serveFile(here, { file: blob, request, options })).reply
     },
     document: (of, request, options) => registry.documents.answer(of, request, options),
     async close() {
@@ -69,6 +92,11 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
       received.clear()
     },
   }
+}
+
+function makerOf({ format, index }: ShelfOptions): IndexMaker {
+  if (index === undefined) throw new Error(`${format} has no indexes`)
+  return index
 }
 
 /** What the one who asks may bring. A site admin may bring anything. */

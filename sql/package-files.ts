@@ -2,6 +2,7 @@
 
 import type { PackageFile } from '../conf/package.js'
 import { foldCase } from './bindings.js'
+import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import type { PackageShelf } from './packages.js'
@@ -56,8 +57,7 @@ export async function addDownloads(
 /** The columns of a file, from a table called `f` and its blob in one called `b`. */
 export const FILE_COLUMNS = `f.id as file_id, f.name as file_name,
   f.composite_key as file_composite_key, f.downloads as file_downloads,
-  f.created_at as file_created_at, b.bytes as blob_bytes, b.md5 as blob_md5, b.sha1 as blob_sha1,
-  b.sha256 as blob_sha256, b.sha512 as blob_sha512, b.storage_key as blob_storage_key`
+  f.created_at as file_created_at, ${BLOB_COLUMNS}`
 
 // Made once: the text of a question is what its answer is known by.
 const SELECT_FILE = selectFile('')
@@ -71,18 +71,12 @@ function selectFile(condition: string): string {
     and f.name_lower = ? ${condition} order by f.id limit 1`
 }
 
-export interface FileRow {
+export interface FileRow extends BlobRow {
   readonly file_id: number
   readonly file_name: string
   readonly file_composite_key: string
   readonly file_downloads: number
   readonly file_created_at: number
-  readonly blob_bytes: number
-  readonly blob_md5: string
-  readonly blob_sha1: string
-  readonly blob_sha256: string
-  readonly blob_sha512: string
-  readonly blob_storage_key: string
 }
 
 /** The file of a row. */
@@ -91,14 +85,7 @@ export function fileOf(row: FileRow): PackageFile {
     id: row.file_id,
     name: row.file_name,
     compositeKey: row.file_composite_key,
-    bytes: row.blob_bytes,
-    digests: {
-      md5: row.blob_md5,
-      sha1: row.blob_sha1,
-      sha256: row.blob_sha256,
-      sha512: row.blob_sha512,
-    },
-    blobKey: row.blob_storage_key,
+    ...blobOf(row),
     createdAtMs: row.file_created_at,
     downloads: row.file_downloads,
   }

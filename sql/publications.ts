@@ -1,20 +1,15 @@
 /** Publishing a file and taking it back: each one transaction, left whole by races and crashes. */
 
 import { Failure } from '../conf/failures.js'
-import type { Digests, JsonObject } from '../conf/package.js'
+import type { JsonObject } from '../conf/package.js'
 import { foldCase } from './bindings.js'
+import { type NewBlob, placeBlob } from './blobs.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
-import { isReferenceViolation, isUniqueViolation, orConflict } from './errors.js'
+import { isReferenceViolation, orConflict } from './errors.js'
 import { findFile, type PackageFileName } from './package-files.js'
+import { ensureIndexes, enterIndexes, leaveIndexes, type NewIndexEntry } from './package-indexes.js'
 import { ensurePackage, findPackage, type PackageShelf, touchPackage } from './packages.js'
-
-/** A blob that is in its place already. */
-export interface NewBlob {
-  readonly key: string
-  readonly bytes: number
-  readonly digests: Digests
-}
 
 export interface NewPublication {
   readonly packageName: string
@@ -25,6 +20,8 @@ export interface NewPublication {
   readonly unique: 'version' | 'file'
   readonly metadata: JsonObject
   readonly properties: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  /** The indexes that the file belongs into. */
+  readonly indexes: readonly NewIndexEntry[]
   /** Who publishes. */
   readonly creatorId: number
   /** What all files of the owner may have together. */
@@ -52,13 +49,15 @@ export async function publishFile(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const packageId = await ensurePackage(db, shelf, publication.packageName)
+      await ensureIndexes(db, shelf, publication.indexes)
       const key = await transaction(db, async (trx) => {
         if (!(await touchPackage(trx, packageId))) return undefined
         await renameEmpty(trx, packageId, publication.packageName)
         await refuseTooMuch(trx, shelf.ownerId, publication.ownerBytesMax, blob.bytes)
         const versionId = await placeVersion(trx, packageId, publication)
         const kept = await placeBlob(trx, blob)
-        await placeFile(trx, { versionId, blobId: kept.id, publication })
+        const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
+        await enterIndexes(trx, shelf, { fileId, entries: publication.indexes })
         return kept.key
       })
       if (key !== undefined) return key
@@ -127,39 +126,15 @@ async function placeVersion(
   return id
 }
 
-interface KeptBlob {
-  readonly id: number
-  readonly key: string
-}
-
-/** Not looked up with a lock: two who look for what is not there yet would wait for each other. */
-async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob> {
-  const { sha256, md5, sha1, sha512 } = blob.digests
-  const known = await trx('blobs').where({ sha256 }).first('id', 'storage_key')
-  if (known !== undefined) return { id: known.id, key: known.storage_key }
-  try {
-    const [id] = await trx('blobs').insert({
-      ...{ sha256, md5, sha1, sha512, bytes: blob.bytes },
-      ...{ storage_key: blob.key, created_at: Date.now() },
-    })
-    if (id === undefined) throw new Error('the database gave no id')
-    return { id, key: blob.key }
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error
-    const other = await trx('blobs').where({ sha256 }).forUpdate().first('id', 'storage_key')
-    if (other === undefined) throw error
-    return { id: other.id, key: other.storage_key }
-  }
-}
-
 interface FilePlace {
   readonly versionId: number
   readonly blobId: number
   readonly publication: NewPublication
 }
 
-async function placeFile(trx: Database, { versionId, blobId, publication }: FilePlace) {
-  await orConflict(FILE_EXISTS, () =>
+async function placeFile(trx: Database, place: FilePlace): Promise<number> {
+  const { versionId, blobId, publication } = place
+  const [id] = await orConflict(FILE_EXISTS, () =>
     trx('package_files').insert({
       version_id: versionId,
       name: publication.fileName,
@@ -170,6 +145,8 @@ async function placeFile(trx: Database, { versionId, blobId, publication }: File
       created_at: Date.now(),
     }),
   )
+  if (id === undefined) throw new Error('the database gave no id')
+  return id
 }
 
 /** Removes a file, and its version with the last one. Returns whether there was one. */
@@ -182,6 +159,7 @@ export async function removeFile(
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.packageId))) return false
+    await leaveIndexes(trx, 'f.id = ?', found.id)
     if ((await trx('package_files').where({ id: found.id }).delete()) === 0) return false
     const [left] = await selectRows(
       trx,
@@ -203,9 +181,8 @@ export async function removeVersion(
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.id))) return false
-    const version_lower = foldCase(version)
-    const rows = trx('package_versions').where({ package_id: found.id, version_lower })
-    return (await rows.delete()) > 0
+    const place = { package_id: found.id, version_lower: foldCase(version) }
+    return (await dropVersions(trx, place)) > 0
   })
 }
 
@@ -221,6 +198,18 @@ export async function removePackage(
     // The row stays, so that what comes under this name later is known to be later.
     if (!(await touchPackage(trx, found.id))) return false
     await trx('packages').where({ id: found.id }).update({ repository_id: null })
-    return (await trx('package_versions').where({ package_id: found.id }).delete()) > 0
+    return (await dropVersions(trx, { package_id: found.id })) > 0
   })
+}
+
+/** Returns how many there were. Their files go with them, and out of the indexes. */
+async function dropVersions(
+  trx: Database,
+  where: { readonly package_id: number; readonly version_lower?: string },
+): Promise<number> {
+  const rows: ReadonlyArray<{ id: number }> = await trx('package_versions')
+    .where(where)
+    .select('id')
+  for (const { id } of rows) await leaveIndexes(trx, 'f.version_id = ?', id)
+  return await trx('package_versions').where(where).delete()
 }

@@ -44,6 +44,7 @@ async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-function isZlibError(error: unknown): boolean {
+/** Whether that is what node:zlib throws of data that is damaged or cut off. */
+export function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

@@ -1,6 +1,7 @@
 /** Versions of modules, and which of them is the latest (go.dev/ref/mod#versions). */
 
-import { compare, parse } from 'semver'
+import compare from 'semver/functions/compare.js'
+import parse from 'semver/functions/parse.js'
 import { splitPathMajor } from './module-path.js'
 
 /** A version that may be before modules: its path says nothing of the major version it has. */

@@ -1,6 +1,8 @@
 /** Versions of Swift packages and their order (Semantic Versioning 2.0.0). */
 
-import { compare, parse, type SemVer } from 'semver'
+import type { SemVer } from 'semver'
+import compare from 'semver/functions/compare.js'
+import parse from 'semver/functions/parse.js'
 import { Failure } from '../../conf/failures.js'
 
 /** Throws `bad_request` for what is not exactly a version, or could be taken for a file. */

@@ -6,6 +6,7 @@ import * as repositories from './0002-repositories.js'
 import * as jobs from './0003-jobs.js'
 import * as keys from './0004-keys.js'
 import * as packages from './0005-packages.js'
+import * as packageIndexes from './0006-package-indexes.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003-jobs', ...jobs },
   { name: '0004-keys', ...keys },
   { name: '0005-packages', ...packages },
+  { name: '0006-package-indexes', ...packageIndexes },
 ]

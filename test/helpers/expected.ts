@@ -19,6 +19,16 @@ export function isExpected(t: Test, answer: unknown, name: string): void {
   t.strictSame(redacted, wanted, `as in test/expected/${name}.json`)
 }
 
+/** Compares a text that clients read with the file of that name, to the byte. */
+export function isExpectedText(t: Test, text: string, name: string): void {
+  const file = fileURLToPath(new URL(name, FOLDER))
+  if (process.env['UPDATE_EXPECTED'] === '1') {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  t.equal(text, existsSync(file) ? readFileSync(file, 'utf8') : undefined, `as in ${name}`)
+}
+
 const TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 function redact(key: string, value: unknown): unknown {

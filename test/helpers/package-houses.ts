@@ -1,9 +1,10 @@
-/** Whole servers that keep packages: each database, and each kind of storage, at least once. */
+/** Servers that keep packages: each database, and each kind of storage, at least once. */
 
 import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
-import { type Gatehouse, type GatehouseOptions, type Person, startGatehouse } from './gatehouse.js'
+import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
 import { type S3Server, startS3Server } from './s3-server.js'
+import { startTown, type Town } from './town.js'
 
 export interface PackageHouse extends Gatehouse {
   readonly ada: Person
@@ -35,6 +36,23 @@ export async function forEachPackageHouse(
   }
 }
 
+/**
+ * The same with a gateway in the test's own process, a new one for each subtest, which answers with
+ * all the bytes itself.
+ */
+export async function forEachPackageTown(
+  t: Test,
+  name: string,
+  test: (t: Test, town: Town) => Promise<void>,
+): Promise<void> {
+  for (const [words, kind] of Object.entries<Kind>(KINDS)) {
+    if (kind.isRedirected) continue
+    await t.test(`${words}: ${name}`, async (t) => {
+      await test(t, await startTown(t, await optionsOf(kind)))
+    })
+  }
+}
+
 const houses = new Map<string, Promise<PackageHouse>>()
 
 async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {
@@ -46,17 +64,24 @@ async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {
 }
 
 async function startPackageHouse(kind: Kind): Promise<PackageHouse> {
-  const { database, isS3 = false, isRedirected = false } = kind
+  const { location, environment } = await optionsOf(kind)
+  const gatehouse = await startGatehouse(root, {
+    location,
+    // Some tests read there what was asked.
+    environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },
+  })
+  return { ...gatehouse, pid: gatehouse.pid, ada: await gatehouse.addUser('ada') }
+}
+
+async function optionsOf({ database, isS3, isRedirected }: Kind) {
   const bucket = isS3 ? await (await sharedS3Server()).createBucket() : undefined
-  const options: GatehouseOptions = {
+  return {
     location: await freshLocation(root, database),
     environment: {
       ...(bucket === undefined ? {} : { GATEHOUSE_BLOBS_URL: bucket }),
-      GATEHOUSE_BLOBS_REDIRECT: String(isRedirected),
+      GATEHOUSE_BLOBS_REDIRECT: String(isRedirected === true),
     },
   }
-  const gatehouse = await startGatehouse(root, options)
-  return { ...gatehouse, pid: gatehouse.pid, ada: await gatehouse.addUser('ada') }
 }
 
 let server: Promise<S3Server> | undefined

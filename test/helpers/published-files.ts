@@ -15,7 +15,10 @@ export interface PublishedFile {
 /** Publishes version 1.0 of a generic package; returns the shelf that it stands on. */
 export async function aPublishedFile(registry: Registry, file: PublishedFile): Promise<Shelf> {
   const { user, name, text } = file
-  const shelf = lendShelf(registry, { ownerId: user.id, format: 'generic', user, baseUrl: '' })
+  const shelf = lendShelf(registry, {
+    ...{ ownerId: user.id, ownerName: user.name, format: 'generic', user, baseUrl: '' },
+    index: undefined,
+  })
   const upload = await shelf.receive(oneChunk(text))
   const publication = { packageName: name, version: '1.0', fileName: name }
   await shelf.publish(upload, { ...publication, unique: 'file' })

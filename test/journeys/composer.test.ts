@@ -7,13 +7,8 @@ import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/run.js'
 import { type ComposerProject, newComposerProject } from '../helpers/composer-client.js'
 import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
-import { forEachDatabase } from '../helpers/databases.js'
-import {
-  type Gatehouse,
-  type GatehouseOptions,
-  type Person,
-  startGatehouse,
-} from '../helpers/gatehouse.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { forEachPackageHouse } from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { workingCopyAt } from '../helpers/working-copy.js'
 
@@ -24,27 +19,25 @@ interface Workshop {
   readonly registry: string
 }
 
-await forEachDatabase(t, 'publish and require', async (t, location) => {
-  const workshop = await openWorkshop(t, { location })
+await forEachPackageHouse(t, 'publish and require', async (t, house) => {
+  const workshop = workshopIn(house, house.ada)
   await requireVersions(t, workshop)
   await searchPackages(t, workshop)
   await updateUnchanged(t, workshop)
+  await privateOwner(t, workshop)
 })
 
 await t.test('all that composer asks of a registry', async (t) => {
-  const workshop = await openWorkshop(t)
+  const gatehouse = await startGatehouse(t)
+  const workshop = workshopIn(gatehouse, await gatehouse.addUser('ada'))
   await requireDependencies(t, workshop)
   await requireBranches(t, workshop)
   await requireTarballs(t, workshop)
   await requireMade(t, workshop)
   await publishTwice(t, workshop)
-  await privateOwner(t, workshop)
 })
 
-async function openWorkshop(t: Test, options: GatehouseOptions = {}): Promise<Workshop> {
-  const environment = { GATEHOUSE_LOG_LEVEL: 'debug' }
-  const gatehouse = await startGatehouse(t, { ...options, environment })
-  const ada = await gatehouse.addUser('ada')
+function workshopIn(gatehouse: Gatehouse, ada: Person): Workshop {
   return { gatehouse, ada, registry: `${gatehouse.url}/api/packages/ada/composer` }
 }
 

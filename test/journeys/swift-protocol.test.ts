@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
+import { forEachPackageTown } from '../helpers/package-houses.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
-import { startTown, type Town } from '../helpers/town.js'
+import type { Town } from '../helpers/town.js'
 
 const BASE = '/api/packages/ada/swift'
 const BASE64 = 'Content-Transfer-Encoding: base64'
@@ -44,269 +45,302 @@ function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: num
   t.strictSame(Object.keys(problem), ['status', 'title', 'detail'])
 }
 
-t.test('4.1: releases are listed, the highest first, with links', async (t) => {
-  const town = await startTown(t)
-  isProblem(t, await get(town, '/acme/Hello'), 404)
-  for (const version of ['1.9.0', '1.10.0', '2.0.0-beta.1', '1.0.0+build.7']) {
-    t.match(await publish(town, version), {
-      status: 201,
-      headers: { 'content-version': '1', location: `${HELLO}/${version}` },
-    })
-  }
-  const listed = await get(town, '/acme/Hello', { accept: JSON_V1 })
-  t.match(listed, {
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      'content-version': '1',
-      link: `<${HELLO}/2.0.0-beta.1>; rel="latest-version"`,
-    },
-  })
-  const sorted = ['2.0.0-beta.1', '1.10.0', '1.9.0', '1.0.0+build.7']
-  const releases = sorted.map((version) => [version, { url: `${HELLO}/${version}` }])
-  t.equal(listed.text, JSON.stringify({ releases: Object.fromEntries(releases) }))
-  const { etag = '' } = listed.headers
-  for (const path of ['/acme/Hello.json', '/ACME/hello', '/ACME/hello.JSON']) {
-    t.equal((await get(town, path)).text, listed.text, path)
-    t.equal((await get(town, path, { 'if-none-match': etag })).status, 304, path)
-  }
-  t.equal((await publish(town, '2.0.0')).status, 201)
-  t.match((await get(town, '/acme/Hello')).headers, {
-    link: `<${HELLO}/2.0.0>; rel="latest-version"`,
-  })
-})
-
-t.test('4.2: a release is told with its archive, its time and its neighbours', async (t) => {
-  const town = await startTown(t)
-  const metadata = {
-    author: { name: 'Ada' },
-    description: 'Hällo.',
-    repositoryURLs: ['https://git.test/ada/Hello', 'git@git.test:ada/Hello-mirror.git'],
-  }
-  for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
-    await publish(town, version, ['metadata', JSON.stringify(metadata)])
-  }
-  const told = await get(town, '/acme/Hello/1.1.0', { accept: JSON_V1 })
-  const link = ['latest', 'successor', 'predecessor'].map((rel, at) => {
-    return `<${HELLO}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
-  })
-  t.match(told, {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'content-version': '1', link: link.join(', ') },
-  })
-  const { publishedAt, ...rest } = told.json as { readonly publishedAt: string }
-  t.ok(Math.abs(Date.now() - Date.parse(publishedAt)) < 600_000)
-  t.match(publishedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-  const checksum = createHash('sha256')
-    .update(await sourceArchive())
-    .digest('hex')
-  t.strictSame(rest, {
-    id: 'acme.Hello',
-    version: '1.1.0',
-    resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
-    metadata,
-  })
-  t.equal((await get(town, '/ACME/HELLO/1.1.0.json')).text, told.text)
-  const listed = await get(town, '/acme/Hello')
-  const repositories = metadata.repositoryURLs.map((url, at) => {
-    return `<${url}>; rel="${at === 0 ? 'canonical' : 'alternate'}"`
-  })
-  t.match(listed.headers, { link: [...repositories, link[0]].join(', ') })
-  for (const path of [
-    '/acme/Hello/3.0.0',
-    '/acme/Hello/x',
-    '/acme/Other/1.0.0',
-    '/a.c/Hello/1.0.0',
-  ]) {
-    isProblem(t, await get(town, path), 404)
-  }
-})
-
-t.test('4.3: manifests are told with what there is for other versions of Swift', async (t) => {
-  const town = await startTown(t)
-  const manifests = {
-    'Package@swift-4.swift': '// swift-tools-version:4.0\n',
-    'Package@swift-5.6.swift': '// swift-tools-version: 5.6.1\n',
-  }
-  const main = '// swift-tools-version:5.9\nlet a = "ä"\n'
-  await send(town, '/acme/Hello/1.0.0', [['source-archive', await sourceArchive(manifests, main)]])
-  const accept = 'application/vnd.swift.registry.v1+swift'
-  const url = '/acme/Hello/1.0.0/Package.swift'
-  const ask = (query = '') => get(town, `${url}${query}`, { accept })
-  const links = [
-    `<${HELLO}/1.0.0/Package.swift?swift-version=4>; rel="alternate"; ` +
-      'filename="Package@swift-4.swift"; swift-tools-version="4.0"',
-    `<${HELLO}/1.0.0/Package.swift?swift-version=5.6>; rel="alternate"; ` +
-      'filename="Package@swift-5.6.swift"; swift-tools-version="5.6.1"',
-  ]
-  t.match(await ask(), {
-    status: 200,
-    text: main,
-    headers: {
-      'content-type': 'text/x-swift',
-      'content-version': '1',
-      'content-length': String(Buffer.byteLength(main)),
-      'content-disposition': 'attachment; filename="Package.swift"',
-      link: links.join(', '),
-    },
-  })
-  for (const version of ['5.6', '5.6.0']) {
-    const found = await ask(`?swift-version=${version}`)
-    t.match(found, {
+await forEachPackageTown(
+  t,
+  '4.1: releases are listed, the highest first, with links',
+  async (t, town) => {
+    isProblem(t, await get(town, '/acme/Hello'), 404)
+    for (const version of ['1.9.0', '1.10.0', '2.0.0-beta.1', '1.0.0+build.7']) {
+      t.match(await publish(town, version), {
+        status: 201,
+        headers: { 'content-version': '1', location: `${HELLO}/${version}` },
+      })
+    }
+    const listed = await get(town, '/acme/Hello', { accept: JSON_V1 })
+    t.match(listed, {
       status: 200,
-      text: manifests['Package@swift-5.6.swift'],
-      headers: { 'content-disposition': 'attachment; filename="Package@swift-5.6.swift"' },
+      headers: {
+        'content-type': 'application/json',
+        'content-version': '1',
+        link: `<${HELLO}/2.0.0-beta.1>; rel="latest-version"`,
+      },
     })
-    t.notOk(found.headers['link'])
-  }
-  t.match(await ask('?swift-version=4.0.0'), { text: manifests['Package@swift-4.swift'] })
-  t.match(await ask('?swift-version=5.7'), {
-    status: 303,
-    text: '',
-    headers: { 'content-version': '1', location: `${HELLO}/1.0.0/Package.swift` },
-  })
-  isProblem(t, await get(town, '/acme/Hello/2.0.0/Package.swift'), 404)
-})
-
-t.test('4.4: the archive comes with its digest, and with its signature', async (t) => {
-  const town = await startTown(t)
-  const archive = await sourceArchive({ 'a.txt': 'a' })
-  const signatures: SwiftPart[] = [
-    ['source-archive-signature', Buffer.from([0, 255, 1])],
-    ['metadata', '{}'],
-    ['metadata-signature', 'Ym9i', BASE64],
-  ]
-  const format = { 'x-swift-package-signature-format': 'cms-1.0.0' }
-  const parts: SwiftPart[] = [['source-archive', archive], ...signatures]
-  t.equal((await send(town, '/acme/Hello/1.0.0', parts, format)).status, 201)
-  await send(town, '/acme/Hello/1.0.1', [['source-archive', archive]])
-  const encoded: SwiftPart = ['source-archive-signature', 'AP8B\r\n', BASE64]
-  await send(town, '/acme/Hello/1.0.2', [['source-archive', archive], encoded], format)
-  const accept = 'application/vnd.swift.registry.v1+zip'
-  const digest = createHash('sha256').update(archive).digest('base64')
-  const headers = {
-    'content-type': 'application/zip',
-    'content-version': '1',
-    'content-length': String(archive.length),
-    'content-disposition': /^attachment; filename="Hello-1\.0\.0\.zip"/,
-    digest: `sha-256=${digest}`,
-    'x-swift-package-signature-format': 'cms-1.0.0',
-    'x-swift-package-signature': Buffer.from([0, 255, 1]).toString('base64'),
-  }
-  const whole = await get(town, '/acme/Hello/1.0.0.zip', { accept })
-  t.match(whole, { status: 200, headers })
-  t.ok(whole.bytes.equals(archive))
-  const path = `${BASE}/acme/hello/1.0.0.ZIP`
-  t.match(await town.ask({ method: 'HEAD', path }), { status: 200, text: '', headers })
-  const unsigned = await get(town, '/acme/Hello/1.0.1.zip')
-  t.match(unsigned, { status: 200 })
-  t.notOk(unsigned.headers['x-swift-package-signature'])
-  const signing = { signatureFormat: 'cms-1.0.0', signatureBase64Encoded: 'AP8B' }
-  for (const version of ['1.0.0', '1.0.2']) {
-    const { json } = await get(town, `/acme/Hello/${version}`)
-    t.match(json, { resources: [{ signing }] }, version)
-  }
-  isProblem(t, await get(town, '/acme/Hello/1.0.3.zip'), 404)
-})
-
-t.test('4.5: a package is found by its repository, however that is written', async (t) => {
-  const town = await startTown(t)
-  const repositoryURLs = ['https://git.test/ada/Hello.git']
-  const parts: SwiftPart[] = [
-    ['metadata', JSON.stringify({ repositoryURLs })],
-    ['source-archive', await sourceArchive()],
-  ]
-  for (const path of ['/acme/Hello/1.0.0', '/acme/Hello/1.0.1', '/acme/Other/1.0.0']) {
-    t.equal((await send(town, path, parts)).status, 201, 'metadata may come first')
-  }
-  const urls = [
-    'https://git.test/ada/Hello',
-    'git@GIT.test:ada/Hello.git',
-    'ssh://git.test/ada/Hello',
-  ]
-  for (const url of urls) {
-    const found = await get(town, `/identifiers?url=${encodeURIComponent(url)}`, {
-      accept: JSON_V1,
+    const sorted = ['2.0.0-beta.1', '1.10.0', '1.9.0', '1.0.0+build.7']
+    const releases = sorted.map((version) => [version, { url: `${HELLO}/${version}` }])
+    t.equal(listed.text, JSON.stringify({ releases: Object.fromEntries(releases) }))
+    const { etag = '' } = listed.headers
+    for (const path of ['/acme/Hello.json', '/ACME/hello', '/ACME/hello.JSON']) {
+      t.equal((await get(town, path)).text, listed.text, path)
+      t.equal((await get(town, path, { 'if-none-match': etag })).status, 304, path)
+    }
+    t.equal((await publish(town, '2.0.0')).status, 201)
+    t.match((await get(town, '/acme/Hello')).headers, {
+      link: `<${HELLO}/2.0.0>; rel="latest-version"`,
     })
-    t.match(found, {
+  },
+)
+
+await forEachPackageTown(
+  t,
+  '4.2: a release is told with its archive, its time and its neighbours',
+  async (t, town) => {
+    const metadata = {
+      author: { name: 'Ada' },
+      description: 'Hällo.',
+      repositoryURLs: ['https://git.test/ada/Hello', 'git@git.test:ada/Hello-mirror.git'],
+    }
+    for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
+      await publish(town, version, ['metadata', JSON.stringify(metadata)])
+    }
+    const told = await get(town, '/acme/Hello/1.1.0', { accept: JSON_V1 })
+    const link = ['latest', 'successor', 'predecessor'].map((rel, at) => {
+      return `<${HELLO}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
+    })
+    t.match(told, {
       status: 200,
-      headers: { 'content-type': 'application/json', 'content-version': '1' },
+      headers: {
+        'content-type': 'application/json',
+        'content-version': '1',
+        link: link.join(', '),
+      },
     })
-    t.strictSame(found.json, { identifiers: ['acme.Hello', 'acme.Other'] }, url)
-  }
-  isProblem(t, await get(town, '/identifiers?url=https://git.test/ada/Nothing'), 404)
-  for (const query of ['', '?url=', '?url', '?url=%20', '?uri=x', '?url=%ff']) {
-    isProblem(t, await get(town, `/identifiers${query}`), 400)
-  }
-})
+    const { publishedAt, ...rest } = told.json as { readonly publishedAt: string }
+    t.ok(Math.abs(Date.now() - Date.parse(publishedAt)) < 600_000)
+    t.match(publishedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    const checksum = createHash('sha256')
+      .update(await sourceArchive())
+      .digest('hex')
+    t.strictSame(rest, {
+      id: 'acme.Hello',
+      version: '1.1.0',
+      resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
+      metadata,
+    })
+    t.equal((await get(town, '/ACME/HELLO/1.1.0.json')).text, told.text)
+    const listed = await get(town, '/acme/Hello')
+    const repositories = metadata.repositoryURLs.map((url, at) => {
+      return `<${url}>; rel="${at === 0 ? 'canonical' : 'alternate'}"`
+    })
+    t.match(listed.headers, { link: [...repositories, link[0]].join(', ') })
+    for (const path of [
+      '/acme/Hello/3.0.0',
+      '/acme/Hello/x',
+      '/acme/Other/1.0.0',
+      '/a.c/Hello/1.0.0',
+    ]) {
+      isProblem(t, await get(town, path), 404)
+    }
+  },
+)
 
-t.test('4.6: what cannot be published is refused as the protocol says', async (t) => {
-  const town = await startTown(t)
-  t.equal((await publish(town, '1.0.0-rc.1')).status, 201)
-  t.equal((await publish(town, '1.0.0')).status, 201, 'after its own candidate')
-  const again = await publish(town, '1.0.0')
-  isProblem(t, again, 409)
-  t.match(JSON.parse(again.text).detail, 'a release with version 1.0.0 already exists')
-  const authorization = town.authorizationOf('ada')
-  const archive = await sourceArchive()
-  const other = swiftForm(`${BASE}/ACME/hello/1.0.0-RC.1`, [['source-archive', archive]])
-  isProblem(t, await town.ask({ ...other, authorization }), 409)
-  for (const metadata of ['{', '[]', '{"description":1}', '{"author":"Ada"}']) {
-    isProblem(t, await publish(town, '1.1.0', ['metadata', metadata]), 422)
-  }
-  isProblem(t, await publish(town, '1.1.0', ['metadata', ' '.repeat(262_145)]), 413)
-  const signature: SwiftPart = ['source-archive-signature', Buffer.alloc(131_073)]
-  isProblem(t, await publish(town, '1.1.0', signature), 413)
-  isProblem(t, await get(town, '/acme/Hello/1.1.0'), 404)
-})
+await forEachPackageTown(
+  t,
+  '4.3: manifests are told with what there is for other versions of Swift',
+  async (t, town) => {
+    const manifests = {
+      'Package@swift-4.swift': '// swift-tools-version:4.0\n',
+      'Package@swift-5.6.swift': '// swift-tools-version: 5.6.1\n',
+    }
+    const main = '// swift-tools-version:5.9\nlet a = "ä"\n'
+    await send(town, '/acme/Hello/1.0.0', [
+      ['source-archive', await sourceArchive(manifests, main)],
+    ])
+    const accept = 'application/vnd.swift.registry.v1+swift'
+    const url = '/acme/Hello/1.0.0/Package.swift'
+    const ask = (query = '') => get(town, `${url}${query}`, { accept })
+    const links = [
+      `<${HELLO}/1.0.0/Package.swift?swift-version=4>; rel="alternate"; ` +
+        'filename="Package@swift-4.swift"; swift-tools-version="4.0"',
+      `<${HELLO}/1.0.0/Package.swift?swift-version=5.6>; rel="alternate"; ` +
+        'filename="Package@swift-5.6.swift"; swift-tools-version="5.6.1"',
+    ]
+    t.match(await ask(), {
+      status: 200,
+      text: main,
+      headers: {
+        'content-type': 'text/x-swift',
+        'content-version': '1',
+        'content-length': String(Buffer.byteLength(main)),
+        'content-disposition': 'attachment; filename="Package.swift"',
+        link: links.join(', '),
+      },
+    })
+    for (const version of ['5.6', '5.6.0']) {
+      const found = await ask(`?swift-version=${version}`)
+      t.match(found, {
+        status: 200,
+        text: manifests['Package@swift-5.6.swift'],
+        headers: { 'content-disposition': 'attachment; filename="Package@swift-5.6.swift"' },
+      })
+      t.notOk(found.headers['link'])
+    }
+    t.match(await ask('?swift-version=4.0.0'), { text: manifests['Package@swift-4.swift'] })
+    t.match(await ask('?swift-version=5.7'), {
+      status: 303,
+      text: '',
+      headers: { 'content-version': '1', location: `${HELLO}/1.0.0/Package.swift` },
+    })
+    isProblem(t, await get(town, '/acme/Hello/2.0.0/Package.swift'), 404)
+  },
+)
 
-t.test('3.2 and 3.5: whoever asks in the wrong way is told so', async (t) => {
-  const town = await startTown(t)
-  await publish(town, '1.0.0')
-  const paths = ['', '/1.0.0', '/1.0.0.zip', '/1.0.0/Package.swift'].map(
-    (end) => `/acme/Hello${end}`,
-  )
-  for (const path of [...paths, '/identifiers?url=a']) {
-    isProblem(t, await get(town, path, { accept: 'application/vnd.swift.registry.v2+json' }), 400)
-    isProblem(t, await get(town, path, { accept: 'text/html' }), 415)
-    isProblem(t, await town.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
-  }
-  const stranger = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
-  const refused = await town.ask(stranger)
-  isProblem(t, refused, 401)
-  t.match(refused.headers, { 'www-authenticate': /^Basic/ })
-})
+await forEachPackageTown(
+  t,
+  '4.4: the archive comes with its digest, and with its signature',
+  async (t, town) => {
+    const archive = await sourceArchive({ 'a.txt': 'a' })
+    const signatures: SwiftPart[] = [
+      ['source-archive-signature', Buffer.from([0, 255, 1])],
+      ['metadata', '{}'],
+      ['metadata-signature', 'Ym9i', BASE64],
+    ]
+    const format = { 'x-swift-package-signature-format': 'cms-1.0.0' }
+    const parts: SwiftPart[] = [['source-archive', archive], ...signatures]
+    t.equal((await send(town, '/acme/Hello/1.0.0', parts, format)).status, 201)
+    await send(town, '/acme/Hello/1.0.1', [['source-archive', archive]])
+    const encoded: SwiftPart = ['source-archive-signature', 'AP8B\r\n', BASE64]
+    await send(town, '/acme/Hello/1.0.2', [['source-archive', archive], encoded], format)
+    const accept = 'application/vnd.swift.registry.v1+zip'
+    const digest = createHash('sha256').update(archive).digest('base64')
+    const headers = {
+      'content-type': 'application/zip',
+      'content-version': '1',
+      'content-length': String(archive.length),
+      'content-disposition': /^attachment; filename="Hello-1\.0\.0\.zip"/,
+      digest: `sha-256=${digest}`,
+      'x-swift-package-signature-format': 'cms-1.0.0',
+      'x-swift-package-signature': Buffer.from([0, 255, 1]).toString('base64'),
+    }
+    const whole = await get(town, '/acme/Hello/1.0.0.zip', { accept })
+    t.match(whole, { status: 200, headers })
+    t.ok(whole.bytes.equals(archive))
+    const path = `${BASE}/acme/hello/1.0.0.ZIP`
+    t.match(await town.ask({ method: 'HEAD', path }), { status: 200, text: '', headers })
+    const unsigned = await get(town, '/acme/Hello/1.0.1.zip')
+    t.match(unsigned, { status: 200 })
+    t.notOk(unsigned.headers['x-swift-package-signature'])
+    const signing = { signatureFormat: 'cms-1.0.0', signatureBase64Encoded: 'AP8B' }
+    for (const version of ['1.0.0', '1.0.2']) {
+      const { json } = await get(town, `/acme/Hello/${version}`)
+      t.match(json, { resources: [{ signing }] }, version)
+    }
+    isProblem(t, await get(town, '/acme/Hello/1.0.3.zip'), 404)
+  },
+)
 
-t.test('4: a HEAD is answered as its GET, without the body', async (t) => {
-  const town = await startTown(t)
-  await publish(town, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
-  const ends = ['', '.json', '/1.0.0', '/1.0.0.json', '/1.0.0.zip', '/1.0.0/Package.swift']
-  for (const path of [...ends.map((end) => `/acme/Hello${end}`), '/identifiers?url=a.test/b']) {
-    const { headers, bytes } = await get(town, path)
-    const { 'content-type': type, link, digest } = headers
-    const head = await town.ask({ method: 'HEAD', path: `${BASE}${path}` })
-    t.match(head, { status: 200, text: '', headers: { 'content-version': '1' } }, path)
-    t.equal(head.headers['content-length'], String(bytes.length), path)
-    const { 'content-type': headType, link: headLink, digest: headDigest } = head.headers
-    t.strictSame([headType, headLink, headDigest], [type, link, digest], path)
-  }
-  isMissing(t, await town.ask({ method: 'HEAD', path: `${BASE}/acme/Hello/2.0.0` }))
-})
+await forEachPackageTown(
+  t,
+  '4.5: a package is found by its repository, however that is written',
+  async (t, town) => {
+    const repositoryURLs = ['https://git.test/ada/Hello.git']
+    const parts: SwiftPart[] = [
+      ['metadata', JSON.stringify({ repositoryURLs })],
+      ['source-archive', await sourceArchive()],
+    ]
+    for (const path of ['/acme/Hello/1.0.0', '/acme/Hello/1.0.1', '/acme/Other/1.0.0']) {
+      t.equal((await send(town, path, parts)).status, 201, 'metadata may come first')
+    }
+    const urls = [
+      'https://git.test/ada/Hello',
+      'git@GIT.test:ada/Hello.git',
+      'ssh://git.test/ada/Hello',
+    ]
+    for (const url of urls) {
+      const found = await get(town, `/identifiers?url=${encodeURIComponent(url)}`, {
+        accept: JSON_V1,
+      })
+      t.match(found, {
+        status: 200,
+        headers: { 'content-type': 'application/json', 'content-version': '1' },
+      })
+      t.strictSame(found.json, { identifiers: ['acme.Hello', 'acme.Other'] }, url)
+    }
+    isProblem(t, await get(town, '/identifiers?url=https://git.test/ada/Nothing'), 404)
+    for (const query of ['', '?url=', '?url', '?url=%20', '?uri=x', '?url=%ff']) {
+      isProblem(t, await get(town, `/identifiers${query}`), 400)
+    }
+  },
+)
+
+await forEachPackageTown(
+  t,
+  '4.6: what cannot be published is refused as the protocol says',
+  async (t, town) => {
+    t.equal((await publish(town, '1.0.0-rc.1')).status, 201)
+    t.equal((await publish(town, '1.0.0')).status, 201, 'after its own candidate')
+    const again = await publish(town, '1.0.0')
+    isProblem(t, again, 409)
+    t.match(JSON.parse(again.text).detail, 'a release with version 1.0.0 already exists')
+    const authorization = town.authorizationOf('ada')
+    const archive = await sourceArchive()
+    const other = swiftForm(`${BASE}/ACME/hello/1.0.0-RC.1`, [['source-archive', archive]])
+    isProblem(t, await town.ask({ ...other, authorization }), 409)
+    for (const metadata of ['{', '[]', '{"description":1}', '{"author":"Ada"}']) {
+      isProblem(t, await publish(town, '1.1.0', ['metadata', metadata]), 422)
+    }
+    isProblem(t, await publish(town, '1.1.0', ['metadata', ' '.repeat(262_145)]), 413)
+    const signature: SwiftPart = ['source-archive-signature', Buffer.alloc(131_073)]
+    isProblem(t, await publish(town, '1.1.0', signature), 413)
+    isProblem(t, await get(town, '/acme/Hello/1.1.0'), 404)
+  },
+)
+
+await forEachPackageTown(
+  t,
+  '3.2 and 3.5: whoever asks in the wrong way is told so',
+  async (t, town) => {
+    await publish(town, '1.0.0')
+    const paths = ['', '/1.0.0', '/1.0.0.zip', '/1.0.0/Package.swift'].map(
+      (end) => `/acme/Hello${end}`,
+    )
+    for (const path of [...paths, '/identifiers?url=a']) {
+      isProblem(t, await get(town, path, { accept: 'application/vnd.swift.registry.v2+json' }), 400)
+      isProblem(t, await get(town, path, { accept: 'text/html' }), 415)
+      isProblem(t, await town.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
+    }
+    const stranger = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
+    const refused = await town.ask(stranger)
+    isProblem(t, refused, 401)
+    t.match(refused.headers, { 'www-authenticate': /^Basic/ })
+  },
+)
+
+await forEachPackageTown(
+  t,
+  '4: a HEAD is answered as its GET, without the body',
+  async (t, town) => {
+    await publish(town, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
+    const ends = ['', '.json', '/1.0.0', '/1.0.0.json', '/1.0.0.zip', '/1.0.0/Package.swift']
+    for (const path of [...ends.map((end) => `/acme/Hello${end}`), '/identifiers?url=a.test/b']) {
+      const { headers, bytes } = await get(town, path)
+      const { 'content-type': type, link, digest } = headers
+      const head = await town.ask({ method: 'HEAD', path: `${BASE}${path}` })
+      t.match(head, { status: 200, text: '', headers: { 'content-version': '1' } }, path)
+      t.equal(head.headers['content-length'], String(bytes.length), path)
+      const { 'content-type': headType, link: headLink, digest: headDigest } = head.headers
+      t.strictSame([headType, headLink, headDigest], [type, link, digest], path)
+    }
+    isMissing(t, await town.ask({ method: 'HEAD', path: `${BASE}/acme/Hello/2.0.0` }))
+  },
+)
 
 function isMissing(t: Test, { status, text }: Awaited<ReturnType<typeof get>>): void {
   t.match({ status, text }, { status: 404, text: '' })
 }
 
-t.test('a login is good for whoever has shown who they are', async (t) => {
-  const town = await startTown(t)
-  for (const path of [BASE, `${BASE}/login`]) {
-    const [ada, bob] = [town.authorizationOf('ada'), town.authorizationOf('bob')]
-    const bearer = ada?.replace(/^token /, 'Bearer ')
-    for (const authorization of [ada, bob, bearer]) {
-      const answer = await town.ask({ method: 'POST', path, authorization })
-      t.match(answer, { status: 200, text: '', headers: { 'content-version': '1' } })
+await forEachPackageTown(
+  t,
+  'a login is good for whoever has shown who they are',
+  async (t, town) => {
+    for (const path of [BASE, `${BASE}/login`]) {
+      const [ada, bob] = [town.authorizationOf('ada'), town.authorizationOf('bob')]
+      const bearer = ada?.replace(/^token /, 'Bearer ')
+      for (const authorization of [ada, bob, bearer]) {
+        const answer = await town.ask({ method: 'POST', path, authorization })
+        t.match(answer, { status: 200, text: '', headers: { 'content-version': '1' } })
+      }
+      isProblem(t, await town.ask({ method: 'POST', path }), 401)
+      isProblem(t, await town.ask({ method: 'POST', path, authorization: 'Bearer x' }), 401)
     }
-    isProblem(t, await town.ask({ method: 'POST', path }), 401)
-    isProblem(t, await town.ask({ method: 'POST', path, authorization: 'Bearer x' }), 401)
-  }
-})
+  },
+)

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import type { Reply } from '../../conf/http.js'
 import type { PackageFile } from '../../conf/package.js'
 import { createBlobBodies } from '../../registry/blob-bodies.js'
+import { settledTime } from '../../registry/conditions.js'
 import type { ServeOptions } from '../../registry/format.js'
 import { dispositionOf, serveFile } from '../../registry/serve.js'
 import { openFileStorage } from '../../registry/storage/files.js'
@@ -45,7 +46,8 @@ async function aFile(t: Test, bytes: number, createdAtMs = CREATED_AT_MS) {
   }: Wish = {}) => {
     const request = { method, headers: new Map(Object.entries(headers)) }
     const house = { storage, bodies: createBlobBodies(storage) }
-    const { reply, isDownload } = await serveFile(house, { file, request, options })
+    const dated = { ...file, changedAtMs: settledTime(createdAtMs) }
+    const { reply, isDownload } = await serveFile(house, { file: dated, request, options })
     return { ...reply, isDownload, content: await contentOfReply(reply), of: headersOf(reply) }
   }
   return { file, files, content, tag: `"${sha256}"`, ask }

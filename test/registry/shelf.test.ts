@@ -27,7 +27,8 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
     { owner = ada, format = 'generic' }: { owner?: User; format?: PackageFormat } = {},
   ) => {
     const shelf = lendShelf(registry, {
-      ...{ ownerId: owner.id, format, user, baseUrl: 'http://code.example.com/packages' },
+      ...{ ownerId: owner.id, ownerName: owner.name, format, user, index: undefined },
+      baseUrl: 'http://code.example.com/packages',
     })
     const put = async (text: string, given: Partial<Publication> = {}) =>
       shelf.publish(await shelf.receive(bodyOf(text)), { ...TOOL, ...given })

@@ -10,7 +10,10 @@ import { forEachDatabase, openForTest } from '../helpers/databases.js'
 import { anOrganization, aRepository, aUser } from '../helpers/rows.js'
 import { startSqlChild } from '../helpers/sql-child.js'
 
-const NAMES = [...['0001-accounts', '0002-repositories', '0003-jobs', '0004-keys', '0005-packages']]
+const NAMES = [
+  ...['0001-accounts', '0002-repositories', '0003-jobs', '0004-keys', '0005-packages'],
+  '0006-package-indexes',
+]
 
 /** The definition of every table, index and column, as the database tells it. */
 async function schemaOf(db: Database): Promise<readonly unknown[]> {

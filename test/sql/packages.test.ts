@@ -42,7 +42,7 @@ await forEachMigrated(t, 'a package without a version is not there', async (t, d
   t.equal(await findPackage(db, shelfOf(ownerId), 'tool'), undefined)
   t.strictSame(await searchPackages(db, shelfOf(ownerId)), { packages: [], total: 0 })
   await aPublication(db, { ownerId })
-  t.match(await findPackage(db, shelfOf(ownerId), 'tool'), { id, name: 'Tool' })
+  t.match(await findPackage(db, shelfOf(ownerId), 'tool'), { id, name: 'tool' })
   await removeVersion(db, shelfOf(ownerId), { packageName: 'tool', version: '1.0' })
   t.equal(await findPackage(db, shelfOf(ownerId), 'tool'), undefined)
   t.equal(await ensurePackage(db, shelfOf(ownerId), 'tool'), id)

@@ -1,0 +1,68 @@
+/** The secret of an instance, under which what must not be read from a database alone is sealed. */
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncPath, unlessMissing } from './disk.js'
+
+export interface InstanceSecret {
+  /** What only `unseal` with the same words gives back; it differs each time. */
+  seal(text: string, words: string): string
+  /** Throws an Error when it was sealed elsewhere, with other words, or is damaged. */
+  unseal(sealed: string, words: string): string
+}
+
+const FILE = 'secret.key'
+const SECRET_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const FORM = 'v1:'
+
+/** The secret of that data folder, which is made where there is none. */
+export async function openInstanceSecret(dataDir: string): Promise<InstanceSecret> {
+  const path = join(dataDir, FILE)
+  const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecret(dataDir, path))
+  const secret = Buffer.from(text.trim(), 'base64')
+  if (secret.length !== SECRET_BYTES) throw new Error(`${path} does not hold a secret of ours.`)
+  const keyOf = (words: string) => Buffer.from(hkdfSync('sha256', secret, '', words, 32))
+  return {
+    seal(text, words) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', keyOf(words), nonce)
+      const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
+      return FORM + Buffer.concat(sealed).toString('base64')
+    },
+    unseal(sealed, words) {
+      const bytes = Buffer.from(sealed.slice(FORM.length), 'base64')
+      if (!sealed.startsWith(FORM) || bytes.length < NONCE_BYTES + TAG_BYTES) {
+        throw new Error('what was sealed is damaged')
+      }
+      const decipher = createDecipheriv(
+        'aes-256-gcm',
+        keyOf(words),
+        bytes.subarray(0, NONCE_BYTES),
+      ).setAuthTag(bytes.subarray(-TAG_BYTES))
+      const text = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]
+      return Buffer.concat(text).toString('utf8')
+    },
+  }
+}
+
+/** Several processes may want one at once: the first link wins, and all read what it names. */
+async function makeSecret(dataDir: string, path: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const part = `${path}.${randomBytes(6).toString('hex')}`
+  const file = await open(part, 'wx', 0o600)
+  try {
+    await file.writeFile(`${randomBytes(SECRET_BYTES).toString('base64')}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await link(part, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await unlink(part)
+  await syncPath(dataDir)
+  return await readFile(path, 'utf8')
+}

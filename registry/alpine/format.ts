@@ -1,0 +1,172 @@
+/** Alpine packages, as apk finds them in repositories with signed indexes. */
+
+import { Failure } from '../../conf/failures.js'
+import type { PackageFile } from '../../conf/package.js'
+import type { FileQuestion, Format, FormatCall, FormatRoute, Shelf } from '../format.js'
+import { refuseInText } from '../refusal.js'
+import { uploadBody } from '../upload-body.js'
+import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'
+import {
+  fileNameOf,
+  isArchitecture,
+  parseRepository,
+  type Repository,
+  readFileName,
+} from './names.js'
+import { readPackage } from './package-archive.js'
+import { keyFileName } from './signing-key.js'
+
+const FILE_PATH = '/{branch}/{repository}/{architecture}/{file}'
+const NO_FILE = 'package file does not exist'
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: '/{branch}/{repository}',
+  access: 'write',
+  async handle(shelf, { request, params }) {
+    const place = parseRepository(params)
+    const upload = await shelf.receive(uploadBody(request))
+    const { info, checksum } = await readPackage(upload)
+    const { packageName, version, architecture, fields } = info
+    await refuseOtherCase(shelf, packageName)
+    await shelf.publish(upload, {
+      ...{ packageName, version, fileName: fileNameOf(info), unique: 'file' },
+      compositeKey: keyOf(place, architecture),
+      indexes: [
+        { subject: subjectOf(place), part: architecture, metadata: { C: checksum, ...fields } },
+      ],
+    })
+    return { status: 201 }
+  },
+}
+
+/** To the house these would be one package, and to apk they are two. */
+async function refuseOtherCase(shelf: Shelf, packageName: string): Promise<void> {
+  const known = await shelf.findPackage(packageName)
+  if (known === undefined || known.name === packageName) return
+  const name = JSON.stringify(known.name)
+  throw new Failure('conflict', `a package ${name} already exists: it differs by case alone`)
+}
+
+/** Tells the files of one name apart. */
+function keyOf({ branch, repository }: Repository, architecture: string): string {
+  return `${branch}|${repository}|${architecture}`
+}
+
+const getKey: FormatRoute = {
+  method: 'GET',
+  path: '/key',
+  access: 'read',
+  async handle(shelf) {
+    const key = await shelf.signingKey()
+    return {
+      status: 200,
+      headers: [
+        ['Content-Type', 'application/x-pem-file'],
+        // Under any other name apk does not find it.
+        ['Content-Disposition', `attachment; filename="${keyFileName(key)}"`],
+      ],
+      body: key.publicKey,
+    }
+  },
+}
+
+const getIndex: FormatRoute = {
+  method: 'GET',
+  path: '/{branch}/{repository}/{architecture}/APKINDEX.tar.gz',
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const { branch = '', repository = '', architecture = '' } = params
+    const index = await shelf.openIndex(subjectOf({ branch, repository }))
+    const file =
+      (await index?.findFile(indexPath(architecture))) ??
+      // One that nobody has published for gets what is for all.
+      (isArchitecture(architecture) ? await index?.findFile(indexPath(NOARCH)) : undefined)
+    if (file === undefined) throw new Failure('not_found', NO_FILE)
+    const contentType = 'application/gzip'
+    return shelf.serveIndexFile(file, request, { contentType, downloadName: 'APKINDEX.tar.gz' })
+  },
+}
+
+const getFile: FormatRoute = {
+  method: 'GET',
+  path: FILE_PATH,
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const { architecture = '' } = params
+    const file =
+      (await findFile(shelf, params, architecture)) ?? (await findFile(shelf, params, NOARCH))
+    if (file === undefined) throw new Failure('not_found', NO_FILE)
+    return shelf.serve(file, request, {})
+  },
+}
+
+async function findFile(
+  shelf: Shelf,
+  params: FormatCall['params'],
+  architecture: string,
+): Promise<PackageFile | undefined> {
+  const question = questionOf(params, architecture)
+  return question && (await shelf.findFile(question))
+}
+
+function questionOf(params: FormatCall['params'], architecture: string): FileQuestion | undefined {
+  const { branch = '', repository = '', file: fileName = '' } = params
+  const id = readFileName(fileName)
+  return id && { ...id, fileName, compositeKey: keyOf({ branch, repository }, architecture) }
+}
+
+const removeFile: FormatRoute = {
+  method: 'DELETE',
+  path: FILE_PATH,
+  access: 'write',
+  async handle(shelf, { params }) {
+    const question = questionOf(params, params['architecture'] ?? '')
+    if (question !== undefined && (await shelf.removeFile(question))) return { status: 204 }
+    throw new Failure('not_found', NO_FILE)
+  },
+}
+
+/** For those who do not name the architecture: the file, where there is one for one alone. */
+const removeOnlyFile: FormatRoute = {
+  method: 'DELETE',
+  path: '/{branch}/{repository}/{file}',
+  access: 'write',
+  async handle(shelf, { params }) {
+    const question = questionOf(params, '')
+    if (question === undefined) throw new Failure('not_found', NO_FILE)
+    const files = await listFiles(shelf, question)
+    const [only] = files
+    if (only === undefined) throw new Failure('not_found', NO_FILE)
+    if (files.length > 1) {
+      const names = files.map(({ compositeKey }) => compositeKey.split('|').at(-1)).join(', ')
+      const advice = 'name one before the file'
+      throw new Failure(
+        'bad_request',
+        `The file is there for several architectures: ${names}; ${advice}.`,
+      )
+    }
+    const { compositeKey } = only
+    if (await shelf.removeFile({ ...question, compositeKey })) return { status: 204 }
+    throw new Failure('not_found', NO_FILE)
+  },
+}
+
+/** Of that name, for all architectures: the question's key is that of none. */
+async function listFiles(
+  shelf: Shelf,
+  { packageName, version, fileName, compositeKey = '' }: FileQuestion,
+): Promise<readonly PackageFile[]> {
+  const known = await shelf.findPackage(packageName)
+  const found = known && (await shelf.findVersion(known.id, version))
+  const isMeant = (file: PackageFile) =>
+    file.compositeKey.startsWith(compositeKey) && file.name.toLowerCase() === fileName.toLowerCase()
+  return found?.files.filter(isMeant) ?? []
+}
+
+export const ALPINE: Format = {
+  name: 'alpine',
+  routes: [put, getKey, getIndex, getFile, removeFile, removeOnlyFile],
+  index: INDEX_MAKER,
+  refuse: refuseInText,
+}

@@ -1,0 +1,105 @@
+/** A package of apk-tools 2: gzip members for signatures, for what it says, and for its files. */
+
+import { createHash } from 'node:crypto'
+import { Failure } from '../../conf/failures.js'
+import type { ByteSource } from '../archive/byte-source.js'
+import { readGzipMember } from '../archive/gzip-members.js'
+import { readTar } from '../archive/tar.js'
+import { TAR_END } from '../archive/tar-header.js'
+import { type PackageInfo, parsePackageInfo } from './package-info.js'
+
+export interface ApkPackage {
+  readonly info: PackageInfo
+  /** By which apk knows the package: SHA-1 of its control member as it is packed. */
+  readonly checksum: string
+}
+
+/**
+ * Throws `bad_request` for what is no such package, or whose files are not those that it says. The
+ * files are never unpacked.
+ */
+export async function readPackage(source: ByteSource): Promise<ApkPackage> {
+  const magic = (await source.read(0, 3)).toString('latin1')
+  if (magic === 'ADB') {
+    throw new Failure('bad_request', 'This is a package of apk 3: an APKINDEX has those of apk 2.')
+  }
+  if (!magic.startsWith('\x1f\x8b')) {
+    throw new Failure('bad_request', 'This is not a valid package file: it is not a gzip file.')
+  }
+  const { start, end, packageInfo } = await findControl(source)
+  const info = parsePackageInfo(packageInfo)
+  await checkData(source, { start: end, hash: info.dataHash })
+  const sha1 = await digest(source, { algorithm: 'sha1', start, end })
+  return { info, checksum: `Q1${sha1.toString('base64')}` }
+}
+
+/** Some keys may sign beside one another. */
+const SIGNATURE_MEMBERS_MAX = 16
+
+async function findControl(source: ByteSource) {
+  let start = 0
+  for (let before = 0; before <= SIGNATURE_MEMBERS_MAX && start < source.bytes; before += 1) {
+    const options = { start, bytesMax: MEMBER_BYTES_MAX }
+    const { result, end } = await readGzipMember(source, options, readControl)
+    const { packageInfo } = result
+    if (packageInfo !== undefined) return { start, end, packageInfo }
+    if (!result.isSignature) break
+    start = end
+  }
+  throw new Failure('bad_request', 'PKGINFO file is missing')
+}
+
+/** What the members before that with the files may hold each, and `.PKGINFO` among it. */
+const MEMBER_BYTES_MAX = 10_485_760
+const INFO_BYTES_MAX = 1_048_576
+const TAR_LIMITS = { entriesMax: 10_000, headerBytesMax: MEMBER_BYTES_MAX }
+
+const INFO_NAME = '.PKGINFO'
+
+/** The members are one archive together, so the end of each is not marked. */
+async function readControl(content: AsyncIterable<Uint8Array>) {
+  let packageInfo: Buffer | undefined
+  let signatures = 0
+  let others = 0
+  for await (const entry of readTar(thenEnd(content), TAR_LIMITS)) {
+    if (entry.path.startsWith('.SIGN.')) signatures += 1
+    else others += 1
+    if (entry.path !== INFO_NAME) continue
+    if (packageInfo !== undefined || entry.kind !== 'file') {
+      throw new Failure('bad_request', 'The package has several .PKGINFO, or one that is no file.')
+    }
+    packageInfo = await entry.read(INFO_BYTES_MAX)
+  }
+  return { packageInfo, isSignature: signatures > 0 && others === 0 }
+}
+
+async function* thenEnd(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* content
+  yield TAR_END
+}
+
+interface Data {
+  readonly start: number
+  readonly hash: string | undefined
+}
+
+/** Else apk would find it out when it installs the package. */
+async function checkData(source: ByteSource, { start, hash }: Data): Promise<void> {
+  if (hash === undefined) return
+  const found = await digest(source, { algorithm: 'sha256', start, end: source.bytes })
+  if (found.toString('hex') === hash) return
+  const why = 'its files are damaged or cut off'
+  throw new Failure('bad_request', `The package is not what its datahash says: ${why}.`)
+}
+
+interface Stretch {
+  readonly algorithm: 'sha1' | 'sha256'
+  readonly start: number
+  readonly end: number
+}
+
+async function digest(source: ByteSource, { algorithm, start, end }: Stretch): Promise<Buffer> {
+  const hash = createHash(algorithm)
+  for await (const chunk of source.stream(start, end)) hash.update(chunk)
+  return hash.digest()
+}

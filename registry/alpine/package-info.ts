@@ -1,0 +1,141 @@
+/** What a package says of itself in its `.PKGINFO`. */
+
+import { Failure } from '../../conf/failures.js'
+import { type PackageId, parseArchitecture, parsePackageName, parseVersion } from './names.js'
+
+export interface PackageInfo extends PackageId {
+  readonly architecture: string
+  /** Values of the index by its own letters; see `index-record`. */
+  readonly fields: Readonly<Record<string, string>>
+  /** SHA-256 of all that follows the control part, in hexadecimal. */
+  readonly dataHash: string | undefined
+}
+
+/** Of those that have one value, the letters that the index has for them. */
+const LETTER_OF_TEXT = {
+  ...({ pkgdesc: 'T', url: 'U', license: 'L', origin: 'o', maintainer: 'm', commit: 'c' } as const),
+}
+const LETTER_OF_NUMBER = { size: 'I', builddate: 't', provider_priority: 'k' } as const
+
+/** Of those that may stand there many times. */
+const LETTER_OF_LIST = { depend: 'D', provides: 'p', install_if: 'i', replaces: 'r' } as const
+
+const OTHER_SINGLES = ['pkgname', 'pkgver', 'arch', 'packager', 'datahash', 'replaces_priority']
+const SINGLES: ReadonlySet<string> = new Set([
+  ...Object.keys(LETTER_OF_TEXT),
+  ...Object.keys(LETTER_OF_NUMBER),
+  ...OTHER_SINGLES,
+])
+
+/** Throws `bad_request` with what is wrong. */
+export function parsePackageInfo(bytes: Uint8Array): PackageInfo {
+  const values = readValues(decode(bytes))
+  const one = (key: string) => values.get(key)?.[0] ?? ''
+  const packageName = parsePackageName(one('pkgname'))
+  const version = parseVersion(one('pkgver'))
+  const architecture = parseArchitecture(one('arch'))
+  const texts = pick(LETTER_OF_TEXT, (key) => (key === 'url' ? webAddress(one(key)) : one(key)))
+  const said = [packageName, version, architecture, ...Object.values(texts)]
+  if (Buffer.byteLength(said.join('')) > TEXT_BYTES_MAX) {
+    const what = 'name, description, address, licence, origin, maintainer and the like'
+    throw new Failure('bad_request', `The ${what} exceed ${TEXT_BYTES_MAX} bytes in .PKGINFO.`)
+  }
+  const numbers = pick(LETTER_OF_NUMBER, (key) => wholeNumber(key, one(key)))
+  const lists = pick(LETTER_OF_LIST, (key) => joined(key, values.get(key) ?? []))
+  checkCount(Object.values(lists))
+  const fields = { ...texts, ...numbers, ...lists }
+  return { packageName, version, architecture, fields, dataHash: dataHash(one('datahash')) }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new Failure('bad_request', '.PKGINFO is not UTF-8.', { cause })
+  }
+}
+
+/**
+ * `key = value`, a line each. What has no equals sign is passed over, as apk does; a comment that
+ * has one says it of a key that nobody asks for. Values stand in lines of the index, so nothing in
+ * them may end one.
+ */
+function readValues(text: string): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>()
+  for (const line of text.split('\n')) {
+    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
+      throw new Failure('bad_request', '.PKGINFO holds control characters.')
+    }
+    const at = line.indexOf('=')
+    if (at === -1) continue
+    const key = line.slice(0, at).trim()
+    const value = line.slice(at + 1).trim()
+    const known = values.get(key)
+    if (known !== undefined && SINGLES.has(key)) {
+      throw new Failure('bad_request', `.PKGINFO has several values for ${key}.`)
+    }
+    if (known === undefined) values.set(key, [value])
+    else known.push(value)
+  }
+  return values
+}
+
+/** By their letters, those of them that say something. */
+function pick<Key extends string>(
+  letterOf: Readonly<Record<Key, string>>,
+  textOf: (key: Key) => string,
+): Record<string, string> {
+  const keys = Object.keys(letterOf) as Key[]
+  const all = keys.map((key) => [letterOf[key], textOf(key)] as const)
+  return Object.fromEntries(all.filter(([, value]) => value !== ''))
+}
+
+/** When it installs a package, apk has 2,048 bytes for these lines and some numbers, and fails. */
+const TEXT_BYTES_MAX = 1_900
+
+/** Some show it as a link. */
+function webAddress(text: string): string {
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : ''
+}
+
+/** Nought is what the index says where nothing is said. */
+function wholeNumber(key: string, text: string): string {
+  if (text === '') return ''
+  if (!/^[0-9]{1,15}$/.test(text)) {
+    throw new Failure('bad_request', `The ${key} in .PKGINFO is not a whole number.`)
+  }
+  return String(Number(text) || '')
+}
+
+const LISTED_MAX = 1_024
+/** As with the texts, apk has 256 bytes for each of these. */
+const LISTED_BYTES_MAX = 255
+/** It reads lines of 128 KiB at most. */
+const LINE_BYTES_MAX = 65_536
+
+/** A value may hold several. */
+function joined(key: string, values: readonly string[]): string {
+  const line = values.join(' ').replaceAll(/ +/g, ' ').trim()
+  if (line.split(' ').some((one) => Buffer.byteLength(one) > LISTED_BYTES_MAX)) {
+    const limit = `${LISTED_BYTES_MAX} bytes`
+    throw new Failure('bad_request', `A value of ${key} in .PKGINFO has more than ${limit}.`)
+  }
+  if (Buffer.byteLength(line) > LINE_BYTES_MAX) {
+    const limit = `${LINE_BYTES_MAX} bytes`
+    throw new Failure('bad_request', `All ${key} in .PKGINFO exceed ${limit} together.`)
+  }
+  return line
+}
+
+function checkCount(lines: readonly string[]): void {
+  const count = lines.reduce((sum, line) => sum + line.split(' ').length, 0)
+  if (count <= LISTED_MAX) return
+  const what = 'dependencies, provides and replaces'
+  throw new Failure('bad_request', `.PKGINFO has more than ${LISTED_MAX} ${what}.`)
+}
+
+function dataHash(text: string): string | undefined {
+  if (text === '') return undefined
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase()
+  throw new Failure('bad_request', 'The datahash in .PKGINFO is not a SHA-256.')
+}

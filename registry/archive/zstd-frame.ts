@@ -1,0 +1,71 @@
+/** The outline of a zstd frame (RFC 8878 §3.1.1): what unpacking it would ask for. */
+
+import { Failure } from '../../conf/failures.js'
+
+const MAGIC = 0xfd2fb528
+const WINDOW_BYTES_MAX = 134_217_728
+const BLOCK_BYTES_MAX = 131_072
+
+/**
+ * The frame, made to ask for no larger window than `bytesMax` needs. Throws `bad_request` when it
+ * is not one whole frame, or asks for more than a reader must be able to give.
+ */
+export function readZstdFrame(packed: Uint8Array, bytesMax: number): Uint8Array {
+  const frame = Buffer.from(packed)
+  if (frame.length < 6 || frame.readUInt32LE(0) !== MAGIC) throw damaged()
+  const descriptor = frame.readUInt8(4)
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  if ((descriptor & 0x08) !== 0) throw damaged()
+  if ((descriptor & 0x03) !== 0) {
+    throw new Failure('bad_request', 'The zstd data needs a dictionary.')
+  }
+  let at = 5
+  if (!isSingleSegment) {
+    limitWindow(frame, at, bytesMax)
+    at += 1
+  }
+  const sizeBytes = SIZE_BYTES[descriptor >> 6] ?? (isSingleSegment ? 1 : 0)
+  const size = frame.subarray(at, at + sizeBytes).reverse()
+  if (BigInt(`0x0${size.toString('hex')}`) > BigInt(bytesMax)) throw tooLarge(bytesMax)
+  size.reverse()
+  const end = endOfBlocks(frame, at + sizeBytes) + ((descriptor & 0x04) === 0 ? 0 : 4)
+  if (end !== frame.length) throw damaged()
+  return frame
+}
+
+/** By the flag in the descriptor; without one it depends. */
+const SIZE_BYTES: readonly (number | undefined)[] = [undefined, 2, 4, 8]
+
+function limitWindow(frame: Buffer, at: number, bytesMax: number): void {
+  const byte = frame.readUInt8(at)
+  const base = 2 ** (10 + (byte >> 3))
+  const windowBytes = base + (base / 8) * (byte & 7)
+  if (windowBytes > WINDOW_BYTES_MAX) {
+    throw new Failure('bad_request', 'The zstd data needs a window of more than 128 MiB.')
+  }
+  // Nothing is looked up farther back than what came out, so a smaller one does as well.
+  const neededBytes = Math.max(bytesMax, BLOCK_BYTES_MAX)
+  if (windowBytes > neededBytes) frame[at] = (Math.ceil(Math.log2(neededBytes)) - 10) << 3
+}
+
+/** Where the checksum is, if there is one. */
+function endOfBlocks(frame: Buffer, start: number): number {
+  for (let at = start; ; ) {
+    if (at + 3 > frame.length) throw damaged()
+    const head = frame.readUIntLE(at, 3)
+    const kind = (head >> 1) & 3
+    const bytes = head >> 3
+    if (kind === 3 || bytes > BLOCK_BYTES_MAX) throw damaged()
+    // One of kind 1 is a byte that is repeated.
+    at += 3 + (kind === 1 ? 1 : bytes)
+    if ((head & 1) === 1) return at
+  }
+}
+
+function tooLarge(bytesMax: number): Failure {
+  return new Failure('bad_request', `The archive holds more than ${bytesMax} bytes.`)
+}
+
+function damaged(): Failure {
+  return new Failure('bad_request', 'The zstd data is damaged, cut off, or not one frame.')
+}

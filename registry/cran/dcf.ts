@@ -1,0 +1,56 @@
+/** Reads the one record of a control file as R has them (?read.dcf). */
+
+import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
+
+/**
+ * The fields in their order, each value on one line. A byte is a character here, whatever the
+ * encoding of the file. Throws `bad_request` for what R does not read, and for what it reads in a
+ * way that a person may not see: a second field of one name, control characters.
+ */
+export function readRecord(bytes: Buffer): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>()
+  let name: string | undefined
+  let isEnded = false
+  for (const line of bytes.toString('latin1').split(/\r?\n/)) {
+    if (/[\0-\x08\x0b-\x1f\x7f]/.test(line)) throw malformed('has a control character')
+    const text = tidy(line)
+    if (text === '') {
+      isEnded ||= name !== undefined
+    } else if (isEnded) {
+      throw malformed('has a blank line between its fields')
+    } else if (/^[ \t]/.test(line)) {
+      if (name === undefined) throw malformed('begins with white space')
+      const before = fields.get(name)
+      // A full stop alone stands for an empty line.
+      if (text !== '.') fields.set(name, before ? `${before} ${text}` : text)
+    } else {
+      const [field, value] = splitField(text)
+      if (fields.has(field)) throw malformed(`has the field ${quote(field)} twice`)
+      fields.set(field, value)
+      name = field
+    }
+  }
+  return fields
+}
+
+function splitField(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, Math.max(0, colon))
+  // To R, a space before the colon is a part of the name.
+  if (name === '' || name.includes(' ')) {
+    throw malformed('has a line that is no field, and no part of one')
+  }
+  return [name, tidy(line.slice(colon + 1))]
+}
+
+function tidy(text: string): string {
+  return text
+    .split(/[ \t]+/)
+    .filter((word) => word !== '')
+    .join(' ')
+}
+
+function malformed(fault: string): Failure {
+  return new Failure('bad_request', `The DESCRIPTION file ${fault}.`)
+}

@@ -1,0 +1,30 @@
+/** What a package needs of others: the lists in Depends, Imports and their like. */
+
+import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
+import { isPackageName } from './package-name.js'
+import { isVersion } from './version.js'
+
+const ENTRY = /^([A-Za-z0-9.]+)\s*(?:\(\s*([<>=!]+)\s*([\w.-]+)\s*\))?$/
+const OPERATORS = ['<', '<=', '==', '!=', '>=', '>']
+
+/**
+ * The list on one line, with the one space before a version without which R stops at it. Throws
+ * `bad_request` where R would: one such entry hides all packages of the index from it.
+ */
+export function tidyDependencies(field: string, list: string): string {
+  const entries = list.split(',').map((entry) => entry.trim())
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [, name = '', operator, version = ''] = ENTRY.exec(entry) ?? []
+      const isNamed = name === 'R' || isPackageName(name)
+      const isBounded = operator === undefined || OPERATORS.includes(operator)
+      if (!isNamed || !isBounded || (operator !== undefined && !isVersion(version))) {
+        const words = `${quote(entry)} in its field ${field}`
+        throw new Failure('bad_request', `The DESCRIPTION file has a malformed ${words}.`)
+      }
+      return operator === undefined ? name : `${name} (${operator} ${version})`
+    })
+    .join(', ')
+}

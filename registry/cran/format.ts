@@ -1,0 +1,130 @@
+/** R packages, as CRAN and its mirrors serve them ("R Installation and Administration" 6.6). */
+
+import { Failure } from '../../conf/failures.js'
+import { decodePercent, type Reply, type Request } from '../../conf/http.js'
+import type { Format, FormatRoute, Shelf } from '../format.js'
+import { refuseInText } from '../refusal.js'
+import { uploadBody } from '../upload-body.js'
+import { readPackageArchive } from './package-archive.js'
+import { PACKAGES_INDEX } from './packages-index.js'
+import { binaryPlace, type Place, SOURCE } from './place.js'
+
+const putSource: FormatRoute = {
+  method: 'PUT',
+  path: '/src',
+  access: 'write',
+  handle: (shelf, { request }) => publish(shelf, request, SOURCE),
+}
+
+const putBinary: FormatRoute = {
+  method: 'PUT',
+  path: '/bin',
+  access: 'write',
+  async handle(shelf, { request }) {
+    const query = new URLSearchParams(request.query)
+    const [platform = '', rversion = ''] = ['platform', 'rversion'].map((name) =>
+      query.get(name)?.trim(),
+    )
+    const place = binaryPlace(platform, rversion)
+    if (place === undefined) {
+      const wanted = '?platform= and &rversion=, such as windows and 4.2'
+      throw new Failure('bad_request', `The address must have a proper ${wanted}.`)
+    }
+    return await publish(shelf, request, place)
+  },
+}
+
+async function publish(shelf: Shelf, request: Request, place: Place): Promise<Reply> {
+  const upload = await shelf.receive(uploadBody(request))
+  const { kind, description } = await readPackageArchive(upload)
+  const { packageName, version, fields } = description
+  const known = await shelf.findPackage(packageName)
+  if (known !== undefined && known.name !== packageName) {
+    const name = JSON.stringify(known.name)
+    throw new Failure('conflict', `a package ${name} already exists: it differs by case alone`)
+  }
+  const stem = `${packageName}_${version}`
+  const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
+  const fileName = `${stem}${suffix}`
+  const file = suffix === place.usualSuffix ? {} : { File: fileName }
+  const { subject, compositeKey } = place
+  await shelf.publish(upload, {
+    ...{ packageName, version, fileName, compositeKey, unique: 'file' },
+    indexes: [{ subject, part: packageName, metadata: { ...fields, ...file } }],
+  })
+  return { status: 201 }
+}
+
+const getSource: FormatRoute = {
+  method: 'GET',
+  path: '/src/contrib/{file}',
+  access: 'read',
+  handle: (shelf, { request, params }) =>
+    answer(shelf, request, { place: SOURCE, fileName: params['file'] }),
+}
+
+/** Where clients look for what is no longer the highest version. */
+const getArchived: FormatRoute = {
+  method: 'GET',
+  path: '/src/contrib/Archive/{package}/{file}',
+  access: 'read',
+  handle: (shelf, { request, params }) =>
+    serveFile(shelf, request, { place: SOURCE, fileName: params['file'] }),
+}
+
+/** The name of a platform may have several segments. */
+const getBinary: FormatRoute = {
+  method: 'GET',
+  path: '/bin/{rest...}',
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const segments = (params['rest'] ?? '').split('/').map(decodePercent)
+    const [contrib, rversion = '', fileName] = segments.splice(-3)
+    const place = binaryPlace(segments.join('/'), rversion)
+    if (contrib !== 'contrib' || place === undefined) throw notFound()
+    return await answer(shelf, request, { place, fileName })
+  },
+}
+
+export const CRAN: Format = {
+  name: 'cran',
+  routes: [putSource, putBinary, getSource, getArchived, getBinary],
+  index: PACKAGES_INDEX,
+  refuse: refuseInText,
+}
+
+/** R asks for several files in turn until there is one, and reads nothing of this. */
+function notFound(): Failure {
+  return new Failure('not_found', '')
+}
+
+interface Asked {
+  readonly place: Place
+  readonly fileName: string | undefined
+}
+
+const INDEX_TYPES: Readonly<Record<string, string>> = {
+  PACKAGES: 'text/plain;charset=utf-8',
+  'PACKAGES.gz': 'application/x-gzip',
+  'PACKAGES.rds': 'application/octet-stream',
+}
+
+async function answer(shelf: Shelf, request: Request, asked: Asked): Promise<Reply> {
+  const { place, fileName = '' } = asked
+  const contentType = Object.hasOwn(INDEX_TYPES, fileName) ? INDEX_TYPES[fileName] : undefined
+  if (contentType === undefined) return await serveFile(shelf, request, asked)
+  const index = await shelf.openIndex(place.subject)
+  const file = await index?.findFile(fileName)
+  if (file === undefined) throw notFound()
+  return await shelf.serveIndexFile(file, request, { contentType })
+}
+
+async function serveFile(shelf: Shelf, request: Request, asked: Asked): Promise<Reply> {
+  const { place, fileName = '' } = asked
+  const [, packageName, version] = /^([^_]+)_([^_]+)(?:\.tar\.gz|\.tgz|\.zip)$/.exec(fileName) ?? []
+  if (packageName === undefined || version === undefined) throw notFound()
+  const { compositeKey } = place
+  const file = await shelf.findFile({ packageName, version, fileName, compositeKey })
+  if (file === undefined) throw notFound()
+  return await shelf.serve(file, request, {})
+}

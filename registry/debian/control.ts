@@ -1,0 +1,112 @@
+/** The control file of a package: what it says of itself, field by field (deb822(5)). */
+
+import { Failure } from '../../conf/failures.js'
+import { parseArchitecture, parsePackageName, parseVersion } from './names.js'
+
+/** A name as Debian writes it, and a value whose later lines begin with white space. */
+export type ControlField = readonly [name: string, value: string]
+
+export interface Control {
+  readonly packageName: string
+  readonly version: string
+  readonly architecture: string
+  /** All of them, none twice, in Debian's order. */
+  readonly fields: readonly ControlField[]
+}
+
+/** Throws `bad_request` for what is not one well-formed paragraph with all that an index needs. */
+export function parseControl(bytes: Uint8Array): Control {
+  const fields = inOrder(parseFields(decode(bytes)))
+  const required = (name: string) => {
+    const value = fields.find((field) => field[0] === name)?.[1]
+    if (value !== undefined && value !== '') return value
+    throw refuse(`it has no ${name}`)
+  }
+  return {
+    packageName: parsePackageName(required('Package')),
+    version: parseVersion(required('Version')),
+    architecture: parseArchitecture(required('Architecture')),
+    fields,
+  }
+}
+
+function refuse(why: string, cause?: unknown): Failure {
+  return new Failure('bad_request', `The control file is malformed: ${why}.`, { cause })
+}
+
+/** Any that a reader of the index might take for the end of a line, or would pass on. */
+const CONTROL_CHARACTER = /[^\P{Cc}\n\t]|\p{Zl}|\p{Zp}/u
+
+function decode(bytes: Uint8Array): string {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw refuse('it is not UTF-8', error)
+  }
+  if (CONTROL_CHARACTER.test(text)) throw refuse('it has control characters')
+  return text
+}
+
+const FIELD = /^(?![#-])([!-9;-~]+):(.*)$/
+
+function parseFields(text: string): ControlField[] {
+  const fields: Array<[string, string]> = []
+  const seen = new Set<string>()
+  for (const line of linesOf(text)) {
+    if (line.trim() === '') throw refuse('it has a blank line, where a paragraph would end')
+    const last = fields.at(-1)
+    if (/^[ \t]/.test(line)) {
+      if (last === undefined) throw refuse('it begins in the middle of a field')
+      last[1] += `\n${line.trimEnd()}`
+      continue
+    }
+    const [, name, value = ''] = FIELD.exec(line) ?? []
+    if (name === undefined) throw refuse(`${quote(line)} is no field`)
+    const key = name.toLowerCase()
+    if (seen.has(key)) throw refuse(`it has the field ${quote(name)} twice`)
+    if (OF_THE_INDEX.has(key)) throw refuse(`the field ${quote(name)} is for an index alone`)
+    seen.add(key)
+    fields.push([name, value.trim()])
+  }
+  return fields
+}
+
+/** Without blank lines at either end, which belong to no paragraph. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.trimEnd().split('\n')
+  const first = lines.findIndex((line) => line.trim() !== '')
+  return first < 0 ? [] : lines.slice(first)
+}
+
+/** Enough to be recognised. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}
+
+/** What an index says of the file, and what dpkg says of an installed package. */
+const OF_THE_INDEX: ReadonlySet<string> = new Set([
+  ...['filename', 'size', 'md5sum', 'sha1', 'sha256', 'sha512'],
+  ...['status', 'config-version', 'conffiles'],
+])
+
+/** As dpkg writes them; all others follow in the order of the file. */
+const ORDER: readonly string[] = [
+  ...['Package', 'Package-Type', 'Source', 'Version', 'Kernel-Version', 'Built-For-Profiles'],
+  ...['Auto-Built-Package', 'Architecture', 'Subarchitecture', 'Installer-Menu-Item'],
+  ...['Build-Essential', 'Essential', 'Protected', 'Origin', 'Bugs', 'Maintainer'],
+  ...['Installed-Size', 'Pre-Depends', 'Depends', 'Recommends', 'Suggests', 'Enhances'],
+  ...['Conflicts', 'Breaks', 'Replaces', 'Provides', 'Built-Using', 'Static-Built-Using'],
+  ...['Section', 'Priority', 'Multi-Arch', 'Homepage', 'Description', 'Tag', 'Task'],
+]
+
+const RANK_BY_KEY: ReadonlyMap<string, number> = new Map(
+  ORDER.map((name, rank) => [name.toLowerCase(), rank]),
+)
+
+function inOrder(fields: readonly ControlField[]): readonly ControlField[] {
+  const rankOf = ([name]: ControlField) => RANK_BY_KEY.get(name.toLowerCase()) ?? ORDER.length
+  return fields
+    .map((field): ControlField => [ORDER[rankOf(field)] ?? field[0], field[1]])
+    .sort((one, other) => rankOf(one) - rankOf(other))
+}

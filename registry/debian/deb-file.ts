@@ -1,0 +1,88 @@
+/** A Debian package as a file (deb(5)): where its control file is, and what that says. */
+
+import { Failure } from '../../conf/failures.js'
+import { type ArMember, listArMembers } from '../archive/ar.js'
+import type { ByteSource } from '../archive/byte-source.js'
+import { bounded, gunzip } from '../archive/compress.js'
+import { readTar } from '../archive/tar.js'
+import { unxz } from '../archive/unxz.js'
+import { unzstd } from '../archive/unzstd.js'
+import { type Control, parseControl } from './control.js'
+
+/** Three, and what is added for signatures. */
+const MEMBERS_MAX = 100
+
+/** Throws `bad_request` for what is no such file, or has not one well-formed control file. */
+export async function readDebFile(source: ByteSource): Promise<Control> {
+  const members = await listArMembers(source, MEMBERS_MAX)
+  await checkFormat(source, members[0])
+  const found = members.filter(({ name }) => name.startsWith(CONTROL))
+  const data = members.findIndex(({ name }) => name.startsWith('data.tar'))
+  const [control] = found
+  if (control === undefined) throw new Failure('bad_request', 'The control file is missing.')
+  if (found.length > 1 || (data >= 0 && data < members.indexOf(control))) {
+    // Another program might read another one than we do.
+    throw new Failure('bad_request', 'The members of the package are not in their order.')
+  }
+  return parseControl(await findControlFile(unpack(source, control)))
+}
+
+/** What leaves the number out is read by us as the format that there is. */
+async function checkFormat(source: ByteSource, first: ArMember | undefined): Promise<void> {
+  if (first?.name !== 'debian-binary') return
+  const text = await source.read(first.start, Math.min(first.bytes, 4))
+  if (/^2\.\d/.test(text.toString('latin1'))) return
+  throw new Failure('bad_request', 'The package is not in the format 2.0 of Debian packages.')
+}
+
+const CONTROL = 'control.tar'
+
+/** A list of files, with their sums, of a package of a hundred thousand files takes as much. */
+const UNPACKED_BYTES_MAX = 16_777_216
+
+function unpack(source: ByteSource, { name, start, bytes }: ArMember): AsyncIterable<Uint8Array> {
+  if (bytes > UNPACKED_BYTES_MAX) {
+    throw new Failure('bad_request', `The control archive exceeds ${UNPACKED_BYTES_MAX} bytes.`)
+  }
+  const stream = () => source.stream(start, start + bytes)
+  const unpacker = UNPACKERS.get(name.slice(CONTROL.length))
+  if (unpacker !== undefined) return unpacker(stream, () => source.read(start, bytes))
+  throw new Failure('bad_request', 'unsupported compression algorithm of the control archive')
+}
+
+type Unpacker = (
+  stream: () => AsyncIterable<Uint8Array>,
+  read: () => Promise<Uint8Array>,
+) => AsyncIterable<Uint8Array>
+
+const UNPACKERS: ReadonlyMap<string, Unpacker> = new Map<string, Unpacker>([
+  ['', (stream) => bounded(stream(), UNPACKED_BYTES_MAX)],
+  ['.gz', (stream) => gunzip(stream(), UNPACKED_BYTES_MAX)],
+  ['.xz', (_stream, read) => whenRead(read, unxz)],
+  ['.zst', (_stream, read) => whenRead(read, unzstd)],
+])
+
+async function* whenRead(
+  read: () => Promise<Uint8Array>,
+  unpack: (packed: Uint8Array, bytesMax: number) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* unpack(await read(), UNPACKED_BYTES_MAX)
+}
+
+const TAR_LIMITS = { entriesMax: 1_000, headerBytesMax: 1_048_576 }
+
+/** Many times as large as those in Debian; each of them is a part of the index. */
+const CONTROL_BYTES_MAX = 262_144
+
+async function findControlFile(tar: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  let found: Buffer | undefined
+  for await (const entry of readTar(tar, TAR_LIMITS)) {
+    if (entry.path.replace(/^(?:\.?\/)+/, '') !== 'control') continue
+    // The one that dpkg reads would be the last.
+    if (found !== undefined) throw new Failure('bad_request', 'There are several control files.')
+    if (entry.kind !== 'file') throw new Failure('bad_request', 'The control file is no file.')
+    found = await entry.read(CONTROL_BYTES_MAX)
+  }
+  if (found === undefined) throw new Failure('bad_request', 'The control file is missing.')
+  return found
+}

@@ -1,0 +1,158 @@
+/** Debian packages, as apt reads them from a repository of an owner. */
+
+import { Failure } from '../../conf/failures.js'
+import type { FileQuestion, Format, FormatCall, FormatRoute, IndexFile } from '../format.js'
+import { refuseInText } from '../refusal.js'
+import { dearmorKey } from '../sign/openpgp.js'
+import { uploadBody } from '../upload-body.js'
+import { readDebFile } from './deb-file.js'
+import { DISTRIBUTION, packagesPath } from './distribution.js'
+import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
+import { entryMetadata } from './packages-index.js'
+
+const POOL = '/pool/{distribution}/{component}'
+const DIST = '/dists/{distribution}'
+const LIST = `${DIST}/{component}/{architecture}`
+const BY_HASH = '/by-hash/{algorithm}/{digest}'
+
+const put: FormatRoute = {
+  method: 'PUT',
+  path: `${POOL}/upload`,
+  access: 'write',
+  async handle(shelf, { request, params }) {
+    const distribution = parsePlace(params['distribution'] ?? '')
+    const component = parsePlace(params['component'] ?? '')
+    const upload = await shelf.receive(uploadBody(request))
+    const control = await readDebFile(upload)
+    const { packageName, version, architecture } = control
+    const part = `${component}/${architecture}`
+    await shelf.publish(upload, {
+      ...{ packageName, version, fileName: poolFileName(control), unique: 'file' },
+      compositeKey: `${distribution}|${component}`,
+      indexes: [{ subject: distribution, part, metadata: entryMetadata(control) }],
+    })
+    return { status: 201 }
+  },
+}
+
+const get: FormatRoute = {
+  method: 'GET',
+  path: `${POOL}/{file}`,
+  access: 'read',
+  async handle(shelf, { request, params }) {
+    const asked = readPoolFileName(params['file'] ?? '')
+    const file = asked && (await shelf.findFile(questionOf(params, asked)))
+    if (file === undefined) throw noFile()
+    return shelf.serve(file, request, { contentType: 'application/vnd.debian.binary-package' })
+  },
+}
+
+const remove: FormatRoute = {
+  method: 'DELETE',
+  path: `${POOL}/{name}/{version}/{architecture}`,
+  access: 'write',
+  async handle(shelf, { params }) {
+    const { name = '', version = '', architecture = '' } = params
+    const asked = { packageName: name, version, architecture }
+    if (await shelf.removeFile(questionOf(params, asked))) return { status: 204 }
+    throw noFile()
+  },
+}
+
+function questionOf(params: FormatCall['params'], asked: PoolFile): FileQuestion {
+  const { packageName, version } = asked
+  const compositeKey = `${params['distribution']}|${params['component']}`
+  return { packageName, version, fileName: poolFileName(asked), compositeKey }
+}
+
+function noFile(): Failure {
+  return new Failure('not_found', 'package file does not exist')
+}
+
+/** Armored for people and `signed-by=….asc`; in binary for `signed-by=….gpg`. */
+const keys: readonly FormatRoute[] = [
+  keyRoute('repository.key', async (armored) => armored),
+  keyRoute('repository.gpg', dearmorKey),
+]
+
+function keyRoute(
+  fileName: string,
+  encode: (armored: string) => Promise<string | Uint8Array>,
+): FormatRoute {
+  return {
+    method: 'GET',
+    path: `/${fileName}`,
+    access: 'read',
+    async handle(shelf) {
+      const { publicKey } = await shelf.signingKey()
+      const headers = [
+        ['Content-Type', 'application/pgp-keys'],
+        ['Content-Disposition', `attachment; filename="${fileName}"`],
+      ] as const
+      return { status: 200, headers, body: await encode(publicKey) }
+    },
+  }
+}
+
+/** A file of the index of a distribution as it is now. */
+function indexRoute(path: string, pathOf: (params: FormatCall['params']) => string): FormatRoute {
+  return {
+    method: 'GET',
+    path,
+    access: 'read',
+    async handle(shelf, { request, params }) {
+      const index = await shelf.openIndex(params['distribution'] ?? '')
+      return shelf.serveIndexFile(found(await index?.findFile(pathOf(params))), request, {})
+    },
+  }
+}
+
+/** The same by what it holds, also for a while after it changed. */
+function byHashRoute(path: string): FormatRoute {
+  return {
+    method: 'GET',
+    path: `${path}${BY_HASH}`,
+    access: 'read',
+    async handle(shelf, { request, params }) {
+      const algorithm = (params['algorithm'] ?? '').toLowerCase()
+      const digest = (params['digest'] ?? '').toLowerCase()
+      // The weak ones are no names: others can be made that have the same.
+      if (algorithm !== 'sha256' && algorithm !== 'sha512') throw noIndex()
+      const asked = { algorithm, digest } as const
+      const file = await shelf.findIndexFile(params['distribution'] ?? '', asked)
+      return shelf.serveIndexFile(found(file), request, {})
+    },
+  }
+}
+
+function found(file: IndexFile | undefined): IndexFile {
+  if (file === undefined) throw noIndex()
+  return file
+}
+
+function noIndex(): Failure {
+  return new Failure('not_found', 'not found: there is no such index')
+}
+
+/** apt writes `binary-amd64`; some who read indexes by hand leave out what is the same for all. */
+function listPath({ component = '', architecture = '', file = '' }: FormatCall['params']): string {
+  const path = packagesPath(component, architecture.replace(/^binary-/, ''))
+  return file === 'Packages.gz' ? `${path}.gz` : path
+}
+
+export const DEBIAN: Format = {
+  name: 'debian',
+  routes: [
+    ...[put, get, remove],
+    ...keys,
+    ...['Release', 'InRelease', 'Release.gpg'].map((file) =>
+      indexRoute(`${DIST}/${file}`, () => file),
+    ),
+    ...['Packages', 'Packages.gz'].map((file) =>
+      indexRoute(`${LIST}/${file}`, (params) => listPath({ ...params, file })),
+    ),
+    ...[byHashRoute(DIST), byHashRoute(LIST)],
+  ],
+  index: DISTRIBUTION,
+  refuse: refuseInText,
+}

@@ -1,0 +1,67 @@
+/** What Debian lets packages, versions and places in a repository be called: parse or throw. */
+
+import { Failure } from '../../conf/failures.js'
+
+function refuse(what: string, why: string): Failure {
+  return new Failure('bad_request', `${what} is invalid: ${why}`)
+}
+
+/** The name of a package (Debian policy 5.6.7). Throws `bad_request`. */
+export function parsePackageName(text: string): string {
+  if (/^[a-z0-9][a-z0-9+.-]+$/.test(text)) return text
+  const why = "it has two or more of lower-case letters, digits, '+', '-' and '.'"
+  throw refuse('package name', `${why}, and begins with a letter or digit`)
+}
+
+/** What dpkg keeps an epoch in. */
+const EPOCH_MAX = 2_147_483_647
+
+/** A version, which may have an epoch (Debian policy 5.6.12). Throws `bad_request`. */
+export function parseVersion(text: string): string {
+  const [, epoch = '0', version] =
+    /^(?:(\d{1,10}):)?([A-Za-z0-9][A-Za-z0-9.+~-]*)$/.exec(text) ?? []
+  const isEpoch = String(Number(epoch)) === epoch && Number(epoch) <= EPOCH_MAX
+  if (isEpoch && version !== undefined && !version.endsWith('-')) return text
+  const why = "letters, digits, '.', '+', '~' and '-', with a number and ':' before them or not"
+  throw refuse('package version', why)
+}
+
+/** The architecture of a package (Debian policy 5.6.8). Throws `bad_request`. */
+export function parseArchitecture(text: string): string {
+  const parts = text.split('-')
+  const isOne = !parts.includes('any') && text !== 'source'
+  if (isOne && text.length <= 50 && parts.every((part) => /^[a-z0-9]+$/.test(part))) return text
+  throw refuse('package architecture', "one, in lower-case letters, digits and '-', or 'all'")
+}
+
+const PLACE_CHARACTERS_MAX = 100
+
+/** A distribution or a component: one segment of an address. Throws `bad_request`. */
+export function parsePlace(text: string): string {
+  const isPlain = /^[A-Za-z0-9][A-Za-z0-9.+~_-]*$/.test(text)
+  // That folder of a distribution is taken.
+  if (isPlain && text.length <= PLACE_CHARACTERS_MAX && text !== 'by-hash') return text
+  const why = `up to ${PLACE_CHARACTERS_MAX} letters, digits, '.', '+', '~', '_' and '-'`
+  throw refuse('distribution or component', `${why}, and begins with a letter or digit`)
+}
+
+export interface PoolFile {
+  readonly packageName: string
+  readonly version: string
+  readonly architecture: string
+}
+
+/** What a file is called in the pool. */
+export function poolFileName({ packageName, version, architecture }: PoolFile): string {
+  return `${packageName}_${version}_${architecture}.deb`
+}
+
+/** What a file of that name is, if it can be one: none of the three has a `_`. */
+export function readPoolFileName(fileName: string): PoolFile | undefined {
+  const [, packageName, version, architecture] =
+    /^([^_]+)_([^_]+)_([^_]+)\.deb$/.exec(fileName) ?? []
+  if (packageName === undefined || version === undefined || architecture === undefined) {
+    return undefined
+  }
+  return { packageName, version, architecture }
+}

@@ -1,0 +1,63 @@
+/** The real R, as a user runs it: a home and a library of its own, and nothing from outside. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { temporaryFolder } from './temporary.js'
+
+export interface REnd {
+  readonly exitCode: number | undefined
+  /** What it wrote to its output, without white space around it. */
+  readonly output: string
+  readonly errorText: string
+}
+
+export interface RClient {
+  /** In which programs run, and under which `library` is. */
+  readonly folder: string
+  /** Runs a program, for which a warning is an error; packages go to its own library. */
+  run(program: string): Promise<REnd>
+  /** `R CMD …` */
+  command(...args: readonly string[]): Promise<REnd>
+}
+
+const BOUNDS = { timeoutMs: 300_000, outputBytesMax: 16 << 20 }
+
+/** A user who has installed nothing so far. */
+export async function newRClient(t: Pick<Test, 'teardown'>): Promise<RClient> {
+  const folder = await temporaryFolder(t)
+  const library = join(folder, 'library')
+  const home = join(folder, 'home')
+  for (const path of [library, home]) await mkdir(path)
+  const environment = {
+    ...{ PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: home, LC_ALL: 'C.UTF-8' },
+    ...{ R_LIBS: library, R_LIBS_USER: library, TMPDIR: home },
+  }
+  const run = async (program: string, args: readonly string[]): Promise<REnd> => {
+    const ended = await runToEnd(program, args, { cwd: folder, environment, ...BOUNDS })
+    const { exitCode, output, errorText } = ended
+    return { exitCode, output: output.toString().trim(), errorText }
+  }
+  return {
+    folder,
+    run: (program) => run('Rscript', ['--no-environ', '-e', `options(warn = 2); ${program}`]),
+    command: (...args) => run('R', ['CMD', ...args]),
+  }
+}
+
+/** The package of these files, as `R CMD build` makes one for others. */
+export async function buildRPackage(
+  { folder, command }: RClient,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Buffer> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name, path)), { recursive: true })
+    await writeFile(join(folder, name, path), text)
+  }
+  const { exitCode, output, errorText } = await command('build', name)
+  const [, fileName] = /building ‘(.*)’/.exec(output) ?? []
+  if (exitCode !== 0 || fileName === undefined) throw new Error(`${output} ${errorText}`)
+  return await readFile(join(folder, fileName))
+}

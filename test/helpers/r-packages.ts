@@ -1,0 +1,39 @@
+/** R packages for tests: archives of a DESCRIPTION and a few files, always of the same bytes. */
+
+import { gzipSync } from 'node:zlib'
+import { tarOf } from './tar-bytes.js'
+import { handMadeZip } from './zips.js'
+
+export interface RPackageOptions {
+  /** What is in the folder besides, by path. */
+  readonly files?: Readonly<Record<string, string>>
+  /** The folder of the archive; by default the name of the package. */
+  readonly folder?: string
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** A DESCRIPTION of these fields, as they stand. */
+export function descriptionOf(fields: Fields): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`)
+  return lines.join('')
+}
+
+/** A package as `.tar.gz`; a text for `fields` is its DESCRIPTION as it stands. */
+export function rTarGz(fields: Fields | string, options: RPackageOptions = {}): Buffer {
+  const pieces = filesOf(fields, options).map(([path, body]) => ({ path, body }))
+  return gzipSync(tarOf(pieces))
+}
+
+/** The same as `.zip`. */
+export function rZip(fields: Fields | string, options: RPackageOptions = {}): Buffer {
+  const entries = filesOf(fields, options).map(([path, content]) => ({ path, content }))
+  return handMadeZip(entries)
+}
+
+function filesOf(fields: Fields | string, { files = {}, folder }: RPackageOptions) {
+  const text = typeof fields === 'string' ? fields : descriptionOf(fields)
+  const own = typeof fields === 'string' ? 'toy' : (fields['Package'] ?? 'toy')
+  const all = { DESCRIPTION: text, NAMESPACE: '', ...files }
+  return Object.entries(all).map(([path, body]) => [`${folder ?? own}/${path}`, body] as const)
+}

@@ -1,0 +1,211 @@
+/** Debian machines install from here: packages sent by curl, fetched by the real apt and dpkg. */
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
+import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
+import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+interface Sending extends DebToBuild {
+  /** Distribution and component. */
+  readonly place: string
+}
+
+interface Repository {
+  readonly url: string
+  readonly key: Buffer
+  /** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
+  send(deb: Sending): Promise<void>
+  /** A root with that key and those sources; `URL` and `KEY` stand for what they are. */
+  root(options: Omit<AptOptions, 'key'> & { readonly key?: Uint8Array }): Promise<AptRoot>
+}
+
+async function openRepository(t: Test, house: PackageHouse, owner = 'ada'): Promise<Repository> {
+  const { name, token } = house.ada
+  const url = `${house.url}/api/packages/${owner}/debian`
+  const headers = { authorization: `token ${token}` }
+  const key = Buffer.from(await (await fetch(`${url}/repository.key`, { headers })).arrayBuffer())
+  return {
+    ...{ url, key },
+    async send({ place, ...deb }) {
+      const folder = await temporaryFolder(t)
+      await writeFile(join(folder, 'x.deb'), await buildDeb(t, deb))
+      const user = ['--user', `${name}:${token}`]
+      const to = ['--upload-file', 'x.deb', `${url}/pool/${place}/upload`]
+      const { output } = await runToEnd('curl', ['-s', '-w', '%{http_code}', ...user, ...to], {
+        ...{ cwd: folder, environment: {}, timeoutMs: 60_000, outputBytesMax: 65_536 },
+      })
+      t.equal(output.toString(), '201', `${deb.fields['Package']} goes to ${place}`)
+    },
+    root: (options) =>
+      newAptRoot(t, {
+        key,
+        ...options,
+        sources: options.sources.map((line) => line.replaceAll('URL', url)),
+      }),
+  }
+}
+
+async function succeeds(t: Test, root: AptRoot, ...args: readonly string[]): Promise<string> {
+  const { exitCode, output } = await root.get(...args)
+  t.equal(exitCode, 0, `apt-get ${args.join(' ')}\n${output}`)
+  t.notMatch(output, /^[WE]:/m, `apt-get ${args[0]} has nothing to complain of`)
+  return output
+}
+
+/** What did not change is not fetched again by who has it with its date, which is told late. */
+async function isHitAtLast(t: Test, { url, root }: Repository): Promise<void> {
+  const isDated = async () =>
+    (await fetch(`${url}/dists/bookworm/InRelease`)).headers.has('last-modified')
+  for (let tries = 0; tries < 120 && !(await isDated()); tries += 1) await sleep(500)
+  const apt = await root({ sources: ['deb [signed-by=KEY] URL bookworm main'] })
+  await succeeds(t, apt, 'update')
+  t.match(await succeeds(t, apt, 'update'), /^Hit:1 /m)
+}
+
+await forEachPackageHouse(
+  t,
+  'what was just published is installed, and upgraded',
+  async (t, house) => {
+    const repository = await openRepository(t, house)
+    const { send, root } = repository
+    const versions = ['1.0-1', '1:0.9~rc1+dfsg-1', '1:0.9+b1']
+    for (const [at, Version] of versions.entries()) {
+      const fields = { Package: 'g++-tool', Version, Depends: 'tool-data' }
+      const packing = (['gzip', 'xz', 'zstd'] as const)[at] ?? 'none'
+      await send({ place: 'bookworm/main', fields, packing, files: { 'opt/tool': Version } })
+    }
+    const data = { Package: 'tool-data', Architecture: 'all' }
+    await send({ place: 'bookworm/main', fields: data, packing: 'none' })
+    const apt = await root({ sources: ['deb [signed-by=KEY] URL bookworm main'] })
+    await succeeds(t, apt, 'update')
+    const policy = (await apt.cache('policy', 'g++-tool')).output
+    for (const version of versions) t.match(policy, ` ${version} 500\n`, 'all versions are listed')
+    for (const version of versions.slice(0, 2)) {
+      await succeeds(t, apt, 'install', '-y', `g++-tool=${version}`)
+      t.strictSame(await apt.installed(), { 'g++-tool': version, 'tool-data': '1.0' })
+      t.equal(await readFile(join(apt.folder, 'opt/tool'), 'utf8'), version)
+    }
+    await succeeds(t, apt, 'upgrade', '-y')
+    t.equal((await apt.installed())['g++-tool'], '1:0.9+b1', 'the newest of all')
+    for (const Version of ['2:1', '2:2', '2:3']) {
+      await send({ place: 'bookworm/main', fields: { Package: 'g++-tool', Version } })
+      await succeeds(t, apt, 'update')
+      await succeeds(t, apt, 'upgrade', '-y')
+      t.equal((await apt.installed())['g++-tool'], Version, 'as soon as it is published')
+    }
+    await isHitAtLast(t, repository)
+  },
+)
+
+await forEachPackageHouse(t, 'distributions and components are apart', async (t, house) => {
+  const { send, root } = await openRepository(t, house)
+  const wanted = {
+    'stable/main': { Package: 'both', Version: '1.0' },
+    'testing/main': { Package: 'both', Version: '2.0' },
+    'stable/contrib': { Package: 'extra', Version: '3.0', Architecture: 'all' },
+    'testing/contrib': { Package: 'foreign', Version: '4.0', Architecture: 'arm64' },
+  }
+  for (const [place, fields] of Object.entries(wanted)) await send({ place, fields })
+  const apt = await root({
+    sources: [
+      'deb [signed-by=KEY] URL stable main contrib',
+      'deb [signed-by=KEY] URL testing main contrib',
+    ],
+  })
+  await succeeds(t, apt, 'update')
+  const known = (await apt.cache('madison', 'both', 'extra', 'foreign')).output
+  const lines = known.split('\n').filter((line) => line.includes('|'))
+  t.strictSame(
+    lines
+      .map((line) =>
+        line
+          .replace(/\s+/g, ' ')
+          .replace(/http\S+/, 'URL')
+          .trim(),
+      )
+      .sort(),
+    [
+      'both | 1.0 | URL stable/main amd64 Packages',
+      'both | 2.0 | URL testing/main amd64 Packages',
+      'extra | 3.0 | URL stable/contrib all Packages',
+    ],
+  )
+  await succeeds(t, apt, 'install', '-y', 'both/stable', 'extra')
+  t.strictSame(await apt.installed(), { both: '1.0', extra: '3.0' })
+  await succeeds(t, apt, 'install', '-y', '-t', 'testing', 'both')
+  t.equal((await apt.installed())['both'], '2.0')
+  t.match((await apt.get('install', '-y', 'foreign')).output, /Unable to locate package foreign/)
+})
+
+await forEachPackageHouse(t, 'a private owner lets in who has credentials', async (t, house) => {
+  const { api, name, token } = house.ada
+  const visibility = { username: 'guild', visibility: 'private' }
+  t.equal((await api('POST', '/orgs', visibility)).status, 201)
+  const { send, root, url } = await openRepository(t, house, 'guild')
+  await send({ place: 'bookworm/main', fields: { Package: 'secret' }, files: { 'opt/x': 'x' } })
+  const plain = 'deb [signed-by=KEY] URL bookworm main'
+  const { origin } = new URL(url)
+  const ways: Readonly<Record<string, Omit<AptOptions, 'key'>>> = {
+    'auth.conf.d': {
+      sources: [plain],
+      auth: `machine ${origin} login ${name} password ${token}\n`,
+    },
+    'the address': { sources: [plain.replace('URL', url.replace('//', `//${name}:${token}@`))] },
+    'the address, a token alone': {
+      sources: [plain.replace('URL', url.replace('//', `//${token}:@`))],
+    },
+  }
+  for (const [what, options] of Object.entries(ways)) {
+    const apt = await root(options)
+    await succeeds(t, apt, 'update')
+    await succeeds(t, apt, 'install', '-y', 'secret')
+    t.strictSame(await apt.installed(), { secret: '1.0' }, what)
+  }
+  const stranger = await root({ sources: [plain] })
+  const refused = await stranger.get('update')
+  t.not(refused.exitCode, 0)
+  t.match(refused.output, /401 +Unauthorized/)
+})
+
+await forEachPackageHouse(t, 'apt believes nobody but the owner', async (t, house) => {
+  const { send, root, key, url } = await openRepository(t, house)
+  await send({ place: 'signed/main', fields: { Package: 'tool', Version: '5' } })
+  const sources = ['deb [signed-by=KEY] URL signed main']
+  const binary = await fetch(`${url}/repository.gpg`)
+  const apt = await root({ sources, key: new Uint8Array(await binary.arrayBuffer()) })
+  await succeeds(t, apt, 'update')
+  const eve = await openRepository(t, house, (await house.addUser(`eve-${house.port}`)).name)
+  t.notOk(eve.key.equals(key), 'each owner has a key')
+  const wrong = await root({ sources, key: eve.key })
+  const refused = await wrong.get('update')
+  t.not(refused.exitCode, 0)
+  t.match(refused.output, /NO_PUBKEY/)
+})
+
+await forEachPackageHouse(t, 'an update that is under way is not disturbed', async (t, house) => {
+  const { send, root, url } = await openRepository(t, house)
+  const place = 'moving/main'
+  await send({ place, fields: { Package: 'tool', Version: '1' } })
+  const release = await (await fetch(`${url}/dists/moving/InRelease`)).text()
+  const [, digest = ''] =
+    /^ ([0-9a-f]{128}) \d+ main\/binary-amd64\/Packages\.gz$/m.exec(release) ?? []
+  const apt = await root({ sources: ['deb [signed-by=KEY] URL moving main'] })
+  let isDone = false
+  const sending = (async () => {
+    for (let version = 2; version < 12; version += 1) {
+      await send({ place, fields: { Package: 'tool', Version: `${version}` } })
+    }
+    isDone = true
+  })()
+  while (!isDone) await succeeds(t, apt, 'update')
+  await sending
+  await succeeds(t, apt, 'update')
+  t.match((await apt.cache('policy', 'tool')).output, /Candidate: 11\n/)
+  const old = await fetch(`${url}/dists/moving/main/binary-amd64/by-hash/SHA512/${digest}`)
+  t.equal(old.status, 200, 'the list of the first Release can still be had')
+})

@@ -1,0 +1,90 @@
+/** Each architecture has an index of its own packages and of those for all. */
+
+import t, { type Test } from 'tap'
+import { INDEX_MAKER } from '../../../registry/alpine/indexes.js'
+import { makeSigningKey } from '../../../registry/alpine/signing-key.js'
+import type { IndexEntry } from '../../../registry/format.js'
+import { readIndex } from '../../helpers/apks.js'
+import { buildIndex, indexEntry } from '../../helpers/index-inputs.js'
+
+const key = makeSigningKey('ada')
+const ALPINE = [
+  'aarch64',
+  'armhf',
+  'armv7',
+  'loongarch64',
+  'ppc64le',
+  'riscv64',
+  's390x',
+  'x86',
+  'x86_64',
+]
+
+/** Which packages of which architecture are in each index. */
+async function build(t: Test, entries: readonly IndexEntry[]) {
+  const files = await buildIndex(INDEX_MAKER, entries, () => key)
+  const indexes: Record<string, readonly string[]> = {}
+  for (const [path, bytes] of Object.entries(files)) {
+    const { text } = await readIndex(t, bytes)
+    indexes[path] = text.split('\n').flatMap((line) => (/^[PACV]:/.test(line) ? [line] : []))
+  }
+  return indexes
+}
+
+t.test('an architecture has its own packages, in the order of their uploads', async (t) => {
+  const entries = [
+    indexEntry({ packageName: 'b' }),
+    indexEntry({ packageName: 'c', part: 'armv7' }),
+    indexEntry({ packageName: 'a' }),
+  ]
+  t.strictSame(await build(t, entries), {
+    'armv7/APKINDEX.tar.gz': ['C:Q1x=', 'P:c', 'V:1.0-r0', 'A:armv7'],
+    'x86_64/APKINDEX.tar.gz': [
+      ...['C:Q1x=', 'P:b', 'V:1.0-r0', 'A:x86_64'],
+      ...['C:Q1x=', 'P:a', 'V:1.0-r0', 'A:x86_64'],
+    ],
+  })
+})
+
+t.test('what is for all is in every index, as if it were for that one', async (t) => {
+  const entries = [
+    indexEntry({ packageName: 'all', part: 'noarch' }),
+    indexEntry({ packageName: 'own', part: 'my_arch' }),
+  ]
+  const indexes = await build(t, entries)
+  const paths = [...ALPINE, 'my_arch', 'noarch'].sort().map((arch) => `${arch}/APKINDEX.tar.gz`)
+  t.strictSame(Object.keys(indexes), paths)
+  for (const arch of [...ALPINE, 'noarch']) {
+    const wanted = ['C:Q1x=', 'P:all', 'V:1.0-r0', `A:${arch}`]
+    t.strictSame(indexes[`${arch}/APKINDEX.tar.gz`], wanted, arch)
+  }
+  t.strictSame(indexes['my_arch/APKINDEX.tar.gz'], [
+    ...['C:Q1x=', 'P:own', 'V:1.0-r0', 'A:my_arch'],
+    ...['C:Q1x=', 'P:all', 'V:1.0-r0', 'A:my_arch'],
+  ])
+})
+
+t.test('of two files of one name the one is listed that is served', async (t) => {
+  const both = { packageName: 'both', version: '1.0' }
+  const entries = [
+    indexEntry({ ...both, part: 'noarch', metadata: { C: 'Q1all=' } }),
+    indexEntry({ ...both, part: 'x86', metadata: { C: 'Q1own=' } }),
+    indexEntry({ ...both, version: '1.1', part: 'noarch', metadata: { C: 'Q1new=' } }),
+  ]
+  const indexes = await build(t, entries)
+  t.strictSame(indexes['x86/APKINDEX.tar.gz'], [
+    ...['C:Q1own=', 'P:both', 'V:1.0', 'A:x86'],
+    ...['C:Q1new=', 'P:both', 'V:1.1', 'A:x86'],
+  ])
+  t.strictSame(indexes['noarch/APKINDEX.tar.gz'], [
+    ...['C:Q1all=', 'P:both', 'V:1.0', 'A:noarch'],
+    ...['C:Q1new=', 'P:both', 'V:1.1', 'A:noarch'],
+  ])
+})
+
+t.test('of nothing nothing is made, and nobody needs a key', async (t) => {
+  const noKey = async () => {
+    throw new Error('a key was asked for')
+  }
+  t.strictSame(await buildIndex(INDEX_MAKER, [], noKey), {})
+})

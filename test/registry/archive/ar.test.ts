@@ -1,0 +1,90 @@
+/** Ar archives are read as the programs of the world write them, and odd ones are refused. */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { listArMembers } from '../../../registry/archive/ar.js'
+import { sourceOf } from '../../helpers/byte-sources.js'
+import { arOf } from '../../helpers/debs.js'
+
+const refused = (message: RegExp) => ({ failure: 'bad_request', message })
+const DAMAGED = refused(/ar archive is damaged or cut off/)
+
+const list = (archive: Buffer, membersMax = 10) => listArMembers(sourceOf(archive), membersMax)
+
+async function contentsOf(archive: Buffer): Promise<Record<string, string>> {
+  const members = await list(archive)
+  return Object.fromEntries(
+    members.map(({ name, start, bytes }) => [
+      name,
+      archive.subarray(start, start + bytes).toString(),
+    ]),
+  )
+}
+
+t.test('members of even and odd sizes are found, and none', async (t) => {
+  const texts = { even: '12', odd: '123', empty: '', last: 'x' }
+  const pieces = Object.entries(texts).map(([name, text]) => ({ name, body: Buffer.from(text) }))
+  t.strictSame(await contentsOf(arOf(pieces)), texts)
+  t.strictSame(await contentsOf(arOf(pieces).subarray(0, -1)), texts, 'the last is not filled up')
+  t.strictSame(await contentsOf(arOf([])), {})
+})
+
+t.test('what ar itself wrote is read, with its slashes after names', async (t) => {
+  const folder = t.testdir({ 'debian-binary': '2.0\n', 'control.tar.gz': 'odd', 'a b': 'x' })
+  const names = ['debian-binary', 'control.tar.gz', 'a b']
+  execFileSync('ar', ['rcS', join(folder, 'x.a'), ...names.map((name) => join(folder, name))])
+  const archive = readFileSync(join(folder, 'x.a'))
+  t.match(archive.toString(), 'control.tar.gz/')
+  const contents = { 'debian-binary': '2.0\n', 'control.tar.gz': 'odd', 'a b': 'x' }
+  t.strictSame(await contentsOf(archive), contents)
+})
+
+t.test('what dpkg-deb wrote is read', async (t) => {
+  const folder = t.testdir({ package: { DEBIAN: {} } })
+  const control = 'Package: x1\nVersion: 1\nArchitecture: all\nMaintainer: A\nDescription: d\n'
+  writeFileSync(join(folder, 'package/DEBIAN/control'), control)
+  execFileSync('dpkg-deb', ['-Znone', '--build', join(folder, 'package'), join(folder, 'x.deb')])
+  const members = await list(readFileSync(join(folder, 'x.deb')))
+  t.strictSame(
+    members.map(({ name }) => name),
+    ['debian-binary', 'control.tar', 'data.tar'],
+  )
+})
+
+t.test('the tables of ar, whose names are slashes, keep them', async (t) => {
+  const members = await list(arOf([{ name: '/' }, { name: '//' }, { name: 'a/' }, { name: 'b' }]))
+  t.strictSame(
+    members.map(({ name }) => name),
+    ['/', '//', 'a', 'b'],
+  )
+})
+
+t.test('what is no archive, damaged or cut off is refused', async (t) => {
+  for (const text of ['', '!<arch>', '<html>', '!<thin>\n']) {
+    await t.rejects(list(Buffer.from(text)), refused(/not an ar archive/), text)
+  }
+  const good = arOf([{ name: 'a', body: Buffer.from('12') }])
+  for (let bytes = 9; bytes < good.length; bytes += 1) {
+    await t.rejects(list(good.subarray(0, bytes)), DAMAGED, `${bytes} bytes`)
+  }
+  const body = Buffer.from('12')
+  for (const size of ['-1', '+2', '0x2', '2 2', ' 2', '', '2.0', '9999999999', '3', '2e0', '２']) {
+    await t.rejects(list(arOf([{ name: 'a', body, size }])), DAMAGED, `the size ${size}`)
+  }
+  const mark = Buffer.from(good)
+  mark[8 + 58] = 0x20
+  await t.rejects(list(mark), DAMAGED, 'no mark at the end of a header')
+})
+
+t.test('a size that is too small leaves no header where the next should be', async (t) => {
+  const archive = arOf([{ name: 'a', body: Buffer.from('1234'), size: '2' }, { name: 'b' }])
+  await t.rejects(list(archive), DAMAGED)
+})
+
+t.test('there are no more members than the reader allows', async (t) => {
+  const archive = arOf(Array.from({ length: 3 }, (_, at) => ({ name: `${at}` })))
+  t.equal((await list(archive, 3)).length, 3)
+  await t.rejects(list(archive, 2), refused(/more than 2 members/))
+})

@@ -1,0 +1,88 @@
+/** Xz is unpacked as xz packed it, and neither damage nor bombs get through. */
+
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { unxz } from '../../../registry/archive/unxz.js'
+import { collect } from '../../helpers/byte-chunks.js'
+import { pack as packAs } from '../../helpers/debs.js'
+
+const MIB = 1 << 20
+const refused = (message: RegExp) => ({ failure: 'bad_request', message })
+const DAMAGED = refused(/xz data is damaged, cut off/)
+const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
+
+const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.xz', ...args)
+
+t.test('what was packed comes out, whatever it is and however it was packed', async (t) => {
+  const texts = { nothing: Buffer.alloc(0), one: Buffer.from('x'), TEXT, noise: randomBytes(MIB) }
+  for (const [name, text] of Object.entries(texts)) {
+    for (const args of [['-0'], ['-9'], ['-T2', '--block-size=10000'], ['--check=crc32']]) {
+      const unpacked = await collect(unxz(pack(text, ...args), text.length))
+      t.ok(unpacked.equals(text), `${name} ${args.join(' ')}`)
+    }
+  }
+  const streams = Buffer.concat([pack(TEXT.subarray(0, 7)), pack(TEXT.subarray(7), '-1')])
+  t.ok((await collect(unxz(streams, TEXT.length))).equals(TEXT))
+})
+
+t.test('several at once are all unpacked, one after the other', async (t) => {
+  const texts = Array.from({ length: 20 }, (_, at) => Buffer.from(`text ${at}\n`.repeat(20_000)))
+  const all = await Promise.all(texts.map((text) => collect(unxz(pack(text), text.length))))
+  t.ok(all.every((unpacked, at) => unpacked.equals(texts[at] ?? Buffer.alloc(0))))
+})
+
+t.test('damaged and cut off data is refused wherever it is', async (t) => {
+  const packed = pack(Buffer.from('a package, and then another one'))
+  for (let bytes = 0; bytes < packed.length; bytes += 1) {
+    await t.rejects(collect(unxz(packed.subarray(0, bytes), MIB)), DAMAGED, `${bytes} bytes`)
+    const damaged = Buffer.from(packed)
+    damaged[bytes] = (damaged[bytes] ?? 0) ^ 0x55
+    await t.rejects(collect(unxz(damaged, MIB)), DAMAGED, `byte ${bytes}`)
+  }
+  await t.rejects(collect(unxz(Buffer.concat([packed, Buffer.from('text')]), MIB)), DAMAGED)
+})
+
+t.test('no more comes out than the reader allows', async (t) => {
+  const limit = TEXT.length - 1
+  await t.rejects(collect(unxz(pack(TEXT), limit)), refused(/holds more than 279999/))
+  const piece = pack(Buffer.alloc(1 << 26))
+  const bomb = Buffer.concat(Array.from({ length: 16 }, () => piece))
+  const before = process.memoryUsage().rss
+  await t.rejects(collect(unxz(bomb, 16 * MIB)), refused(/holds more than/))
+  t.ok(process.memoryUsage().rss - before < 64 * MIB)
+})
+
+t.test('a dictionary of gigabytes is refused, and memory not taken for one', async (t) => {
+  const before = process.memoryUsage().rss
+  for (let count = 0; count < 10; count += 1) {
+    t.ok((await collect(unxz(pack(TEXT, '-9'), TEXT.length))).equals(TEXT), 'of 64 MiB')
+  }
+  for (const size of ['96MiB', '512MiB', '1536MiB']) {
+    await t.rejects(collect(unxz(pack(TEXT, `--lzma2=dict=${size}`), MIB)), DAMAGED, size)
+  }
+  // The header says so much, which no program packs with: 4 GiB, and its checksum is right.
+  const huge = Buffer.from(pack(TEXT, '-T1'))
+  huge[16] = 40
+  huge.writeUInt32LE(crc32(huge.subarray(12, 20)), 20)
+  await t.rejects(collect(unxz(huge, MIB)), DAMAGED, '4 GiB')
+  t.ok(process.memoryUsage().rss - before < 64 * MIB)
+})
+
+t.test('a reader who leaves early stands in nobody else’s way', async (t) => {
+  const packed = pack(Buffer.alloc(1 << 24))
+  const leave = async () => {
+    for await (const _ of unxz(packed, 1 << 24)) break
+  }
+  await Promise.all([leave(), leave(), collect(unxz(pack(TEXT), TEXT.length)), leave()])
+  t.ok((await collect(unxz(pack(TEXT), TEXT.length))).equals(TEXT))
+})
+
+/** As in the headers of xz (ISO 3309). */
+function crc32(bytes: Uint8Array): number {
+  let sum = 0xffffffff
+  for (const byte of bytes) {
+    sum ^= byte
+    for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0)
+  }
+  return ~sum >>> 0
+}

@@ -1,0 +1,68 @@
+/** Zstd is unpacked as zstd packed it, and what would cost too much is refused in time. */
+
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { unzstd } from '../../../registry/archive/unzstd.js'
+import { collect } from '../../helpers/byte-chunks.js'
+import { pack as packAs } from '../../helpers/debs.js'
+import { busyZstdFrame, zstdFrameOfBlocks } from '../../helpers/zstd-frames.js'
+
+const MIB = 1 << 20
+const refused = (message: RegExp) => ({ failure: 'bad_request', message })
+const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
+
+const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.zst', ...args)
+
+t.test('what was packed comes out, whatever it is and however it was packed', async (t) => {
+  const texts = {
+    ...{ nothing: Buffer.alloc(0), one: Buffer.from('x'), TEXT, noise: randomBytes(MIB) },
+    both: Buffer.concat([TEXT, randomBytes(300_000), TEXT, Buffer.alloc(300_000), TEXT]),
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    for (const args of [['-1'], ['-19'], ['--ultra', '-22'], ['--no-check'], ['--fast=9']]) {
+      const unpacked = await collect(unzstd(pack(text, ...args), 4 * MIB))
+      t.ok(unpacked.equals(text), `${name} ${args.join(' ')}`)
+    }
+    const sized = pack(text, `--stream-size=${text.length}`)
+    t.ok((await collect(unzstd(sized, text.length))).equals(text), `${name}, its size said`)
+  }
+})
+
+t.test('damaged and cut off data is refused, or comes out as something that small', async (t) => {
+  const packed = pack(Buffer.from('a package, and then another one. '.repeat(30)))
+  for (let bytes = 0; bytes < packed.length; bytes += 1) {
+    const cut = packed.subarray(0, bytes)
+    await t.rejects(collect(unzstd(cut, MIB)), refused(/zstd data is/), `${bytes} bytes`)
+    const damaged = Buffer.from(packed)
+    damaged[bytes] = (damaged[bytes] ?? 0) ^ 0x55
+    const unpacked = await collect(unzstd(damaged, MIB)).catch((error) => error)
+    if (!Buffer.isBuffer(unpacked)) t.equal(unpacked.failure, 'bad_request', `byte ${bytes}`)
+  }
+})
+
+t.test('no more comes out than the reader allows', async (t) => {
+  const limit = TEXT.length - 1
+  await t.rejects(collect(unzstd(pack(TEXT), limit)), refused(/holds more than 279999/))
+  const sized = pack(TEXT, `--stream-size=${TEXT.length}`)
+  await t.rejects(collect(unzstd(sized, limit)), refused(/holds more than 279999/))
+  const bomb = pack(Buffer.alloc(1 << 28), '-19')
+  const before = process.memoryUsage().rss
+  await t.rejects(collect(unzstd(bomb, 16 * MIB)), refused(/holds more than/))
+  t.ok(process.memoryUsage().rss - before < 64 * MIB)
+})
+
+t.test('the largest window that zstd takes by itself costs no more than the bound', async (t) => {
+  const packed = pack(TEXT, '--ultra', '-22', '--long=27')
+  const before = process.memoryUsage().rss
+  t.ok((await collect(unzstd(packed, 16 * MIB))).equals(TEXT))
+  t.ok(process.memoryUsage().rss - before < 64 * MIB)
+})
+
+t.test('a block that would keep the library busy for minutes is cut off', async (t) => {
+  await t.rejects(collect(unzstd(busyZstdFrame(), 16 * MIB)), refused(/takes too long/))
+})
+
+t.test('so are many that take a moment each: the window is moved for every one', async (t) => {
+  const frame = zstdFrameOfBlocks(32_000, 500)
+  await t.rejects(collect(unzstd(frame, 16 * MIB)), refused(/takes too long/))
+})

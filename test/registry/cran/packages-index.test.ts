@@ -1,0 +1,142 @@
+/** The index tells R of each package its highest version, as R's own tools would. */
+
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { parseDescription } from '../../../registry/cran/description.js'
+import { PACKAGES_INDEX } from '../../../registry/cran/packages-index.js'
+import type { IndexEntry } from '../../../registry/format.js'
+import { isExpected } from '../../helpers/expected.js'
+import { descriptionOf, rTarGz } from '../../helpers/r-packages.js'
+import { askR } from '../../helpers/real-r.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+interface Published {
+  readonly fields: Readonly<Record<string, string>>
+  readonly archive: Buffer
+  readonly entry: IndexEntry
+}
+
+function publish(fields: Readonly<Record<string, string>>, own: Record<string, string> = {}) {
+  const archive = rTarGz(fields)
+  const description = parseDescription(Buffer.from(descriptionOf(fields)))
+  const { packageName, version } = description
+  const digests = { md5: createHash('md5').update(archive).digest('hex') }
+  const file = {
+    ...{ id: 1, name: `${packageName}_${version}.tar.gz`, compositeKey: '', blobKey: 'k' },
+    ...{ bytes: archive.length, createdAtMs: 0, downloads: 0 },
+    digests: { ...digests, sha1: '', sha256: '', sha512: '' },
+  }
+  const metadata = JSON.parse(JSON.stringify({ ...description.fields, ...own }))
+  const entry: IndexEntry = { part: packageName, metadata, packageName, version, file }
+  return { fields, archive, entry } satisfies Published
+}
+
+/** The files of an index of these, in the order of their publication. */
+async function build(entries: readonly IndexEntry[]): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>()
+  const input = {
+    ...{ subject: 'src', changedAtMs: 0, parts: async () => [] },
+    signingKey: async () => ({ privateKey: '', publicKey: '' }),
+    async *entries() {
+      yield* entries
+    },
+  }
+  await PACKAGES_INDEX.build(input, {
+    async write(path, chunks) {
+      if (!(chunks instanceof Uint8Array)) throw new Error('in one piece, so far')
+      files.set(path, Buffer.from(chunks))
+      return { path, bytes: 0, digests: { md5: '', sha1: '', sha256: '', sha512: '' } }
+    },
+  })
+  return files
+}
+
+const ALL: readonly Published[] = [
+  publish({
+    ...{ Package: 'zoo', Version: '1.9', Title: 'Zoo', License: 'GPL-3 |\n    file LICENSE' },
+    ...{ Depends: 'R (>= 3.5),\n  methods', Imports: 'tidytoy (>= 0.3-1)', NeedsCompilation: 'no' },
+  }),
+  publish({ Package: 'zoo', Version: '1.10', License: 'GPL-3', Suggests: 'utils' }),
+  publish({ Package: 'zoo', Version: '1.2', License: 'MIT' }),
+  publish({
+    ...{ Package: 'tidytoy', Version: '0.3-1', Priority: 'contrib', License: 'GPL-3' },
+    ...{ License_is_FOSS: 'yes', License_restricts_use: 'no', OS_type: 'unix', Archs: 'x64' },
+    ...{ Depends: 'R (>= 4.1)', Imports: 'stats, utils', LinkingTo: 'Rcpp' },
+    ...{ Enhances: 'lattice', Suggests: 'knitr (>= 1.0)', NeedsCompilation: 'yes' },
+  }),
+  publish({ Package: 'Alpha', Version: '1.0', License: 'GPL-2' }),
+]
+
+t.test('the files are those under review', async (t) => {
+  // What a compressor makes of an archive is not the same everywhere.
+  const entries = ALL.map(({ entry: { file, ...entry } }) => {
+    const md5 = createHash('md5').update(file.name).digest('hex')
+    return { ...entry, file: { ...file, digests: { ...file.digests, md5 } } }
+  })
+  const files = await build(entries)
+  t.strictSame([...files.keys()], ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'])
+  const text = files.get('PACKAGES')?.toString() ?? ''
+  t.ok(gunzipSync(files.get('PACKAGES.gz') ?? '').equals(Buffer.from(text)))
+  isExpected(t, text.split('\n'), 'cran-packages')
+  t.strictSame(await build(entries), files, 'the same from the same')
+})
+
+/** `package|field|value` for all that a file of an index holds. */
+const SHOW = `
+  show <- function(db) for (row in order(db[, 'Package'])) for (field in sort(colnames(db)))
+    if (!is.na(db[row, field]))
+      cat(db[row, 'Package'], field, gsub('[[:space:]]+', ' ', db[row, field]), sep = '|', fill = 9999)`
+
+async function repository(t: Test, files: ReadonlyMap<string, Buffer>): Promise<string> {
+  const folder = await temporaryFolder(t)
+  for (const [path, bytes] of files) await writeFile(join(folder, path), bytes)
+  return folder
+}
+
+t.test('R reads the same from each of them, and what its own tools write', async (t) => {
+  const folder = await repository(t, await build(ALL.map(({ entry }) => entry)))
+  const own = askR(`${SHOW}; show(read.dcf('PACKAGES'))`, '', folder)
+  t.strictSame(askR(`${SHOW}; show(read.dcf('PACKAGES.gz'))`, '', folder), own)
+  t.strictSame(askR(`${SHOW}; show(readRDS('PACKAGES.rds'))`, '', folder), own)
+
+  const archives = await temporaryFolder(t)
+  for (const { archive, entry } of ALL) await writeFile(join(archives, entry.file.name), archive)
+  const write = `suppressMessages(tools::write_PACKAGES('.', type = 'source'))`
+  const theirs = askR(`${write}; ${SHOW}; show(read.dcf('PACKAGES'))`, '', archives)
+  t.strictSame(theirs, own, 'field by field')
+})
+
+t.test('R takes a repository of these files as it is', async (t) => {
+  const files = await build(ALL.map(({ entry }) => entry))
+  for (const kind of ['PACKAGES', 'PACKAGES.rds']) {
+    const bytes = new Map([...files].filter(([path]) => path === 'PACKAGES' || path === kind))
+    const folder = await repository(t, bytes)
+    const program = `
+      options(warn = 2)
+      db <- available.packages('file://${folder}')
+      cat(rownames(db), db[, 'Version'], db['tidytoy', 'NeedsCompilation'], db[, 'File'], '\\n')`
+    const wanted = ['Alpha tidytoy zoo 1.0 0.3-1 1.10 yes NA NA NA ']
+    t.strictSame(askR(program), wanted, kind)
+  }
+})
+
+t.test('of versions that are the same to R the last one is told', async (t) => {
+  const versions = ['1.0', '1.0.0', '1.0-0', '0.9']
+  const entries = versions.map((Version) => publish({ Package: 'toy', Version }).entry)
+  const told = async (all: readonly IndexEntry[]) =>
+    /^Version: (.*)$/m.exec((await build(all)).get('PACKAGES')?.toString() ?? '')?.[1]
+  t.equal(await told(entries), '1.0-0')
+  t.equal(await told(entries.toReversed()), '1.0')
+})
+
+t.test('a file of an unusual name is told by it', async (t) => {
+  const { entry } = publish({ Package: 'toy', Version: '1.0' }, { File: 'toy_1.0.zip' })
+  t.match((await build([entry])).get('PACKAGES')?.toString(), /\nFile: toy_1\.0\.zip\n$/)
+})
+
+t.test('nothing is written of nothing', async (t) => {
+  t.strictSame([...(await build([]))], [])
+})

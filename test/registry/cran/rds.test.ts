@@ -1,0 +1,45 @@
+/** A table is what R itself would have written, byte for byte. */
+
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { serializeTable, type Table } from '../../../registry/cran/rds.js'
+import { askR } from '../../helpers/real-r.js'
+
+const TABLE: Table = {
+  columns: ['Package', 'Version', 'Depends'],
+  rows: [
+    ['toy', '1.0', undefined],
+    ['zoo', '0.3-1', 'R (>= 3.5), methods'],
+    ['empty', '', undefined],
+    ['long', '1.0', 'x'.repeat(70_000)],
+  ],
+}
+
+/** Where the header says which version of R wrote it. */
+const WRITER = { start: 6, end: 10 }
+
+t.test('the bytes are those of saveRDS', async (t) => {
+  const program = `
+    table <- matrix(c('toy', 'zoo', 'empty', 'long', '1.0', '0.3-1', '', '1.0',
+      NA, 'R (>= 3.5), methods', NA, strrep('x', 70000)), nrow = 4,
+      dimnames = list(NULL, c('Package', 'Version', 'Depends')))
+    path <- tempfile()
+    saveRDS(table, path, version = 2, compress = FALSE)
+    cat(paste(readBin(path, 'raw', 1e6), collapse = ''), '\\n', sep = '')`
+  const [hex = ''] = askR(program)
+  const [own, wanted] = [serializeTable(TABLE), Buffer.from(hex, 'hex')]
+  for (const bytes of [own, wanted]) bytes.fill(0, WRITER.start, WRITER.end)
+  t.ok(own.equals(wanted), 'as R writes it')
+})
+
+t.test('R reads it compressed', async (t) => {
+  const program = `
+    path <- tempfile()
+    writeBin(as.raw(strtoi(strsplit(readLines(input), ' ')[[1]], 16)), path)
+    table <- readRDS(path)
+    cat(class(table), dim(table), colnames(table), table['toy' == table[, 1], ], sep = '|')
+    cat('\\n', nchar(table[4, 3]), '\\n', sep = '')`
+  const hex = [...gzipSync(serializeTable(TABLE))].map((byte) => byte.toString(16)).join(' ')
+  const wanted = ['matrix|array|4|3|Package|Version|Depends|toy|1.0|NA', '70000']
+  t.strictSame(askR(program, `${hex}\n`), wanted)
+})

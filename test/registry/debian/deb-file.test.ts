@@ -1,0 +1,151 @@
+/** Packages are read as dpkg-deb writes them, and hostile ones are refused at little cost. */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readDebFile } from '../../../registry/debian/deb-file.js'
+import { sourceOf, sourceWithHole } from '../../helpers/byte-sources.js'
+import { type ArPiece, arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
+import { gzipBomb } from '../../helpers/gzip-bomb.js'
+import { paxRecord, type TarPiece, tarOf, tarPiece } from '../../helpers/tar-bytes.js'
+import { zstdFrameOfZeros } from '../../helpers/zstd-frames.js'
+
+const MIB = 1 << 20
+const refused = (message: RegExp) => ({ failure: 'bad_request', message })
+const read = (deb: Buffer) => readDebFile(sourceOf(deb))
+const CONTROL = controlOf({})
+
+t.test('what dpkg-deb built is read, however it is packed', async (t) => {
+  const folder = t.testdir({ package: { DEBIAN: { control: CONTROL, md5sums: '' }, file: 'text' } })
+  const from = join(folder, 'package')
+  execFileSync('chmod', ['-R', 'u=rwX,go=rX', from])
+  for (const packing of ['none', 'gzip', 'xz', 'zstd']) {
+    for (const level of packing === 'none' ? ['0'] : ['1', '9']) {
+      const to = join(folder, `${packing}.deb`)
+      const args = [`-Z${packing}`, `-z${level}`, '--root-owner-group', '--build', from, to]
+      execFileSync('dpkg-deb', args)
+      const { packageName, version, architecture, fields } = await read(readFileSync(to))
+      t.strictSame([packageName, version, architecture], ['hello-tool', '1.0', 'amd64'], packing)
+      const shown = execFileSync('dpkg-deb', ['--field', to, 'Description'])
+      t.equal(new Map(fields).get('Description'), shown.toString().trim())
+    }
+  }
+  const to = join(folder, 'ultra.deb')
+  execFileSync('dpkg-deb', ['-Zzstd', '-z22', '--build', from, to])
+  t.equal((await read(readFileSync(to))).packageName, 'hello-tool')
+})
+
+t.test('members may have slashes after their names, and others beside them', async (t) => {
+  const tar = pack(tarOf([{ path: 'control', body: CONTROL }]), '.gz')
+  const members: readonly ArPiece[] = [
+    { name: 'debian-binary/', body: Buffer.from('2.0\n') },
+    { name: '_gpgorigin/', body: Buffer.from('odd') },
+    { name: 'control.tar.gz/', body: tar },
+    { name: 'data.tar.bz2/' },
+    { name: '_gpgbuilder' },
+  ]
+  t.equal((await read(arOf(members))).packageName, 'hello-tool')
+  const alone = arOf([{ name: 'control.tar.gz', body: tar }])
+  t.equal((await read(alone)).packageName, 'hello-tool', 'nothing but what is read')
+})
+
+t.test('what is no package, or not one alone, is refused', async (t) => {
+  const tar = tarOf([{ path: './control', body: CONTROL }])
+  const control = { name: 'control.tar', body: tar }
+  const data = { name: 'data.tar', body: tarOf([]) }
+  const hostile: Readonly<Record<string, readonly [readonly ArPiece[], RegExp]>> = {
+    'no members': [[], /control file is missing/],
+    'no control archive': [[DEBIAN_BINARY, data], /control file is missing/],
+    'a version to come': [
+      [{ name: 'debian-binary', body: Buffer.from('3.0\n') }, control, data],
+      /not in the format 2.0/,
+    ],
+    'two control archives': [
+      [DEBIAN_BINARY, control, { ...control, name: 'control.tar.gz' }, data],
+      /not in their order/,
+    ],
+    'the control archive at the end': [[DEBIAN_BINARY, data, control], /not in their order/],
+    bzip2: [[DEBIAN_BINARY, { ...control, name: 'control.tar.bz2' }], /unsupported compression/],
+    'another ending': [[DEBIAN_BINARY, { ...control, name: 'control.tarx' }], /unsupported/],
+    'a package in a package': [
+      [DEBIAN_BINARY, { name: 'control.tar', body: debOf({ control: CONTROL }) }],
+      /tar archive cannot be read/,
+    ],
+    'a wrong ending': [[DEBIAN_BINARY, { ...control, name: 'control.tar.gz' }], /gzip data/],
+    'a wrong ending, of xz': [[DEBIAN_BINARY, { ...control, name: 'control.tar.xz' }], /xz data/],
+    'of zstd': [[DEBIAN_BINARY, { ...control, name: 'control.tar.zst' }], /zstd data/],
+  }
+  for (const [what, [members, why]] of Object.entries(hostile)) {
+    await t.rejects(read(arOf(members)), refused(why), what)
+  }
+})
+
+t.test('there is one control file, at the top, and it is a file', async (t) => {
+  const of = (...pieces: readonly TarPiece[]) =>
+    arOf([DEBIAN_BINARY, { name: 'control.tar', body: tarOf(pieces) }])
+  const body = CONTROL
+  for (const path of ['control', './control', '/control', '././control']) {
+    t.equal((await read(of({ path: './', type: '5' }, { path, body }))).packageName, 'hello-tool')
+  }
+  const missing = [{ path: 'x/control', body }, { path: 'control2', body }, { path: '../control' }]
+  for (const piece of missing) {
+    await t.rejects(read(of(piece)), refused(/control file is missing/), piece.path)
+  }
+  const two = [{ path: './control', body }, { path: 'md5sums' }, { path: 'control', body }]
+  await t.rejects(read(of(...two)), refused(/several control files/))
+  for (const type of ['2', '1', '5', '3']) {
+    await t.rejects(read(of({ path: 'control', type })), refused(/is no file/), type)
+  }
+  const large = `${CONTROL}X: ${'x'.repeat(262_144)}\n`
+  await t.rejects(read(of({ path: 'control', body: large })), refused(/more than 262144 bytes/))
+})
+
+/** A package whose control archive is these bytes. */
+function debWith(packing: string, body: Buffer): Buffer {
+  return arOf([DEBIAN_BINARY, { name: `control.tar${packing}`, body }])
+}
+
+t.test('a control archive of gigabytes is not read', async (t) => {
+  for (const packing of ['', '.gz', '.xz', '.zst']) {
+    const head = arOf([{ name: `control.tar${packing}`, size: String(1 << 30) }])
+    const deb = sourceWithHole(head, 1 << 30, Buffer.alloc(0))
+    await t.rejects(readDebFile(deb), refused(/control archive exceeds 16777216 bytes/), packing)
+  }
+})
+
+t.test('bombs are refused in little memory', async (t) => {
+  const GIB = 1 << 30
+  const head = tarPiece({ path: 'control', size: `${(GIB - 1).toString(8)}\0`.padStart(12, '0') })
+  const zeros = pack(Buffer.alloc(1 << 26), '.xz')
+  const many = Buffer.concat(Array.from({ length: 20_000 }, (_, at) => tarPiece({ path: `${at}` })))
+  const headers = paxRecord('comment', 'x'.repeat(60_000))
+  const pax = Buffer.concat(
+    Array.from({ length: 200 }, () => tarPiece({ path: 'p', type: 'x', body: headers })),
+  )
+  const bombs: Readonly<Record<string, Buffer>> = {
+    'spaces in gzip': debWith(
+      '.gz',
+      await gzipBomb({ head: head.toString('latin1'), piece: ' '.repeat(65_536), bytes: GIB }),
+    ),
+    'zeros in xz': debWith('.xz', Buffer.concat(Array.from({ length: 16 }, () => zeros))),
+    'zeros in zstd': debWith('.zst', zstdFrameOfZeros(GIB)),
+    'a million entries': debWith(
+      '.gz',
+      await gzipBomb({ head: '', piece: many.toString('latin1'), bytes: 512 * 1_000_000 }),
+    ),
+    'extended headers': debWith('', pax),
+    'an extended header of a gigabyte': debWith(
+      '',
+      tarPiece({ path: 'p', type: 'x', size: '10000000000\0' }),
+    ),
+  }
+  const before = process.memoryUsage().rss
+  for (const [what, deb] of Object.entries(bombs)) {
+    const startedMs = performance.now()
+    await t.rejects(read(deb), refused(/./), what)
+    const mib = Math.round((process.memoryUsage().rss - before) / MIB)
+    t.comment(`${what}: ${Math.round(performance.now() - startedMs)} ms, ${mib} MiB more`)
+    t.ok(mib < 64, what)
+  }
+})

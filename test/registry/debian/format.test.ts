@@ -1,0 +1,210 @@
+/** Debian packages do what every format does, and stand in the indexes of their distributions. */
+
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import {
+  type FormatRequest,
+  type FormatSubject,
+  testFormat,
+} from '../../conformance/package-format.js'
+import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
+import { startTown, type Town } from '../../helpers/town.js'
+
+const PLACE = '/pool/bookworm/main'
+
+function put(body: Buffer, place = PLACE): FormatRequest {
+  return { method: 'PUT', path: `${place}/upload`, body }
+}
+
+function putControl(fields: Readonly<Record<string, string>>): FormatRequest {
+  return put(debOf({ control: controlOf(fields) }))
+}
+
+const GOOD = debOf({ control: controlOf({}) })
+
+const SUBJECT: FormatSubject = {
+  format: 'debian',
+  publish: async (version, salt) => putControl({ Version: version, 'X-Salt': salt }),
+  version: (index) => `1:1.${index}~rc1+b1-1`,
+  file: (version) => `${PLACE}/hello-tool_${version.replace(':', '%3a')}_amd64.deb`,
+  list: {
+    path: '/dists/bookworm/main/binary-amd64/Packages',
+    holds: ({ text }, version) => text.includes(`\nVersion: ${version}\n`),
+  },
+  remove: (version) => ({ method: 'DELETE', path: `${PLACE}/hello-tool/${version}/amd64` }),
+  hostile: async () => ({
+    nothing: put(Buffer.alloc(0)),
+    'a text': put(Buffer.from('<html>')),
+    'half a package': put(GOOD.subarray(0, GOOD.length / 2)),
+    'a package without a control file': put(arOf([DEBIAN_BINARY])),
+    'a bomb': put(
+      arOf([DEBIAN_BINARY, { name: 'control.tar.xz', body: pack(Buffer.alloc(1 << 26), '.xz') }]),
+    ),
+    'a distribution of dots': put(GOOD, '/pool/../main'),
+    'a distribution with a slash': put(GOOD, '/pool/noble%2f..%2fx/main'),
+    'a distribution with a space': put(GOOD, '/pool/no%20ble/main'),
+    'a distribution that is blank': put(GOOD, '/pool/%20/main'),
+    'a component with a line feed': put(GOOD, '/pool/bookworm/main%0ax'),
+    'a component that is taken': put(GOOD, '/pool/bookworm/by-hash'),
+    'a component with the sign between both': put(GOOD, '/pool/bookworm/a%7cb'),
+    'a name in capitals': putControl({ Package: 'Hello' }),
+    'a name that is a way up': putControl({ Package: '../x' }),
+    'a name that is too long': putControl({ Package: 'a'.repeat(300) }),
+    'a version with a slash': putControl({ Version: '1/2' }),
+    'a version that is too long': putControl({ Version: '1'.repeat(300) }),
+    'a file name that is too long': putControl({
+      Package: 'a'.repeat(150),
+      Version: '1'.repeat(150),
+    }),
+    'an architecture that is none': putControl({ Architecture: 'any' }),
+    'a second paragraph': putControl({ Description: 'x\n\nPackage: evil' }),
+    'a place of its own': putControl({ Filename: 'pool/other/x.deb' }),
+    'a field twice': putControl({ package: 'evil' }),
+  }),
+}
+
+await testFormat(t, SUBJECT)
+
+interface Publication {
+  readonly fields?: Readonly<Record<string, string>>
+  readonly place?: string
+}
+
+/** A town in which ada publishes. */
+async function aRepository(town: Town) {
+  const base = '/api/packages/ada/debian'
+  const authorization = town.authorizationOf('ada')
+  return {
+    get: (path: string, headers = {}) => town.ask({ path: base + path, headers }),
+    remove: (path: string) => town.ask({ method: 'DELETE', path: base + path, authorization }),
+    async publish({ fields = {}, place = PLACE }: Publication = {}) {
+      const request = put(debOf({ control: controlOf(fields) }), place)
+      return town.ask({ ...request, path: base + request.path, authorization })
+    },
+  }
+}
+
+t.test('a distribution lists what is in it, and no other one does', async (t) => {
+  const { get, publish, remove } = await aRepository(await startTown(t))
+  t.equal((await get('/dists/bookworm/Release')).status, 404, 'before there is any')
+  const places = ['/pool/bookworm/main', '/pool/bookworm/contrib', '/pool/trixie/main']
+  for (const place of places) t.equal((await publish({ place })).status, 201, place)
+  await publish({ fields: { Package: 'docs', Architecture: 'all' } })
+  const release = await get('/dists/bookworm/Release')
+  t.match(release.text, '\nComponents: contrib main\nArchitectures: all amd64\n')
+  t.match((await get('/dists/trixie/InRelease')).text, '\nComponents: main\nArchitectures: amd64\n')
+  const packages = (await get('/dists/bookworm/main/binary-all/Packages')).text
+  t.match(packages, /^Package: docs\n/)
+  t.notMatch(packages, /hello-tool/)
+  const packed = await get('/dists/bookworm/main/binary-all/Packages.gz')
+  t.equal(gunzipSync(packed.bytes).toString(), packages)
+  t.equal((await get('/dists/bookworm/main/all/Packages')).text, packages, 'without its prefix')
+  t.equal((await remove(`${PLACE}/docs/1.0/all`)).status, 204)
+  t.equal((await get('/dists/bookworm/main/binary-all/Packages')).status, 404)
+  t.match((await get('/dists/bookworm/Release')).text, '\nArchitectures: amd64\n')
+  t.equal((await remove('/pool/trixie/main/hello-tool/1.0/amd64')).status, 204)
+  for (const file of ['Release', 'InRelease', 'Release.gpg', 'main/binary-amd64/Packages']) {
+    t.equal((await get(`/dists/trixie/${file}`)).status, 404, `${file} of nothing`)
+  }
+  t.equal((await get('/pool/bookworm/contrib/hello-tool_1.0_amd64.deb')).status, 200)
+  t.equal((await get('/pool/trixie/main/hello-tool_1.0_amd64.deb')).status, 404)
+})
+
+t.test('one package goes into as many places as it is sent to, once into each', async (t) => {
+  const { publish } = await aRepository(await startTown(t))
+  for (const place of [PLACE, '/pool/bookworm/contrib', '/pool/trixie/main']) {
+    t.equal((await publish({ place })).status, 201)
+    t.match(await publish({ place }), { status: 409, text: 'package file already exists' })
+  }
+})
+
+t.test(
+  'lists are found by their strong digests, at both levels and after they changed',
+  async (t) => {
+    const { get, publish } = await aRepository(await startTown(t))
+    await publish()
+    const digestOf = (algorithm: string, bytes: Buffer) =>
+      createHash(algorithm).update(bytes).digest('hex')
+    const list = '/dists/bookworm/main/binary-amd64'
+    const old = (await get(`${list}/Packages.gz`)).bytes
+    const release = (await get('/dists/bookworm/InRelease')).bytes
+    await publish({ fields: { Version: '2.0' } })
+    t.notOk((await get(`${list}/Packages.gz`)).bytes.equals(old))
+    for (const [name, algorithm] of [
+      ['SHA256', 'sha256'],
+      ['SHA512', 'sha512'],
+      ['sha256', 'sha256'],
+    ] as const) {
+      const found = await get(`${list}/by-hash/${name}/${digestOf(algorithm, old)}`)
+      t.equal(found.status, 200, name)
+      t.ok(found.bytes.equals(old), name)
+      const above = await get(`/dists/bookworm/by-hash/${name}/${digestOf(algorithm, release)}`)
+      t.ok(above.bytes.equals(release), name)
+      const upper = digestOf(algorithm, old).toUpperCase()
+      t.equal((await get(`${list}/by-hash/${name}/${upper}`)).status, 200)
+    }
+    for (const path of [
+      `/by-hash/MD5Sum/${digestOf('md5', old)}`,
+      `/by-hash/SHA1/${digestOf('sha1', old)}`,
+      `/by-hash/SHA999/${digestOf('sha512', old)}`,
+      `/by-hash/SHA256/${'0'.repeat(64)}`,
+      `/by-hash/SHA256/${digestOf('sha512', old)}`,
+      '/by-hash/SHA256/..',
+      '/by-hash/SHA256/x%27%20or%201=1',
+    ]) {
+      t.equal((await get(list + path)).status, 404, path)
+    }
+    const elsewhere = `/dists/trixie/by-hash/SHA256/${digestOf('sha256', old)}`
+    t.equal((await get(elsewhere)).status, 404)
+  },
+)
+
+t.test('the key is told in both of its forms, and is one for each owner', async (t) => {
+  const town = await startTown(t)
+  const ask = (path: string) => town.ask({ path })
+  const armored = await ask('/api/packages/ada/debian/repository.key')
+  t.match(armored, {
+    status: 200,
+    text: /^-----BEGIN PGP PUBLIC KEY BLOCK-----\n/,
+    headers: {
+      'content-type': 'application/pgp-keys',
+      'content-disposition': 'attachment; filename="repository.key"',
+    },
+  })
+  t.equal((await ask('/api/packages/ada/debian/repository.key')).text, armored.text)
+  t.not((await ask('/api/packages/bob/debian/repository.key')).text, armored.text)
+  const binary = await ask('/api/packages/ada/debian/repository.gpg')
+  t.ok(armored.text.replaceAll('\n', '').includes(binary.bytes.toString('base64').slice(0, 100)))
+  t.notMatch(armored.text, /PRIVATE/)
+})
+
+t.test('files say what they are, and indexes can be asked for again for nothing', async (t) => {
+  const { get, publish } = await aRepository(await startTown(t))
+  await publish()
+  t.match(await get(`${PLACE}/hello-tool_1.0_amd64.deb`), {
+    headers: {
+      'content-type': 'application/vnd.debian.binary-package',
+      'content-disposition': /filename="hello-tool_1.0_amd64.deb"/,
+    },
+  })
+  const release = await get('/dists/bookworm/InRelease')
+  const { etag = '' } = release.headers
+  t.match(release.headers, { 'content-type': 'application/octet-stream' })
+  const again = await get('/dists/bookworm/InRelease', { 'if-none-match': etag })
+  t.equal(again.status, 304)
+  for (const path of [
+    `${PLACE}/hello-tool_1.0_arm64.deb`,
+    `${PLACE}/hello-tool_1.0.deb`,
+    `${PLACE}/hello-tool`,
+    '/dists/bookworm/Packages',
+    '/dists/bookworm/main%2fbinary-amd64%2fPackages',
+    '/dists/bookworm/main/binary-amd64/Packages.xz',
+    '/dists/bookworm/main/binary-amd64/Release',
+    '/dists/bookworm/main/binary-amd64%2f../Packages',
+    '/dists/../Release',
+    '/dists/Bookworm%00/Release',
+  ]) {
+    t.equal((await get(path)).status, 404, path)
+  }
+})

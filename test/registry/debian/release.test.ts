@@ -1,0 +1,44 @@
+/** Release says what a distribution has, and which bytes are right. */
+
+import t from 'tap'
+import { releaseText } from '../../../registry/debian/release.js'
+import { anEntry } from '../../helpers/index-rooms.js'
+
+function aFile(path: string, text: string) {
+  const bytes = Buffer.from(text)
+  const { digests } = anEntry({
+    ...{ part: '', metadata: {}, packageName: '', version: '', fileName: '', bytes },
+  }).file
+  return { path, bytes: bytes.length, digests }
+}
+
+t.test('components and architectures are listed once each, in order', async (t) => {
+  const text = releaseText({
+    name: 'bookworm',
+    changedAtMs: Date.UTC(2025, 5, 5, 12, 0, 0, 999),
+    parts: ['main/arm64', 'contrib/all', 'main/amd64', 'contrib/amd64'],
+    files: [aFile('main/binary-amd64/Packages', 'text')],
+  })
+  t.equal(
+    text,
+    [
+      'Origin: Gatehouse',
+      'Label: Gatehouse',
+      'Suite: bookworm',
+      'Codename: bookworm',
+      'Components: contrib main',
+      'Architectures: all amd64 arm64',
+      'Date: Thu, 05 Jun 2025 12:00:00 UTC',
+      'Acquire-By-Hash: yes',
+      'MD5Sum:',
+      ' 1cb251ec0d568de6a929b520c4aed8d1 4 main/binary-amd64/Packages',
+      'SHA1:',
+      ' 372ea08cab33e71c02c651dbc83a474d32c676ea 4 main/binary-amd64/Packages',
+      'SHA256:',
+      ' 982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1 4 main/binary-amd64/Packages',
+      'SHA512:',
+      ' eaf2c12742cb8c161bcbd84b032b9bb98999a23282542672ca01cc6edd268f7dce9987ad6b2bc79305634f89d90b90102bcd59a57e7135b8e3ceb93c0597117b 4 main/binary-amd64/Packages',
+      '',
+    ].join('\n'),
+  )
+})

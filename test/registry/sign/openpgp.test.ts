@@ -1,0 +1,108 @@
+/** Signatures are those that GnuPG accepts, and the same for the same text, time and key. */
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { dearmorKey, makeOpenpgpKey, openSigner } from '../../../registry/sign/openpgp.js'
+
+const KEY = await makeOpenpgpKey('ada (Debian Registry)')
+
+const TEXT = [
+  'Origin: Gatehouse',
+  '- a line with a dash',
+  '-----BEGIN PGP SIGNATURE-----',
+  'From the beginning',
+  'Ünïcode: 中',
+  '',
+  ' 00 1 main/x',
+  '',
+].join('\n')
+
+/** A folder with the key, and what gpgv says of files in it. */
+async function aKeyring(t: Test, { publicKey } = KEY) {
+  const folder = t.testdir({ 'key.asc': publicKey })
+  writeFileSync(join(folder, 'key.gpg'), await dearmorKey(publicKey))
+  return {
+    write: (name: string, text: string) => writeFileSync(join(folder, name), text),
+    read: (name: string) => readFileSync(join(folder, name)),
+    gpgv(...args: readonly string[]) {
+      const all = ['--status-fd', '1', '--keyring', join(folder, 'key.gpg'), ...args]
+      const { status, stdout } = spawnSync('gpgv', all, { cwd: folder, encoding: 'utf8' })
+      return { isGood: status === 0, said: stdout }
+    },
+  }
+}
+
+t.test('both kinds of signature are good, and of exactly the text', async (t) => {
+  const keyring = await aKeyring(t)
+  const signer = await openSigner(KEY.privateKey, { atMs: Date.now() })
+  keyring.write('Release', TEXT)
+  keyring.write('InRelease', await signer.clearSign(TEXT))
+  keyring.write('Release.gpg', await signer.signDetached(TEXT))
+  const clear = keyring.gpgv('--output', 'read', 'InRelease')
+  t.ok(clear.isGood, clear.said)
+  t.equal(keyring.read('read').toString(), TEXT, 'what was signed is the text')
+  const detached = keyring.gpgv('Release.gpg', 'Release')
+  t.ok(detached.isGood, detached.said)
+  t.match(detached.said, /GOODSIG [0-9A-F]{16} ada \(Debian Registry\)/)
+  for (const { said } of [clear, detached]) {
+    // VALIDSIG fingerprint date time expires version reserved algorithm hash class
+    const [, algorithm, hash] = /VALIDSIG \S+ \S+ \S+ 0 4 0 (\d+) (\d+) /.exec(said) ?? []
+    t.equal(algorithm, '22', 'EdDSA')
+    t.equal(hash, '10', 'SHA-512')
+  }
+  keyring.write('Release', TEXT.replace('main', 'evil'))
+  t.notOk(keyring.gpgv('Release.gpg', 'Release').isGood, 'of another text it is not')
+  keyring.write('InRelease', (await signer.clearSign(TEXT)).replace('main', 'evil'))
+  t.notOk(keyring.gpgv('InRelease').isGood)
+})
+
+t.test('a text that does not end a line is signed as it is', async (t) => {
+  const keyring = await aKeyring(t)
+  const signer = await openSigner(KEY.privateKey, { atMs: Date.now() })
+  keyring.write('text', 'no end')
+  keyring.write('text.asc', await signer.signDetached('no end'))
+  t.ok(keyring.gpgv('text.asc', 'text').isGood)
+})
+
+t.test('a signature is a function of text, time and key, and says that time', async (t) => {
+  const keyring = await aKeyring(t)
+  const atMs = Date.now() + 3_600_000
+  const sign = async (time: number) => {
+    const signer = await openSigner(KEY.privateKey, { atMs: time })
+    return [await signer.clearSign(TEXT), await signer.signDetached(TEXT)]
+  }
+  const signed = await sign(atMs)
+  t.strictSame(await sign(atMs), signed)
+  t.notSame(await sign(atMs + 1_000), signed)
+  keyring.write('Release', TEXT)
+  keyring.write('Release.gpg', signed[1] ?? '')
+  t.match(keyring.gpgv('Release.gpg', 'Release').said, ` ${Math.floor(atMs / 1_000)} 0 4 `)
+})
+
+t.test('what is older than its key is signed as of then', async (t) => {
+  const keyring = await aKeyring(t)
+  const signer = await openSigner(KEY.privateKey, { atMs: 0 })
+  keyring.write('Release', TEXT)
+  keyring.write('Release.gpg', await signer.signDetached(TEXT))
+  t.ok(keyring.gpgv('Release.gpg', 'Release').isGood)
+})
+
+t.test('a key is for signing, does not expire, and is told without its secret', async (t) => {
+  const home = t.testdir({ 'key.asc': KEY.publicKey })
+  const gpg = ['--homedir', home, '--batch', '--with-colons', '--show-keys', join(home, 'key.asc')]
+  const shown = execFileSync('gpg', gpg, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const lines = shown.split('\n').map((line) => line.split(':'))
+  const [key = []] = lines.filter(([kind]) => kind === 'pub')
+  t.equal(key[6], '', 'no expiry')
+  t.match(key[11], /^[sc]+SC$/, 'signs and certifies')
+  t.strictSame(
+    lines.map(([kind]) => kind).filter((kind) => kind === 'sub' || kind === 'sec'),
+    [],
+  )
+  t.match(shown, 'ada (Debian Registry)')
+  t.match(KEY.privateKey, /^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
+  t.match(KEY.publicKey, /^-----BEGIN PGP PUBLIC KEY BLOCK-----/)
+  t.not((await makeOpenpgpKey('ada')).publicKey, (await makeOpenpgpKey('ada')).publicKey)
+})

@@ -1,0 +1,51 @@
+/** Keys are such as openssl knows, and so is what they sign. */
+
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { runToEnd } from '../../../cgi/run.js'
+import { makeRsaKeys, rsaFingerprint, signWithSha1 } from '../../../registry/sign/rsa.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+t.test('openssl reads the keys and finds the signature to be right', async (t) => {
+  const folder = await temporaryFolder(t)
+  const openssl = async (...args: readonly string[]) => {
+    const { output } = await runToEnd('openssl', args, {
+      ...{ cwd: folder, environment: { PATH: process.env['PATH'] ?? '/usr/bin' } },
+      ...{ timeoutMs: 60_000, outputBytesMax: 65_536 },
+    })
+    return output
+  }
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 1)
+  const { privateKey, publicKey } = await makeRsaKeys()
+  clearInterval(timer)
+  t.ok(turns > 10, `the event loop went on: ${turns} turns`)
+  t.match(
+    privateKey,
+    /^-----BEGIN RSA PRIVATE KEY-----\n[\w+/=\n]+-----END RSA PRIVATE KEY-----\n$/,
+  )
+  t.match(publicKey, /^-----BEGIN PUBLIC KEY-----\n[\w+/=\n]+-----END PUBLIC KEY-----\n$/)
+  await writeFile(join(folder, 'private'), privateKey)
+  await writeFile(join(folder, 'public'), publicKey)
+
+  const text = (await openssl('pkey', '-in', 'private', '-noout', '-text')).toString()
+  t.match(text, /^RSA Private-Key: \(4096 bit, 2 primes\)|^Private-Key: \(4096 bit, 2 primes\)/)
+  t.match(text, /publicExponent: 65537 /)
+  t.equal((await openssl('pkey', '-in', 'private', '-pubout')).toString(), publicKey)
+  const der = await openssl('pkey', '-pubin', '-in', 'public', '-outform', 'DER')
+  t.equal(rsaFingerprint(publicKey), createHash('sha256').update(der).digest('hex'))
+
+  await writeFile(join(folder, 'text'), 'signed in parts')
+  const signature = signWithSha1(privateKey, [Buffer.from('signed in '), Buffer.from('parts')])
+  t.equal(signature.length, 512, 'one block of a tar archive')
+  await writeFile(join(folder, 'signature'), signature)
+  const verify = ['-verify', 'public', '-signature', 'signature', 'text']
+  t.equal((await openssl('dgst', '-sha1', ...verify)).toString(), 'Verified OK\n')
+  t.equal((await openssl('dgst', '-sha256', ...verify)).toString(), 'Verification failure\n')
+  const words = `a name\n${privateKey}`
+  t.ok(signWithSha1(words, [Buffer.from('signed in parts')]).equals(signature), 'words before it')
+})
