@@ -36,7 +36,10 @@ export interface FormatRoute {
   readonly path: string
   /** What the caller must be allowed with the owner's packages; `signed-in`: to be somebody. */
   readonly access: 'read' | 'write' | 'signed-in'
-  /** Throws a `Failure` or rejects with it. */
+  /**
+   * Throws a `Failure` or rejects with it. What reads uploads is imported when one comes: with its
+   * libraries it takes memory, for which a worker that serves has no use.
+   */
   readonly handle: (shelf: Shelf, call: FormatCall) => Awaitable<Reply>
 }
 

@@ -13,7 +13,6 @@ import {
   type Repository,
   readFileName,
 } from './names.js'
-import { readPackage } from './package-archive.js'
 import { keyFileName } from './signing-key.js'
 
 const FILE_PATH = '/{branch}/{repository}/{architecture}/{file}'
@@ -26,6 +25,7 @@ const put: FormatRoute = {
   async handle(shelf, { request, params }) {
     const place = parseRepository(params)
     const upload = await shelf.receive(uploadBody(request))
+    const { readPackage } = await import('./package-archive.js')
     const { info, checksum } = await readPackage(upload)
     const { packageName, version, architecture, fields } = info
     await refuseOtherCase(shelf, packageName)

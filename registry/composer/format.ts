@@ -8,7 +8,6 @@ import type { ComposerJson } from './composer-json.js'
 import { packageDocument, searchResult, serviceIndex } from './documents.js'
 import { metadataOf } from './metadata.js'
 import { fitsPattern } from './name-filter.js'
-import { readPackageArchive } from './package-archive.js'
 import { isPackageName } from './package-name.js'
 import { type ComposerVersion, parseVersion } from './version.js'
 
@@ -126,6 +125,7 @@ const put: FormatRoute = {
   access: 'write',
   async handle(shelf, { request }) {
     const upload = await shelf.receive(request.body)
+    const { readPackageArchive } = await import('./package-archive.js')
     const archive = await readPackageArchive(upload)
     const { composerJson, extension } = archive
     // A version has no spaces: this was a plus that somebody sent as it is.

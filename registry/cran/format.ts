@@ -5,7 +5,6 @@ import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import type { Format, FormatRoute, Shelf } from '../format.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
-import { readPackageArchive } from './package-archive.js'
 import { PACKAGES_INDEX } from './packages-index.js'
 import { binaryPlace, type Place, SOURCE } from './place.js'
 
@@ -36,6 +35,7 @@ const putBinary: FormatRoute = {
 
 async function publish(shelf: Shelf, request: Request, place: Place): Promise<Reply> {
   const upload = await shelf.receive(uploadBody(request))
+  const { readPackageArchive } = await import('./package-archive.js')
   const { kind, description } = await readPackageArchive(upload)
   const { packageName, version, fields } = description
   const known = await shelf.findPackage(packageName)

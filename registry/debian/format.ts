@@ -5,7 +5,6 @@ import type { FileQuestion, Format, FormatCall, FormatRoute, IndexFile } from '.
 import { refuseInText } from '../refusal.js'
 import { dearmorKey } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
-import { readDebFile } from './deb-file.js'
 import { DISTRIBUTION, packagesPath } from './distribution.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
 import { entryMetadata } from './packages-index.js'
@@ -23,6 +22,7 @@ const put: FormatRoute = {
     const distribution = parsePlace(params['distribution'] ?? '')
     const component = parsePlace(params['component'] ?? '')
     const upload = await shelf.receive(uploadBody(request))
+    const { readDebFile } = await import('./deb-file.js')
     const control = await readDebFile(upload)
     const { packageName, version, architecture } = control
     const part = `${component}/${architecture}`

@@ -9,7 +9,6 @@ import { uploadBody } from '../upload-body.js'
 import { plainGoMod } from './go-mod.js'
 import { unescapeCapitals } from './module-path.js'
 import { latestVersion, listableVersions } from './module-version.js'
-import { readModuleZip } from './module-zip.js'
 
 const put: FormatRoute = {
   method: 'PUT',
@@ -17,6 +16,7 @@ const put: FormatRoute = {
   access: 'write',
   async handle(shelf, { request }) {
     const upload = await shelf.receive(uploadBody(request))
+    const { readModuleZip } = await import('./module-zip.js')
     const { path, version, goMod } = await readModuleZip(upload)
     const known = await shelf.findPackage(path)
     if (known !== undefined && known.name !== path) {

@@ -7,7 +7,6 @@ import type { Format, FormatCall, FormatRoute, Shelf } from '../format.js'
 import { checkAccept } from './accept.js'
 import { linkHeaders } from './links.js'
 import { findVariant, MANIFEST, variantsOf } from './manifests.js'
-import { publishRelease, REPOSITORY_URL } from './publish.js'
 import {
   formatRelease,
   formatReleases,
@@ -16,7 +15,7 @@ import {
   releaseUrl,
   repositoriesOf,
 } from './release.js'
-import { normaliseRepositoryUrl } from './repository-url.js'
+import { normaliseRepositoryUrl, REPOSITORY_URL } from './repository-url.js'
 import { sortVersions } from './versions.js'
 
 const CONTENT_VERSION = ['Content-Version', '1'] as const
@@ -26,7 +25,10 @@ const put: FormatRoute = {
   method: 'PUT',
   path: '/{scope}/{name}/{version}',
   access: 'write',
-  handle: publishRelease,
+  async handle(shelf, call) {
+    const { publishRelease } = await import('./publish.js')
+    return await publishRelease(shelf, call)
+  },
 }
 
 const list: FormatRoute = {

@@ -10,9 +10,8 @@ import { formatIdentity, parseIdentity } from './identifiers.js'
 import { readManifests } from './manifests.js'
 import { parseMetadata, repositoriesIn } from './metadata.js'
 import { type Release, releaseUrl, type Signature } from './release.js'
+import { REPOSITORY_URL } from './repository-url.js'
 import { parseVersion } from './versions.js'
-
-export const REPOSITORY_URL = 'swift.repository-url'
 
 /** Creates a release (4.6). */
 export async function publishRelease(

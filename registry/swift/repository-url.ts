@@ -1,5 +1,8 @@
 /** Addresses of repositories, of which many ways of writing mean one. */
 
+/** The property by which packages are found by their repository. */
+export const REPOSITORY_URL = 'swift.repository-url'
+
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?([^@/:\s]+)(?::\d+(?=\/|$))?[:/](.+)$/i
 
 /**
