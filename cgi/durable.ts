@@ -29,5 +29,15 @@ export async function syncRepositoryNames(repository: string, sinceMs: number): 
   }
 }
 
+/** Flushes one loose object and its name. One that lies in a pack is on the disk already. */
+export async function syncObject(repository: string, id: string): Promise<void> {
+  const objects = join(repository, 'objects')
+  const folder = join(objects, id.slice(0, 2))
+  // Git knows from 2.36 on that loose objects are to be flushed.
+  await unlessMissing(syncPath(join(folder, id.slice(2))))
+  await unlessMissing(syncPath(folder))
+  await syncPath(objects)
+}
+
 /** File times come from a clock that lags behind by a tick of the kernel, or of a file server. */
 const CLOCK_GRAIN_MS = 2_000

@@ -23,6 +23,8 @@ export interface BackendRequest {
   readonly remoteUser?: string | undefined
   readonly remoteAddress: string
   readonly config: readonly GitSetting[]
+  /** For the hook of a push. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
 }
 
 const CONTENT_TYPES: ReadonlySet<string> = new Set([
@@ -42,6 +44,7 @@ export function backendEnvironment(git: Git, request: BackendRequest): Record<st
   const { repositoryPath, suffix, contentType = '' } = request
   const environment: Record<string, string> = {
     ...gitEnvironment(git, request),
+    ...request.variables,
     GATEWAY_INTERFACE: 'CGI/1.1',
     SERVER_PROTOCOL: 'HTTP/1.1',
     GIT_HTTP_EXPORT_ALL: '1',

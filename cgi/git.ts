@@ -5,7 +5,7 @@ import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../conf/limits.js'
-import { runToEnd } from './run.js'
+import { runToEnd, type ShortProcessEnd } from './run.js'
 
 /** The git that this machine has. */
 export interface Git {
@@ -23,7 +23,8 @@ export interface Git {
 /** One setting of git, such as `receive.maxInputSize`, that follows from a setting of ours. */
 export type GitSetting = readonly [key: string, value: string]
 
-const DIRECTORIES: readonly string[] = [
+/** Where systems keep programs. */
+export const PROGRAM_FOLDERS: readonly string[] = [
   '/usr/local/bin',
   '/usr/bin',
   '/bin',
@@ -35,7 +36,7 @@ const DIRECTORIES: readonly string[] = [
 const VERSION_MIN = [2, 34, 0] as const
 
 /** Finds git and its HTTP backend. Throws an Error that tells the administrator what is missing. */
-export async function findGit(directories: readonly string[] = DIRECTORIES): Promise<Git> {
+export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS): Promise<Git> {
   const file = directories.map((folder) => join(folder, 'git')).find((path) => existsSync(path))
   if (file === undefined) throw new Error(`git is missing: none in ${directories.join(', ')}`)
   const version = parseVersion(await askGit(file, '--version'))
@@ -85,16 +86,25 @@ export interface GitCommandOptions {
 export async function runGit(
   git: Git,
   args: readonly string[],
-  { environment, ...options }: GitCommandOptions,
+  options: GitCommandOptions,
 ): Promise<Buffer> {
-  const { exitCode, output, errorText } = await runToEnd(git.file, args, {
+  const { exitCode, output, errorText } = await tryGit(git, args, options)
+  if (exitCode === 0) return output
+  throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+}
+
+/** Runs a short git command whose exit code is an answer. */
+export async function tryGit(
+  git: Git,
+  args: readonly string[],
+  { environment, ...options }: GitCommandOptions,
+): Promise<ShortProcessEnd> {
+  return await runToEnd(git.file, args, {
     ...options,
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
     timeoutMs: GIT_COMMAND_MS,
     outputBytesMax: GIT_OUTPUT_BYTES_MAX,
   })
-  if (exitCode === 0) return output
-  throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
 }
 
 /** The first line of what a program complained about. */

@@ -1,11 +1,12 @@
 /** Which pushes are in flight, on disk: a restart mends the repositories of those that were cut. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncPath } from '../conf/disk.js'
 import { isRunning, markProcess, type ProcessMark } from './process-table.js'
+import type { RunningProcess } from './run.js'
 
 /** The journal as one gateway process writes it. */
 export interface Journal {
@@ -18,6 +19,25 @@ export interface Journal {
     /** The leader of the process group. */
     readonly pid: number
   }): Promise<() => Promise<void>>
+}
+
+/**
+ * Notes a process that is about to write into a repository and waits for its input, or ends it.
+ * What is returned strikes it out.
+ */
+export async function noteWriter(
+  journal: Journal,
+  repositoryPath: string,
+  running: RunningProcess,
+): Promise<() => Promise<void>> {
+  if (running.pid === undefined) return async () => {}
+  try {
+    return await journal.record({ repositoryPath, pid: running.pid })
+  } catch (error) {
+    running.kill()
+    await running.ended
+    throw error
+  }
 }
 
 /** A push as it was noted. */
@@ -43,7 +63,8 @@ export async function openJournal(dataDir: string): Promise<Journal> {
       const leader = await markProcess(pid)
       const startedAtMs = Date.now()
       const entry: PushEntry = { host: hostname(), gateway, leader, repositoryPath, startedAtMs }
-      await writeDurably(path, JSON.stringify(entry))
+      // Unlike a file, a link is never there in part, whenever its writer is killed.
+      await symlink(JSON.stringify(entry), path)
       await syncPath(folder)
       return () => rm(path, { force: true })
     },
@@ -56,7 +77,7 @@ export async function listPushes(dataDir: string): Promise<ReadonlyMap<string, P
   const pushes = new Map<string, PushEntry>()
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name)
-    const entry = parseEntry(await readFile(path, 'utf8').catch(() => ''))
+    const entry = parseEntry(await readlink(path).catch(() => ''))
     if (entry !== undefined) pushes.set(path, entry)
   }
   return pushes
@@ -77,21 +98,11 @@ function folderOf(dataDir: string): string {
   return join(dataDir, 'pushes')
 }
 
-/** An entry that is not whole belongs to a push that never got a byte: nothing is to be mended. */
+/** Nothing for one that was struck out just now. */
 function parseEntry(text: string): PushEntry | undefined {
   try {
     return JSON.parse(text) as PushEntry
   } catch {
     return undefined
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx')
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -19,6 +19,7 @@ export async function listLeavings(repository: string): Promise<Map<string, Leav
     ...(await listReferenceLocks(join(repository, 'refs'))),
     ...(await listIn(join(repository, 'objects'), UNFINISHED_OBJECTS)),
     ...(await listIn(join(repository, 'objects', 'pack'), UNFINISHED_PACK)),
+    ...(await listLooseParts(join(repository, 'objects'))),
     ...(await listPackKeeps(join(repository, 'objects', 'pack'))),
   ]
   const leavings = new Map<string, Leaving>()
@@ -63,6 +64,13 @@ const TOP_FILES = [
  */
 const UNFINISHED_OBJECTS = /^(?:tmp_objdir-)?incoming-|^bitmap-ref-tips_/
 const UNFINISHED_PACK = /^\.?tmp[_-]/
+
+/** What an object is written into before it has its name. */
+async function listLooseParts(objects: string): Promise<readonly string[]> {
+  const folders = await listIn(objects, /^[0-9a-f]{2}$/)
+  const parts = await Promise.all(folders.map((folder) => listIn(folder, /^tmp_obj_/)))
+  return parts.flat()
+}
 
 async function listReferenceLocks(refs: string): Promise<readonly string[]> {
   const locks: string[] = []

@@ -8,7 +8,7 @@ import { Failure } from '../conf/failures.js'
 import { MAINTENANCE_STEP_MS } from '../conf/limits.js'
 import { syncRepositoryNames } from './durable.js'
 import { firstLine, type Git, gitEnvironment } from './git.js'
-import type { Journal } from './journal.js'
+import { type Journal, noteWriter } from './journal.js'
 import { repositorySizeKib } from './repository.js'
 import { type RunningProcess, startProcess } from './run.js'
 import { walk } from './walk.js'
@@ -144,7 +144,7 @@ async function run(
   })
   lowerPriority(running)
   running.input.end()
-  const strike = await note(running, { path, journal })
+  const strike = await noteWriter(journal, path, running)
   for await (const _ of running.output) {
     // What git says of its progress is nobody's concern, but a full pipe would stop it.
   }
@@ -152,20 +152,6 @@ async function run(
   await strike()
   if (exitCode !== 0) {
     throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
-  }
-}
-
-async function note(
-  running: RunningProcess,
-  { path, journal }: { readonly path: string; readonly journal: Journal },
-): Promise<() => Promise<void>> {
-  if (running.pid === undefined) return async () => {}
-  try {
-    return await journal.record({ repositoryPath: path, pid: running.pid })
-  } catch (error) {
-    running.kill()
-    await running.ended
-    throw error
   }
 }
 

@@ -1,8 +1,8 @@
 /** Bare repositories on the disk: made, removed, measured, given a default branch and a file. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { syncPath, unlessMissing } from '../conf/disk.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
 import { type Git, runGit } from './git.js'
@@ -13,13 +13,15 @@ export interface RepositoryOptions {
   /** A parsed branch name, without `refs/heads/`. */
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
+  /** What it holds from the beginning; by default it is empty. */
+  readonly fill?: (unfinished: string) => Promise<void>
 }
 
-/** Makes an empty bare repository: there whole and for good when this settles, or not at all. */
+/** Makes a bare repository: there whole and for good when this settles, or not at all. */
 export async function initRepository(
   git: Git,
   path: string,
-  { defaultBranch, objectFormat }: RepositoryOptions,
+  { defaultBranch, objectFormat, fill }: RepositoryOptions,
 ): Promise<void> {
   const parent = dirname(path)
   const unfinished = `${path}.new-${randomBytes(6).toString('hex')}`
@@ -30,6 +32,7 @@ export async function initRepository(
     await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, unfinished], {
       cwd: parent,
     })
+    await fill?.(unfinished)
     await syncTree(unfinished)
     await rename(unfinished, path)
   } catch (error) {
@@ -47,6 +50,16 @@ export async function removeRepository(path: string): Promise<void> {
   if (renamed === undefined) return
   await syncPath(dirname(path))
   await rm(trash, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Removes what a repository has become that was never made whole, and nobody knows of yet. */
+export async function removeUnfinished(path: string): Promise<void> {
+  const unfinished = `${basename(path)}.new-`
+  for (const name of (await unlessMissing(readdir(dirname(path)))) ?? []) {
+    if (!name.startsWith(unfinished)) continue
+    await rm(join(dirname(path), name), { recursive: true, force: true, maxRetries: 3 })
+  }
+  await removeRepository(path)
 }
 
 /** Points HEAD at a branch, which need not exist. The name is a parsed one. */

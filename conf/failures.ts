@@ -5,6 +5,7 @@ const STATUS_BY_FAILURE = {
   bad_credentials: 401,
   scope_missing: 401,
   forbidden: 403,
+  mirrored: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,

@@ -6,6 +6,15 @@ export const HEADERS_BYTES_MAX = 16_384
 /** Bytes of a JSON body. */
 export const JSON_BYTES_MAX = 1_048_576
 
+/** Bytes of a JSON body that carries files in base64; it stands in memory four times over. */
+export const FILES_JSON_BYTES_MAX = 67_108_864
+
+/** Files that one request changes: each costs a process. */
+export const FILES_CHANGED_MAX = 1_000
+
+/** Bytes of a file that a JSON answer still tells. */
+export const FILE_TOLD_BYTES_MAX = 10_485_760
+
 /** Bytes of a public SSH key with its comment: RSA of 16,384 bits needs 2,800. */
 export const SSH_KEY_BYTES_MAX = 16_384
 
@@ -37,3 +46,25 @@ export const PAGE_ENTRIES_MAX = 50
 /** Characters of a password: argon2 hashes them all, so an endless one is a cost. */
 export const PASSWORD_CHARACTERS_MIN = 8
 export const PASSWORD_CHARACTERS_MAX = 256
+
+/** Paths of a tree that are listed, and that an archive may hold: small trees can name billions. */
+export const TREE_ENTRIES_MAX = 100_000
+export const ARCHIVE_ENTRIES_MAX = 500_000
+
+/** Bytes of a file that an answer of the API holds. */
+export const BLOB_BYTES_MAX = 10_485_760
+
+/** Bytes of a file, an archive or a diff that is sent as it stands. */
+export const DOWNLOAD_BYTES_MAX = 17_179_869_184
+
+/** Milliseconds that the copy of a repository for a fork may take. */
+export const REPOSITORY_COPY_MS = 1_200_000
+
+/** Bytes of a list of files that differ, or of the diff of one file, as git writes them. */
+export const DIFF_LIST_BYTES_MAX = 16_777_216
+
+/** Bytes of a whole diff. */
+export const DIFF_BYTES_MAX = 268_435_456
+
+/** Commits that a pull request may have for its rebase: each is made anew, one after the other. */
+export const REBASE_COMMITS_MAX = 500

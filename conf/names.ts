@@ -54,6 +54,9 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
 const OWNER_CHARACTERS_MAX = 40
 const REPOSITORY_CHARACTERS_MAX = 100
 const BRANCH_BYTES_MAX = 100
+const TAG_CHARACTERS_MAX = 255
+const REFERENCE_BYTES_MAX = 1_024
+const FILE_NAME_CHARACTERS_MAX = 255
 const EMAIL_CHARACTERS_MAX = 254
 
 /** The name of a user or an organization. Throws `invalid` with the rule that it breaks. */
@@ -85,9 +88,17 @@ export function parseRepositoryName(text: string): string {
  * Throws `invalid`.
  */
 export function parseBranchName(text: string): string {
+  if (!isReferenceName(text) || Buffer.byteLength(text) > BRANCH_BYTES_MAX) {
+    throw new Failure('invalid', 'The branch name is not a valid Git reference name.')
+  }
+  return text
+}
+
+/** Whether a branch or a tag may have that name by git's own rules, as those that were pushed. */
+export function isReferenceName(text: string): boolean {
   const wrong =
     text === '' ||
-    Buffer.byteLength(text) > BRANCH_BYTES_MAX ||
+    Buffer.byteLength(text) > REFERENCE_BYTES_MAX ||
     text === '@' ||
     text === 'HEAD' ||
     text.startsWith('-') ||
@@ -96,7 +107,34 @@ export function parseBranchName(text: string): string {
     // Half a surrogate pair has no UTF-8: two such texts would be one and the same file.
     /\p{Surrogate}/u.test(text) ||
     text.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
-  if (wrong) throw new Failure('invalid', 'The branch name is not a valid Git reference name.')
+  return !wrong
+}
+
+/** A tag name, without `refs/tags/`, as a release may have it. Throws `invalid`. */
+export function parseTagName(text: string): string {
+  if (!isReferenceName(text) || text.length > TAG_CHARACTERS_MAX) {
+    throw new Failure('invalid', 'The tag name is not a valid Git reference name.')
+  }
+  return text
+}
+
+/**
+ * What a file is called that people upload: no path, and nothing that shows another name than it
+ * has or ends a line. Throws `invalid`.
+ */
+export function parseFileName(text: string): string {
+  const wrong =
+    text.trim() === '' ||
+    text.length > FILE_NAME_CHARACTERS_MAX ||
+    text === '.' ||
+    text === '..' ||
+    /[/\\\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)
+  if (wrong) {
+    throw new Failure(
+      'invalid',
+      'A file name has 1 to 255 characters, none of which is a slash or a control character.',
+    )
+  }
   return text
 }
 

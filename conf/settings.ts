@@ -18,6 +18,7 @@ import {
   type Field,
   type HostPort,
 } from './field.js'
+import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_LEVELS, type LogLevel } from './log.js'
 import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
 
@@ -30,6 +31,7 @@ function field<T>(
 }
 
 const asAddresses = (value: unknown): AddressSet => parseAddressSet(asList(asText)(value))
+const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
 
 /** Where the metadata lives. */
 export type DatabaseLocation =
@@ -161,6 +163,43 @@ export const SCHEMAS = {
       '1h',
     ),
   },
+  outbound: {
+    allow: field(
+      'Hosts and networks inside that webhooks and migrations may call; else the internet alone.',
+      asHosts,
+      [],
+    ),
+  },
+  webhooks: {
+    timeout: field('How long a receiver may take to answer.', asDurationMs, '5s'),
+    retry_after: field(
+      'Pauses before a delivery that failed is tried again; after the last one it is given up.',
+      asList(asDurationMs),
+      ['30s', '2m', '15m', '1h', '6h'],
+    ),
+    kept: field('How long deliveries that wait for nothing are kept.', asDurationMs, '168h'),
+    deliveries_max: field('Receivers that one machine calls at once.', asCount(1), 4),
+  },
+  migrations: {
+    enabled: field('Whether repositories may be taken over from other servers.', asBoolean, true),
+    mirrors: field('Whether new ones may keep following their source.', asBoolean, true),
+    size_max: field('The largest repository, and the largest update.', asBytes, '4GiB'),
+    timeout: field('The longest that taking one over may take.', asDurationMs, '1h'),
+    idle_timeout: field('How long a source may say nothing.', asDurationMs, '2m'),
+    mirror_interval: field(
+      'How often mirrors are updated whose owners do not say it.',
+      asDurationMs,
+      '8h',
+    ),
+    mirror_interval_min: field('The most often that owners may have it.', asDurationMs, '10m'),
+  },
+  attachments: {
+    size_max: field(
+      'The largest file that is attached to a release; a larger one is 413.',
+      asBytes,
+      '2GiB',
+    ),
+  },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
     token: field('A bearer token that may read /metrics from anywhere.', asText),
@@ -227,6 +266,23 @@ export interface Settings {
     readonly ownerBytesMax: number | undefined
     readonly indexKeptMs: number
   }
+  readonly outbound: { readonly allow: HostSet }
+  readonly webhooks: {
+    readonly timeoutMs: number
+    readonly retryAfterMs: readonly number[]
+    readonly keptMs: number
+    readonly deliveriesMax: number
+  }
+  readonly migrations: {
+    readonly isEnabled: boolean
+    readonly hasMirrors: boolean
+    readonly packBytesMax: number
+    readonly timeoutMs: number
+    readonly idleMs: number
+    readonly mirrorIntervalMs: number
+    readonly mirrorIntervalMsMin: number
+  }
+  readonly attachments: { readonly sizeBytesMax: number }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
   readonly ssh: {
     readonly host: string
@@ -289,6 +345,8 @@ export function deriveSettings(given: GivenSettings): Settings {
       ownerBytesMax: given.packages.owner_size_max,
       indexKeptMs: required(given.packages.index_kept),
     },
+    ...outboundOf(given),
+    attachments: { sizeBytesMax: required(given.attachments.size_max) },
     metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
     ssh: {
       host: given.ssh.listen_host ?? baseUrl.hostname,
@@ -297,6 +355,28 @@ export function deriveSettings(given: GivenSettings): Settings {
       socket: resolve(given.ssh.socket ?? `${dataDir}/run/ssh.sock`),
     },
     log: { level: required(given.log.level) },
+  }
+}
+
+/** What this house asks of others. */
+function outboundOf(given: GivenSettings): Pick<Settings, 'outbound' | 'webhooks' | 'migrations'> {
+  return {
+    outbound: { allow: required(given.outbound.allow) },
+    webhooks: {
+      timeoutMs: required(given.webhooks.timeout),
+      retryAfterMs: required(given.webhooks.retry_after),
+      keptMs: required(given.webhooks.kept),
+      deliveriesMax: required(given.webhooks.deliveries_max),
+    },
+    migrations: {
+      isEnabled: required(given.migrations.enabled),
+      hasMirrors: required(given.migrations.mirrors),
+      packBytesMax: required(given.migrations.size_max),
+      timeoutMs: required(given.migrations.timeout),
+      idleMs: required(given.migrations.idle_timeout),
+      mirrorIntervalMs: required(given.migrations.mirror_interval),
+      mirrorIntervalMsMin: required(given.migrations.mirror_interval_min),
+    },
   }
 }
 

@@ -28,7 +28,8 @@ export interface Route<K extends AccessKind = AccessKind> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /**
    * With parameters in braces: `/{owner}/{repo}/info/refs`. A last one in the form `{rest...}`
-   * takes all that follows, where no other path fits.
+   * takes all that follows, where no other path fits. `{sha}.{type:diff|patch}` are two in one
+   * segment, which ends in one of the words.
    */
   readonly path: string
   /** The exact query that it is for, where others share its path: `service=git-upload-pack`. */
@@ -56,6 +57,8 @@ export type Found =
 interface Node {
   readonly literals: Map<string, Node>
   readonly routes: Map<string, AnyRoute>
+  /** Of a segment by its ending, where that is one of some words. */
+  endings: Map<string, Node> | undefined
   param: Node | undefined
   /** Of all that follows. */
   rest: Node | undefined
@@ -68,17 +71,21 @@ interface Node {
 export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
   const root = createNode()
   const parameters = new Map(routes.map((route) => [route, parametersOf(route.path)]))
+  /** By whole paths, which need no parameters: nothing fits them better. */
+  const exact = new Map<string, Node>()
   for (const route of routes) {
     let node = root
     for (const segment of route.path.split('/').slice(1)) node = descend(node, segment)
     const key = keyOf(route.method, route.query)
     if (node.routes.has(key)) throw new Error(`two routes for ${key} ${route.path}`)
     node.routes.set(key, route)
+    if (!route.path.includes('{')) exact.set(route.path, node)
   }
   return {
     find(method, path, query) {
-      const segments = path.split('/').slice(1)
-      const node = follow(root, segments)
+      const known = exact.get(path)
+      const segments = known === undefined ? path.split('/').slice(1) : []
+      const node = known ?? follow(root, segments)
       if (node === undefined) return undefined
       const verb = method === 'HEAD' ? 'GET' : method
       const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
@@ -98,13 +105,23 @@ function keyOf(method: string, query: string | undefined): string {
 }
 
 function createNode(): Node {
-  return { literals: new Map(), routes: new Map(), param: undefined, rest: undefined }
+  return {
+    ...{ literals: new Map(), routes: new Map() },
+    ...{ endings: undefined, param: undefined, rest: undefined },
+  }
 }
 
 function descend(node: Node, segment: string): Node {
   if (segment.endsWith(REST_SUFFIX)) {
     node.rest ??= createNode()
     return node.rest
+  }
+  const endings = ENDINGS.exec(segment)
+  if (endings !== null) {
+    const words = (endings[3] ?? '').split('|')
+    const next = node.endings?.get(words[0] ?? '') ?? createNode()
+    node.endings = new Map([...(node.endings ?? []), ...words.map((word) => [word, next] as const)])
+    return next
   }
   if (segment.startsWith('{')) {
     node.param ??= createNode()
@@ -120,20 +137,35 @@ function follow(root: Node, segments: readonly string[]): Node | undefined {
   let rest: Node | undefined
   for (const segment of segments) {
     rest = node.rest ?? rest
-    node = node.literals.get(segment) ?? (segment === '' ? undefined : node.param)
+    node =
+      node.literals.get(segment) ??
+      (node.endings && nodeOfEnding(node.endings, segment)) ??
+      (segment === '' ? undefined : node.param)
     if (node === undefined) return rest
   }
   return node.routes.size > 0 ? node : rest
 }
 
-/** Where in a path each parameter stands. */
-type Parameters = ReadonlyArray<readonly [name: string, index: number]>
+/** `{sha}.{type:diff|patch}` */
+const ENDINGS = /^\{(\w+)\}\.\{(\w+):([\w|]+)\}$/
+
+function nodeOfEnding(endings: ReadonlyMap<string, Node>, segment: string): Node | undefined {
+  const dot = segment.lastIndexOf('.')
+  return dot <= 0 ? undefined : endings.get(segment.slice(dot + 1))
+}
+
+/** Where in a path each parameter stands, and what part of its segment it is. */
+type Parameters = ReadonlyArray<
+  readonly [name: string, index: number, part: 'whole' | 'stem' | 'ending']
+>
 
 function parametersOf(path: string): Parameters {
   const parts = path.split('/').slice(1)
-  return parts.flatMap((part, index) =>
-    part.startsWith('{') ? [[part.slice(1, -1), index] as const] : [],
-  )
+  return parts.flatMap((part, index): Parameters => {
+    const [, stem = '', ending = ''] = ENDINGS.exec(part) ?? []
+    if (stem !== '') return [[stem, index, 'stem'] as const, [ending, index, 'ending'] as const]
+    return part.startsWith('{') ? [[part.slice(1, -1), index, 'whole'] as const] : []
+  })
 }
 
 function namedSegments(
@@ -141,10 +173,19 @@ function namedSegments(
   segments: readonly string[],
 ): Record<string, string> {
   const named: Record<string, string> = {}
-  for (const [name, index] of parameters) {
-    named[name] = isRest(name) ? segments.slice(index).join('/') : (segments[index] ?? '')
+  for (const [name, index, part] of parameters) {
+    const segment = segments[index] ?? ''
+    const dot = segment.lastIndexOf('.')
+    if (part === 'stem') named[name] = segment.slice(0, dot)
+    else if (part === 'ending') named[name] = segment.slice(dot + 1)
+    else named[name] = isRest(name) ? segments.slice(index).join('/') : segment
   }
   return named
+}
+
+/** A path as a reader of the API's description knows it: the braces hold names alone. */
+export function plainPath(path: string): string {
+  return path.replace(/\{(\w+)(?:\.\.\.|:[\w|]+)\}/g, '{$1}')
 }
 
 /** Whether a parameter of that name takes all that follows. */

@@ -5,7 +5,8 @@ import { type Awaitable, after } from '../conf/awaitable.js'
 import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
 import { admit } from './auth/gate.js'
-import { ANONYMOUS, identify } from './auth/identify.js'
+import { ANONYMOUS, type Identity, identify } from './auth/identify.js'
+import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
 import {
   type AnyRoute,
@@ -76,7 +77,7 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
   const { route } = found
   const { access, scopes } = route
   const params = decodeSegments(found.segments)
-  return after(access.kind === 'open' ? ANONYMOUS : identify(context, request), (who) =>
+  return after(access.kind === 'open' ? ANONYMOUS : callerOf(context, route, request), (who) =>
     after(
       admit(context.db, {
         who,
@@ -89,6 +90,19 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
       (grant) => pass(context, route, { request, params, grant }),
     ),
   )
+}
+
+/** Who asks, or in whose place a site admin does: over the API alone, and the log says so. */
+function callerOf(context: Context, { door }: AnyRoute, request: Request): Awaitable<Identity> {
+  return after(identify(context, request), (who) => {
+    const name = door.name === 'api' ? sudoNameOf(request) : undefined
+    if (name === undefined) return who
+    return after(actAs(context.db, who, name), (acting) => {
+      const admin = who.kind === 'user' ? who.user.name : undefined
+      context.log.info({ event: 'sudo', requestId: request.id, admin, as: name }, 'an admin acts')
+      return acting
+    })
+  })
 }
 
 /** The gate's grant is of the route's own kind: the one place where that is said, not shown. */

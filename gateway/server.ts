@@ -2,13 +2,18 @@
 
 import { findGit, type Git } from '../cgi/git.js'
 import { openJournal } from '../cgi/journal.js'
+import { findXz } from '../cgi/xz.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'
 import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
+import { tellOfLeftPushes } from './actions/push-notes.js'
 import { API_DOOR } from './api/door.js'
+import { DOWNLOAD_ROUTES } from './api/downloads.js'
 import { swaggerRoutes } from './api/swagger.js'
+import { WEB_ARCHIVE_ROUTES } from './api/v1/get-archives.js'
+import { WEB_RAW_ROUTES } from './api/v1/get-raw.js'
 import { OPERATIONS } from './api/v1/operations.js'
 import { routeOf } from './api/validate.js'
 import type { Throttle } from './auth/throttle.js'
@@ -61,7 +66,10 @@ export function allRoutes(
     ...healthRoutes(collectMetrics),
     ...operations.map(routeOf),
     ...swaggerRoutes(operations),
+    ...DOWNLOAD_ROUTES,
     ...GIT_ROUTES,
+    ...WEB_ARCHIVE_ROUTES,
+    ...WEB_RAW_ROUTES,
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
   ]
 }
@@ -84,7 +92,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   metrics.watchPackCache(packCache)
   const { settings } = current
-  const registry = await openRegistry({ settings: () => current.settings, db, log })
+  const registry = await openRegistry({
+    settings: () => current.settings,
+    ...{ db, log, compressXz: findXz() },
+  })
   const upkeep = createUpkeep({ settings, log, db, git, journal, registry, mender })
   const context: Context = {
     get settings() {
@@ -109,17 +120,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const sshDoor =
     options.sshSocket === undefined ? undefined : openSshDoor(context, options.sshSocket)
   upkeep.start()
+  const leftPushes = tellOfLeftPushes(context)
   return {
     port: listener.port,
     metrics,
     reload(settings) {
-      const { git, packages, log: logging } = settings
-      current.settings = { ...current.settings, git, packages, log: logging }
+      const { git, packages, attachments, log: logging } = settings
+      current.settings = { ...current.settings, git, packages, attachments, log: logging }
       log.level = settings.log.level
     },
     async stop() {
       const { shutdownGraceMs: graceMs } = current.settings.http
       await Promise.all([listener.drain(graceMs), sshDoor?.drain(graceMs), upkeep.stop()])
+      await leftPushes.stop()
       await registry.stop()
       await closeDatabase(db)
     },

@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { mkdir, rm } from 'node:fs/promises'
+import { setFlagsFromString } from 'node:v8'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { endProcessGroup } from '../cgi/process-group.js'
 import { recover } from '../cgi/recovery.js'
@@ -11,6 +12,7 @@ import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
 import { migrate } from '../sql/migrate.js'
 import { listUsers } from '../sql/users.js'
+import { sweepImports } from './actions/sweep-imports.js'
 import { FlightBoard, type FlightReport } from './git/flight-board.js'
 import { packFolder } from './git/warm.js'
 import { isWorkerMessage, type SupervisorMessage } from './messages.js'
@@ -53,6 +55,7 @@ async function prepareData(settings: Settings, log: Log): Promise<boolean> {
   try {
     for (const name of await migrate(db)) log.info({ migration: name }, 'the database was migrated')
     await recover(dir)
+    await sweepImports(db, dir)
     return (await listUsers(db, { page: 1, limit: 1 })).total === 0
   } finally {
     await closeDatabase(db)
@@ -68,6 +71,8 @@ interface Fleet {
 }
 
 function createFleet(settings: Settings, log: Log): Fleet {
+  // The supervisor rests nearly always.
+  setFlagsFromString(NO_REDUCER)
   const collectMetrics = collectFromWorkers()
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
@@ -154,8 +159,10 @@ function openBoard(settings: Settings, log: Log) {
 async function replace(settings: Settings, log: Log, isStopping: () => boolean): Promise<void> {
   try {
     await recover(settings.data.dir)
+    const db = await openDatabase(settings.database)
+    await sweepImports(db, settings.data.dir).finally(() => closeDatabase(db))
   } catch (error) {
-    log.error({ error }, 'what a dead worker left of its pushes was not mended')
+    log.error({ error }, 'what a dead worker left of its pushes and migrations was not mended')
   }
   await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS))
   if (!isStopping()) forkWorker()
@@ -166,7 +173,8 @@ async function replace(settings: Settings, log: Log, isStopping: () => boolean):
  * all over again whenever a worker comes to rest, to give back a few MiB: a fifth of what the
  * worker itself spends on a clone that finds nothing kept.
  */
-const V8_OPTIONS = ['--max-semi-space-size=4', '--no-memory-reducer']
+const NO_REDUCER = '--no-memory-reducer'
+const V8_OPTIONS = ['--max-semi-space-size=4', NO_REDUCER]
 
 function forkWorker(): Worker {
   // Workers take connections for SSH themselves; handed on by us, each would wake two processes.

@@ -15,8 +15,11 @@ export interface Downloads {
 
 const FLUSH_INTERVAL_MS = 1_000
 
-/** A counter over that database. Where it cannot write, it tries again a second later. */
-export function createDownloads(db: Database, log: Log): Downloads {
+/**
+ * A counter over that database, of package files unless `addTo` adds to others. Where it cannot
+ * write, it tries again a second later.
+ */
+export function createDownloads(db: Database, log: Log, addTo = addDownloads): Downloads {
   let counted = new Map<number, number>()
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
@@ -34,7 +37,7 @@ export function createDownloads(db: Database, log: Log): Downloads {
     const batch = counted
     counted = new Map()
     try {
-      await addDownloads(db, batch)
+      await addTo(db, batch)
     } catch (error) {
       for (const [fileId, count] of batch) add(fileId, count)
       throw error

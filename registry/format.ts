@@ -99,8 +99,11 @@ export interface Shelf {
    * file of a set finds the others of the same set by these. The digest is in hexadecimal.
    */
   findIndexFile(subject: string, digest: IndexDigest): Promise<IndexFile | undefined>
-  /** The key that the owner's indexes are signed with, made when it is first asked for. */
-  signingKey(): Promise<SigningKey>
+  /**
+   * What the owner's indexes are signed with, newest first: one key, made when it is first asked
+   * for, and those before it for as long as they sign along.
+   */
+  signingKeys(): Promise<readonly SigningKey[]>
   /** A file of an index as an answer; else as `serve` does. */
   serveIndexFile(file: IndexFile, request: Request, options: ServeOptions): Promise<Reply>
 
@@ -119,6 +122,8 @@ export interface Upload extends ByteSource {
 /** What a file turned out to be. */
 export interface Publication {
   readonly packageName: string
+  /** To the format a name in another case is another package, which is a `conflict`. */
+  readonly isExactName?: true
   readonly version: string
   readonly fileName: string
   /** Tells files of one name in one version apart. */
@@ -134,6 +139,12 @@ export interface Publication {
 }
 
 export interface IndexPlace {
+  /**
+   * Where its record stands among the others, which are in the order of the bytes of their keys.
+   * Records of the same key are always made together. Printable ASCII, at most 511 characters.
+   * Absent: in the order of publishing, where each upload changes the end of the index alone.
+   */
+  readonly key?: string
   /**
    * Which set of files the clients read together, such as one distribution: at most 255 characters.
    */
@@ -198,13 +209,38 @@ export interface DocumentOptions {
 
 /** Makes the files of an index from what was published into it: the same from the same. */
 export interface IndexMaker {
+  /** To be raised with any change of what `render` gives: what was kept of it is made anew. */
+  readonly revision: number
   /** A new pair of keys for an owner; both as texts. Needed where `build` signs. */
   makeSigningKey?(ownerName: string): Promise<SigningKey>
+  /** The forms in which `build` needs the text of that name. */
+  formsOf(name: string): readonly TextForm[]
   /**
-   * Writes all files of the index, or none where nothing is left in it. Holds no more than a few
-   * entries at a time where it can.
+   * What the texts of the index, by their names, have of some entries: of all those whose keys are
+   * in a stretch, in the order of their keys, and where these are the same in that in which they
+   * came. What it gives for one stretch follows what it gave for the one before.
    */
+  render(entries: readonly IndexEntry[], of: RenderContext): ReadonlyMap<string, Rendered>
+  /** Writes all files of the index; there is at least one text. */
   build(input: IndexInput, output: IndexOutput): Promise<void>
+}
+
+/**
+ * `deflated`: a part of a DEFLATE stream (RFC 1951) that ends at a whole byte and is not the last.
+ * `xz`: a block of a stream of that format; there is none where the program is not.
+ */
+export type TextForm = 'plain' | 'deflated' | 'xz'
+
+export interface RenderContext {
+  readonly subject: string
+  /** Of the whole index, in order. When they change everything is made anew. */
+  readonly parts: readonly string[]
+}
+
+export interface Rendered {
+  readonly content: Uint8Array
+  /** How many records it has, for makers that need to know. */
+  readonly count: number
 }
 
 export interface SigningKey {
@@ -217,11 +253,43 @@ export interface IndexInput {
   readonly subject: string
   /** When something of it changed last. */
   readonly changedAtMs: number
-  /** All of them, in the order in which they were published; of one part alone where it is said. */
-  entries(part?: string): AsyncIterable<IndexEntry>
-  /** The parts that have entries, in order. */
-  parts(): Promise<readonly string[]>
-  signingKey(): Promise<SigningKey>
+  /** By their names, in order; none is empty. */
+  readonly texts: ReadonlyMap<string, IndexText>
+  /** All of these are to sign; newest first, at least one. */
+  signingKeys(): Promise<readonly SigningKey[]>
+}
+
+export interface IndexText {
+  readonly bytes: number
+  readonly crc32: number
+  /** The records of all stretches. */
+  readonly count: number
+  readonly forms: Readonly<Partial<Record<TextForm, PlacedText>>>
+  /** Of its form `xz`. */
+  readonly xzBlocks: readonly XzBlock[]
+}
+
+export interface XzBlock {
+  /** Of the block, without what fills it up. */
+  readonly unpaddedBytes: number
+  /** Of what it holds. */
+  readonly bytes: number
+}
+
+/** A text in one form, where it stands: a piece of a file that is to be written. */
+export interface PlacedText {
+  readonly name: string
+  readonly form: TextForm
+  readonly spans: readonly Span[]
+}
+
+export interface Span {
+  /** The same for the same bytes alone. */
+  readonly id: string
+  /** Absent: of what this build has made. */
+  readonly blobKey: string | undefined
+  readonly start: number
+  readonly bytes: number
 }
 
 export interface IndexEntry {
@@ -232,9 +300,14 @@ export interface IndexEntry {
   readonly file: PackageFile
 }
 
+/** What a file is put together from. */
+export type FileContent = ReadonlyArray<Uint8Array | PlacedText>
+
 export interface IndexOutput {
   /** Writes a file of the index; it can be read by clients when all of them are there. */
-  write(path: string, chunks: AsyncIterable<Uint8Array> | Uint8Array): Promise<WrittenFile>
+  write(path: string, content: FileContent): Promise<WrittenFile>
+  /** The bytes that a file of this content has, such as for a signature. */
+  read(content: FileContent): AsyncIterable<Uint8Array>
 }
 
 /** What other files of the index say of this one. */

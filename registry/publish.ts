@@ -1,6 +1,5 @@
 /** Publishing: the bytes into their place, then everything that is known of them in one go. */
 
-import { randomBytes } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
 import type { Database } from '../sql/database.js'
 import { findFile } from '../sql/package-files.js'
@@ -13,6 +12,7 @@ import {
   VERSION_EXISTS,
 } from '../sql/publications.js'
 import type { Publication } from './format.js'
+import { keepBlob } from './keep-blob.js'
 import type { ReceivedFile } from './received-file.js'
 import type { BlobStorage } from './storage/storage.js'
 
@@ -28,10 +28,7 @@ export interface Publisher {
 const NAME_CHARACTERS_MAX = 255
 const PROPERTY_CHARACTERS_MAX = 500
 
-/**
- * Keeps a received file as what it turned out to be. The bytes are durable before any row names
- * them, so that a crash leaves a blob without a name at the worst, which the sweeper finds.
- */
+/** Keeps a received file as what it turned out to be. */
 export async function publishReceived(
   publisher: Publisher,
   file: ReceivedFile,
@@ -40,18 +37,9 @@ export async function publishReceived(
   const publication = checkPublication(publisher, given)
   await refuseKnown(publisher, publication)
   const { storage, db, shelf } = publisher
-  const { bytes, digests } = file
-  const key = `${digests.sha256}-${randomBytes(8).toString('hex')}`
-  await storage.put(key, { path: file.path, bytes })
-  let keptKey = ''
-  try {
-    keptKey = await publishFile(db, shelf, { publication, blob: { key, bytes, digests } })
-  } catch (error) {
-    // Anything else may mean that the rows are there and only the word of it was lost.
-    if (error instanceof Failure && error.failure !== 'unavailable') await storage.remove(key)
-    throw error
-  }
-  if (keptKey !== key) await storage.remove(key)
+  await keepBlob(storage, file, async (blob) => ({
+    blobKey: await publishFile(db, shelf, { publication, blob }),
+  }))
 }
 
 function checkPublication(publisher: Publisher, given: Publication): NewPublication {
@@ -62,13 +50,14 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
       throw new Failure('bad_request', `${word} has more than ${NAME_CHARACTERS_MAX} characters`)
     }
   }
-  const { metadata = {}, properties = [], indexes = [], unique } = given
+  const { metadata = {}, properties = [], indexes = [], isExactName = false, unique } = given
   if (properties.some(({ value }) => value.length > PROPERTY_CHARACTERS_MAX)) {
     const limit = `${PROPERTY_CHARACTERS_MAX} characters`
     throw new Failure('bad_request', `a value in the package's metadata has more than ${limit}`)
   }
   return {
     ...{ packageName, version, fileName, compositeKey, unique, metadata, properties, indexes },
+    isExactName,
     creatorId: publisher.userId,
     ownerBytesMax: publisher.ownerBytesMax,
   }

@@ -1,10 +1,11 @@
 /** A body on its way into the registry: a file of its own, with its digests, until it is placed. */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
+import { startDigests } from './digests.js'
 import type { Upload } from './format.js'
 
 /** One that nobody takes over has to be discarded. */
@@ -42,14 +43,17 @@ export async function receiveFile(
     }
   } catch (error) {
     await discard(file, path)
-    if (error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code))) {
-      throw new Failure('unavailable', 'There is no room for the file on the disk.', {
-        cause: error,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      })
-    }
-    throw error
+    throw orNoRoom(error)
   }
+}
+
+/** What a client is told of an error while a file is written. */
+export function orNoRoom(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code)))) return error
+  return new Failure('unavailable', 'There is no room for the file on the disk.', {
+    cause: error,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
 }
 
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
@@ -60,28 +64,16 @@ async function copyInto(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<{ readonly bytes: number; readonly digests: Digests }> {
-  const hashes = {
-    md5: createHash('md5'),
-    sha1: createHash('sha1'),
-    sha256: createHash('sha256'),
-    sha512: createHash('sha512'),
-  }
+  const digests = startDigests()
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
     const written = file.writeFile(chunk)
-    for (const hash of Object.values(hashes)) hash.update(chunk)
+    digests.update(chunk)
     await written
   }
-  const { md5, sha1, sha256, sha512 } = hashes
-  const digests = {
-    md5: md5.digest('hex'),
-    sha1: sha1.digest('hex'),
-    sha256: sha256.digest('hex'),
-    sha512: sha512.digest('hex'),
-  }
-  return { bytes, digests }
+  return { bytes, digests: digests.finish() }
 }
 
 async function readPart(file: FileHandle, start: number, bytes: number): Promise<Buffer> {
@@ -107,7 +99,8 @@ async function* streamPart(
   }
 }
 
-async function discard(file: FileHandle, path: string): Promise<void> {
+/** Closes a file, and removes it where it still has its name. */
+export async function discard(file: FileHandle, path: string): Promise<void> {
   await file.close()
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error

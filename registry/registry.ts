@@ -3,11 +3,12 @@
 import { openInstanceSecret } from '../conf/instance-secret.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
+import { addAttachmentDownloads } from '../sql/attachments.js'
 import type { Database } from '../sql/database.js'
 import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
 import { createDocuments, type Documents } from './documents.js'
 import { createDownloads, type Downloads } from './downloads.js'
-import { createIndexes, type Indexes } from './index-generation.js'
+import { createIndexes, type Indexes } from './indexing/generation.js'
 import { createSigningKeys, type SigningKeys } from './signing-keys.js'
 import { openStorage } from './storage/open.js'
 import type { BlobStorage } from './storage/storage.js'
@@ -18,6 +19,7 @@ export interface Registry {
   readonly bodies: BlobBodies
   readonly documents: Documents
   readonly downloads: Downloads
+  readonly attachmentDownloads: Downloads
   readonly indexes: Indexes
   readonly signingKeys: SigningKeys
   readonly limits: () => Settings['packages']
@@ -29,21 +31,27 @@ export interface RegistryOptions {
   readonly settings: () => Settings
   readonly db: Database
   readonly log: Log
+  /** Compresses with the program xz; absent where that is not there. */
+  readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
 /** Opens the storage of packages. Throws when that cannot be had. */
-export async function openRegistry({ settings, db, log }: RegistryOptions): Promise<Registry> {
+export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  const { settings, db, log, compressXz } = options
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
+  const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
   const secret = await openInstanceSecret(settings().data.dir)
   const keptMs = () => settings().packages.indexKeptMs
   return {
-    ...{ db, storage, downloads },
+    ...{ db, storage, downloads, attachmentDownloads },
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
-    indexes: createIndexes({ db, storage, keptMs }),
+    indexes: createIndexes({ db, storage, keptMs, compressXz }),
     signingKeys: createSigningKeys(db, secret),
     limits: () => settings().packages,
-    stop: () => downloads.stop(),
+    async stop() {
+      await Promise.all([downloads.stop(), attachmentDownloads.stop()])
+    },
   }
 }

@@ -36,7 +36,7 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
   const { ownerId, format, baseUrl } = options
   const shelf = { ownerId, format }
   const received = new Map<Upload, ReceivedFile>()
-  const signingKey = async (): Promise<SigningKey> => {
+  const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
     if (makeSigningKey === undefined) throw new Error(`${format} signs nothing`)
     return await registry.signingKeys.of(shelf, () => makeSigningKey(options.ownerName))
@@ -74,9 +74,9 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
       return reply
     },
     openIndex: async (subject) =>
-      registry.indexes.open({ shelf, subject, maker: makerOf(options), signingKey }),
+      registry.indexes.open({ shelf, subject, maker: makerOf(options), signingKeys }),
     findIndexFile: (subject, digest) => registry.indexes.findFile({ shelf, subject }, digest),
-    signingKey,
+    signingKeys,
     async serveIndexFile(file, request, options) {
       const { path, bytes, digests, blobKey, modifiedAtMs } = file
       const name = path.slice(path.lastIndexOf('/') + 1)

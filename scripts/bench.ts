@@ -4,24 +4,31 @@ import { setMaxListeners } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { API_BENCHMARK } from './benchmarks/api.js'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
+import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
 const BENCHMARKS: readonly Benchmark[] = [
-  ...[HTTP_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK, PACKAGES_BENCHMARK],
+  ...[HTTP_BENCHMARK, API_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK],
+  ...[PACKAGES_BENCHMARK, INDEX_BENCHMARK],
 ]
 
 process.exitCode = await main(process.argv.slice(2))
 
 /** 0 when everything was measured, 1 when something could not be, 2 for an unknown name. */
-async function main(names: readonly string[]): Promise<number> {
-  const unknown = names.find((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name))
+async function main(words: readonly string[]): Promise<number> {
+  const wishes = words.map(readWish)
+  const unknown = words.find((_, at) => wishes[at] === undefined)
   if (unknown !== undefined) {
-    const lines = BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(10)}${about}`)
+    const lines = BENCHMARKS.map(({ name, about, sizes }) => {
+      const chosen = sizes === undefined ? '' : ` (${name}=${sizes.join(',')})`
+      return `  ${name.padEnd(10)}${about}${chosen}`
+    })
     console.error(`There is no benchmark '${unknown}', but:\n${lines.join('\n')}`)
     return 2
   }
@@ -29,12 +36,26 @@ async function main(names: readonly string[]): Promise<number> {
     `${availableParallelism()} CPUs, Node ${process.versions.node}, ` +
       `load before the start ${loadavg()[0]?.toFixed(2)} (on a busy machine, read the ratios)`,
   )
-  const wanted = BENCHMARKS.filter(({ name }) => names.length === 0 || names.includes(name))
-  for (const benchmark of wanted) await run(benchmark)
+  const all = BENCHMARKS.map((benchmark): Wish => ({ benchmark, sizes: benchmark.sizes ?? [] }))
+  for (const wish of words.length === 0 ? all : wishes) if (wish !== undefined) await run(wish)
   return 0
 }
 
-async function run(benchmark: Benchmark): Promise<void> {
+interface Wish {
+  readonly benchmark: Benchmark
+  readonly sizes: readonly number[]
+}
+
+/** A name, or `NAME=SIZE,SIZE` where sizes can be chosen. */
+function readWish(word: string): Wish | undefined {
+  const [, name, chosen] = /^([a-z]+)(?:=([1-9]\d*(?:,[1-9]\d*)*))?$/.exec(word) ?? []
+  const benchmark = BENCHMARKS.find((candidate) => candidate.name === name)
+  if (benchmark === undefined) return undefined
+  if (chosen === undefined) return { benchmark, sizes: benchmark.sizes ?? [] }
+  return benchmark.sizes && { benchmark, sizes: chosen.split(',').map(Number) }
+}
+
+async function run({ benchmark, sizes }: Wish): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'))
   const interruption = new AbortController()
   // Each of many clients at once listens.
@@ -42,7 +63,7 @@ async function run(benchmark: Benchmark): Promise<void> {
   const interrupt = () => interruption.abort()
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
-    for await (const table of benchmark.run({ folder, signal: interruption.signal })) {
+    for await (const table of benchmark.run({ folder, signal: interruption.signal }, sizes)) {
       console.log(`\n${formatTable(table)}`)
     }
   } finally {

@@ -6,17 +6,21 @@ import { SettingsError } from '../conf/load.js'
 import { type Command, CommandError, UsageError } from './commands/command.js'
 import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
+import { PACKAGE_COMMANDS } from './commands/package.js'
 import { REPO_COMMANDS } from './commands/repo.js'
 import { SERVE_COMMANDS } from './commands/serve.js'
 import { SSH_COMMANDS } from './commands/ssh.js'
 import { TOKEN_COMMANDS } from './commands/token.js'
 import { USER_COMMANDS } from './commands/user.js'
+import { WEBHOOK_COMMANDS } from './commands/webhook.js'
 
 const COMMANDS: readonly Command[] = [
   ...SERVE_COMMANDS,
   ...USER_COMMANDS,
   ...TOKEN_COMMANDS,
   ...REPO_COMMANDS,
+  ...PACKAGE_COMMANDS,
+  ...WEBHOOK_COMMANDS,
   ...SSH_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,

@@ -28,3 +28,37 @@ apt_install() {
   [[ $written == false ]] || rm -f $policy
   return $status
 }
+
+# The mirror that the system itself uses.
+debian_mirror() {
+  apt-get indextargets --format '$(REPO_URI)' |
+    awk '/\/debian\/$/ { mirror = $0 }
+      END { print mirror == "" ? "http://deb.debian.org/debian/" : mirror }'
+}
+
+# fetch_from_debian FOLDER TYPE SUITE WORD…: downloads into the folder what `apt-get WORD…` finds in
+# that release of Debian, of type deb or deb-src. Nothing of the system's apt is known or touched.
+fetch_from_debian() {
+  local folder=$1 type=$2 suite=$3 attempt keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  shift 3
+  mkdir -p "$folder"/lists/partial "$folder"/archives/partial
+  : >"$folder/status"
+  echo "$type [signed-by=$keyring] $(debian_mirror) $suite main" >"$folder/sources.list"
+  cat >"$folder/apt.conf" <<END
+Dir::State "$folder";
+Dir::State::status "$folder/status";
+Dir::Cache "$folder";
+Dir::Etc::sourcelist "$folder/sources.list";
+Dir::Etc::sourceparts "-";
+Acquire::Retries "5";
+Acquire::Check-Valid-Until "false";
+Acquire::Languages "none";
+APT::Sandbox::User "root";
+END
+  for attempt in 1 2 3; do
+    (cd "$folder" && export APT_CONFIG=$folder/apt.conf &&
+      apt-get update -q --error-on=any && apt-get -q "$@") && return
+    echo "The download failed ($attempt of 3)."
+  done
+  return 1
+}

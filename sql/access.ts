@@ -15,6 +15,11 @@ export function atLeast(mode: AccessMode, needed: AccessMode): boolean {
   return ACCESS_MODES.indexOf(mode) >= ACCESS_MODES.indexOf(needed)
 }
 
+/** The one of these that holds all others; none of none. */
+export function highestMode(modes: readonly AccessMode[]): AccessMode {
+  return modes.reduce(higher, 'none')
+}
+
 /** The most that `user`, or anyone without an account, may do with the repository. */
 export async function accessToRepository(
   db: Database,
@@ -24,15 +29,48 @@ export async function accessToRepository(
   if (user === undefined) return accessOfAnyone(repository, ['public'])
   if (!user.isActive || user.isLoginProhibited) return 'none'
   if (user.isAdmin || user.id === repository.owner.id) return 'owner'
-  const grants = await selectRows<GrantRow>(db, SELECT_GRANTS, [
-    repository.id,
-    user.id,
-    repository.owner.id,
-    user.id,
-  ])
+  const { id, owner } = repository
+  const grants = await selectRows<GrantRow>(db, SELECT_GRANTS, [id, user.id, id, owner.id, user.id])
   return grants
     .map((grant) => accessOfGrant(grant, repository))
     .reduce(higher, accessOfAnyone(repository, ['public', 'limited']))
+}
+
+/** The same of many repositories at once, by their ids. */
+export async function accessToRepositories(
+  db: Database,
+  user: User | undefined,
+  repositories: readonly Repository[],
+): Promise<ReadonlyMap<number, AccessMode>> {
+  const modes = new Map<number, AccessMode>()
+  const visible = user === undefined ? ['public'] : ['public', 'limited']
+  const isOpen = user === undefined || (user.isActive && !user.isLoginProhibited)
+  for (const repository of repositories) {
+    const isOwn = user !== undefined && (user.isAdmin || user.id === repository.owner.id)
+    const mode = isOwn ? 'owner' : accessOfAnyone(repository, visible)
+    modes.set(repository.id, isOpen ? mode : 'none')
+  }
+  if (user === undefined || user.isAdmin || !isOpen || repositories.length === 0) return modes
+  const byId = new Map(repositories.map((repository) => [repository.id, repository]))
+  const places = `(${repositories.map(() => '?').join()})`
+  const rows = await selectRows<GrantRow & { readonly id: number }>(
+    db,
+    `select repository_id as id, mode, 1 as includes_repository from collaborators
+      where user_id = ? and repository_id in ${places}
+      union all
+      select r.id, t.permission, t.includes_all_repositories or g.team_id is not null
+      from repositories r join teams t on t.organization_id = r.owner_id
+      join team_members m on m.team_id = t.id
+      left join team_repositories g on g.team_id = t.id and g.repository_id = r.id
+      where m.user_id = ? and r.id in ${places}`,
+    [user.id, ...byId.keys(), user.id, ...byId.keys()],
+  )
+  for (const row of rows) {
+    const repository = byId.get(row.id)
+    if (repository === undefined) continue
+    modes.set(row.id, higher(modes.get(row.id) ?? 'none', accessOfGrant(row, repository)))
+  }
+  return modes
 }
 
 /** The most that `user`, or anyone without an account, may do with the packages of an owner. */
@@ -66,8 +104,10 @@ interface GrantRow {
 const SELECT_GRANTS = `select mode, 1 as includes_repository from collaborators
   where repository_id = ? and user_id = ?
   union all
-  select t.permission, t.includes_all_repositories from team_members m
-  join teams t on t.id = m.team_id where t.organization_id = ? and m.user_id = ?`
+  select t.permission, t.includes_all_repositories or g.team_id is not null from team_members m
+  join teams t on t.id = m.team_id
+  left join team_repositories g on g.team_id = t.id and g.repository_id = ?
+  where t.organization_id = ? and m.user_id = ?`
 
 function accessOfGrant(grant: GrantRow, repository: Repository): AccessMode {
   // Whoever is in any team sees what the organization does not keep private within itself.

@@ -100,6 +100,15 @@ export async function orConflict<T>(sentence: string, work: () => Promise<T>): P
   }
 }
 
+/** Runs `work`; a broken reference means that what this sentence tells of has gone. */
+export async function orGone<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isReferenceViolation(error) ? new Failure('not_found', sentence, { cause: error }) : error
+  }
+}
+
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   return typeof code === 'string' ? code : ''

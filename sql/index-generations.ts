@@ -96,6 +96,8 @@ export async function publishGeneration(
         ...{ index_id: indexId, generation, path, blob_id: kept.id, created_at: nowMs },
       })
     }
+    const noted = trx('package_index_changes').where({ index_id: indexId })
+    await noted.where('generation', '<=', generation).delete()
     await forgetOld(trx, { indexId, generation, keptSinceMs })
     return spare
   })
@@ -135,6 +137,20 @@ export async function findGenerationFile(
     [indexId, generation, path],
   )
   return row === undefined ? undefined : fileOf(row)
+}
+
+/** All files of one generation of an index. */
+export async function listGenerationFiles(
+  db: Database,
+  indexId: number,
+  generation: number,
+): Promise<readonly GenerationFile[]> {
+  const rows = await selectRows<GenerationRow>(
+    db,
+    `${SELECT} where g.index_id = ? and g.generation = ?`,
+    [indexId, generation],
+  )
+  return rows.map(fileOf)
 }
 
 /** A file of an index by its digest, in whichever generation is still kept. */

@@ -16,6 +16,8 @@ export interface JobWish {
   /** What it is done to, such as the id of a repository. */
   readonly subject: string
   readonly delayMs: number
+  /** Whether one that waits for longer is to be done that soon; else it keeps its time. */
+  readonly isSooner?: boolean
 }
 
 /** A job that the caller holds, until its lease runs out or is given back. */
@@ -36,6 +38,8 @@ export interface Worker {
   /** Jobs that the machine runs at once, over all of its processes. */
   readonly jobsMax: number
   readonly leaseMs: number
+  /** The kinds that it takes; by default all. */
+  readonly kinds?: { readonly of: readonly string[] } | { readonly without: readonly string[] }
 }
 
 /**
@@ -49,7 +53,7 @@ export async function enqueueJob(db: Database, wish: JobWish): Promise<void> {
   for (;;) {
     const found = await db('jobs')
       .where({ kind, subject })
-      .update({ again_after: db.raw('case when lease is null then null else ? end', [runAfterMs]) })
+      .update(wish.isSooner ? sooner(db, runAfterMs) : { again_after: again(db, runAfterMs) })
     if (found > 0) return
     try {
       await db('jobs').insert({
@@ -64,17 +68,39 @@ export async function enqueueJob(db: Database, wish: JobWish): Promise<void> {
   }
 }
 
+function again(db: Database, runAfterMs: number) {
+  return db.raw('case when lease is null then null else ? end', [runAfterMs])
+}
+
+/** The lease is not touched, so both columns are told by what the row was before. */
+function sooner(db: Database, runAfterMs: number) {
+  const least = (column: string) =>
+    `case when ${column} is not null and ${column} < ? then ${column} else ? end`
+  const times = [runAfterMs, runAfterMs]
+  return {
+    again_after: db.raw(
+      `case when lease is null then null else ${least('again_after')} end`,
+      times,
+    ),
+    run_after: db.raw(
+      `case when lease is null then ${least('run_after')} else run_after end`,
+      times,
+    ),
+  }
+}
+
 const DUE_AT_ONCE = 20
 
 /** Takes a job that is due and that nobody holds, if there is one and the machine may run more. */
 export async function leaseJob(db: Database, worker: Worker): Promise<Job | undefined> {
   const nowMs = Date.now()
+  const kinds = kindsOf(worker)
   const due = await selectRows<DueRow>(
     db,
     `select id, kind, subject, attempts from jobs
-      where run_after <= ? and (leased_until is null or leased_until <= ?)
+      where run_after <= ? and (leased_until is null or leased_until <= ?)${kinds.clause}
       order by run_after, id limit ${DUE_AT_ONCE}`,
-    [nowMs, nowMs],
+    [nowMs, nowMs, ...kinds.bindings],
   )
   if (due.length === 0) return undefined
   // Whoever held these has died, perhaps on this machine: its slot is free again.
@@ -85,6 +111,15 @@ export async function leaseJob(db: Database, worker: Worker): Promise<Job | unde
     if (taken !== 'gone') return taken
   }
   return undefined
+}
+
+function kindsOf({ kinds }: Worker): {
+  readonly clause: string
+  readonly bindings: readonly string[]
+} {
+  if (kinds === undefined) return { clause: '', bindings: [] }
+  const [word, bindings] = 'of' in kinds ? ['in', kinds.of] : ['not in', kinds.without]
+  return { clause: ` and kind ${word} (${bindings.map(() => '?').join()})`, bindings }
 }
 
 interface DueRow {

@@ -1,16 +1,25 @@
 /** Organizations: owners that people run together, in teams. */
 
+import { Failure } from '../conf/failures.js'
+import { type AccessMode, highestMode } from './access.js'
 import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
+import { isReferenceViolation } from './errors.js'
+import { forgetEmptyPackages } from './packages.js'
+import { offsetOf, type Page, type Paged } from './page.js'
 import {
   insertOwner,
   OWNER_COLUMNS,
   type Owner,
+  type OwnerPatch,
   type OwnerRow,
   ownerOf,
+  presentColumns,
+  updateOwner,
   type Visibility,
 } from './users.js'
+import { ownersSeenBy, type Viewer } from './visibility.js'
 
 export interface Organization extends Owner {
   readonly kind: 'organization'
@@ -75,23 +84,124 @@ export async function findOrganization(
   db: Database,
   name: string,
 ): Promise<Organization | undefined> {
-  const [row] = await selectRows<OrganizationRow>(db, SELECT_ORGANIZATION, [foldCase(name)])
-  if (row === undefined) return undefined
+  const where = 'where o.name_lower = ?'
+  const [row] = await selectRows<OrganizationRow>(db, `${SELECT} ${where}`, [foldCase(name)])
+  return row === undefined ? undefined : organizationOf(row)
+}
+
+/** The organization of that id. */
+export async function findOrganizationById(
+  db: Database,
+  organizationId: number,
+): Promise<Organization | undefined> {
+  const [row] = await selectRows<OrganizationRow>(db, `${SELECT} where o.id = ?`, [organizationId])
+  return row === undefined ? undefined : organizationOf(row)
+}
+
+/** The organizations of those ids; fewer where some have gone. */
+export async function findOrganizationsById(
+  db: Database,
+  organizationIds: readonly number[],
+): Promise<readonly Organization[]> {
+  if (organizationIds.length === 0) return []
+  const places = organizationIds.map(() => '?').join()
+  const where = `where o.id in (${places})`
+  const rows = await selectRows<OrganizationRow>(db, `${SELECT} ${where}`, organizationIds)
+  return rows.map(organizationOf)
+}
+
+export interface OrganizationSearch {
+  /** None is listed of which they may not know. */
+  readonly viewer: Viewer
+  /** Who has to be a member. */
+  readonly memberId?: number
+  /** Whether the member has to show it. */
+  readonly isShown?: boolean
+}
+
+/** The organizations that fit, in the order in which they were made. */
+export async function listOrganizations(
+  db: Database,
+  { viewer, memberId, isShown = false }: OrganizationSearch,
+  page: Page,
+): Promise<Paged<Organization>> {
+  const seen = ownersSeenBy(viewer)
+  const ofMember = isShown ? `${SELECT_OF_MEMBER} and ${IS_SHOWN}` : SELECT_OF_MEMBER
+  const member = memberId === undefined ? '' : `and o.id in (${ofMember})`
+  const where = `where ${seen.where} ${member}`
+  const bindings = [...seen.bindings, ...(memberId === undefined ? [] : [memberId])]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from organizations g join owners o on o.id = g.owner_id ${where}`,
+    bindings,
+  )
+  const rows = await selectRows<OrganizationRow>(
+    db,
+    `${SELECT} ${where} order by o.id limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(organizationOf), total: count?.total ?? 0 }
+}
+
+const SELECT_OF_MEMBER = `select t.organization_id from team_members m
+  join teams t on t.id = m.team_id where m.user_id = ?`
+
+const IS_SHOWN = `exists (select 1 from public_members p
+  where p.organization_id = t.organization_id and p.user_id = m.user_id)`
+
+/** What may change; what is absent stays. */
+export type OrganizationPatch = OwnerPatch & {
+  readonly email?: string | undefined
+  readonly repoAdminChangeTeamAccess?: boolean | undefined
+}
+
+/** Changes an organization. */
+export async function updateOrganization(
+  db: Database,
+  organizationId: number,
+  patch: OrganizationPatch,
+): Promise<void> {
+  await transaction(db, async (trx) => {
+    await updateOwner(trx, organizationId, patch)
+    const columns = presentColumns({
+      email: patch.email,
+      repo_admin_change_team_access: patch.repoAdminChangeTeamAccess,
+    })
+    if (Object.keys(columns).length === 0) return
+    await trx('organizations').where({ owner_id: organizationId }).update(columns)
+  })
+}
+
+/** Removes an organization with its teams. Throws `invalid` while it owns anything. */
+export async function deleteOrganization(db: Database, organizationId: number): Promise<void> {
+  try {
+    await transaction(db, async (trx) => {
+      await forgetEmptyPackages(trx, organizationId)
+      await trx('owners').where({ id: organizationId, kind: 'organization' }).delete()
+    })
+  } catch (error) {
+    if (!isReferenceViolation(error)) throw error
+    const message = 'The organization still owns repositories or packages.'
+    throw new Failure('invalid', message, { cause: error })
+  }
+}
+
+const SELECT = `select ${OWNER_COLUMNS}, g.email as organization_email,
+  g.repo_admin_change_team_access as organization_repo_admin_change_team_access
+  from organizations g join owners o on o.id = g.owner_id`
+
+interface OrganizationRow extends OwnerRow {
+  readonly organization_email: string
+  readonly organization_repo_admin_change_team_access: number
+}
+
+function organizationOf(row: OrganizationRow): Organization {
   return {
     ...ownerOf(row),
     kind: 'organization',
     email: row.organization_email,
     repoAdminChangeTeamAccess: row.organization_repo_admin_change_team_access === 1,
   }
-}
-
-const SELECT_ORGANIZATION = `select ${OWNER_COLUMNS}, g.email as organization_email,
-  g.repo_admin_change_team_access as organization_repo_admin_change_team_access
-  from organizations g join owners o on o.id = g.owner_id where o.name_lower = ?`
-
-interface OrganizationRow extends OwnerRow {
-  readonly organization_email: string
-  readonly organization_repo_admin_change_team_access: number
 }
 
 /** What a user is to an organization. */
@@ -105,6 +215,16 @@ export async function organizationRole(
   return teams.length > 0 ? 'member' : 'none'
 }
 
+/** The most that a team of the user may do in the organization. */
+export async function organizationMode(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<AccessMode> {
+  const teams = await teamsOf(db, organizationId, userId)
+  return highestMode(teams.map(({ permission }) => permission))
+}
+
 /** Whether a team of the user may make repositories for the organization. */
 export async function mayCreateRepositories(
   db: Database,
@@ -116,7 +236,7 @@ export async function mayCreateRepositories(
 }
 
 interface TeamRow {
-  readonly permission: string
+  readonly permission: AccessMode
   readonly can_create_repositories: number
 }
 

@@ -46,6 +46,8 @@ interface IndexRow {
 
 /** What an index says of a file that was published into it. */
 export interface NewIndexEntry {
+  /** By which its entries are in order; absent: that of publishing. */
+  readonly key?: string | undefined
   readonly subject: string
   readonly part: string
   readonly metadata: JsonObject
@@ -81,12 +83,14 @@ export async function enterIndexes(
   for (const subject of subjects) {
     const place = { owner_id: ownerId, format, subject }
     await trx('package_indexes').where(place).update(changeOf(trx))
-    const row = await trx('package_indexes').where(place).first('id')
-    for (const { part, metadata } of entries.filter((entry) => entry.subject === subject)) {
+    const { id, wanted } = await trx('package_indexes').where(place).first('id', 'wanted')
+    for (const entry of entries.filter((entry) => entry.subject === subject)) {
+      const { part, metadata, key = sequenceKey(wanted) } = entry
       await trx('package_index_entries').insert({
-        ...{ index_id: row.id, file_id: fileId, part },
+        ...{ index_id: id, file_id: fileId, part, sort_key: key },
         metadata: JSON.stringify(metadata),
       })
+      await noteChange(trx, { id, wanted, key })
     }
   }
 }
@@ -97,15 +101,58 @@ export async function leaveIndexes(
   condition: 'f.id = ?' | 'f.version_id = ?',
   id: number,
 ): Promise<void> {
-  const rows = await selectRows<{ index_id: number }>(
+  const rows = await selectRows<{ id: number; sort_key: string }>(
     trx,
-    `select distinct e.index_id from package_index_entries e
-      join package_files f on f.id = e.file_id where ${condition} order by e.index_id`,
+    `select distinct e.index_id as id, e.sort_key as sort_key from package_index_entries e
+      join package_files f on f.id = e.file_id where ${condition} order by id, sort_key`,
     [id],
   )
-  for (const { index_id } of rows) {
-    await trx('package_indexes').where({ id: index_id }).update(changeOf(trx))
+  for (const id of new Set(rows.map((row) => row.id))) {
+    await trx('package_indexes').where({ id }).update(changeOf(trx))
+    const { wanted } = await trx('package_indexes').where({ id }).first('wanted')
+    for (const row of rows.filter((row) => row.id === id)) {
+      await noteChange(trx, { id, wanted, key: row.sort_key })
+    }
   }
+}
+
+/** The order of these texts is that of the numbers. */
+function sequenceKey(wanted: number): string {
+  return String(wanted).padStart(16, '0')
+}
+
+interface Change {
+  readonly id: number
+  /** What the index is wanted to be with it. */
+  readonly wanted: number
+  readonly key: string
+}
+
+async function noteChange(trx: Database, { id, wanted, key }: Change): Promise<void> {
+  const row = { index_id: id, generation: wanted, sort_key: key }
+  await trx('package_index_changes').insert(row)
+}
+
+/** The keys of entries that came or went since the files of an index were made. */
+export async function listChangedKeys(
+  db: Database,
+  { id, built, wanted }: Pick<PackageIndex, 'id' | 'built' | 'wanted'>,
+): Promise<readonly string[]> {
+  const rows = await selectRows<{ sort_key: string }>(
+    db,
+    `select distinct sort_key from package_index_changes
+      where index_id = ? and generation > ? and generation <= ?`,
+    [id, built, wanted],
+  )
+  return rows.map(({ sort_key }) => sort_key)
+}
+
+/** Has all indexes of an owner in a format made anew: what signs them is not what it was. */
+export async function touchIndexes(
+  trx: Database,
+  { ownerId, format }: PackageShelf,
+): Promise<void> {
+  await trx('package_indexes').where({ owner_id: ownerId, format }).update(changeOf(trx))
 }
 
 /** One change happens after the other, also where the clock went back. */
@@ -117,8 +164,7 @@ function changeOf(trx: Database) {
   }
 }
 
-export interface PlacedEntry {
-  readonly id: number
+export interface PlacedEntry extends EntryPosition {
   readonly part: string
   readonly metadata: JsonObject
   readonly packageName: string
@@ -126,34 +172,40 @@ export interface PlacedEntry {
   readonly file: PackageFile
 }
 
+/** Entries are in the order of the bytes of their keys, and of one key in that of their ids. */
+export interface EntryPosition {
+  readonly key: string
+  readonly id: number
+}
+
 export interface EntryQuestion {
-  /** Absent: of all parts. */
-  readonly part: string | undefined
-  /** Only those with larger ids. */
-  readonly afterId: number
+  readonly after: EntryPosition
+  /** The first key that is not wanted; absent: to the end. */
+  readonly to: string | undefined
   readonly limit: number
 }
 
-/** Some of the entries of an index, in the order in which they came. */
+/** Some of the entries of an index. */
 export async function listEntries(
   db: Database,
   indexId: number,
-  { part, afterId, limit }: EntryQuestion,
+  { after, to, limit }: EntryQuestion,
 ): Promise<readonly PlacedEntry[]> {
   const rows = await selectRows<EntryRow>(
     db,
-    `select e.id as entry_id, e.part as entry_part, e.metadata as entry_metadata,
-      p.name as package_name, v.version as version_version, ${FILE_COLUMNS}
+    `select e.id as entry_id, e.sort_key as entry_key, e.part as entry_part,
+      e.metadata as entry_metadata, p.name as package_name, v.version as version_version,
+      ${FILE_COLUMNS}
       from package_index_entries e join package_files f on f.id = e.file_id
       join blobs b on b.id = f.blob_id join package_versions v on v.id = f.version_id
       join packages p on p.id = v.package_id
-      where e.index_id = ? and e.id > ? ${part === undefined ? '' : 'and e.part = ?'}
-      order by e.id limit ?`,
-    [indexId, afterId, ...(part === undefined ? [] : [part]), limit],
+      where e.index_id = ? and e.sort_key >= ? and (e.sort_key > ? or e.id > ?)
+      ${to === undefined ? '' : 'and e.sort_key < ?'}
+      order by e.sort_key, e.id limit ?`,
+    [indexId, after.key, after.key, after.id, ...(to === undefined ? [] : [to]), limit],
   )
   return rows.map((row) => ({
-    id: row.entry_id,
-    part: row.entry_part,
+    ...{ id: row.entry_id, key: row.entry_key, part: row.entry_part },
     metadata: JSON.parse(row.entry_metadata),
     packageName: row.package_name,
     version: row.version_version,
@@ -163,6 +215,7 @@ export async function listEntries(
 
 interface EntryRow extends FileRow {
   readonly entry_id: number
+  readonly entry_key: string
   readonly entry_part: string
   readonly entry_metadata: string
   readonly package_name: string

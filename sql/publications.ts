@@ -13,6 +13,8 @@ import { ensurePackage, findPackage, type PackageShelf, touchPackage } from './p
 
 export interface NewPublication {
   readonly packageName: string
+  /** The package of that name in another case is another one, which cannot be beside it. */
+  readonly isExactName: boolean
   readonly version: string
   readonly fileName: string
   readonly compositeKey: string
@@ -52,7 +54,7 @@ export async function publishFile(
       await ensureIndexes(db, shelf, publication.indexes)
       const key = await transaction(db, async (trx) => {
         if (!(await touchPackage(trx, packageId))) return undefined
-        await renameEmpty(trx, packageId, publication.packageName)
+        await placeName(trx, packageId, publication)
         await refuseTooMuch(trx, shelf.ownerId, publication.ownerBytesMax, blob.bytes)
         const versionId = await placeVersion(trx, packageId, publication)
         const kept = await placeBlob(trx, blob)
@@ -70,9 +72,20 @@ export async function publishFile(
 }
 
 /** The first upload says how the name is written; once all versions are gone, the next one does. */
-async function renameEmpty(trx: Database, packageId: number, name: string): Promise<void> {
+async function placeName(
+  trx: Database,
+  packageId: number,
+  { packageName, isExactName }: NewPublication,
+): Promise<void> {
   const hasVersion = trx('package_versions').where({ package_id: packageId })
-  await trx('packages').where({ id: packageId }).whereNotExists(hasVersion).update({ name })
+  const place = trx('packages').where({ id: packageId })
+  await place.clone().whereNotExists(hasVersion).update({ name: packageName })
+  if (!isExactName) return
+  const { name } = await place.clone().first('name')
+  if (name !== packageName) {
+    const known = JSON.stringify(name)
+    throw new Failure('conflict', `a package ${known} already exists: it differs by case alone`)
+  }
 }
 
 async function refuseTooMuch(

@@ -7,7 +7,6 @@ import { type Database, transaction } from './database.js'
 import { removeDeployKeys } from './deploy-keys.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
-import { offsetOf, type Page, type Paged } from './page.js'
 import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 /** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
@@ -33,6 +32,16 @@ export interface Repository {
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly pushedAtMs: number | undefined
+  /** Absent for a repository that was made here. */
+  readonly source: RepositorySource | undefined
+}
+
+/** What a repository was taken over from. */
+export interface RepositorySource {
+  /** Without credentials. */
+  readonly url: string
+  /** Absent unless it keeps following its source. */
+  readonly mirror: { readonly intervalMs: number; readonly syncedAtMs: number } | undefined
 }
 
 export interface NewRepository {
@@ -65,7 +74,8 @@ export interface RepositoryPatch {
   readonly pushedAtMs?: number | undefined
 }
 
-const NAME_TAKEN = 'The repository with the same name already exists.'
+/** What is said of a name that its owner has given away already. */
+export const NAME_TAKEN = 'The repository with the same name already exists.'
 
 /** Makes a repository known. Throws `conflict` when its owner has one of that name. */
 export async function createRepository(
@@ -228,33 +238,6 @@ export async function deleteRepository(db: Database, repositoryId: number): Prom
   })
 }
 
-/** What a user owns, works on, or reaches through a team, in the order in which it was made. */
-export async function listRepositoriesOf(
-  db: Database,
-  userId: number,
-  page: Page,
-): Promise<Paged<Repository>> {
-  const ids = [userId, userId, userId]
-  const [count] = await selectRows<{ total: number }>(
-    db,
-    `select count(*) as total from (${REACHABLE_IDS}) reachable`,
-    ids,
-  )
-  const entries = await selectRepositories(
-    db,
-    `join (${REACHABLE_IDS}) reachable on reachable.id = r.id order by r.id limit ? offset ?`,
-    [...ids, page.limit, offsetOf(page)],
-  )
-  return { entries, total: count?.total ?? 0 }
-}
-
-const REACHABLE_IDS = `select id from repositories where owner_id = ?
-  union select repository_id from collaborators where user_id = ?
-  union select r.id from team_members m join teams t on t.id = m.team_id
-    join repositories r on r.owner_id = t.organization_id
-    where m.user_id = ? and t.permission <> 'none'
-      and (t.includes_all_repositories = 1 or t.permission = 'owner')`
-
 const STORAGES_AT_ONCE = 1_000
 
 /** The storage key of every repository, for whoever compares them with the disk. */
@@ -276,10 +259,14 @@ export async function* allStorages(db: Database): AsyncIterable<string> {
 
 const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_private,
   r.is_archived, r.archived_at, r.is_template, r.is_empty, r.default_branch, r.object_format,
-  r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, ${OWNER_COLUMNS}
-  from repositories r join owners o on o.id = r.owner_id`
+  r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, s.url as source_url,
+  s.is_mirror as source_is_mirror, s.interval_ms as source_interval_ms,
+  s.synced_at as source_synced_at, ${OWNER_COLUMNS}
+  from repositories r join owners o on o.id = r.owner_id
+  left join repository_sources s on s.repository_id = r.id`
 
-async function selectRepositories(
+/** The repositories, called `r`, with their owners, called `o`, that a condition leaves. */
+export async function selectRepositories(
   db: Database,
   condition: string,
   bindings: readonly (string | number)[],
@@ -306,6 +293,10 @@ interface RepositoryRow extends OwnerRow {
   readonly created_at: number
   readonly updated_at: number
   readonly pushed_at: number | null
+  readonly source_url: string | null
+  readonly source_is_mirror: number | null
+  readonly source_interval_ms: number | null
+  readonly source_synced_at: number | null
 }
 
 function repositoryOf(row: RepositoryRow): Repository {
@@ -328,5 +319,16 @@ function repositoryOf(row: RepositoryRow): Repository {
     createdAtMs: row.created_at,
     updatedAtMs: row.updated_at,
     pushedAtMs: row.pushed_at ?? undefined,
+    source: sourceOf(row),
+  }
+}
+
+function sourceOf(row: RepositoryRow): RepositorySource | undefined {
+  if (row.source_url === null) return undefined
+  const isMirror = row.source_is_mirror === 1
+  const { source_interval_ms: intervalMs, source_synced_at: syncedAtMs } = row
+  return {
+    url: row.source_url,
+    mirror: isMirror ? { intervalMs: intervalMs ?? 0, syncedAtMs: syncedAtMs ?? 0 } : undefined,
   }
 }

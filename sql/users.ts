@@ -5,6 +5,7 @@ import { checkText, foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { isReferenceViolation, orConflict } from './errors.js'
+import { forgetEmptyPackages } from './packages.js'
 import { offsetOf, type Page, type Paged } from './page.js'
 
 /** Who may see that the owner exists. */
@@ -111,6 +112,41 @@ export async function insertOwner(db: Database, owner: NewOwner): Promise<number
   return id
 }
 
+/** What an owner may change; what is absent stays. */
+export interface OwnerPatch {
+  readonly fullName?: string | undefined
+  readonly description?: string | undefined
+  readonly website?: string | undefined
+  readonly location?: string | undefined
+  readonly visibility?: Visibility | undefined
+}
+
+/** Changes what an owner says of itself. */
+export async function updateOwner(db: Database, ownerId: number, patch: OwnerPatch): Promise<void> {
+  const columns = presentColumns({
+    full_name: patch.fullName,
+    description: patch.description,
+    website: patch.website,
+    location: patch.location,
+    visibility: patch.visibility,
+  })
+  if (Object.keys(columns).length === 0) return
+  await db('owners')
+    .where({ id: ownerId })
+    .update({ ...columns, updated_at: Date.now() })
+}
+
+/** Columns without those whose value is absent. */
+export function presentColumns(
+  columns: Readonly<Record<string, string | number | boolean | undefined>>,
+): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(columns).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    ),
+  )
+}
+
 /** The user of that name, in whatever case it is written. */
 export async function findUser(db: Database, name: string): Promise<User | undefined> {
   const [row] = await selectRows<UserRow>(db, `${SELECT_USERS} where o.name_lower = ?`, [
@@ -119,10 +155,31 @@ export async function findUser(db: Database, name: string): Promise<User | undef
   return row === undefined ? undefined : userOf(row)
 }
 
+/** The user of that id. */
+export async function findUserById(db: Database, userId: number): Promise<User | undefined> {
+  const [row] = await selectRows<UserRow>(db, `${SELECT_USERS} where u.owner_id = ?`, [userId])
+  return row === undefined ? undefined : userOf(row)
+}
+
 /** The user or the organization of that name, in whatever case it is written. */
 export async function findOwner(db: Database, name: string): Promise<Owner | undefined> {
   const [row] = await selectRows<OwnerRow>(db, SELECT_OWNER, [foldCase(name)])
   return row === undefined ? undefined : ownerOf(row)
+}
+
+/** The owners of those ids; fewer where some have gone. */
+export async function findOwnersById(
+  db: Database,
+  ownerIds: Iterable<number>,
+): Promise<ReadonlyMap<number, Owner>> {
+  const wanted = [...new Set(ownerIds)]
+  if (wanted.length === 0) return new Map()
+  const rows = await selectRows<OwnerRow>(
+    db,
+    `select ${OWNER_COLUMNS} from owners o where o.id in (${wanted.map(() => '?').join()})`,
+    wanted,
+  )
+  return new Map(rows.map((row) => [row.owner_id, ownerOf(row)]))
 }
 
 export interface Password {
@@ -181,7 +238,10 @@ export async function listUsers(db: Database, page: Page): Promise<Paged<User>> 
  */
 export async function deleteUser(db: Database, userId: number): Promise<boolean> {
   try {
-    return (await db('owners').where({ id: userId, kind: 'user' }).delete()) > 0
+    return await transaction(db, async (trx) => {
+      await forgetEmptyPackages(trx, userId)
+      return (await trx('owners').where({ id: userId, kind: 'user' }).delete()) > 0
+    })
   } catch (error) {
     if (!isReferenceViolation(error)) throw error
     throw new Failure('conflict', 'The user still owns repositories or packages.', { cause: error })

@@ -103,9 +103,32 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/process-table.ts': 'by run.test.ts and recovery.test.ts',
   'cgi/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'gateway/actions/change-files.ts': 'by api/v1/file-changes.test.ts, whose requests it does',
   'gateway/actions/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
+  'gateway/actions/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
+  'gateway/api/v1/hook-answers.ts': 'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/v1/organization-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/v1/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/packages/watched-shelf.ts': 'by actions/package-events.test.ts, through a registry',
+  'gateway/actions/fork-repository.ts': 'by api/v1/forks.test.ts, on both databases',
+  'gateway/auth/admit-people.ts': 'by gate.test.ts and the credentials matrix, which it judges',
+  'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
+  'gateway/api/v1/organization-object.ts': 'by organizations.test.ts, on both databases',
+  'gateway/api/v1/team-object.ts': 'by teams.test.ts, on both databases',
+  'gateway/actions/delete-account.ts': 'by api/v1/admin-users.test.ts, on both databases',
+  'gateway/actions/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
+  'gateway/actions/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
+  'gateway/actions/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
+  'gateway/api/v1/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
+  'gateway/api/v1/pull-access.ts': 'by pull-requests.test.ts, which looks for what is not there',
+  'gateway/api/v1/pull-edit.ts': 'by pull-requests.test.ts, which changes each field',
+  'gateway/api/v1/pull-object.ts': 'by pull-requests.test.ts and api/swagger.test.ts',
+  'gateway/api/v1/pull-options.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
+  'gateway/api/v1/review-access.ts': 'by reviews.test.ts and review-requests.test.ts',
+  'gateway/api/v1/review-object.ts': 'by reviews.test.ts and api/swagger.test.ts',
   'gateway/api/v1/operations.ts':
     'a list; api/swagger.test.ts and the credentials matrix go through it',
+  'gateway/api/v1/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
   'conf/package.ts': 'shapes and a list without behaviour',
   'gateway/context.ts': 'a shape without behaviour',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
@@ -124,6 +147,16 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/format.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/formats.ts': 'a list; gateway/server.test.ts goes through it',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
+  'sql/collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
+  'sql/forks.ts': 'by api/v1/forks.test.ts, on both databases',
+  'sql/organization-members.ts': 'by api/v1/organization-members.test.ts, on both databases',
+  'sql/repository-facts.ts': 'by api/v1/topics.test.ts and forks.test.ts, on both databases',
+  'sql/repository-lists.ts': 'by visibility.test.ts and api/v1/repository-lists.test.ts',
+  'sql/repository-transfer.ts': 'by api/v1/forks.test.ts, on both databases',
+  'sql/teams.ts': 'by api/v1/teams.test.ts and team-contents.test.ts, on both databases',
+  'sql/topics.ts': 'by api/v1/topics.test.ts, on both databases',
+  'sql/user-changes.ts': 'by api/v1/admin-users.test.ts and user-settings.test.ts',
+  'sql/user-search.ts': 'by visibility.test.ts and api/v1/users.test.ts, on both databases',
   'sql/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
   'sql/dialect.ts': 'by database.test.ts, on both databases',
   'sql/migrations/': 'by migrate.test.ts, up and down on both databases',
@@ -171,6 +204,10 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.
   knex: /^sql\/|^scripts\/benchmarks\/fastify-server/,
   execa: /^cgi\/leader\.ts$/,
+  // What users name is called by the one client that looks where it leads.
+  'node:http': /^gateway\/(?:forward|outbound\/client)\.ts$|^scripts\/benchmarks\//,
+  'node:https': /^gateway\/(?:forward|outbound\/client)\.ts$/,
+  'node:dns': /^gateway\/outbound\/address\.ts$/,
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache': /^registry\/(?:documents|blob-bodies)\.ts$/,
@@ -231,6 +268,21 @@ const environment: Rule = {
     { path: 'cgi/run.ts', text: 'const path = process.env.PATH\n' },
     { path: 'cgi/run.ts', text: "import { env } from 'node:process'\n" },
   ],
+}
+
+const callers: Rule = {
+  name: 'nobody calls out past the one client',
+  advice: 'Call by gateway/outbound/client, which checks where an address leads.',
+  find: (files) =>
+    linesWith(
+      files.filter(
+        (file) =>
+          /^(?:conf|sql|cgi|gateway|registry)\/.*\.ts$/.test(file.path) &&
+          file.path !== 'registry/storage/in-time.ts',
+      ),
+      /(?<![.#\w])fetch\(/,
+    ),
+  breaks: [{ path: 'gateway/api/v1/migrate.ts', text: 'const answer = await fetch(url)\n' }],
 }
 
 const FOLDERS = ['.ci', 'cgi', 'conf', 'docs', 'gateway', 'registry', 'scripts', 'sql', 'test']
@@ -298,7 +350,7 @@ const whole: Rule = {
 
 const RULES = [
   ...[opening, length, columns, mirror, names, libraries, environment],
-  ...[folders, unfinished, places, whole],
+  ...[callers, folders, unfinished, places, whole],
 ]
 
 const house = filesOfTheHouse()

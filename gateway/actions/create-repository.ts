@@ -7,6 +7,8 @@ import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
 import { createRepository, findRepository, type Repository } from '../../sql/repositories.js'
 import type { Owner, User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { emit } from './events.js'
+import { repositoryEvent } from './house-events.js'
 
 export interface NewRepository {
   readonly owner: Owner
@@ -38,7 +40,7 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
   await initRepository(context.git, path, { defaultBranch, objectFormat })
   try {
     if (hasReadme) await commitReadme(context, path, { ...wanted, defaultBranch })
-    return await createRepository(context.db, {
+    const made = await createRepository(context.db, {
       ownerId: owner.id,
       name,
       storage,
@@ -51,6 +53,9 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
       website: '',
       preferences: {},
     })
+    const told = { action: 'created', repository: made, sender: wanted.creator } as const
+    await emit(context, await repositoryEvent(context, told))
+    return made
   } catch (error) {
     await removeRepository(path)
     throw error

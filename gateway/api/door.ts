@@ -17,19 +17,20 @@ export const API_DOOR: Door = {
 export function jsonReply(
   status: number,
   value: unknown,
-  headers: NonNullable<Reply['headers']> = [],
+  headers?: NonNullable<Reply['headers']>,
 ): Reply {
   return {
     status,
-    headers: [['Content-Type', 'application/json; charset=utf-8'], ...CACHE_HEADERS, ...headers],
+    headers: headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...headers],
     body: JSON.stringify(value),
   }
 }
 
-const CACHE_HEADERS = [
+const JSON_HEADERS: NonNullable<Reply['headers']> = Object.freeze([
+  ['Content-Type', 'application/json; charset=utf-8'],
   ['Cache-Control', 'max-age=0, private, must-revalidate, no-transform'],
   ['X-Content-Type-Options', 'nosniff'],
-] as const
+] as const)
 
 function errorBody(context: Context, failure: Failure): { message: string; url: string } {
   return { message: failure.message, url: `${context.settings.http.baseUrl}/api/swagger` }

@@ -2,7 +2,7 @@
 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Awaitable } from '../../conf/awaitable.js'
-import type { Reply } from '../../conf/http.js'
+import type { Reply, Request } from '../../conf/http.js'
 import type { Access, AccessKind, Grants } from '../auth/gate.js'
 import type { Scope } from '../auth/scopes.js'
 import type { Context } from '../context.js'
@@ -10,6 +10,8 @@ import type { Route } from '../route.js'
 
 /** What the handler is given: everything checked and typed. */
 export interface Input<K extends AccessKind, Q extends TObject, B extends TSchema> {
+  /** For its signal, its headers and, where no schema describes it, its body. */
+  readonly request: Request
   readonly grant: Grants[K]
   readonly params: Readonly<Record<string, string>>
   readonly query: Static<Q>
@@ -24,7 +26,7 @@ export interface Operation<
   /** Gitea's own operationId. */
   readonly id: string
   readonly method: Route['method']
-  /** Below `/api/v1`. */
+  /** Below `/api/v1`. A last `{filepath...}` takes all that follows, decoded, with its slashes. */
   readonly path: string
   readonly summary: string
   readonly tags: readonly string[]
@@ -35,6 +37,10 @@ export interface Operation<
   readonly query: Q
   /** Absent: no body is read. Its `$id` names it in the description. */
   readonly body?: B
+  /** The field of a form that brings a file, and a sentence; the handler reads the body. */
+  readonly file?: { readonly field: string; readonly about: string }
+  /** Of a body that carries files; what other bodies may have, by default. */
+  readonly bodyBytesMax?: number
   /** Status of success → what the answer holds; null for an empty one. */
   readonly success: { readonly status: number; readonly schema: TSchema | null }
   /** The statuses of failure that the description names, besides 401. */

@@ -32,13 +32,32 @@ export interface PageReply {
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly page: Page
   readonly total: number
+  /** What the entries stand in, where the list is not all of the answer. */
+  readonly wrap?: (entries: readonly unknown[]) => unknown
+}
+
+/** What a search finds, as this API says it. */
+export function foundPage(entries: readonly unknown[]) {
+  return { ok: true, data: entries }
+}
+
+/** How far the page goes, in the headers that lists of commits and of changed files add. */
+export function pageHeaders({ page, limit }: Page, total: number): NonNullable<Reply['headers']> {
+  const count = Math.ceil(total / limit)
+  return [
+    ['X-Page', String(page)],
+    ['X-PerPage', String(limit)],
+    ['X-Total', String(total)],
+    ['X-PageCount', String(count)],
+    ['X-HasMore', String(page < count)],
+  ]
 }
 
 /** One page with `X-Total-Count`, and `Link` (RFC 8288) when there is more than one. */
 export function pageReply(
   context: Context,
   entries: readonly unknown[],
-  { path, query = {}, page, total }: PageReply,
+  { path, query = {}, page, total, wrap = (entries) => entries }: PageReply,
 ): Reply {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value ? `${name}=${encodeURIComponent(value)}&` : [],
@@ -52,7 +71,7 @@ export function pageReply(
   if (page.page > 1 && last > 1) {
     links.push(link(1, 'first'), link(Math.min(page.page - 1, last), 'prev'))
   }
-  return jsonReply(200, entries, [
+  return jsonReply(200, wrap(entries), [
     ['X-Total-Count', String(total)],
     ...(links.length > 0 ? [['Link', links.join(',')] as const] : []),
     ['Access-Control-Expose-Headers', 'X-Total-Count, Link'],

@@ -1,7 +1,7 @@
 /** `/swagger.v1.json`: the description of the API, written from the operations themselves. */
 
 import type { TSchema } from 'typebox'
-import type { Route } from '../route.js'
+import { plainPath, type Route } from '../route.js'
 import { API_DOOR, jsonReply } from './door.js'
 import type { AnyOperation } from './operation.js'
 import { API_VERSION } from './v1/version.js'
@@ -31,9 +31,10 @@ export function describeApi(operations: readonly AnyOperation[], basePath: strin
   const definitions: Record<string, Json> = {}
   const paths: Record<string, Record<string, Json>> = {}
   for (const operation of operations) {
-    const methods = paths[operation.path] ?? {}
+    const path = plainPath(operation.path)
+    const methods = paths[path] ?? {}
     methods[operation.method.toLowerCase()] = describeOperation(operation, definitions)
-    paths[operation.path] = methods
+    paths[path] = methods
   }
   return {
     swagger: '2.0',
@@ -76,9 +77,11 @@ const RESPONSES = {
   conflict: { description: 'It exists already, or has changed meanwhile.', schema: ERROR_SCHEMA },
   validationError: { description: 'A field is missing or wrong.', schema: ERROR_SCHEMA },
   empty: { description: 'No content.' },
+  redirect: { description: 'The answer is at another address.' },
 }
 
 const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof RESPONSES>> = {
+  303: 'redirect',
   400: 'error',
   401: 'unauthorized',
   403: 'forbidden',
@@ -95,10 +98,22 @@ const SECURITY_DEFINITIONS = {
     in: 'header',
     description: 'API tokens must be prepended with "token " or "Bearer ".',
   },
+  SudoParam: {
+    type: 'apiKey',
+    name: 'sudo',
+    in: 'query',
+    description: 'Sudo API request as the user provided as the key. Admin privileges are required.',
+  },
+  SudoHeader: {
+    type: 'apiKey',
+    name: 'Sudo',
+    in: 'header',
+    description: 'Sudo API request as the user provided as the key. Admin privileges are required.',
+  },
 }
 
 function describeOperation(operation: AnyOperation, definitions: Record<string, Json>): Json {
-  const { id, summary, tags, params, query, body, success, failures } = operation
+  const { id, summary, tags, params, query, body, file, success, failures } = operation
   const parameters: Json[] = Object.entries(params).map(([name, description]) => ({
     ...{ name, in: 'path', description, required: true, type: 'string' },
   }))
@@ -108,6 +123,10 @@ function describeOperation(operation: AnyOperation, definitions: Record<string, 
   if (body !== undefined) {
     parameters.push({ name: 'body', in: 'body', schema: plainSchema(body, definitions, 'input') })
   }
+  if (file !== undefined) {
+    const { field: name, about: description } = file
+    parameters.push({ name, in: 'formData', description, type: 'file' })
+  }
   const needsCredentials = operation.access.kind !== 'open' && operation.access.kind !== 'anyone'
   const statuses = needsCredentials ? [401, ...failures] : failures
   const responses: Record<string, Json> = {
@@ -116,8 +135,13 @@ function describeOperation(operation: AnyOperation, definitions: Record<string, 
   for (const status of statuses) {
     responses[status] = { $ref: `#/responses/${RESPONSE_BY_STATUS[status] ?? 'error'}` }
   }
-  return { operationId: id, summary, tags, produces: ['application/json'], parameters, responses }
+  const consumes = file === undefined ? {} : { consumes: FILE_TYPES }
+  const produces = ['application/json']
+  return { operationId: id, summary, tags, ...consumes, produces, parameters, responses }
 }
+
+/** How a file is sent. */
+const FILE_TYPES = ['multipart/form-data', 'application/octet-stream']
 
 function describeSuccess(
   { schema }: AnyOperation['success'],
@@ -130,14 +154,21 @@ function describeSuccess(
 /** Input says what it requires; output holds everything, and its reader need not check. */
 type Role = 'input' | 'output'
 
-/** A schema in the words of Swagger 2.0; one with an `$id` moves to the definitions. */
+/**
+ * A schema in the words of Swagger 2.0; one with an `$id` moves to the definitions. That a field
+ * may be null or absent is said at the field and not of what it holds.
+ */
 function plainSchema(schema: TSchema, definitions: Record<string, Json>, role: Role): Json {
   const { $id, ...rest } = schema as Json & { $id?: string }
-  const plain = plainFields(rest, definitions, role)
-  if ($id === undefined) return plain
-  definitions[$id] = plain
-  return { $ref: `#/definitions/${$id}` }
+  if ($id === undefined) return plainFields(rest, definitions, role)
+  const entries = Object.entries(rest)
+  const isOfField = ([key]: readonly [string, unknown]) => FIELD_MARKS.includes(key)
+  const own = Object.fromEntries(entries.filter((entry) => !isOfField(entry)))
+  definitions[$id] = plainFields(own, definitions, role)
+  return { $ref: `#/definitions/${$id}`, ...Object.fromEntries(entries.filter(isOfField)) }
 }
+
+const FIELD_MARKS = ['x-nullable', 'x-omitempty']
 
 function plainFields(schema: Json, definitions: Record<string, Json>, role: Role): Json {
   const plain: Record<string, unknown> = { ...schema }

@@ -5,7 +5,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
-import type { Reply, Request } from '../../conf/http.js'
+import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import { JSON_BYTES_MAX } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
@@ -18,13 +18,24 @@ export const API_PREFIX = '/api/v1'
 
 /** The route of an operation. */
 export function routeOf(operation: AnyOperation): AnyRoute {
-  const checkBody = operation.body === undefined ? undefined : Compile(operation.body)
-  const { method, access, scopes } = operation
+  const { body: schema } = operation
+  let validator: Validator | undefined
+  // Compiled when it is first needed: all of them would hold up the start.
+  const validatorOf = (schema: TSchema) => {
+    validator ??= Compile(schema)
+    return validator
+  }
+  const { method, access, scopes, bodyBytesMax = JSON_BYTES_MAX } = operation
+  const rest = restOf(operation.path)
   const handle: Route['handle'] = (context, { request, params, grant }) => {
     if ('hasMoved' in grant && grant.hasMoved) return redirect(context, request, grant.repository)
     const query = readQuery(operation.query, request.query)
-    const body = checkBody === undefined ? undefined : readJson(checkBody, request)
-    return after(body, (body) => operation.handle(context, { grant, params, query, body }))
+    const parameters = rest === undefined ? params : { ...params, [rest]: decodeRest(params, rest) }
+    const body =
+      schema === undefined ? undefined : readJson(validatorOf(schema), request, bodyBytesMax)
+    return after(body, (body) =>
+      operation.handle(context, { request, grant, params: parameters, query, body }),
+    )
   }
   return {
     door: API_DOOR,
@@ -34,6 +45,16 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     scopes,
     handle,
   } as AnyRoute
+}
+
+/** The parameter that takes all that follows: `filepath` of `…/contents/{filepath...}`. */
+function restOf(path: string): string | undefined {
+  return /\{(\w+)\.\.\.\}$/.exec(path)?.[1]
+}
+
+/** Each segment is decoded by itself; a slash that was sent as `%2F` is one all the same. */
+function decodeRest(params: Readonly<Record<string, string>>, name: string): string {
+  return (params[name] ?? '').split('/').map(decodePercent).join('/')
 }
 
 /** To the same operation on the repository's present name; the method and body stay (307). */
@@ -74,10 +95,14 @@ function convert(schema: TSchema, text: string): unknown {
   return text
 }
 
-/** The body, right or refused: JSON is never converted (`null` is not a text). */
-async function readJson(validator: Validator, request: Request): Promise<unknown> {
+/** The body, right or refused: JSON is never converted (a number is not a text). */
+async function readJson(
+  validator: Validator,
+  request: Request,
+  bytesMax: number,
+): Promise<unknown> {
   const declaredBytes = Number(request.headers.get('content-length') ?? 0)
-  const bytes = await readBody(request.body, JSON_BYTES_MAX, declaredBytes)
+  const bytes = await readBody(request.body, bytesMax, declaredBytes)
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (bytes.length > 0 && type !== undefined && !/^application\/(?:[a-z.+-]+\+)?json$/.test(type)) {
     throw new Failure('unsupported_media_type', 'The body must be application/json.')
@@ -91,15 +116,19 @@ async function readJson(validator: Validator, request: Request): Promise<unknown
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {}
   try {
-    return JSON.parse(bytes.toString('utf8'), dropPrototype) as unknown
+    return JSON.parse(bytes.toString('utf8'), keepMeant) as unknown
   } catch (cause) {
     throw new Failure('invalid', '[]: the body is not JSON', { cause })
   }
 }
 
-/** A key that would become an object's prototype on the way is no field of anything. */
-function dropPrototype(key: string, value: unknown): unknown {
-  return key === '__proto__' ? undefined : value
+/**
+ * A key that would become an object's prototype on the way is no field of anything, and clients in
+ * Go send `null` for what they leave out.
+ */
+function keepMeant(this: unknown, key: string, value: unknown): unknown {
+  const isLeftOut = value === null && !Array.isArray(this)
+  return key === '__proto__' || isLeftOut ? undefined : value
 }
 
 /** `[Name]: Required`, in the words that clients of this API know. */
@@ -114,7 +143,11 @@ function describe(error: TLocalizedValidationError | undefined): string {
   return `[${fieldName(field)}]: ${error.message}`
 }
 
-const FIELD_NAMES: Readonly<Record<string, string>> = { username: 'UserName' }
+const FIELD_NAMES: Readonly<Record<string, string>> = {
+  username: 'UserName',
+  new_branch_name: 'BranchName',
+  sha: 'SHA',
+}
 
 /** `auto_init` is `AutoInit` there: the name of the field in the API's first implementation. */
 function fieldName(key: string): string {

@@ -3,13 +3,35 @@
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { type AccessMode, accessToPackages, accessToRepository, atLeast } from '../../sql/access.js'
+import { type Attachment, findAttachmentByUuid } from '../../sql/attachments.js'
 import type { Database } from '../../sql/database.js'
 import { deployKeyAccess } from '../../sql/deploy-keys.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
-import { findRedirect, findRepository, type Repository } from '../../sql/repositories.js'
+import {
+  findRedirect,
+  findRepository,
+  findRepositoryById,
+  type Repository,
+} from '../../sql/repositories.js'
 import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
-import { type Identity, SIGN_IN_MESSAGE } from './identify.js'
-import { isPublicOnly, type Scope, scopeAllows } from './scopes.js'
+import {
+  admitAdmin,
+  admitToOrganization,
+  admitToTeam,
+  type OrganizationGrant,
+  type OrganizationNeed,
+  type TeamGrant,
+} from './admit-people.js'
+import type { Identity } from './identify.js'
+import {
+  holdsPublicOnly,
+  notFound,
+  readId,
+  refuseAnonymous,
+  refusePublicOnly,
+  signedIn,
+} from './refusals.js'
+import { type Scope, scopeAllows } from './scopes.js'
 
 /** What a route needs to be let through; a route without one does not compile. */
 export type Access =
@@ -25,6 +47,12 @@ export type Access =
   | {
       readonly kind: 'repository'
       readonly mode: Exclude<AccessMode, 'none'>
+      /** The path names it by `{id}` alone. */
+      readonly isById?: true
+      /** Strangers are refused, whatever they might see. */
+      readonly isSignedIn?: true
+      /** What Git keeps of it would change, which of a mirror only its source may do. */
+      readonly changesGit?: true
       /** All of it can be had so, and strangers are not given all of a large one. */
       readonly isDownload?: true
     }
@@ -35,8 +63,21 @@ export type Access =
       /** Strangers are refused, whatever they might see. */
       readonly isSignedIn?: true
     }
+  /** What the caller may do with the repository of the attachment `{uuid}`. */
+  | { readonly kind: 'attachment' }
   /** The right to create repositories in the organization `{org}`. */
   | { readonly kind: 'organization-repositories' }
+  /** A role in the organization `{org}`; `visible`: to know of it. */
+  | {
+      readonly kind: 'organization'
+      readonly role: OrganizationNeed
+      /** Strangers are refused, whatever they might see. */
+      readonly isSignedIn?: true
+    }
+  /** To be in the team `{id}`, or to own its organization, which alone is `owner`. */
+  | { readonly kind: 'team'; readonly role: 'member' | 'owner' }
+  /** To run the site. */
+  | { readonly kind: 'admin' }
 
 /** What the gate found out on the way, by the access asked for, so that no handler looks again. */
 export interface Grants {
@@ -64,11 +105,19 @@ export interface Grants {
     readonly user: User | undefined
     readonly owner: Owner
   }
+  readonly attachment: {
+    readonly who: Identity
+    readonly repository: Repository
+    readonly attachment: Attachment
+  }
   readonly 'organization-repositories': {
     readonly who: Identity
     readonly user: User
     readonly organization: Owner
   }
+  readonly organization: OrganizationGrant
+  readonly team: TeamGrant
+  readonly admin: { readonly who: Identity; readonly user: User }
 }
 
 export type AccessKind = Access['kind']
@@ -97,7 +146,13 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   account: admitAccount,
   repository: admitRepository,
   packages: admitPackages,
-  'organization-repositories': admitOrganization,
+  attachment: admitAttachment,
+  'organization-repositories': admitOrganizationRepositories,
+  organization: (db, { who, access, params }) =>
+    admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
+  team: (db, { who, access, params }) =>
+    admitToTeam(db, who, { role: access.role, id: params['id'] ?? '' }),
+  admin: (_db, { who }) => admitAdmin(who),
 }
 
 /**
@@ -111,12 +166,6 @@ export function admit<K extends AccessKind>(
   refuseScopes(question)
   const kind: K = question.access.kind
   return (JUDGES[kind] as Judge<K>)(db, question)
-}
-
-/** The caller as a user. Throws `sign_in_required` for anyone else. */
-function signedIn(who: Identity): Extract<Identity, { kind: 'user' }> {
-  if (who.kind !== 'user') throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-  return who
 }
 
 function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
@@ -157,17 +206,13 @@ async function admitRepository(
   db: Database,
   { who, access, params, challenges, anonymousBytesMax }: Question<'repository'>,
 ): Promise<Grants['repository']> {
-  if (access.mode !== 'read') refuseAnonymous(who)
+  if (access.mode !== 'read' || access.isSignedIn) refuseAnonymous(who)
   const user = who.kind === 'user' ? who.user : undefined
-  const owner = params['owner'] ?? ''
-  // Git's own suffix: no repository may have a name that ends so.
-  const name = (params['repo'] ?? '').replace(/\.git$/i, '')
-  const found = await findRepository(db, owner, name)
-  const repository = found ?? (await findRedirect(db, owner, name))
+  const { repository, hasMoved } = await namedRepository(db, params, access.isById === true)
   const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
   if (repository === undefined || mode === 'none') {
     if (challenges) refuseAnonymous(who)
-    throw new Failure('not_found', NOT_FOUND_MESSAGE)
+    throw notFound()
   }
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
@@ -176,23 +221,41 @@ async function admitRepository(
     const isKey = who.kind === 'deploy-key'
     throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
   }
-  return { who, user, repository, mode, hasMoved: found === undefined }
-}
-
-function refuseAnonymous(who: Identity, message = SIGN_IN_MESSAGE): void {
-  if (who.kind === 'anonymous') throw new Failure('sign_in_required', message)
+  if (access.changesGit && repository.source?.mirror !== undefined) {
+    throw new Failure('mirrored', MIRROR_MESSAGE)
+  }
+  return { who, user, repository, mode, hasMoved }
 }
 
 const LARGE_MESSAGE =
   'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
+
+const MIRROR_MESSAGE = 'Git Repository is a mirror.'
+
+/** The repository that a path names, by its present name, by one that it had, or by its id. */
+async function namedRepository(
+  db: Database,
+  params: Question['params'],
+  isById: boolean,
+): Promise<{ readonly repository: Repository | undefined; readonly hasMoved: boolean }> {
+  if (isById) {
+    const id = readId(params['id'] ?? '')
+    const repository = id === undefined ? undefined : await findRepositoryById(db, id)
+    return { repository, hasMoved: false }
+  }
+  const owner = params['owner'] ?? ''
+  // Git's own suffix: no repository may have a name that ends so.
+  const name = (params['repo'] ?? '').replace(/\.git$/i, '')
+  const found = await findRepository(db, owner, name)
+  const repository = found ?? (await findRedirect(db, owner, name))
+  return { repository, hasMoved: found === undefined }
+}
 
 /** A deploy key opens what it was added to, and not even what everyone else may read. */
 async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
   if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
   return await accessToRepository(db, who.kind === 'user' ? who.user : undefined, repository)
 }
-
-const NOT_FOUND_MESSAGE = "The target couldn't be found."
 
 const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
 
@@ -201,16 +264,6 @@ const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> 
   write: 'user should have a permission to write to a repo',
   admin: 'user should be an owner or a collaborator with admin write of a repository',
   owner: 'user should be the owner of the repo',
-}
-
-/** A token for public things alone opens nothing of an owner whom not everybody sees. */
-function refusePublicOnly(who: Identity, owner?: Owner, isPrivate = false): void {
-  if (owner?.visibility === 'public' && !isPrivate) return
-  if (holdsPublicOnly(who)) throw new Failure('forbidden', 'token scope is limited to public repos')
-}
-
-function holdsPublicOnly(who: Identity): boolean {
-  return who.kind === 'user' && who.scopes !== undefined && isPublicOnly(who.scopes)
 }
 
 /**
@@ -243,7 +296,7 @@ async function admitPackages(
       : await accessToPackages(db, user, owner)
   if (owner === undefined || mode === 'none') {
     if (challenges) refuseAnonymous(who)
-    throw new Failure('not_found', NOT_FOUND_MESSAGE)
+    throw notFound()
   }
   refusePublicOnly(who, owner)
   if (!atLeast(mode, access.mode)) {
@@ -253,18 +306,34 @@ async function admitPackages(
   return { who, user, owner }
 }
 
-async function admitOrganization(
+/** What belongs to a draft is for those who write: to anybody else it is not there. */
+async function admitAttachment(
+  db: Database,
+  { who, params }: Question<'attachment'>,
+): Promise<Grants['attachment']> {
+  const attachment = await findAttachmentByUuid(db, params['uuid'] ?? '')
+  const repository = attachment && (await findRepositoryById(db, attachment.repositoryId))
+  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
+  const isSeen = atLeast(mode, attachment?.isOfDraft ? 'write' : 'read')
+  if (attachment === undefined || repository === undefined || !isSeen) {
+    throw notFound()
+  }
+  refusePublicOnly(who, repository.owner, repository.isPrivate)
+  return { who, repository, attachment }
+}
+
+async function admitOrganizationRepositories(
   db: Database,
   { who, params }: Question<'organization-repositories'>,
 ): Promise<Grants['organization-repositories']> {
   const { user } = signedIn(who)
   refusePublicOnly(who)
   const organization = await findOwner(db, params['org'] ?? '')
-  if (organization?.kind !== 'organization') throw new Failure('not_found', NOT_FOUND_MESSAGE)
+  if (organization?.kind !== 'organization') throw notFound()
   if (!user.isAdmin && !(await mayCreateRepositories(db, organization.id, user.id))) {
     const role = await organizationRole(db, organization.id, user.id)
     if (organization.visibility === 'private' && role === 'none') {
-      throw new Failure('not_found', NOT_FOUND_MESSAGE)
+      throw notFound()
     }
     throw new Failure(
       'forbidden',

@@ -20,7 +20,7 @@ const READ = {
 } as const
 const WRITE = {
   service: 'git-receive-pack',
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', changesGit: true },
   scopes: ['write:repository'],
 } as const
 

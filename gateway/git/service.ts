@@ -5,6 +5,7 @@ import { repositoryPath } from '../../cgi/paths.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { notePush } from '../actions/note-push.js'
+import { openPushNote } from '../actions/push-notes.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -37,6 +38,7 @@ export async function runService(
   const isPush = wanted.suffix === 'git-receive-pack'
   let unmark: (() => Promise<void>) | undefined
   try {
+    const note = isPush ? await openPushNote(context, wanted.grant) : undefined
     const answer = await callBackend(context.git, {
       ...headOf(request),
       service: wanted.service,
@@ -45,7 +47,11 @@ export async function runService(
       repositoryPath: path,
       ...(user === undefined ? {} : { remoteUser: user.name }),
       remoteAddress: request.address,
-      config: [['receive.maxInputSize', String(context.settings.git.pushBytesMax)]],
+      config: [
+        ['receive.maxInputSize', String(context.settings.git.pushBytesMax)],
+        ...(note?.config ?? []),
+      ],
+      variables: note?.variables,
       body: request.body,
       signal: request.signal,
       timeoutMs: context.settings.git.timeoutMs,
@@ -57,9 +63,11 @@ export async function runService(
       const outcome = end.exitCode === 0 ? 'ok' : 'failed'
       context.metrics.countGitService({ service: wanted.service, outcome })
       if (!isPush) return
-      if (outcome === 'failed') return context.mender.pushWasCut()
-      await unmark?.()
-      await notePush(context, repository, path)
+      if (outcome === 'failed') context.mender.pushWasCut()
+      else await unmark?.()
+      // What is in the repository may be told of, also where git did not end well.
+      await note?.tell()
+      if (outcome === 'ok') await notePush(context, repository, path)
     }
     answer.ended
       .then(noteEnd)

@@ -1,4 +1,4 @@
-/** Does the jobs of the database, one at a time in each process, a few on each machine. */
+/** Does the jobs of the database, as many at once in each process and on each machine as it may. */
 
 import { hostname } from 'node:os'
 import {
@@ -10,6 +10,7 @@ import {
   postponeJob,
   releaseJob,
   renewLease,
+  type Worker,
 } from '../../sql/jobs.js'
 import type { JobContext, JobKind } from './job.js'
 
@@ -31,19 +32,21 @@ const RENEWALS = 4
 export interface JobRunnerOptions {
   readonly kinds: readonly JobKind[]
   readonly leaseMs?: number
+  /** Absent: all that wait, also those of kinds that it does not know, which fail. */
+  readonly takes?: Worker['kinds']
+  /** Runners of different names have places on the machine of their own. */
+  readonly name?: string
+  /** On one machine; by default, as the settings say of maintenance. */
+  readonly jobsMax?: number
+  /** In this process. */
+  readonly atOnce?: number
 }
 
 /** A runner that knows these kinds; it does nothing before it is started. */
-export function createJobRunner(
-  context: JobContext,
-  { kinds, leaseMs = LEASE_MS }: JobRunnerOptions,
-): JobRunner {
+export function createJobRunner(context: JobContext, options: JobRunnerOptions): JobRunner {
+  const { kinds, leaseMs = LEASE_MS, atOnce = 1 } = options
   const { db, log } = context
-  const worker = {
-    machine: hostname(),
-    jobsMax: context.settings.maintenance.jobsMax,
-    leaseMs,
-  }
+  const worker = workerOf(context, { ...options, leaseMs })
   const stopping = new AbortController()
   const { signal } = stopping
   let isStarted = false
@@ -51,6 +54,7 @@ export function createJobRunner(
   let timer: NodeJS.Timeout | undefined
   let nextLookMs = Number.POSITIVE_INFINITY
   let atWork = Promise.resolve()
+  const running = new Set<Promise<void>>()
 
   function lookIn(ms: number): void {
     const lookMs = Date.now() + ms
@@ -65,18 +69,35 @@ export function createJobRunner(
 
   async function look(): Promise<void> {
     try {
-      for (;;) {
-        if (signal.aborted) return
+      while (!signal.aborted && running.size < atOnce) {
         const job = await leaseJob(db, worker)
         isAway = false
         if (job === undefined) break
-        await runJob(context, job, { kinds, leaseMs, stopping: signal })
+        start(job)
       }
     } catch (error) {
-      if (!isAway) log.warn({ error }, 'no job can be had')
-      isAway = true
+      noteAbsence(error)
     }
     lookIn(LOOK_EVERY_MS)
+  }
+
+  function start(job: Job): void {
+    const run = runJob(context, job, { kinds, leaseMs, stopping: signal })
+      .then(() => 0)
+      .catch((error: unknown) => {
+        noteAbsence(error)
+        return LOOK_EVERY_MS
+      })
+      .then((pauseMs) => {
+        running.delete(run)
+        lookIn(pauseMs)
+      })
+    running.add(run)
+  }
+
+  function noteAbsence(error: unknown): void {
+    if (!isAway) log.warn({ error }, 'no job can be had')
+    isAway = true
   }
 
   async function askForLasting(): Promise<void> {
@@ -101,11 +122,25 @@ export function createJobRunner(
       stopping.abort()
       clearTimeout(timer)
       await atWork
+      await Promise.all(running)
     },
   }
 }
 
-interface RunOptions extends Required<JobRunnerOptions> {
+function workerOf(
+  { settings }: JobContext,
+  {
+    takes,
+    name,
+    jobsMax = settings.maintenance.jobsMax,
+    leaseMs,
+  }: JobRunnerOptions & { readonly leaseMs: number },
+): Worker {
+  const machine = name === undefined ? hostname() : `${hostname()}/${name}`
+  return { machine, jobsMax, leaseMs, ...(takes === undefined ? {} : { kinds: takes }) }
+}
+
+interface RunOptions extends Required<Pick<JobRunnerOptions, 'kinds' | 'leaseMs'>> {
   readonly stopping: AbortSignal
 }
 

@@ -1,6 +1,7 @@
 /** The job of every hour: what crashes left among the repositories is removed. */
 
 import { sweepRepositories } from '../../cgi/sweeper.js'
+import { sweepImports } from '../actions/sweep-imports.js'
 import type { JobKind } from './job.js'
 
 const HOUR_MS = 3_600_000
@@ -8,7 +9,9 @@ const HOUR_MS = 3_600_000
 export const SWEEP_REPOSITORIES: JobKind = {
   kind: 'sweep-repositories',
   everyMs: HOUR_MS,
-  async run({ settings, log }, _subject, signal) {
+  async run({ settings, log, db }, _subject, signal) {
+    const imports = await sweepImports(db, settings.data.dir)
+    if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
     const swept = await sweepRepositories(settings.data.dir, signal)
     if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
   },

@@ -1,39 +1,70 @@
-/** Upkeep of the repositories in the background: which jobs there are, and what calls for them. */
+/** What is done in the background: which jobs there are, and what calls for them. */
 
 import { enqueueJob } from '../../sql/jobs.js'
+import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
+import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
 import { SWEEP_PACKAGES } from './sweep-packages.js'
 import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
+import { SYNC_MIRROR } from './sync-mirror.js'
+import { SYNC_MIRRORS } from './sync-mirrors.js'
 
 export interface Upkeep {
   /** To be told of each push that ended well. Never throws: a push does not fail by it. */
   pushWasTaken(repositoryId: number): Promise<void>
+  /** To be told when deliveries to webhooks were written down: they go out at once. */
+  deliveriesWait(): void
+  /** Asks for a mirror to be updated as soon as a process has time for it. */
+  mirrorIsWanted(repositoryId: number): Promise<void>
   /** From now on jobs are done in this process. */
   start(): void
-  /** Ends the job that runs, and gives it back. */
+  /** Ends the jobs that run, and gives them back. */
   stop(): Promise<void>
 }
 
-const KINDS: readonly JobKind[] = [MAINTAIN_REPOSITORY, SWEEP_PACKAGES, SWEEP_REPOSITORIES]
+const KINDS: readonly JobKind[] = [
+  ...[MAINTAIN_REPOSITORY, RETIRE_SIGNING_KEYS],
+  ...[SWEEP_DELIVERIES, SWEEP_PACKAGES, SWEEP_REPOSITORIES, SYNC_MIRROR, SYNC_MIRRORS],
+]
 
-/** The upkeep of one gateway process; where the settings say so, there is none. */
+/** What is done in one gateway process; where the settings say so, repositories are left alone. */
 export function createUpkeep(context: JobContext): Upkeep {
-  const { isEnabled, delayMs } = context.settings.maintenance
-  if (!isEnabled) return { async pushWasTaken() {}, start() {}, async stop() {} }
-  const runner = createJobRunner(context, { kinds: KINDS })
+  const { maintenance, webhooks } = context.settings
+  const { isEnabled, delayMs } = maintenance
+  const apart = [DELIVER_WEBHOOK.kind]
+  // A receiver that is slow, and a repository that is large, shall not wait for each other.
+  const deliveries = createJobRunner(context, {
+    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: apart }, name: 'webhooks' },
+    ...{ jobsMax: webhooks.deliveriesMax, atOnce: webhooks.deliveriesMax },
+  })
+  const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
+  const runners = isEnabled ? [deliveries, others] : [deliveries]
   return {
     async pushWasTaken(repositoryId) {
+      if (!isEnabled) return
       const wish = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }
       try {
         await enqueueJob(context.db, wish)
-        runner.lookIn(delayMs)
+        others.lookIn(delayMs)
       } catch (error) {
         context.log.warn({ error, repository: repositoryId }, 'no upkeep will follow a push')
       }
     },
-    start: runner.start,
-    stop: runner.stop,
+    deliveriesWait: () => deliveries.lookIn(0),
+    async mirrorIsWanted(repositoryId) {
+      await enqueueJob(context.db, {
+        ...{ kind: SYNC_MIRROR.kind, subject: String(repositoryId), delayMs: 0 },
+      })
+      if (isEnabled) others.lookIn(0)
+    },
+    start() {
+      for (const runner of runners) runner.start()
+    },
+    async stop() {
+      await Promise.all(runners.map((runner) => runner.stop()))
+    },
   }
 }

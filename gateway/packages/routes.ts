@@ -5,6 +5,7 @@ import type { Format, FormatRoute } from '../../registry/format.js'
 import { lendShelf } from '../../registry/shelf.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call, Door, Route } from '../route.js'
+import { watchShelf } from './watched-shelf.js'
 
 /** The routes of a format, and how they refuse. */
 export function routesOf(format: Format): readonly AnyRoute[] {
@@ -42,7 +43,8 @@ async function answer(
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
   })
   try {
-    return await route.handle(shelf, { request, params })
+    const watched = route.access === 'write' ? watchShelf(context, shelf, { grant, format }) : shelf
+    return await route.handle(watched, { request, params })
   } finally {
     await shelf.close()
   }

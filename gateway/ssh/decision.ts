@@ -28,7 +28,7 @@ export async function decide(db: Database, holder: KeyHolder, text: string): Pro
   }
 }
 
-function refuse(sentence: string): Decision {
+function refuse(sentence: string): Extract<Decision, { kind: 'refusal' }> {
   return { kind: 'refusal', sentence }
 }
 
@@ -42,12 +42,9 @@ async function decideGit(
   holder: KeyHolder,
   command: Extract<SshCommand, { kind: 'git' }>,
 ): Promise<Decision> {
-  const { service, owner, repo } = command
+  const { service } = command
   const grant = await askGate(db, holder, command)
-  if (grant === undefined) {
-    const act = service === 'git-receive-pack' ? 'push to' : 'read'
-    return refuse(`There is no repository ${owner}/${repo} that this key may ${act}.`)
-  }
+  if ('kind' in grant) return grant
   const { repository } = grant
   if (service === 'git-receive-pack' && repository.isArchived) {
     const fullName = `${repository.owner.name}/${repository.name}`
@@ -56,14 +53,16 @@ async function decideGit(
   return { kind: 'run', service, repository }
 }
 
-/** Undefined for what is missing, private or forbidden: nobody shall tell them apart. */
+/** What is missing, private or forbidden is refused alike: nobody shall tell them apart. */
 async function askGate(
   db: Database,
   { who }: KeyHolder,
   { service, owner, repo }: Extract<SshCommand, { kind: 'git' }>,
-): Promise<Grants['repository'] | undefined> {
-  const mode = service === 'git-receive-pack' ? 'write' : 'read'
-  const access = { kind: 'repository', mode } as const
+): Promise<Grants['repository'] | Extract<Decision, { kind: 'refusal' }>> {
+  const access =
+    service === 'git-receive-pack'
+      ? ({ kind: 'repository', mode: 'write', changesGit: true } as const)
+      : ({ kind: 'repository', mode: 'read' } as const)
   try {
     return await admit(db, {
       ...{ who, access, scopes: [], params: { owner, repo } },
@@ -71,7 +70,9 @@ async function askGate(
       ...{ challenges: false, anonymousBytesMax: undefined },
     })
   } catch (error) {
-    if (isFailure(error, 'not_found') || isFailure(error, 'forbidden')) return undefined
-    throw error
+    if (isFailure(error, 'mirrored')) return refuse(error.message)
+    if (!isFailure(error, 'not_found') && !isFailure(error, 'forbidden')) throw error
+    const act = service === 'git-receive-pack' ? 'push to' : 'read'
+    return refuse(`There is no repository ${owner}/${repo} that this key may ${act}.`)
   }
 }

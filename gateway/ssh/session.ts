@@ -8,7 +8,9 @@ import { endProcessGroup } from '../../cgi/process-group.js'
 import { Failure } from '../../conf/failures.js'
 import { SSH_IDLE_MS } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
+import type { User } from '../../sql/users.js'
 import { notePush } from '../actions/note-push.js'
+import { openPushNote, type PushNote } from '../actions/push-notes.js'
 import { clientOf } from '../auth/client.js'
 import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
 import type { Context } from '../context.js'
@@ -44,7 +46,8 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     }
     if (decision.kind === 'greeting') return channel.send('say', '0', decision.sentence)
     const client = clientOf(holder.who, call)
-    await runGit(context, channel, { ...call, ...decision, name, client })
+    const user = holder.who.kind === 'user' ? holder.who.user : undefined
+    await runGit(context, channel, { ...call, ...decision, name, user, client })
   } catch (error) {
     // Whoever went away while waiting for a turn hears nothing.
     const isFailure = error instanceof Failure
@@ -70,6 +73,8 @@ const COMMAND_CHARACTERS_KEPT = 256
 
 interface Run extends SshCall {
   readonly name: string
+  /** Absent for a deploy key. */
+  readonly user: User | undefined
   /** See `auth/client`. */
   readonly client: string
   readonly service: GitService
@@ -128,8 +133,9 @@ async function followGit(context: Context, channel: Channel, run: Following): Pr
 
 /** A push is noted before its client may begin, and on the disk before its client hears the end. */
 async function followPush(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
-  const { repository, path, startedAtMs } = run
-  channel.send('run', 'push', ...commandOf(context, run))
+  const { repository, path, startedAtMs, user } = run
+  const note = await openPushNote(context, { repository, user })
+  channel.send('run', 'push', ...commandOf(context, run, note))
   const started = await channel.next(HELPER_MS)
   const pid = Number(started?.[1])
   if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING
@@ -140,6 +146,7 @@ async function followPush(context: Context, channel: Channel, run: Following): P
     await syncRepositoryNames(path, startedAtMs)
     channel.send('done')
     await unmark()
+    await note.tell()
     await notePush(context, repository, path)
     return end
   }
@@ -147,16 +154,22 @@ async function followPush(context: Context, channel: Channel, run: Following): P
   if (end.exitCode === undefined) await endProcessGroup(pid)
   context.mender.pushWasCut()
   channel.send('done')
+  await note.tell()
   return end
 }
 
 /** Idle seconds, folder, program, and how many words it gets, the words and the environment. */
-function commandOf({ git, settings }: Context, run: Following): readonly string[] {
+function commandOf(
+  { git, settings }: Context,
+  run: Following,
+  note: Pick<PushNote, 'config' | 'variables'> = { config: [], variables: {} },
+): readonly string[] {
   const words = ['git', run.service.replace('git-', ''), '.']
   const environment = {
     ...gitEnvironment(git, {
-      config: [['receive.maxInputSize', String(settings.git.pushBytesMax)]],
+      config: [['receive.maxInputSize', String(settings.git.pushBytesMax)], ...note.config],
     }),
+    ...note.variables,
     ...protocolEnvironment(run.gitProtocol),
   }
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)

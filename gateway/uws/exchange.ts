@@ -54,7 +54,7 @@ export class Exchange implements Request {
     options: ExchangeOptions,
   ) {
     idCounter += 1
-    this.id = `${idPrefix}-${idCounter.toString(36)}`
+    this.id = `${idPrefix}-${idCounter}`
     this.method = req.getMethod().toUpperCase()
     this.path = req.getUrl()
     this.query = req.getQuery() ?? ''

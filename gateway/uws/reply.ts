@@ -65,12 +65,26 @@ export function writeReply(
 export function writeHead(res: HttpResponse, id: string, reply: Reply): void {
   // The library's own when it is told none.
   if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
-  let lines: string = id
-  for (const [name, value] of reply.headers ?? []) {
+  res.writeHeader('X-Request-Id', id + linesOf(reply.headers))
+}
+
+type Headers = NonNullable<Reply['headers']>
+
+/** Of headers that never change: most small answers have the same. */
+const frozenLines = new WeakMap<Headers, string>()
+
+function linesOf(headers: Headers | undefined): string {
+  if (headers === undefined) return ''
+  const isFrozen = Object.isFrozen(headers)
+  const known = isFrozen ? frozenLines.get(headers) : undefined
+  if (known !== undefined) return known
+  let lines = ''
+  for (const [name, value] of headers) {
     if (OWN_HEADER_LENGTHS.has(name.length) && OWN_HEADERS.test(name)) continue
     lines += `\r\n${name}: ${value.replace(CONTROL_CHARACTERS, ' ')}`
   }
-  res.writeHeader('X-Request-Id', lines)
+  if (isFrozen) frozenLines.set(headers, lines)
+  return lines
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { PackageFile } from '../../conf/package.js'
-import type { FileQuestion, Format, FormatCall, FormatRoute, Shelf } from '../format.js'
+import type { FileQuestion, Format, FormatCall, FormatRoute, Shelf, SigningKey } from '../format.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'
@@ -28,24 +28,19 @@ const put: FormatRoute = {
     const { readPackage } = await import('./package-archive.js')
     const { info, checksum } = await readPackage(upload)
     const { packageName, version, architecture, fields } = info
-    await refuseOtherCase(shelf, packageName)
     await shelf.publish(upload, {
       ...{ packageName, version, fileName: fileNameOf(info), unique: 'file' },
+      isExactName: true,
       compositeKey: keyOf(place, architecture),
       indexes: [
-        { subject: subjectOf(place), part: architecture, metadata: { C: checksum, ...fields } },
+        {
+          ...{ key: `${packageName} ${version}`, subject: subjectOf(place), part: architecture },
+          metadata: { C: checksum, ...fields },
+        },
       ],
     })
     return { status: 201 }
   },
-}
-
-/** To the house these would be one package, and to apk they are two. */
-async function refuseOtherCase(shelf: Shelf, packageName: string): Promise<void> {
-  const known = await shelf.findPackage(packageName)
-  if (known === undefined || known.name === packageName) return
-  const name = JSON.stringify(known.name)
-  throw new Failure('conflict', `a package ${name} already exists: it differs by case alone`)
 }
 
 /** Tells the files of one name apart. */
@@ -58,7 +53,7 @@ const getKey: FormatRoute = {
   path: '/key',
   access: 'read',
   async handle(shelf) {
-    const key = await shelf.signingKey()
+    const key = newestOf(await shelf.signingKeys())
     return {
       status: 200,
       headers: [
@@ -69,6 +64,12 @@ const getKey: FormatRoute = {
       body: key.publicKey,
     }
   },
+}
+
+/** Who installs a key now is to have the one that will stay. */
+function newestOf([newest]: readonly SigningKey[]): SigningKey {
+  if (newest === undefined) throw new Error('an owner has no key')
+  return newest
 }
 
 const getIndex: FormatRoute = {

@@ -1,10 +1,11 @@
 /** The indexes of a repository: one for each architecture, with what runs on all of them. */
 
-import type { IndexEntry, IndexInput, IndexMaker } from '../format.js'
-import { packIndex } from './index-archive.js'
+import type { IndexEntry, IndexMaker } from '../format.js'
+import { rendered } from '../indexing/rendered.js'
+import { indexArchive } from './index-archive.js'
 import { indexRecord } from './index-record.js'
 import { fileNameOf, type Repository } from './names.js'
-import { makeSigningKey } from './signing-key.js'
+import { makeSigningKey, signatureMember } from './signing-key.js'
 
 export const NOARCH = 'noarch'
 
@@ -24,55 +25,32 @@ export function indexPath(architecture: string): string {
   return `${architecture}/APKINDEX.tar.gz`
 }
 
-/** Makes them. The parts of their entries are architectures. */
+/** Makes them. The parts of their entries are architectures, and so are the names of the texts. */
 export const INDEX_MAKER: IndexMaker = {
+  revision: 1,
   makeSigningKey,
-  async build(input, output) {
-    const parts = await input.parts()
-    if (parts.length === 0) return
-    const hasNoarch = parts.includes(NOARCH)
-    const all = hasNoarch ? [...parts, ...ALPINE_ARCHITECTURES] : parts
-    const key = await input.signingKey()
-    for (const architecture of [...new Set(all)].sort()) {
-      const entries = entriesOf(input, { architecture, hasNoarch })
-      const chunks = await packIndex(recordsOf(entries, architecture), key)
-      await output.write(indexPath(architecture), Buffer.concat(chunks))
+  formsOf: () => ['deflated'],
+  render(entries, { parts }) {
+    const all = parts.includes(NOARCH) ? [...parts, ...ALPINE_ARCHITECTURES] : parts
+    const records = (architecture: string) =>
+      entriesFor(entries, architecture).map((entry) => indexRecord(entry, architecture))
+    return new Map([...new Set(all)].map((name) => [name, rendered(records(name))]))
+  },
+  async build({ texts, signingKeys }, output) {
+    const keys = await signingKeys()
+    for (const [architecture, text] of texts) {
+      const index = indexArchive(text)
+      const signatures = await signatureMember(keys, output.read(index))
+      await output.write(indexPath(architecture), [signatures, ...index])
     }
   },
 }
 
-interface Asked {
-  readonly architecture: string
-  readonly hasNoarch: boolean
-}
-
-function entriesOf(
-  input: IndexInput,
-  { architecture, hasNoarch }: Asked,
-): AsyncIterable<IndexEntry> {
-  const own = input.entries(architecture)
-  const isMixed = hasNoarch && architecture !== NOARCH
-  return isMixed ? ownFirst(own, input.entries(NOARCH)) : own
-}
-
 /** A file of the architecture's own is served before one for all, so that alone is listed. */
-async function* ownFirst(
-  own: AsyncIterable<IndexEntry>,
-  forAll: AsyncIterable<IndexEntry>,
-): AsyncGenerator<IndexEntry> {
-  const seen = new Set<string>()
-  for await (const entry of own) {
-    seen.add(fileNameOf(entry))
-    yield entry
-  }
-  for await (const entry of forAll) {
-    if (!seen.has(fileNameOf(entry))) yield entry
-  }
-}
-
-async function* recordsOf(
-  entries: AsyncIterable<IndexEntry>,
-  architecture: string,
-): AsyncGenerator<string> {
-  for await (const entry of entries) yield indexRecord(entry, architecture)
+function entriesFor(entries: readonly IndexEntry[], architecture: string): readonly IndexEntry[] {
+  const own = new Set(entries.filter(({ part }) => part === architecture).map(fileNameOf))
+  return entries.filter(
+    (entry) =>
+      entry.part === architecture || (entry.part === NOARCH && !own.has(fileNameOf(entry))),
+  )
 }

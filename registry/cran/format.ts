@@ -38,11 +38,6 @@ async function publish(shelf: Shelf, request: Request, place: Place): Promise<Re
   const { readPackageArchive } = await import('./package-archive.js')
   const { kind, description } = await readPackageArchive(upload)
   const { packageName, version, fields } = description
-  const known = await shelf.findPackage(packageName)
-  if (known !== undefined && known.name !== packageName) {
-    const name = JSON.stringify(known.name)
-    throw new Failure('conflict', `a package ${name} already exists: it differs by case alone`)
-  }
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
   const fileName = `${stem}${suffix}`
@@ -50,7 +45,8 @@ async function publish(shelf: Shelf, request: Request, place: Place): Promise<Re
   const { subject, compositeKey } = place
   await shelf.publish(upload, {
     ...{ packageName, version, fileName, compositeKey, unique: 'file' },
-    indexes: [{ subject, part: packageName, metadata: { ...fields, ...file } }],
+    isExactName: true,
+    indexes: [{ key: packageName, subject, part: '', metadata: { ...fields, ...file } }],
   })
   return { status: 201 }
 }

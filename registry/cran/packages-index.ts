@@ -1,10 +1,10 @@
 /** The index that R reads before all else: PACKAGES, and the same compressed and serialized. */
 
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { JsonObject } from '../../conf/package.js'
-import type { IndexEntry, IndexMaker } from '../format.js'
-import { serializeTable } from './rds.js'
+import { gzipText } from '../archive/gzip-file.js'
+import type { IndexEntry, IndexInput, IndexMaker, IndexText, Rendered } from '../format.js'
+import { rendered } from '../indexing/rendered.js'
+import { serializeTable, serializeText } from './rds.js'
 import { compareVersions } from './version.js'
 
 /**
@@ -12,25 +12,54 @@ import { compareVersions } from './version.js'
  * and finds the older ones by name. Of versions that are the same to R, the last that came.
  */
 export const PACKAGES_INDEX: IndexMaker = {
-  async build(input, output) {
-    const highest = new Map<string, Highest>()
-    for await (const entry of input.entries()) {
-      const { packageName, version } = entry
-      const known = highest.get(packageName)
-      if (known !== undefined && compareVersions(known.version, version) > 0) continue
-      highest.set(packageName, { version, row: rowOf(entry) })
-    }
-    if (highest.size === 0) return
-    const rows = [...highest].toSorted(([one], [other]) => (one < other ? -1 : 1))
-    const table = { columns: COLUMNS, rows: rows.map(([, { row }]) => row) }
-    const text = Buffer.from(table.rows.map(stanzaOf).join('\n'), 'latin1')
-    await output.write('PACKAGES', text)
-    await output.write('PACKAGES.gz', await compress(text))
-    await output.write('PACKAGES.rds', await compress(serializeTable(table)))
+  revision: 1,
+  formsOf: (name) => (name === STANZAS ? ['plain', 'deflated'] : ['deflated']),
+  render(entries) {
+    const rows = highestOf(entries)
+    const texts: Array<readonly [string, Rendered]> = COLUMNS.map((name, column) => [
+      columnText(name),
+      rendered(
+        rows.map((row) => serializeText(row[column])),
+        'latin1',
+      ),
+    ])
+    return new Map([[STANZAS, rendered(rows.map(stanzaOf), 'latin1')], ...texts])
+  },
+  async build({ texts }, output) {
+    const stanzas = textOf(texts, STANZAS)
+    const { plain } = stanzas.forms
+    await output.write('PACKAGES', plain === undefined ? [] : [plain])
+    await output.write('PACKAGES.gz', gzipText([stanzas]))
+    const { head, tail } = serializeTable(COLUMNS, stanzas.count)
+    const columns = COLUMNS.map((name) => textOf(texts, columnText(name)))
+    await output.write('PACKAGES.rds', gzipText([head, ...columns, tail]))
   },
 }
 
-const compress = promisify(gzip)
+const STANZAS = 'PACKAGES'
+
+/** The cells of a column stand one behind the other, and so in a text of their own. */
+function columnText(name: string): string {
+  return `column ${name}`
+}
+
+function textOf(texts: IndexInput['texts'], name: string): IndexText {
+  const text = texts.get(name)
+  if (text === undefined) throw new Error(`the index has no text ${name}`)
+  return text
+}
+
+/** The entries of one package follow each other. */
+function highestOf(entries: readonly IndexEntry[]): readonly Row[] {
+  const highest = new Map<string, Highest>()
+  for (const entry of entries) {
+    const { packageName, version } = entry
+    const known = highest.get(packageName)
+    if (known !== undefined && compareVersions(known.version, version) > 0) continue
+    highest.set(packageName, { version, row: rowOf(entry) })
+  }
+  return [...highest.values()].map(({ row }) => row)
+}
 
 interface Highest {
   readonly version: string
@@ -55,9 +84,10 @@ function rowOf({ packageName, version, metadata, file }: IndexEntry): Row {
   })
 }
 
+/** With the blank line that parts it from the next. */
 function stanzaOf(row: Row): string {
   const lines = COLUMNS.map((column, at) =>
     row[at] === undefined ? '' : `${column}: ${row[at]}\n`,
   )
-  return lines.join('')
+  return `${lines.join('')}\n`
 }

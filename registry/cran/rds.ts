@@ -1,26 +1,25 @@
 /** A table as R keeps one in a file ("R Internals", Serialization Formats), in version 2. */
 
-export interface Table {
-  readonly columns: readonly string[]
-  /** In ASCII, as many in each as there are columns; undefined is what R calls NA. */
-  readonly rows: ReadonlyArray<ReadonlyArray<string | undefined>>
+/**
+ * What `saveRDS(table, version = 2, compress = FALSE)` writes of a matrix of texts with so many
+ * rows, before and after its cells. These stand there column by column.
+ */
+export function serializeTable(columns: readonly string[], rows: number) {
+  const dimensions = int(INTEGERS) + int(2) + int(rows) + int(columns.length)
+  const names = int(LIST) + int(2) + int(NOTHING) + int(TEXTS) + texts(columns)
+  const head = HEADER + int(TEXTS | HAS_ATTRIBUTES) + int(rows * columns.length)
+  const tail = [
+    int(ATTRIBUTE) + int(SYMBOL) + serializeText('dim') + dimensions,
+    int(ATTRIBUTE) + int(SYMBOL) + serializeText('dimnames') + names,
+    int(NOTHING),
+  ].join('')
+  return { head: Buffer.from(head, 'latin1'), tail: Buffer.from(tail, 'latin1') }
 }
 
-/** What `saveRDS(table, version = 2, compress = FALSE)` writes of a matrix of texts. */
-export function serializeTable({ columns, rows }: Table): Buffer {
-  const cells = columns.flatMap((_, column) => rows.map((row) => row[column]))
-  const dimensions = int(INTEGERS) + int(2) + int(rows.length) + int(columns.length)
-  const names = int(LIST) + int(2) + int(NOTHING) + int(TEXTS) + texts(columns)
-  return Buffer.from(
-    [
-      HEADER,
-      int(TEXTS | HAS_ATTRIBUTES) + texts(cells),
-      int(ATTRIBUTE) + int(SYMBOL) + text('dim') + dimensions,
-      int(ATTRIBUTE) + int(SYMBOL) + text('dimnames') + names,
-      int(NOTHING),
-    ].join(''),
-    'latin1',
-  )
+/** A cell, in ASCII; undefined is what R calls NA. A character of the result is a byte. */
+export function serializeText(value: string | undefined): string {
+  if (value === undefined) return int(CHARACTERS) + int(-1)
+  return int(CHARACTERS | IS_ASCII) + int(value.length) + value
 }
 
 const SYMBOL = 1
@@ -37,13 +36,8 @@ const IS_ASCII = 0x40000
 /** The format, by which R, and which R can read it: numbers most significant byte first. */
 const HEADER = `X\n${int(2)}${int(0x30500)}${int(0x20300)}`
 
-function texts(all: ReadonlyArray<string | undefined>): string {
-  return int(all.length) + all.map(text).join('')
-}
-
-function text(value: string | undefined): string {
-  if (value === undefined) return int(CHARACTERS) + int(-1)
-  return int(CHARACTERS | IS_ASCII) + int(value.length) + value
+function texts(all: readonly string[]): string {
+  return int(all.length) + all.map(serializeText).join('')
 }
 
 /** Four characters of a byte each. */

@@ -3,7 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import type { FileQuestion, Format, FormatCall, FormatRoute, IndexFile } from '../format.js'
 import { refuseInText } from '../refusal.js'
-import { dearmorKey } from '../sign/openpgp.js'
+import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
 import { DISTRIBUTION, packagesPath } from './distribution.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
@@ -69,27 +69,27 @@ function noFile(): Failure {
   return new Failure('not_found', 'package file does not exist')
 }
 
-/** Armored for people and `signed-by=….asc`; in binary for `signed-by=….gpg`. */
+/** All keys that sign: armored for people and `signed-by=….asc`, in binary for `….gpg`. */
 const keys: readonly FormatRoute[] = [
-  keyRoute('repository.key', async (armored) => armored),
-  keyRoute('repository.gpg', dearmorKey),
+  keyRoute('repository.key', armorKeys),
+  keyRoute('repository.gpg', dearmorKeys),
 ]
 
 function keyRoute(
   fileName: string,
-  encode: (armored: string) => Promise<string | Uint8Array>,
+  encode: (armored: readonly string[]) => Promise<string | Uint8Array>,
 ): FormatRoute {
   return {
     method: 'GET',
     path: `/${fileName}`,
     access: 'read',
     async handle(shelf) {
-      const { publicKey } = await shelf.signingKey()
+      const armored = (await shelf.signingKeys()).map(({ publicKey }) => publicKey)
       const headers = [
         ['Content-Type', 'application/pgp-keys'],
         ['Content-Disposition', `attachment; filename="${fileName}"`],
       ] as const
-      return { status: 200, headers, body: await encode(publicKey) }
+      return { status: 200, headers, body: await encode(armored) }
     },
   }
 }
@@ -136,8 +136,8 @@ function noIndex(): Failure {
 
 /** apt writes `binary-amd64`; some who read indexes by hand leave out what is the same for all. */
 function listPath({ component = '', architecture = '', file = '' }: FormatCall['params']): string {
-  const path = packagesPath(component, architecture.replace(/^binary-/, ''))
-  return file === 'Packages.gz' ? `${path}.gz` : path
+  const path = packagesPath(`${component}/${architecture.replace(/^binary-/, '')}`)
+  return path + file.slice('Packages'.length)
 }
 
 export const DEBIAN: Format = {
@@ -148,7 +148,7 @@ export const DEBIAN: Format = {
     ...['Release', 'InRelease', 'Release.gpg'].map((file) =>
       indexRoute(`${DIST}/${file}`, () => file),
     ),
-    ...['Packages', 'Packages.gz'].map((file) =>
+    ...['Packages', 'Packages.gz', 'Packages.xz'].map((file) =>
       indexRoute(`${LIST}/${file}`, (params) => listPath({ ...params, file })),
     ),
     ...[byHashRoute(DIST), byHashRoute(LIST)],

@@ -1,7 +1,8 @@
 /** The list of the packages of one component and architecture, as apt reads it. */
 
 import type { JsonObject, PackageFile } from '../../conf/package.js'
-import type { IndexEntry } from '../format.js'
+import type { IndexEntry, Rendered } from '../format.js'
+import { rendered } from '../indexing/rendered.js'
 import type { Control, ControlField } from './control.js'
 
 /** What the index is given of a package, and keeps. */
@@ -38,19 +39,17 @@ function fileFields(file: PackageFile, { distribution, component }: Place): Cont
   ]
 }
 
-const CHUNK_CHARACTERS = 65_536
-
-/** The paragraphs of all of them, with a blank line after each. */
-export async function* packagesText(
-  entries: AsyncIterable<IndexEntry>,
-  place: Place,
-): AsyncGenerator<Buffer, void, undefined> {
-  let text = ''
-  for await (const entry of entries) {
-    text += `${stanzaOf(entry, place)}\n`
-    if (text.length < CHUNK_CHARACTERS) continue
-    yield Buffer.from(text)
-    text = ''
+/** The paragraphs of each part, with a blank line after each. */
+export function renderPackages(
+  entries: readonly IndexEntry[],
+  distribution: string,
+): ReadonlyMap<string, Rendered> {
+  const texts = new Map<string, string[]>()
+  for (const entry of entries) {
+    const [component = ''] = entry.part.split('/')
+    const stanzas = texts.get(entry.part) ?? []
+    stanzas.push(`${stanzaOf(entry, { distribution, component })}\n`)
+    texts.set(entry.part, stanzas)
   }
-  if (text !== '') yield Buffer.from(text)
+  return new Map([...texts].map(([part, stanzas]) => [part, rendered(stanzas)]))
 }

@@ -18,13 +18,9 @@ const put: FormatRoute = {
     const upload = await shelf.receive(uploadBody(request))
     const { readModuleZip } = await import('./module-zip.js')
     const { path, version, goMod } = await readModuleZip(upload)
-    const known = await shelf.findPackage(path)
-    if (known !== undefined && known.name !== path) {
-      const name = JSON.stringify(known.name)
-      throw new Failure('conflict', `a module ${name} already exists: it differs by case alone`)
-    }
     await shelf.publish(upload, {
       packageName: path,
+      isExactName: true,
       version,
       fileName: `${version}.zip`,
       unique: 'version',

@@ -24,26 +24,39 @@ export async function makeOpenpgpKey(userName: string): Promise<SigningKey> {
   return { privateKey, publicKey }
 }
 
-/** The key as programs without armor read it. */
-export async function dearmorKey(armored: string): Promise<Uint8Array> {
+/** The keys as programs without armor read them. */
+export async function dearmorKeys(armored: readonly string[]): Promise<Buffer> {
   const { readKey } = await library()
-  return (await readKey({ armoredKey: armored })).write()
+  const keys = await Promise.all(armored.map((armoredKey) => readKey({ armoredKey })))
+  return Buffer.concat(keys.map((key) => key.write()))
+}
+
+/** The keys in one armor: not every program reads on behind the first. */
+export async function armorKeys(armored: readonly string[]): Promise<string> {
+  const [only = '', ...more] = armored
+  if (more.length === 0) return only
+  const { armor, enums } = await library()
+  const keys = await dearmorKeys(armored)
+  // With its checksum, without which GnuPG does not read some lengths (its defect T7071).
+  return armor(enums.armor.publicKey, keys, undefined, undefined, undefined, true)
 }
 
 export interface OpenpgpSigner {
-  /** The text, which ends with a line feed, with its signature around it. */
+  /** The text, which ends with a line feed, with its signatures around it. */
   clearSign(text: string): Promise<string>
-  /** An armored signature for a file that is the text. */
+  /** Armored signatures, in one armor, for a file that is the text. */
   signDetached(text: string): Promise<string>
 }
 
-/** Signs with that key, at that time or when the key was made, whichever is later. */
+/** Signs with each of the keys, at that time or when the last was made, whichever is later. */
 export async function openSigner(
-  privateKey: string,
+  keys: ReadonlyArray<Pick<SigningKey, 'privateKey'>>,
   { atMs }: { readonly atMs: number },
 ): Promise<OpenpgpSigner> {
   const { createCleartextMessage, createMessage, readPrivateKey, sign } = await library()
-  const signingKeys = await readPrivateKey({ armoredKey: privateKey })
+  const signingKeys = await Promise.all(
+    keys.map(({ privateKey }) => readPrivateKey({ armoredKey: privateKey })),
+  )
   const date = laterOf(atMs, signingKeys)
   return {
     async clearSign(text) {
@@ -61,6 +74,6 @@ export async function openSigner(
 }
 
 /** Nobody accepts what was signed before its key was made. */
-function laterOf(atMs: number, key: PrivateKey): Date {
-  return new Date(Math.max(atMs, key.getCreationTime().getTime()))
+function laterOf(atMs: number, keys: readonly PrivateKey[]): Date {
+  return new Date(Math.max(atMs, ...keys.map((key) => key.getCreationTime().getTime())))
 }

@@ -40,8 +40,11 @@ export function rsaFingerprint(publicKey: string): string {
 }
 
 /** Signs what the chunks are together, by its SHA-1: the only digest that every apk knows. */
-export function signWithSha1(privateKey: string, chunks: readonly Uint8Array[]): Buffer {
-  const signing = createSign('RSA-SHA1')
-  for (const chunk of chunks) signing.update(chunk)
-  return signing.sign(privateKey)
+export async function signWithSha1<Key extends Pick<RsaKeys, 'privateKey'>>(
+  chunks: AsyncIterable<Uint8Array>,
+  keys: readonly Key[],
+): Promise<ReadonlyArray<{ readonly key: Key; readonly signature: Buffer }>> {
+  const signing = keys.map((key) => ({ key, sign: createSign('RSA-SHA1') }))
+  for await (const chunk of chunks) for (const { sign } of signing) sign.update(chunk)
+  return signing.map(({ key, sign }) => ({ key, signature: sign.sign(key.privateKey) }))
 }

@@ -6,8 +6,10 @@ export interface Benchmark {
   readonly name: string
   /** One line for the list of benchmarks. */
   readonly about: string
+  /** Where it measures the same at several sizes: those of a run that names none. */
+  readonly sizes?: readonly number[]
   /** Gives each table as soon as it is measured; all that it started has ended when it returns. */
-  readonly run: (stage: Stage) => AsyncIterable<Table>
+  readonly run: (stage: Stage, sizes: readonly number[]) => AsyncIterable<Table>
 }
 
 /** What a benchmark gets from whoever runs it. */

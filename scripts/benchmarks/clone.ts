@@ -219,8 +219,8 @@ async function measureColdClones(
     title: 'Text, 10 MB, cold: git clone --no-checkout, each after a new commit',
     ...{ peers: CLONE_PEERS, unit: 'clones' },
     rows: [
-      ['depth 1', await clone(['--depth=1'], 6)],
-      ['full', await clone([], 4)],
+      ['depth 1', await clone(['--depth=1'], 20)],
+      ['full', await clone([], 10)],
     ],
   }
 }

@@ -43,13 +43,22 @@ export function sideOf({ cpu }: Pick<MeasuredServer, 'cpu'>, work: Side['work'])
   return { work, cpuMs: () => cpu.cpuMs() }
 }
 
+/** Lets all work by turns for three rounds. */
+export function compare(product: Side, ...peers: readonly Side[]): Promise<Comparison> {
+  return compareRounds(ROUNDS, product, ...peers)
+}
+
 /**
- * Lets all work by turns, product first, for three rounds after one that warms up. All figures
- * are medians; the ratios are medians of each round's own, as its turns met the same machine.
+ * Lets all work by turns, product first, for an odd count of rounds after one that warms up. All
+ * figures are medians; the ratios are medians of each round's own, whose turns met one machine.
  */
-export async function compare(product: Side, ...peers: readonly Side[]): Promise<Comparison> {
+export async function compareRounds(
+  roundCount: number,
+  product: Side,
+  ...peers: readonly Side[]
+): Promise<Comparison> {
   const rounds: Array<{ readonly own: Sample; readonly pairs: readonly Pair[] }> = []
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round <= roundCount; round += 1) {
     const own = await takeTurn(product)
     const pairs: Pair[] = []
     for (const peer of peers) pairs.push({ own, other: await takeTurn(peer) })

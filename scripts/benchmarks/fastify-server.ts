@@ -4,8 +4,12 @@ import cluster from 'node:cluster'
 import { createHash } from 'node:crypto'
 import fastify from 'fastify'
 import knex from 'knex'
+import { Type } from 'typebox'
 import { REPOSITORY_OBJECT, type RepositoryObject } from '../../gateway/api/v1/repository-object.js'
 import { API_VERSION } from '../../gateway/api/v1/version.js'
+
+/** No repository here is a fork, and a schema of its own has no definitions to refer to. */
+const PARENTLESS = Type.Omit(REPOSITORY_OBJECT, ['parent'])
 
 const [port, processes, databaseFile = '', baseUrl = ''] = process.argv.slice(2)
 
@@ -70,7 +74,7 @@ async function serve(): Promise<void> {
 
   app.get<{ Params: { owner: string; repo: string } }>(
     '/api/v1/repos/:owner/:repo',
-    { schema: { response: { 200: REPOSITORY_OBJECT } } },
+    { schema: { response: { 200: PARENTLESS } } },
     async (request, reply) => {
       const caller = await findCaller(request.headers.authorization)
       if (caller === undefined) return reply.code(401).send({ message: 'unknown token' })

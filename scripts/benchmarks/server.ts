@@ -6,12 +6,12 @@ import { access, mkdir, readFile, rmdir } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startProcess } from '../../cgi/run.js'
+import { runToEnd, startProcess } from '../../cgi/run.js'
 
 /** Where servers and clients are looked for. */
 export const USER_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'
 
-const RUNS_AT_MOST_MS = 900_000
+const RUNS_AT_MOST_MS = 3_600_000
 const STARTS_WITHIN_MS = 30_000
 const POLL_MS = 20
 
@@ -38,9 +38,7 @@ export async function startServer(
   command: ServerCommand,
   address: { readonly port: number } | { readonly path: string },
 ): Promise<RunningServer> {
-  // The shell enters the group before there is anything to count, and then becomes the program.
-  const script = 'echo $$ >"$1"; exec >"$2" 2>&1; shift 2; exec "$@"'
-  const args = ['-c', script, 'sh', group.entrance, command.logFile, ...command.program]
+  const args = enteringWords(group, command)
   const { environment, signal } = command
   const running = startProcess('/bin/sh', args, { environment, signal, timeoutMs: RUNS_AT_MOST_MS })
   const deadlineMs = Date.now() + STARTS_WITHIN_MS
@@ -58,12 +56,38 @@ export async function startServer(
   }
   return {
     async stop() {
-      if (running.pid !== undefined && !state.hasEnded) process.kill(running.pid, 'SIGTERM')
+      if (running.pid !== undefined && !state.hasEnded) askToEnd(running.pid)
       await Promise.race([running.ended, sleep(STARTS_WITHIN_MS, undefined, { ref: false })])
       running.kill()
       await running.ended
     },
   }
+}
+
+/** Does nothing where it is gone, as after an interruption, before its end is known. */
+function askToEnd(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** Runs a program in a group to its end. Throws when it fails. */
+export async function runInGroup(group: CpuGroup, command: ServerCommand): Promise<void> {
+  const { environment, signal, logFile, program } = command
+  const { exitCode } = await runToEnd('/bin/sh', enteringWords(group, command), {
+    ...{ environment, signal, timeoutMs: RUNS_AT_MOST_MS, outputBytesMax: 0 },
+  })
+  if (exitCode === 0) return
+  const log = await readFile(logFile, 'utf8').catch(() => '')
+  throw new Error(`${program.slice(0, 4).join(' ')} … fails: ${log.slice(-2_000)}`)
+}
+
+/** The shell enters the group before there is anything to count, and then becomes the program. */
+function enteringWords(group: CpuGroup, { logFile, program }: ServerCommand): readonly string[] {
+  const script = 'echo $$ >"$1"; exec >"$2" 2>&1; shift 2; exec "$@"'
+  return ['-c', script, 'sh', group.entrance, logFile, ...program]
 }
 
 function takesConnections(address: { port: number } | { path: string }): Promise<boolean> {
@@ -92,6 +116,8 @@ export interface CpuGroup {
   /** The file into which a process writes its id to be counted from then on. */
   readonly entrance: string
   cpuMs(): Promise<number | undefined>
+  /** The most memory that each process which is in it now has held at a time; most first. */
+  memoryPeaks(): Promise<readonly number[]>
   remove(): Promise<void>
 }
 
@@ -103,7 +129,8 @@ export interface CpuGroup {
 export async function createCpuGroup(name: string): Promise<CpuGroup> {
   const root = await findCgroupRoot()
   if (root === undefined) {
-    return { entrance: '/dev/null', cpuMs: async () => undefined, remove: async () => {} }
+    const unknown = { cpuMs: async () => undefined, memoryPeaks: async () => [] }
+    return { entrance: '/dev/null', ...unknown, remove: async () => {} }
   }
   const folder = join(root, `gatehouse-bench-${process.pid}-${name}`)
   await mkdir(folder)
@@ -112,6 +139,11 @@ export async function createCpuGroup(name: string): Promise<CpuGroup> {
     async cpuMs() {
       const stat = await readFile(join(folder, 'cpu.stat'), 'utf8')
       return Number(/^usage_usec (\d+)$/m.exec(stat)?.[1]) / 1_000
+    },
+    async memoryPeaks() {
+      const pids = (await readFile(join(folder, 'cgroup.procs'), 'utf8')).trim().split('\n')
+      const peaks = await Promise.all(pids.map(readMemoryPeak))
+      return peaks.sort((one, other) => other - one)
     },
     async remove() {
       for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -124,6 +156,12 @@ export async function createCpuGroup(name: string): Promise<CpuGroup> {
       }
     },
   }
+}
+
+/** Zero for a process that has ended. */
+async function readMemoryPeak(pid: string): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
 }
 
 async function findCgroupRoot(): Promise<string | undefined> {

@@ -9,31 +9,46 @@ export interface Table {
   readonly peers: readonly string[]
   /** What is counted, as in `requests`. */
   readonly unit: string
+  /** Absent: how many are done in a second. `time`: the ms that one takes; ratio below 1: fewer. */
+  readonly shows?: 'time'
   readonly rows: ReadonlyArray<readonly [label: string, comparison: Comparison]>
+  /** What else is to be said of it, each on a line. */
+  readonly notes?: readonly string[]
 }
 
 /** The table as text, without a line break at its end. */
-export function formatTable({ title, peers, unit, rows }: Table): string {
+export function formatTable(table: Table): string {
+  const { title, peers, rows, notes = [] } = table
+  const { heading, speedOf, ratioOf } = wordingOf(table)
   const names = ['gatehouse', ...peers.flatMap((peer) => [peer, 'ratio'])]
   const units = (text: string) => [text, ...peers.flatMap(() => [text, ''])]
   const head = ['', ...names, ...names]
   const lines = rows.map(([label, { product, against }]) => [
     label,
-    formatNumber(product.perSecond),
-    ...against.flatMap(({ peer, speedRatio }) => [peer.perSecond, speedRatio].map(formatNumber)),
+    formatNumber(speedOf(product.perSecond)),
+    ...against.flatMap(({ peer, speedRatio }) =>
+      [speedOf(peer.perSecond), ratioOf(speedRatio)].map(formatNumber),
+    ),
     formatNumber(product.cpuMsPerOperation),
     ...against.flatMap(({ peer, cpuRatio }) =>
       [peer.cpuMsPerOperation, cpuRatio].map(formatNumber),
     ),
   ])
-  const grid = [head, ['', ...units(`${unit}/s`), ...units('CPU ms')], ...lines]
+  const grid = [head, ['', ...units(heading), ...units('CPU ms')], ...lines]
   const widths = head.map((_, column) =>
     Math.max(...grid.map((cells) => cellOf(cells, column).length)),
   )
   const text = grid.map((cells) =>
     widths.map((width, column) => pad(cellOf(cells, column), { width, column })).join('  '),
   )
-  return [title, ...text].join('\n')
+  return [title, ...text, ...notes].join('\n')
+}
+
+function wordingOf({ unit, shows }: Table) {
+  const same = (value: number) => value
+  if (shows === undefined) return { heading: `${unit}/s`, speedOf: same, ratioOf: same }
+  const timeOf = (perSecond: number) => 1_000 / perSecond
+  return { heading: 'ms', speedOf: timeOf, ratioOf: (ratio: number) => 1 / ratio }
 }
 
 function cellOf(cells: readonly string[], column: number): string {

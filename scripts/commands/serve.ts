@@ -2,8 +2,6 @@
 
 import cluster from 'node:cluster'
 import { loadSettings } from '../../conf/load.js'
-import { superviseWorkers } from '../../gateway/supervisor.js'
-import { runWorker } from '../../gateway/worker.js'
 import { type Command, CommandError } from './command.js'
 
 export const SERVE_COMMANDS: readonly Command[] = [
@@ -14,7 +12,12 @@ export const SERVE_COMMANDS: readonly Command[] = [
     positionals: [],
     options: {},
     async run() {
-      if (cluster.isWorker) return runWorker(loadSettings(), loadSettings)
+      // Loaded by whoever needs it: it takes longer than the whole of any other command.
+      if (cluster.isWorker) {
+        const { runWorker } = await import('../../gateway/worker.js')
+        return runWorker(loadSettings(), loadSettings)
+      }
+      const { superviseWorkers } = await import('../../gateway/supervisor.js')
       try {
         await superviseWorkers(loadSettings(), (text) => console.log(text))
       } catch (error) {

@@ -7,6 +7,14 @@ import * as jobs from './0003-jobs.js'
 import * as keys from './0004-keys.js'
 import * as packages from './0005-packages.js'
 import * as packageIndexes from './0006-package-indexes.js'
+import * as indexKeys from './0007-index-keys.js'
+import * as formerSigningKeys from './0008-former-signing-keys.js'
+import * as issues from './0009-issues.js'
+import * as releases from './0010-releases.js'
+import * as webhooks from './0011-webhooks.js'
+import * as pulls from './0012-pulls.js'
+import * as people from './0013-people.js'
+import * as migrations from './0014-migrations.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -23,4 +31,12 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0004-keys', ...keys },
   { name: '0005-packages', ...packages },
   { name: '0006-package-indexes', ...packageIndexes },
+  { name: '0007-index-keys', ...indexKeys },
+  { name: '0008-former-signing-keys', ...formerSigningKeys },
+  { name: '0009-issues', ...issues },
+  { name: '0010-releases', ...releases },
+  { name: '0011-webhooks', ...webhooks },
+  { name: '0012-pulls', ...pulls },
+  { name: '0013-people', ...people },
+  { name: '0014-migrations', ...migrations },
 ]

@@ -143,29 +143,34 @@ t.test('tags, deletions and forced pushes do as asked', async (t) => {
   t.match(current.errorText, /deletion of the current branch prohibited/)
 })
 
-t.test('references outside branches and tags can be neither seen nor written', async (t) => {
-  const { folder, bare, url, work } = await house(t)
-  await git(['push', '-q', 'origin', 'main'], { cwd: work })
-  await git(['update-ref', 'refs/pull/1/head', 'main'], { cwd: bare })
-  const seen = await git(['ls-remote', url], { cwd: folder })
-  t.notMatch(seen, /refs\/pull/)
-  await git(['commit', '-q', '--amend', '-m', 'other'], { cwd: work })
-  const attempts = [
-    ['main:refs/pull/2/head', /deny updating a hidden ref/],
-    ['+main:refs/pull/1/head', /deny updating a hidden ref/],
-    [':refs/pull/1/head', /deny deleting a hidden ref|deny updating a hidden ref/],
-    ['main:refs/notes/x', /deny updating a hidden ref/],
-    ['main:refs/headsx/x', /deny updating a hidden ref/],
-    ['main:refs/gatehouse/x', /deny updating a hidden ref/],
-  ] as const
-  const before = await git(['for-each-ref'], { cwd: bare })
-  for (const [refspec, refusal] of attempts) {
-    const { exitCode, errorText } = await tryGit(['push', 'origin', refspec], { cwd: work })
-    t.not(exitCode, 0, refspec)
-    t.match(errorText, refusal, refspec)
-  }
-  t.equal(await git(['for-each-ref'], { cwd: bare }), before)
-})
+t.test(
+  'beside branches and tags heads of pull requests are seen, and nothing written',
+  async (t) => {
+    const { folder, bare, url, work } = await house(t)
+    await git(['push', '-q', 'origin', 'main'], { cwd: work })
+    await git(['update-ref', 'refs/pull/1/head', 'main'], { cwd: bare })
+    await git(['update-ref', 'refs/internal/x', 'main'], { cwd: bare })
+    const seen = await git(['ls-remote', url], { cwd: folder })
+    t.match(seen, /refs\/pull\/1\/head$/m)
+    t.notMatch(seen, /refs\/internal/)
+    await git(['commit', '-q', '--amend', '-m', 'other'], { cwd: work })
+    const attempts = [
+      ['main:refs/pull/2/head', /deny updating a hidden ref/],
+      ['+main:refs/pull/1/head', /deny updating a hidden ref/],
+      [':refs/pull/1/head', /deny deleting a hidden ref|deny updating a hidden ref/],
+      ['main:refs/stash', /deny updating a hidden ref/],
+      ['main:refs/headsx/x', /deny updating a hidden ref/],
+      ['main:refs/gatehouse/x', /deny updating a hidden ref/],
+    ] as const
+    const before = await git(['for-each-ref'], { cwd: bare })
+    for (const [refspec, refusal] of attempts) {
+      const { exitCode, errorText } = await tryGit(['push', 'origin', refspec], { cwd: work })
+      t.not(exitCode, 0, refspec)
+      t.match(errorText, refusal, refspec)
+    }
+    t.equal(await git(['for-each-ref'], { cwd: bare }), before)
+  },
+)
 
 t.test('a pack with names that would become .git on a client is refused (F12)', async (t) => {
   const { bare, work } = await house(t)

@@ -1,7 +1,7 @@
 /** What a crash left an hour ago goes; what is younger, in use or not ours stays. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../cgi/git.js'
@@ -33,7 +33,8 @@ async function scene(t: Test): Promise<Scene> {
 async function agePushes(dataDir: string): Promise<void> {
   for (const [file, push] of await listPushes(dataDir)) {
     const startedAtMs = Date.now() - 7_200_000
-    await writeFile(file, JSON.stringify({ ...push, startedAtMs }))
+    await rm(file)
+    await symlink(JSON.stringify({ ...push, startedAtMs }), file)
   }
 }
 

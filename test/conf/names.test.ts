@@ -7,8 +7,10 @@ import { isFailure } from '../../conf/failures.js'
 import {
   parseBranchName,
   parseEmail,
+  parseFileName,
   parseOwnerName,
   parseRepositoryName,
+  parseTagName,
   parseTitle,
 } from '../../conf/names.js'
 
@@ -199,5 +201,35 @@ t.test('a title is any text that a terminal may show', async (t) => {
   const others = ['', ' ', '\n', 'a\nb', 'a\tb', '\u001b[2J', '\0', '\u007f', '\u009b1m']
   for (const title of [...others, '\u2028', '\u2029', '\ud800']) {
     t.notOk(takes(parseTitle, title), shown(title))
+  }
+})
+
+t.test('a tag name is one of git’s, and no option of its', async (t) => {
+  for (const tag of ['v1', 'lib/v1.0', 'é', "a'b", '$(id)', 'a-d', 'x'.repeat(255)]) {
+    t.ok(takes(parseTagName, tag), shown(tag))
+  }
+  for (const tag of ['', '-d', '--help', '-F/etc/passwd', 'a..b', 'a b', '@', 'x'.repeat(256)]) {
+    t.notOk(takes(parseTagName, tag), shown(tag))
+  }
+})
+
+t.test('a file name is shown as it is and leads nowhere', async (t) => {
+  for (const name of [
+    'a',
+    'read me.txt',
+    '.hidden',
+    '-rf',
+    'é 中 \u{1f511}',
+    'שלום',
+    'a..b',
+    '...',
+  ]) {
+    t.ok(takes(parseFileName, name), shown(name))
+  }
+  const paths = ['', ' ', '.', '..', 'a/b', '../a', 'a\\b', '/a', 'a/']
+  const hidden = ['a\nb', 'a\r', '\0', '\u001b[2J', '\u0085', '\u2028', '\u2029', '\ud800']
+  const turned = ['a\u202egnp.exe', '\u202a', '\u2066', '\u2069', '\u200f', '\u061c']
+  for (const name of [...paths, ...hidden, ...turned, 'x'.repeat(256)]) {
+    t.notOk(takes(parseFileName, name), shown(name))
   }
 })

@@ -27,6 +27,7 @@ t.test('with no configuration the house keeps to this machine', async (t) => {
   t.strictSame(settings.database.location, { kind: 'sqlite', file: resolve('data/gatehouse.db') })
   t.ok(settings.http.trustedProxies.has('127.0.0.1'))
   t.notOk(settings.metrics.allow.has('192.0.2.1'), 'metrics are not for everyone')
+  t.equal(settings.attachments.sizeBytesMax, 2 * 1_024 ** 3)
 })
 
 t.test('the base URL loses its last slash and lends its path and its host', async (t) => {
@@ -133,3 +134,21 @@ function documentation(): string {
 function quoted(value: unknown): string {
   return JSON.stringify(value)
 }
+
+t.test(
+  'webhooks keep to the internet, and try again for hours, unless told otherwise',
+  async (t) => {
+    const { outbound, webhooks } = settingsOf({})
+    t.notOk(outbound.allow.hasAddress('127.0.0.1'))
+    t.match(webhooks, { timeoutMs: 5_000, deliveriesMax: 4, keptMs: 604_800_000 })
+    t.strictSame(webhooks.retryAfterMs, [30_000, 120_000, 900_000, 3_600_000, 21_600_000])
+    const told = settingsOf({
+      GATEHOUSE_OUTBOUND_ALLOW: 'ci.example.org,10.0.0.0/8',
+      GATEHOUSE_WEBHOOKS_RETRY_AFTER: '1s,2s',
+    })
+    t.ok(told.outbound.allow.hasName('ci.example.org'))
+    t.ok(told.outbound.allow.hasAddress('10.1.2.3'))
+    t.strictSame(told.webhooks.retryAfterMs, [1_000, 2_000])
+    t.throws(() => settingsOf({ GATEHOUSE_OUTBOUND_ALLOW: 'http://x' }), /GATEHOUSE_OUTBOUND_ALLOW/)
+  },
+)

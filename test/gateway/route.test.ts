@@ -7,6 +7,7 @@ import {
   createRouteTable,
   type Found,
   isRest,
+  plainPath,
   type Route,
 } from '../../gateway/route.js'
 
@@ -125,6 +126,24 @@ t.test('a rest takes what nothing more exact fits', async (t) => {
   const within = 'POST /{owner}/go/{name}/{rest...} owner=a name=mod rest...='
   t.equal(findRest('POST', '/a/go/mod/x/info'), `${within}x/info`)
   t.equal(findRest('POST', '/a/go/mod/info/x'), `${within}info/x`)
+})
+
+t.test('two parameters share a segment that ends in one of their words', async (t) => {
+  const paths = ['/{r}/{sha}', '/{r}/{sha}.{type:diff|patch}', '/{r}/{sha}.{type:diff|patch}/x']
+  const table = createRouteTable(paths.map((path) => aRoute('GET', path)))
+  const found = (path: string) => {
+    const { route, segments } = table.find('GET', path, '') as Extract<Found, { route: AnyRoute }>
+    return [paths.indexOf(route.path), segments]
+  }
+  t.strictSame(found('/r/main'), [0, { r: 'r', sha: 'main' }])
+  t.strictSame(found('/r/v1.2'), [0, { r: 'r', sha: 'v1.2' }])
+  t.strictSame(found('/r/.diff'), [0, { r: 'r', sha: '.diff' }])
+  t.strictSame(found('/r/a%2Fb.c.diff'), [1, { r: 'r', sha: 'a%2Fb.c', type: 'diff' }])
+  t.strictSame(found('/r/x.patch'), [1, { r: 'r', sha: 'x', type: 'patch' }])
+  t.strictSame(found('/r/x.patch/x'), [2, { r: 'r', sha: 'x', type: 'patch' }])
+  const twice = [1, 2].map(() => aRoute('GET', '/{a}.{b:x|y}'))
+  t.throws(() => createRouteTable(twice), { message: /two routes/ })
+  t.equal(plainPath('/a/{b}/{c}.{d:x|y}/{e...}'), '/a/{b}/{c}.{d}/{e}')
 })
 
 t.test('a parameter that takes the rest is known by its name', async (t) => {

@@ -61,10 +61,13 @@ export async function newApkClient(
     },
     async update() {
       index = await download(`${repository}/${arch}/APKINDEX.tar.gz`)
-      const { signatureName, isSignedBy } = await readIndex(t, index)
-      const keyName = signatureName.replace(/^\.SIGN\.RSA\./, '')
-      if (!(await readdir(folder)).includes(keyName)) throw new Error('UNTRUSTED signature')
-      if (!(await isSignedBy(await readFile(join(folder, keyName), 'utf8')))) {
+      const { signatureNames, isSignedBy } = await readIndex(t, index)
+      // As apk-tools 2 and 3 do: the first whose key is there is checked, and no other.
+      const trusted = await readdir(folder)
+      const keyNameOf = (name: string) => name.replace(/^\.SIGN\.RSA\./, '')
+      const chosen = signatureNames.find((name) => trusted.includes(keyNameOf(name)))
+      if (chosen === undefined) throw new Error('UNTRUSTED signature')
+      if (!(await isSignedBy(await readFile(join(folder, keyNameOf(chosen)), 'utf8'), chosen))) {
         throw new Error('BAD signature')
       }
       return await pmbBlocks(t, index)

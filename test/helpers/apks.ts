@@ -79,24 +79,29 @@ export function splitMembers(bytes: Buffer): readonly Buffer[] {
 export interface ReadIndex {
   /** The text of APKINDEX. */
   readonly text: string
-  /** What its first member is for. */
+  /** The first signature of its first member. */
   readonly signatureName: string
-  /** Whether openssl says that the signature is of the second one. */
-  isSignedBy(publicKey: string): Promise<boolean>
+  /** All of them, in their order. */
+  readonly signatureNames: readonly string[]
+  /** Whether openssl says that the first one, or that of a name, is of the second member. */
+  isSignedBy(publicKey: string, signatureName?: string): Promise<boolean>
 }
 
 /** Reads an APKINDEX.tar.gz byte by byte. Throws when it is not put together as apk wants it. */
 export async function readIndex(t: Test, bytes: Buffer): Promise<ReadIndex> {
   const [first, second, ...more] = splitMembers(bytes)
   if (first === undefined || second === undefined || more.length > 0) throw new Error('not two')
-  const signed = fileOf(gunzipSync(first))
+  const signatures = filesOf(gunzipSync(first))
+  const signatureNames = signatures.map(({ path }) => path)
   const index = fileOf(gunzipSync(second))
-  if (signed.rest.length > 0) throw new Error('the segment of the signature does not go on')
   if (index.path !== 'APKINDEX' || !index.rest.equals(TAR_END)) throw new Error('no index')
   return {
     text: index.body.toString(),
-    signatureName: signed.path,
-    async isSignedBy(publicKey) {
+    signatureName: signatureNames[0] ?? '',
+    signatureNames,
+    async isSignedBy(publicKey, name = signatureNames[0]) {
+      const signed = signatures.find(({ path }) => path === name)
+      if (signed === undefined) throw new Error(`there is no signature ${name}`)
       const folder = await temporaryFolder(t)
       await writeFile(join(folder, 'key'), publicKey)
       await writeFile(join(folder, 'signature'), signed.body)
@@ -112,6 +117,18 @@ export async function readIndex(t: Test, bytes: Buffer): Promise<ReadIndex> {
       return output.toString() === 'Verified OK\n'
     },
   }
+}
+
+/** All files of a segment, which has to go on behind the last. */
+function filesOf(tar: Buffer): ReadonlyArray<ReturnType<typeof fileOf>> {
+  const files: Array<ReturnType<typeof fileOf>> = []
+  for (let rest = tar; rest.length > 0; ) {
+    const file = fileOf(rest)
+    if (file.path === '') throw new Error('the segment of the signatures does not go on')
+    files.push(file)
+    rest = file.rest
+  }
+  return files
 }
 
 /** The first file of an archive, and what follows it. */

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { PLAIN_NODE } from './plain-node.js'
 import { until } from './server-processes.js'
 import { temporaryFolder } from './temporary.js'
 
@@ -43,7 +44,7 @@ export async function startCommand(
   args: readonly string[],
   { environment, cwd }: CommandOptions = {},
 ): Promise<RunningCommand> {
-  const child = spawn(process.execPath, [COMMAND_LINE, ...args], {
+  const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, ...args], {
     cwd: cwd ?? (await temporaryFolder(t)),
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

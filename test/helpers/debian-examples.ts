@@ -5,7 +5,7 @@ import { poolFileName } from '../../registry/debian/names.js'
 import { entryMetadata } from '../../registry/debian/packages-index.js'
 import type { IndexEntry } from '../../registry/format.js'
 import { controlOf, debOf } from './debs.js'
-import { anEntry } from './index-rooms.js'
+import { anEntry } from './index-builds.js'
 
 export interface ExampleDeb {
   readonly component: string

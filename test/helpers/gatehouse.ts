@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseLocation } from '../../conf/settings.js'
+import { PLAIN_NODE } from './plain-node.js'
 
 const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
 const STARTS_WITHIN_MS = 120_000
@@ -84,7 +85,7 @@ export async function startGatehouse(
   process.once('exit', () => server?.kill('SIGKILL'))
 
   async function start(): Promise<void> {
-    const child = spawn(process.execPath, [COMMAND_LINE, 'serve'], {
+    const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, 'serve'], {
       env: environment,
       cwd: dataDir,
       ...account,
@@ -213,7 +214,7 @@ async function runCommand(
   args: readonly string[],
   options: SpawnOptionsWithoutStdio,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [COMMAND_LINE, ...args], options)
+  const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, ...args], options)
   let output = ''
   let errorText = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pino, stdSerializers } from 'pino'
 import { findGit, type Git } from '../../cgi/git.js'
 import { openJournal } from '../../cgi/journal.js'
+import { findXz } from '../../cgi/xz.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Log } from '../../conf/log.js'
 import type { DatabaseLocation, Settings } from '../../conf/settings.js'
@@ -97,7 +98,7 @@ export async function openContext(
   const link = createLocalBoard(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
   const mender = createMender(settings.data.dir, log)
-  const registry = await openRegistry({ settings: () => settings, db, log })
+  const registry = await openRegistry({ settings: () => settings, db, log, compressXz: findXz() })
   t.teardown(() => registry.stop())
   const context: Context = {
     ...{ settings, log, db, git, queue, journal, mender, registry },
@@ -155,6 +156,8 @@ function settingsOf(dataDir: string, { location, environment }: GatewayOptions):
     GATEHOUSE_HTTP_BASE_URL: BASE_URL,
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '2s',
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
+    // Whom a test has this house call is a server of the test.
+    GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
     // What is tested is the cache, not how full this machine's disk is.
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
     ...(location?.kind === 'mysql' ? { GATEHOUSE_DATABASE_URL: location.url.href } : {}),

@@ -21,7 +21,7 @@ export async function aPublication(
 ): Promise<string> {
   const publication: NewPublication = {
     ...{ packageName: 'tool', version: '1.0', fileName: 'tool.bin', compositeKey: '' },
-    ...{ unique: 'file', metadata: {}, properties: [], indexes: [] },
+    ...{ isExactName: false, unique: 'file', metadata: {}, properties: [], indexes: [] },
     ...{ creatorId: ownerId, ownerBytesMax: undefined },
     ...wishes,
   }

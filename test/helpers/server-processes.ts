@@ -14,6 +14,14 @@ export async function workersOf(supervisor: number): Promise<readonly number[]> 
   return children.filter((_, index) => lines[index]?.includes('gatehouse.js'))
 }
 
+/** How many processes listen on a port of 127.0.0.1: those workers that serve already. */
+export async function listenersOn(port: number): Promise<number> {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n')
+  // proc(5): 0A is a socket that listens.
+  return lines.filter((line) => line.includes(`: ${address} 00000000:0000 0A `)).length
+}
+
 export interface Memory {
   readonly nowBytes: number
   /** The most since the start of the process, or since `forgetPeak`. */

@@ -12,7 +12,7 @@ import { basic } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-const NOUNS = ['serve', 'user', 'token', 'repo', 'db', 'doctor']
+const NOUNS = ['serve', 'user', 'token', 'repo', 'package', 'db', 'doctor']
 
 /** What is said on standard error, line by line. */
 function linesOf(text: string): readonly string[] {

@@ -68,7 +68,7 @@ await forEachDatabase(t, 'refused pushes', async (t, location) => {
 async function references(t: Test, workshop: Workshop): Promise<void> {
   const { copy, address, gatehouse } = workshop
   const foreign = [
-    ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notes/commits'],
+    ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notesx'],
     ...['refs/replace/x', 'refs/for/main', 'refs/changes/01/1/1', 'refs/stash'],
   ]
   for (const ref of foreign) {

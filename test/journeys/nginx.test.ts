@@ -7,6 +7,7 @@ import { runToEnd } from '../../cgi/run.js'
 import { freePort, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type Nginx, startNginx } from '../helpers/nginx.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import {
   cloneInto,
@@ -15,6 +16,8 @@ import {
   type WorkingCopy,
   writeHistory,
 } from '../helpers/working-copy.js'
+
+const LOG_MS = 10_000
 
 const LARGE_BYTES = 20_000_000
 const SLOW_BYTES = 160_000
@@ -135,12 +138,14 @@ t.test('behind nginx', async (t) => {
   await t.test('the address in the log is that of the client', async (t) => {
     const path = '/api/v1/repos/ada/no-such-repository'
     await curl(house, '--interface', '127.0.0.2', `${anonymous}${path}`)
-    const line =
+    // The log of another process comes when it comes.
+    const look = async () =>
       gatehouse
         .log()
         .split('\n')
-        .find((line) => line.includes(path)) ?? '{}'
-    t.match(JSON.parse(line), { address: '127.0.0.2', status: 404 })
+        .find((line) => line.includes(path))
+    const line = await until(look, (line) => line !== undefined, LOG_MS)
+    t.match(JSON.parse(line ?? '{}'), { address: '127.0.0.2', status: 404 })
   })
 
   await t.test('the API says the address that clients know', async (t) => {

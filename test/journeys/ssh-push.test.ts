@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
+import { startReceiver } from '../helpers/receiver.js'
 import { changeRepository, faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
 import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
@@ -20,7 +21,10 @@ interface Workshop {
 
 t.test('push over SSH', async (t) => {
   const house = await startSshHouse(t, {
-    environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX) },
+    environment: {
+      GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX),
+      GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
+    },
   })
   const ada = await house.addPerson('ada')
   await makeRepository(ada, 'work')
@@ -30,6 +34,7 @@ t.test('push over SSH', async (t) => {
   await taken(t, workshop)
   await refused(t, workshop)
   await notes(t, workshop)
+  await told(t, workshop)
   t.same(await faultsOnDisk(house.gatehouse), [], 'git fsck finds nothing')
 })
 
@@ -87,7 +92,7 @@ async function refused(t: Test, workshop: Workshop): Promise<void> {
   const { house, ada, copy } = workshop
 
   await t.test('other references than branches and tags are refused', async (t) => {
-    for (const ref of ['refs/pull/1/head', 'refs/internal/x', 'refs/notes/commits']) {
+    for (const ref of ['refs/pull/1/head', 'refs/internal/x', 'refs/stash']) {
       const { exitCode, errorText } = await push(workshop, `main:${ref}`)
       t.not(exitCode, 0)
       t.match(errorText, /deny updating a hidden ref/)
@@ -98,6 +103,19 @@ async function refused(t: Test, workshop: Workshop): Promise<void> {
     const { exitCode, errorText } = await push(workshop, '--delete', 'main')
     t.not(exitCode, 0)
     t.match(errorText, /deletion of the current branch prohibited/)
+  })
+
+  await t.test('a mirror is not pushed to, and says why', async (t) => {
+    const wish = {
+      clone_addr: `${house.gatehouse.url}/ada/work`,
+      repo_name: 'mirror',
+      mirror: true,
+    }
+    t.equal((await ada.api('POST', '/repos/migrate', wish)).status, 201)
+    const words = ['push', house.remote('ada/mirror'), 'main:other']
+    const { exitCode, errorText } = await copy.try(words, ada)
+    t.not(exitCode, 0)
+    t.match(errorText, /Git Repository is a mirror\./)
   })
 
   await t.test('a push above the limit is refused, and a smaller one is not', async (t) => {
@@ -165,5 +183,27 @@ async function notes(t: Test, workshop: Workshop): Promise<void> {
     t.equal(lines.length, 1)
     t.match(lines[0], { verb: 'git-receive-pack', outcome: 'ok', name: 'ada' })
     t.ok(Number(lines[0]?.['receivedBytes']) > 100_000)
+  })
+}
+
+async function told(t: Test, workshop: Workshop): Promise<void> {
+  await t.test('a webhook hears of a push', async (t) => {
+    const { ada, copy } = workshop
+    const { url, received } = await startReceiver(t)
+    const config = { url, content_type: 'json' }
+    const hook = { type: 'gitea', config, events: ['push'], active: true }
+    await ada.api('POST', '/repos/ada/work/hooks', hook)
+    await copy.commit('told')
+    const { exitCode, errorText } = await push(workshop, 'HEAD:refs/heads/told')
+    t.equal(exitCode, 0, errorText)
+    await until(
+      async () => received.length,
+      (count) => count > 0,
+      NOTED_WITHIN_MS,
+    )
+    const commit = await copy.git('rev-parse', 'HEAD')
+    t.match(JSON.parse(String(received[0]?.body)), {
+      ...{ ref: 'refs/heads/told', after: commit, pusher: { login: 'ada' } },
+    })
   })
 }

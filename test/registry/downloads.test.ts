@@ -123,3 +123,17 @@ t.test('a file that is gone by then harms no other', async (t) => {
   await downloads.stop()
   t.strictSame(await counted(), [1])
 })
+
+t.test('others are counted where they are told to be', async (t) => {
+  const { db, log, ids, counted } = await someFiles(t, ['a'])
+  const [a = 0] = ids
+  const added: ReadonlyMap<number, number>[] = []
+  const downloads = createDownloads(db, log, async (_db, batch) => {
+    added.push(batch)
+  })
+  downloads.count(a)
+  downloads.count(a)
+  await downloads.stop()
+  t.strictSame(added, [new Map([[a, 2]])])
+  t.strictSame(await counted(), [0])
+})

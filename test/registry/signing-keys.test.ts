@@ -8,6 +8,13 @@ import { shelfOf } from '../helpers/package-rows.js'
 import { aUser } from '../helpers/rows.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
+const HOUR_MS = 3_600_000
+
+const makerOf = (name: string) => async () => ({
+  privateKey: `private ${name}`,
+  publicKey: `public ${name}`,
+})
+
 await forEachMigrated(t, 'a key is made once for any number of askers', async (t, db) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   // Two processes over one database.
@@ -24,9 +31,10 @@ await forEachMigrated(t, 'a key is made once for any number of askers', async (t
     [...processes, ...processes, ...processes].map((keys) => keys.of(shelfOf(id, 'debian'), make)),
   )
   t.ok(made <= 2, 'at most one by each process')
-  const [first] = asked
-  for (const key of asked) t.strictSame(key, first)
-  t.equal(first?.privateKey.replace('private', 'public'), first?.publicKey, 'and its halves fit')
+  const [first = []] = asked
+  for (const keys of asked) t.strictSame(keys, first)
+  t.equal(first.length, 1)
+  t.equal(first[0]?.privateKey.replace('private', 'public'), first[0]?.publicKey, 'its halves fit')
   await processes[0]?.of(shelfOf(id, 'alpine'), make)
   t.ok(made <= 3)
 })
@@ -35,13 +43,47 @@ await forEachMigrated(t, 'the private half is sealed for its owner and format', 
   const secret = await openInstanceSecret(await temporaryFolder(t))
   const keys = createSigningKeys(db, secret)
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const make = async () => ({ privateKey: 'a private key', publicKey: 'a public key' })
+  const make = makerOf('one')
   await keys.of(shelfOf(ada.id, 'debian'), make)
-  const rows = await db('signing_keys').select()
-  t.notMatch(JSON.stringify(rows), /a private key/)
-  await db('signing_keys').update({ owner_id: bob.id })
+  await keys.rotate(shelfOf(ada.id, 'debian'), makerOf('two'), {
+    signsUntilMs: Date.now() + HOUR_MS,
+  })
+  const tables = ['signing_keys', 'former_signing_keys']
+  for (const table of tables) {
+    const rows = JSON.stringify(await db(table).select())
+    t.match(rows, /public (one|two)/)
+    t.notMatch(rows, /private (one|two)/)
+    await db(table).update({ owner_id: bob.id })
+  }
   await t.rejects(keys.of(shelfOf(bob.id, 'debian'), make), 'it cannot be moved to another owner')
   const elsewhere = await openInstanceSecret(await temporaryFolder(t))
-  await db('signing_keys').update({ owner_id: ada.id })
+  for (const table of tables) await db(table).update({ owner_id: ada.id })
+  t.equal((await keys.of(shelfOf(ada.id, 'debian'), make)).length, 2)
   await t.rejects(createSigningKeys(db, elsewhere).of(shelfOf(ada.id, 'debian'), make))
+})
+
+await forEachMigrated(t, 'a rotation puts a new key before the old ones', async (t, db) => {
+  const secret = await openInstanceSecret(await temporaryFolder(t))
+  const keys = createSigningKeys(db, secret)
+  const shelf = shelfOf((await aUser(db, 'ada')).id, 'debian')
+  const until = { signsUntilMs: Date.now() + HOUR_MS }
+  const never = async () => {
+    throw new Error('a key was made')
+  }
+  await t.rejects(keys.rotate(shelf, never, until), { message: /^There is no key yet/ })
+  await keys.of(shelf, makerOf('one'))
+  await keys.rotate(shelf, makerOf('two'), until)
+  t.strictSame(await keys.of(shelf, never), [await makerOf('two')(), await makerOf('one')()])
+  const other = createSigningKeys(db, await openInstanceSecret(await temporaryFolder(t)))
+  await t.rejects(other.rotate(shelf, never, until), {
+    ...{ failure: 'conflict', message: /another secret\.key/ },
+  })
+  const racing = ['three', 'four'].map((name) => keys.rotate(shelf, makerOf(name), until))
+  const results = await Promise.allSettled(racing)
+  t.strictSame(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  t.match(
+    results.find(({ status }) => status === 'rejected'),
+    { reason: { failure: 'conflict' } },
+  )
+  t.equal((await keys.of(shelf, never)).length, 3)
 })

@@ -17,7 +17,7 @@ import { aUser } from '../helpers/rows.js'
 
 async function anIndex(db: Database) {
   const { id: ownerId } = await aUser(db, 'ada')
-  const indexes = [{ subject: 'stable', part: 'main', metadata: {} }]
+  const indexes = [{ key: 'tool', subject: 'stable', part: 'main', metadata: {} }]
   await aPublication(db, { ownerId, format: 'debian', indexes })
   const find = async () => {
     const index = await findIndex(db, shelfOf(ownerId, 'debian'), 'stable')

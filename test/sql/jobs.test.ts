@@ -168,3 +168,15 @@ async function finishAll(db: Database): Promise<void> {
     await finishJob(db, job)
   }
 }
+
+await forEachMigrated(t, 'who takes some kinds leaves the others', async (t, db) => {
+  await ask(db, '7')
+  t.equal(await leaseJob(db, { ...WORKER, kinds: { of: ['paint', 'wash'] } }), undefined)
+  t.equal(await leaseJob(db, { ...WORKER, kinds: { without: ['sweep'] } }), undefined)
+  const job = await leaseJob(db, { ...WORKER, kinds: { without: ['paint'] } })
+  if (job === undefined) throw new Error('no job was had')
+  const wish = { kind: 'sweep', subject: '7', isSooner: true }
+  for (const delayMs of [50_000, 200_000, 100_000]) await enqueueJob(db, { ...wish, delayMs })
+  await finishJob(db, job)
+  t.match(await waiting(db), [{ inSeconds: 50 }], 'the soonest wish counts')
+})

@@ -5,14 +5,17 @@ import { t } from 'tap'
 import type { Database } from '../../sql/database.js'
 import { isMysql, selectRows } from '../../sql/dialect.js'
 import { migrate, migrationStatus, rollback } from '../../sql/migrate.js'
+import * as indexKeys from '../../sql/migrations/0007-index-keys.js'
 import { findUser } from '../../sql/users.js'
 import { forEachDatabase, openForTest } from '../helpers/databases.js'
+import { aPublication } from '../helpers/package-rows.js'
 import { anOrganization, aRepository, aUser } from '../helpers/rows.js'
 import { startSqlChild } from '../helpers/sql-child.js'
 
 const NAMES = [
   ...['0001-accounts', '0002-repositories', '0003-jobs', '0004-keys', '0005-packages'],
-  '0006-package-indexes',
+  ...['0006-package-indexes', '0007-index-keys', '0008-former-signing-keys', '0009-issues'],
+  ...['0010-releases', '0011-webhooks', '0012-pulls', '0013-people', '0014-migrations'],
 ]
 
 /** The definition of every table, index and column, as the database tells it. */
@@ -131,4 +134,34 @@ await forEachDatabase(t, 'a process killed while it migrates does no harm', asyn
     await migrate(db)
     t.strictSame(await schemaOf(db), schema, `killed after ${delayMs} ms`)
   }
+})
+
+await forEachDatabase(t, 'entries of indexes from before have keys after', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const { id: ownerId } = await aUser(db, 'ada')
+  for (const format of ['debian', 'alpine', 'cran']) {
+    for (const packageName of ['b', 'a']) {
+      const indexes = [{ key: '', subject: 'stable', part: packageName, metadata: {} }]
+      await aPublication(db, { ownerId, format, packageName, indexes })
+    }
+  }
+  await indexKeys.down(db)
+  await indexKeys.up(db)
+  const rows = await db('package_index_entries').orderBy('id').select('id', 'sort_key', 'part')
+  const debian = (id: number) => `-${String(id).padStart(16, '0')}`
+  const [first, second] = rows
+  t.strictSame(
+    rows.map(({ sort_key, part }: { sort_key: string; part: string }) => [sort_key, part]),
+    [
+      [debian(first.id), 'b'],
+      [debian(second.id), 'a'],
+      ...[
+        ['b 1.0', 'b'],
+        ['a 1.0', 'a'],
+        ['b', ''],
+        ['a', ''],
+      ],
+    ],
+  )
 })

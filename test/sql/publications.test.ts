@@ -281,3 +281,19 @@ await forEachMigrated(t, 'a name is written as its first upload has it', async (
   await aPublication(db, { ownerId, packageName: 'TOOL' })
   t.equal(await nameNow(), 'TOOL', 'and anew when nothing of it is left')
 })
+
+await forEachMigrated(
+  t,
+  'of names that differ by case, one is taken where that matters',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const works = ['Tool', 'tool', 'TOOL'].map((packageName) =>
+      aPublication(db, { ownerId, packageName, isExactName: true, fileName: `${packageName}.bin` }),
+    )
+    const lost = await lostOf(works)
+    t.equal(lost.length, 2, 'also of those that come at one moment')
+    for (const error of lost) {
+      t.match(error, { failure: 'conflict', message: /already exists: it differs by case alone/ })
+    }
+  },
+)

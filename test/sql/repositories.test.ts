@@ -9,9 +9,9 @@ import {
   findRedirect,
   findRepositoriesById,
   findRepository,
-  listRepositoriesOf,
   updateRepository,
 } from '../../sql/repositories.js'
+import { listRepositoriesOf } from '../../sql/repository-lists.js'
 import { forEachMigrated } from '../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../helpers/rows.js'
 

@@ -1,83 +1,110 @@
-/** An index under fire: writers, workers that die, and apt, which never meets a torn set. */
+/** Indexes under fire: writers, workers that die, and real clients, which never meet a torn set. */
 
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import type { DatabaseLocation } from '../../conf/settings.js'
 import { type Database, openDatabase } from '../../sql/database.js'
-import { type AptRoot, newAptRoot } from '../helpers/apt-client.js'
+import { selectRows } from '../../sql/dialect.js'
 import { freshLocation } from '../helpers/databases.js'
-import { controlOf, debOf } from '../helpers/debs.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { workersOf } from '../helpers/server-processes.js'
+import {
+  ALWAYS,
+  type Change,
+  INDEXED_FORMATS,
+  type IndexedFormat,
+  type Item,
+  type Reader,
+  type Seen,
+} from '../helpers/index-clients.js'
+import { listenersOn, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const WRITERS = 4
 /** Uploads and deletes of each. */
-const CHANGES: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
-  ? { sqlite: 125, mysql: 125 }
-  : { sqlite: 16, mysql: 12 }
-const KILLS_EVERY_MS = 1_500
-const PAUSE_MAX_MS = 250
-/** What apt says of files that do not belong together; a worker that dies is none of these. */
-const TORN = /Hash Sum mismatch|unexpected size|is not signed|NO_PUBKEY|BADSIG|404 |File has unexp/i
+const CHANGES = isFullSize ? 125 : 16
+const WORKERS = 3
+/** As long at least, and up to twice that. */
+const KILLS_EVERY_MS = 2_000
+/** Of a writer. Where there are few changes, they are far enough apart for several readings. */
+const PAUSE_MAX_MS = isFullSize ? 1_000 : 2_000
+/** Between two readings of one reader. */
+const READS_EVERY_MS = 100
+const FAULTS_TOLD = 20
 
 for (const kind of ['sqlite', 'mysql'] as const) {
-  t.test(`apt reads while packages come and go and workers die, on ${kind}`, async (t) => {
+  t.test(`clients read while packages come and go and workers die, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
-    const gatehouse = await startGatehouse(t, { location })
-    const scene = await openScene(t, gatehouse)
-    await upload(scene, 'always', '1.0')
-    const state = { isOver: false }
-    const readers = [readOn(t, scene, state), readOn(t, scene, state)]
-    const killer = killOn(gatehouse, state)
-    const left = await Promise.all(
-      Array.from({ length: WRITERS }, (_, at) => write(scene, `writer-${at}`, CHANGES[kind])),
-    )
-    state.isOver = true
-    const updates = await Promise.all(readers)
-    t.comment(`${await killer} workers died during ${updates.join(' and ')} updates of apt`)
-    t.ok(Math.min(...updates) > 0, 'apt was updated meanwhile')
-    const files = await readIndex(scene)
-    const names = [...files.packages.matchAll(/^Package: (.*)\nVersion: (.*)$/gm)]
-    t.strictSame(
-      names.map(([, name, version]) => `${name} ${version}`).sort(),
-      ['always 1.0', ...left.flat()].sort(),
-      'the index lists what is there, and nothing else',
-    )
+    const gatehouse = await startGatehouse(t, { location, workers: WORKERS })
+    const ada = await gatehouse.addUser('ada')
+    const scene: Scene = { gatehouse, ada, state: { isOver: false }, faults: [] }
+    const fronts = INDEXED_FORMATS.map((format) => openFront(scene, format))
+    for (const front of fronts) await publish(front, ALWAYS)
+
+    const opened = fronts.map((front) => openReaders(t, front))
+    const readers = (await Promise.all(opened)).flat().map(readOn)
+    const killer = killOn(scene)
+    await Promise.all(Array.from({ length: WRITERS }, (_, at) => write(fronts, `writer${at}`)))
+    scene.state.isOver = true
+    const counts = await Promise.all(readers)
+    const kills = await killer
+    t.comment(`${kills} workers died; ${counts.map(wordsOf).join('; ')}`)
+    t.ok(kills > 0, 'workers died meanwhile')
+    t.strictSame(scene.faults.slice(0, FAULTS_TOLD), [], 'no client met a fault')
+    t.strictSame(serverErrorsIn(gatehouse.log()), [], 'and the server none of its own')
+
     const db = await openDatabase({ location, connectionsMax: 2 })
     t.teardown(() => db.destroy())
+    t.comment(`generations: ${JSON.stringify(await countGenerations(db))}`)
+    const before = await Promise.all(fronts.map((front) => readAll(front)))
     await forgetIndexes(db)
-    t.strictSame(await readIndex(scene), files, 'made from nothing it is the same to the byte')
+    for (const [at, front] of fronts.entries()) {
+      await t.test(front.format.name, (t) => checkIndex(t, front, before[at] ?? new Map()))
+    }
   })
 }
 
 interface Scene {
   readonly gatehouse: Gatehouse
   readonly ada: Person
-  readonly url: string
-  readonly key: Uint8Array
+  readonly state: { isOver: boolean }
+  /** What clients met that no dead worker explains. */
+  readonly faults: string[]
 }
 
-async function openScene(t: Test, gatehouse: Gatehouse): Promise<Scene> {
-  const ada = await gatehouse.addUser('ada')
-  const url = `${gatehouse.url}/api/packages/ada/debian`
-  const key = await fetch(`${url}/repository.key`)
-  t.equal(key.status, 200)
-  return { gatehouse, ada, url, key: new Uint8Array(await key.arrayBuffer()) }
+/** A format in the fire, and what is known of its packages. */
+interface Front {
+  readonly scene: Scene
+  readonly format: IndexedFormat
+  /** All whose publication was acknowledged. */
+  readonly published: Set<Item>
+  /** Those whose removal was asked for. */
+  readonly leaving: Set<Item>
+  /** Those whose removal was acknowledged. */
+  readonly gone: Set<Item>
+}
+
+function openFront(scene: Scene, format: IndexedFormat): Front {
+  return { scene, format, published: new Set(), leaving: new Set(), gone: new Set() }
+}
+
+interface Answer {
+  readonly status: number
+  readonly bytes: Buffer
+  /** An answer before it was lost with its worker. */
+  readonly isRepeated: boolean
 }
 
 /** Asks until there is an answer: a worker may die before it. */
-async function ask({ url, ada }: Scene, method: string, path: string, body?: Buffer) {
-  for (;;) {
+async function ask({ scene }: Front, { method, path, body }: Change): Promise<Answer> {
+  const { gatehouse, ada } = scene
+  for (let isRepeated = false; ; isRepeated = true) {
     try {
-      const headers = { authorization: `token ${ada.token}` }
-      const answer = await fetch(`${url}${path}`, {
-        ...{ method, headers },
+      const answer = await fetch(`${gatehouse.url}${path}`, {
+        ...{ method, headers: { authorization: `token ${ada.token}` } },
         ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       })
       const bytes = Buffer.from(await answer.arrayBuffer())
-      if (answer.status < 500) return { status: answer.status, bytes }
+      return { status: answer.status, bytes, isRepeated }
     } catch {
       // The connection went with its worker.
     }
@@ -85,75 +112,175 @@ async function ask({ url, ada }: Scene, method: string, path: string, body?: Buf
   }
 }
 
-async function upload(scene: Scene, name: string, version: string): Promise<void> {
-  const control = controlOf({ Package: name, Version: version })
-  const { status } = await ask(scene, 'PUT', '/pool/stable/main/upload', debOf({ control }))
+async function publish(front: Front, item: Item): Promise<void> {
+  const { status, isRepeated } = await ask(front, front.format.publish(item))
   // 409: the one before was taken, and its answer lost.
-  if (status !== 201 && status !== 409) throw new Error(`an upload was answered ${status}`)
+  if (status === 201 || (status === 409 && isRepeated)) front.published.add(item)
+  else tell(front, `the upload of ${item} was answered ${status}`)
 }
 
-/** Publishes versions and deletes every other one again; answers what is left. */
-async function write(scene: Scene, name: string, changes: number): Promise<readonly string[]> {
-  const left: string[] = []
-  for (let change = 0; change < changes; change += 1) {
-    const version = `1.${change}`
+async function remove(front: Front, item: Item): Promise<void> {
+  front.leaving.add(item)
+  const { status, isRepeated } = await ask(front, front.format.remove(item))
+  if (status === 204 || (status === 404 && isRepeated)) front.gone.add(item)
+  else tell(front, `the removal of ${item} was answered ${status}`)
+}
+
+function tell({ scene, format }: Front, fault: string): void {
+  scene.faults.push(`${format.name}: ${fault}`)
+}
+
+/** In turn with each format, publishes two versions and removes one of those that are left. */
+async function write(fronts: readonly Front[], name: string): Promise<void> {
+  for (let change = 0; change < CHANGES; change += 1) {
     await sleep(randomInt(PAUSE_MAX_MS))
-    if (change % 3 === 2) {
-      const gone = left.shift()?.split(' ')[1] ?? ''
-      await ask(scene, 'DELETE', `/pool/stable/main/${name}/${gone}/amd64`)
-    } else {
-      await upload(scene, name, version)
-      left.push(`${name} ${version}`)
+    const front = fronts[change % fronts.length]
+    if (front === undefined) throw new Error('no format')
+    const round = Math.floor(change / fronts.length)
+    if (round % 3 !== 2) await publish(front, `${name} 1.${round}`)
+    else {
+      const left = leftOf(front).filter((item) => item.startsWith(`${name} `))
+      await remove(front, left[randomInt(left.length)] ?? '')
     }
   }
-  return left
 }
 
-/** Updates apt until it is over, and has it find the package that is always there. */
-async function readOn(t: Test, scene: Scene, state: { isOver: boolean }): Promise<number> {
-  let updates = 0
-  const sources = [`deb [signed-by=KEY] ${scene.url} stable main`]
-  for (; !state.isOver; updates += 1) {
-    // A root of its own each time: what apt knows already it would not fetch.
-    const apt: AptRoot = await newAptRoot(t, { sources, key: scene.key })
-    const update = await apt.get('update')
-    t.notMatch(update.output, TORN, 'a set that is whole')
-    if (update.exitCode !== 0 || /^(?:Err|W):/m.test(update.output)) continue
-    const { output } = await apt.cache('policy', 'always')
-    t.match(output, /Candidate: 1\.0/, 'with what was there before')
-  }
-  return updates
+function leftOf({ published, gone }: Front): readonly Item[] {
+  return [...published].filter((item) => !gone.has(item))
 }
 
-async function killOn(gatehouse: Gatehouse, state: { isOver: boolean }): Promise<number> {
-  for (let kills = 0; ; kills += 1) {
-    await sleep(KILLS_EVERY_MS)
-    if (state.isOver) return kills
-    const [worker] = await workersOf(gatehouse.pid)
+interface OpenReader {
+  readonly front: Front
+  readonly name: string
+  readonly read: Reader
+}
+
+/** The clients, and one that is none: it makes nearly each change a generation of its own. */
+async function openReaders(t: Test, front: Front): Promise<readonly OpenReader[]> {
+  const { format, scene } = front
+  const clients = Object.entries(format.readers).map(async ([name, open]) => {
+    return { front, name, read: await open(t, scene.gatehouse.url) }
+  })
+  return [...(await Promise.all(clients)), { front, name: 'a look', read: () => look(t, front) }]
+}
+
+interface Count {
+  readonly who: string
+  readonly whole: number
+  readonly cutOff: number
+}
+
+const wordsOf = ({ who, whole, cutOff }: Count) => `${who}: ${whole} and ${cutOff} cut off`
+
+/** Reads until it is over, and compares each time with what was acknowledged before. */
+async function readOn({ front, name, read }: OpenReader): Promise<Count> {
+  const { state, faults } = front.scene
+  let [whole, cutOff] = [0, 0]
+  while (!state.isOver || (whole === 0 && faults.length === 0)) {
+    const published = [...front.published]
+    const gone = [...front.gone]
     try {
-      if (worker !== undefined) process.kill(worker, 'SIGKILL')
-    } catch {
-      // It has just died, and its successor is not there yet.
+      const seen = await read()
+      if (seen === undefined) cutOff += 1
+      else {
+        whole += 1
+        judge(front, name, { seen, published, gone })
+      }
+    } catch (error) {
+      tell(front, `${name} failed: ${error}`)
     }
+    await sleep(READS_EVERY_MS)
+  }
+  return { who: `${front.format.name}, ${name}`, whole, cutOff }
+}
+
+interface Reading {
+  readonly seen: Seen
+  /** As it was before it began. */
+  readonly published: readonly Item[]
+  readonly gone: readonly Item[]
+}
+
+function judge(front: Front, name: string, { seen, published, gone }: Reading): void {
+  const { format, leaving } = front
+  const listed = new Set(seen.listed)
+  const isWanted = (item: Item) => format.listedOf([item, ...seen.listed]).includes(item)
+  for (const item of published) {
+    if (leaving.has(item) || listed.has(item) || !isWanted(item)) continue
+    tell(front, `${name} does not list ${item}, which was acknowledged before`)
+  }
+  for (const item of gone) {
+    if (listed.has(item)) tell(front, `${name} lists ${item}, which was gone before`)
+  }
+  for (const [item, why] of seen.missing) {
+    if (!leaving.has(item)) tell(front, `${name} lists ${item}, and did not get it: ${why}`)
   }
 }
 
-async function readIndex(scene: Scene) {
-  const read = async (path: string) => {
-    const { status, bytes } = await ask(scene, 'GET', `/dists/stable/${path}`)
-    if (status !== 200) throw new Error(`${path} was answered ${status}`)
-    return bytes
+async function look(t: Test, front: Front): Promise<Seen> {
+  const listed = await front.format.namesIn(t, await readAll(front))
+  return { listed, missing: new Map() }
+}
+
+async function readAll(front: Front): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>()
+  for (const path of front.format.paths) {
+    const { status, bytes } = await ask(front, { method: 'GET', path })
+    // 404: of an architecture for which there is nothing.
+    if (status === 200) files.set(path, bytes)
+    else if (status !== 404) throw new Error(`${path} was answered ${status}`)
   }
-  return {
-    packages: (await read('main/binary-amd64/Packages')).toString(),
-    packed: (await read('main/binary-amd64/Packages.gz')).toString('base64'),
-    release: (await read('Release')).toString(),
-    signed: (await read('InRelease')).toString(),
+  return files
+}
+
+async function killOn({ gatehouse, state }: Scene): Promise<number> {
+  for (let kills = 0; ; ) {
+    await sleep(KILLS_EVERY_MS + randomInt(KILLS_EVERY_MS))
+    if (state.isOver) return kills
+    // While one is being replaced, the others are spared: somebody is to do the work.
+    if ((await listenersOn(gatehouse.port)) < WORKERS) continue
+    const workers = await workersOf(gatehouse.pid)
+    process.kill(workers[randomInt(workers.length)] ?? Number.NaN, 'SIGKILL')
+    kills += 1
   }
+}
+
+/** What the server itself took for a failure of its own. */
+function serverErrorsIn(log: string): readonly string[] {
+  const isOfRequest = (line: string) => /"level":"(?:error|warn)".*"requestId"/.test(line)
+  return log.split('\n').filter(isOfRequest).slice(0, FAULTS_TOLD)
+}
+
+/** How often each index was made anew. */
+async function countGenerations(db: Database): Promise<Readonly<Record<string, number>>> {
+  const rows = await selectRows<{ format: string; count: number }>(
+    db,
+    `select i.format, count(distinct f.generation) as count from package_indexes i
+      join package_index_files f on f.index_id = i.id group by i.format order by i.format`,
+  )
+  return Object.fromEntries(rows.map(({ format, count }) => [format, Number(count)]))
 }
 
 /** As if none had ever been made. */
 async function forgetIndexes(db: Database): Promise<void> {
   await db('package_index_files').delete()
   await db('package_indexes').update({ built: 0 })
+}
+
+/** It lists what is left and nothing else, and is what is made from nothing. */
+async function checkIndex(
+  t: Test,
+  front: Front,
+  before: ReadonlyMap<string, Buffer>,
+): Promise<void> {
+  const { format } = front
+  const names = await format.namesIn(t, before)
+  const left = format.listedOf(leftOf(front))
+  t.ok(left.length > 1, `${left.length} are left`)
+  t.strictSame(names.toSorted(), left.toSorted(), 'it lists what is there, and nothing else')
+  const again = await readAll(front)
+  t.strictSame([...again.keys()], [...before.keys()], 'it is of the same files')
+  for (const [path, bytes] of before) {
+    t.equal(again.get(path)?.toString('latin1'), bytes.toString('latin1'), path)
+  }
 }

@@ -15,7 +15,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 150, mysql: 60 }
-  : { sqlite: 12, mysql: 4 }
+  : { sqlite: 8, mysql: 3 }
 
 /** Uploads that run when the server is killed. */
 const WRITERS = 6

@@ -1,59 +1,34 @@
-/** Organizations over the API: for now, making one. */
+/** Organizations over the API: made, listed, read, changed and removed. */
 
-import { type Static, Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
-import { parseEmail, parseOwnerName } from '../../../conf/names.js'
-import { createOrganization, type Organization } from '../../../sql/organizations.js'
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import { parseEmail } from '../../../conf/names.js'
+import { atLeast } from '../../../sql/access.js'
+import {
+  deleteOrganization,
+  findOrganizationById,
+  listOrganizations,
+  mayCreateRepositories,
+  type OrganizationSearch,
+  organizationMode,
+  updateOrganization,
+} from '../../../sql/organizations.js'
+import { viewerOf } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import {
+  CREATE_ORG_OPTION,
+  EDIT_ORG_OPTION,
+  makeOrganization,
+  ORGANIZATION_OBJECT,
+  organizationObject,
+} from './organization-object.js'
+import { findVisibleUser } from './user-object.js'
 
-const ORGANIZATION_OBJECT = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    username: Type.String({ description: 'deprecated: the name' }),
-    full_name: Type.String(),
-    email: Type.String(),
-    avatar_url: Type.String(),
-    description: Type.String(),
-    website: Type.String(),
-    location: Type.String(),
-    visibility: Type.String(),
-    repo_admin_change_team_access: Type.Boolean(),
-  },
-  { $id: 'Organization' },
-)
-
-const CREATE_ORG_OPTION = Type.Object(
-  {
-    username: Type.String({ minLength: 1, maxLength: 40 }),
-    full_name: Type.Optional(Type.String({ maxLength: 100 })),
-    email: Type.Optional(Type.String({ maxLength: 255 })),
-    description: Type.Optional(Type.String({ maxLength: 255 })),
-    website: Type.Optional(Type.String({ maxLength: 255 })),
-    location: Type.Optional(Type.String({ maxLength: 50 })),
-    visibility: Type.Optional(Type.Enum(['', 'public', 'limited', 'private'])),
-    repo_admin_change_team_access: Type.Optional(Type.Boolean()),
-  },
-  { $id: 'CreateOrgOption' },
-)
-
-function organizationObject(organization: Organization): Static<typeof ORGANIZATION_OBJECT> {
-  return {
-    id: organization.id,
-    name: organization.name,
-    username: organization.name,
-    full_name: organization.fullName,
-    email: organization.email,
-    avatar_url: '',
-    description: organization.description,
-    website: organization.website,
-    location: organization.location,
-    visibility: organization.visibility,
-    repo_admin_change_team_access: organization.repoAdminChangeTeamAccess,
-  }
-}
+const ORG_PARAM = { org: 'name of the organization' }
 
 const create = defineOperation({
   id: 'orgCreate',
@@ -68,26 +43,182 @@ const create = defineOperation({
   body: CREATE_ORG_OPTION,
   success: { status: 201, schema: ORGANIZATION_OBJECT },
   failures: [403, 422],
-  async handle(context, { grant, body }) {
-    try {
-      const organization = await createOrganization(context.db, {
-        name: parseOwnerName(body.username),
-        fullName: body.full_name ?? '',
-        email: body.email ? parseEmail(body.email) : '',
-        description: body.description ?? '',
-        website: body.website ?? '',
-        location: body.location ?? '',
-        visibility: body.visibility || 'public',
-        repoAdminChangeTeamAccess: body.repo_admin_change_team_access ?? false,
-        creatorId: grant.user.id,
-      })
-      return jsonReply(201, organizationObject(organization))
-    } catch (error) {
-      // A taken name is an invalid one here, where elsewhere it is a conflict.
-      if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-      throw error
-    }
+  handle: async (context, { grant, body }) =>
+    jsonReply(201, organizationObject(await makeOrganization(context, body, grant.user))),
+})
+
+const listAll = defineOperation({
+  id: 'orgGetAll',
+  method: 'GET',
+  path: '/orgs',
+  summary: 'Get list of organizations',
+  tags: ['organization'],
+  access: { kind: 'anyone' },
+  scopes: ['read:organization'],
+  params: {},
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(ORGANIZATION_OBJECT) },
+  failures: [],
+  handle: (context, { grant, query }) =>
+    list(context, query, { path: '/orgs', search: { viewer: viewerOf(grant.who) } }),
+})
+
+const listOwn = defineOperation({
+  id: 'orgListCurrentUserOrgs',
+  method: 'GET',
+  path: '/user/orgs',
+  summary: "List the current user's organizations",
+  tags: ['organization'],
+  access: { kind: 'signed-in' },
+  scopes: ['read:user', 'read:organization'],
+  params: {},
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(ORGANIZATION_OBJECT) },
+  failures: [403, 404],
+  handle: (context, { grant, query }) =>
+    list(context, query, {
+      path: '/user/orgs',
+      search: { viewer: viewerOf(grant.who), memberId: grant.user.id },
+    }),
+})
+
+const listOf = defineOperation({
+  id: 'orgListUserOrgs',
+  method: 'GET',
+  path: '/users/{username}/orgs',
+  summary: "List a user's organizations",
+  tags: ['organization'],
+  access: { kind: 'signed-in' },
+  scopes: ['read:user', 'read:organization'],
+  params: { username: 'username of the user whose organizations are to be listed' },
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(ORGANIZATION_OBJECT) },
+  failures: [403, 404],
+  async handle(context, { grant, params, query }) {
+    const viewer = viewerOf(grant.who)
+    const member = await findVisibleUser(context.db, params['username'] ?? '', grant.user)
+    // Others see the memberships that are shown.
+    const isShown = viewer.kind !== 'admin' && member.id !== grant.user.id
+    return list(context, query, {
+      path: `/users/${member.name}/orgs`,
+      search: { viewer, memberId: member.id, isShown },
+    })
   },
 })
 
-export const ORGANIZATION_OPERATIONS: readonly AnyOperation[] = [create]
+/** A page of the organizations that fit. */
+async function list(
+  context: Context,
+  query: { readonly page?: number; readonly limit?: number },
+  { path, search }: { readonly path: string; readonly search: OrganizationSearch },
+): Promise<Reply> {
+  const page = pageOf(query)
+  const { entries, total } = await listOrganizations(context.db, search, page)
+  return pageReply(context, entries.map(organizationObject), { path, page, total })
+}
+
+const get = defineOperation({
+  id: 'orgGet',
+  method: 'GET',
+  path: '/orgs/{org}',
+  summary: 'Get an organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'visible' },
+  scopes: ['read:organization'],
+  params: ORG_PARAM,
+  query: NO_QUERY,
+  success: { status: 200, schema: ORGANIZATION_OBJECT },
+  failures: [404],
+  handle: (_context, { grant }) => jsonReply(200, organizationObject(grant.organization)),
+})
+
+const edit = defineOperation({
+  id: 'orgEdit',
+  method: 'PATCH',
+  path: '/orgs/{org}',
+  summary: 'Edit an organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'owner' },
+  scopes: ['write:organization'],
+  params: ORG_PARAM,
+  query: NO_QUERY,
+  body: EDIT_ORG_OPTION,
+  success: { status: 200, schema: ORGANIZATION_OBJECT },
+  failures: [403, 404, 422],
+  async handle(context, { grant, body }) {
+    const { id } = grant.organization
+    await updateOrganization(context.db, id, {
+      fullName: body.full_name,
+      email: body.email ? parseEmail(body.email) : body.email,
+      description: body.description,
+      website: body.website,
+      location: body.location,
+      visibility: body.visibility || undefined,
+      repoAdminChangeTeamAccess: body.repo_admin_change_team_access,
+    })
+    const changed = (await findOrganizationById(context.db, id)) ?? grant.organization
+    return jsonReply(200, organizationObject(changed))
+  },
+})
+
+const remove = defineOperation({
+  id: 'orgDelete',
+  method: 'DELETE',
+  path: '/orgs/{org}',
+  summary: 'Delete an organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'owner' },
+  scopes: ['write:organization'],
+  params: ORG_PARAM,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422],
+  async handle(context, { grant }) {
+    await deleteOrganization(context.db, grant.organization.id)
+    return { status: 204 }
+  },
+})
+
+const ORGANIZATION_PERMISSIONS = Type.Object(
+  {
+    is_owner: Type.Boolean(),
+    is_admin: Type.Boolean(),
+    can_write: Type.Boolean(),
+    can_read: Type.Boolean(),
+    can_create_repository: Type.Boolean(),
+  },
+  { $id: 'OrganizationPermissions' },
+)
+
+const getPermissions = defineOperation({
+  id: 'orgGetUserPermissions',
+  method: 'GET',
+  path: '/users/{username}/orgs/{org}/permissions',
+  summary: 'Get user permissions in organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'visible', isSignedIn: true },
+  scopes: ['read:user', 'read:organization'],
+  params: { username: 'username of the user whose permissions are to be obtained', ...ORG_PARAM },
+  query: NO_QUERY,
+  success: { status: 200, schema: ORGANIZATION_PERMISSIONS },
+  failures: [403, 404],
+  async handle({ db }, { grant, params }) {
+    const { user, organization, role } = grant
+    const member = await findVisibleUser(db, params['username'] ?? '', user)
+    if (role === 'none' && member.id !== user?.id) {
+      throw new Failure('forbidden', 'Must be an organization member')
+    }
+    const mode = await organizationMode(db, organization.id, member.id)
+    return jsonReply(200, {
+      is_owner: mode === 'owner',
+      is_admin: atLeast(mode, 'admin'),
+      can_write: atLeast(mode, 'write'),
+      can_read: atLeast(mode, 'read'),
+      can_create_repository: await mayCreateRepositories(db, organization.id, member.id),
+    })
+  },
+})
+
+export const ORGANIZATION_OPERATIONS: readonly AnyOperation[] = [
+  ...[create, listAll, listOwn, listOf, get, edit, remove, getPermissions],
+]

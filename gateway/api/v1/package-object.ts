@@ -4,12 +4,11 @@ import { type Static, Type } from 'typebox'
 import type { PackageFile } from '../../../conf/package.js'
 import type { ListedVersion } from '../../../sql/package-lists.js'
 import { findRepositoriesById } from '../../../sql/repositories.js'
-import type { Owner } from '../../../sql/users.js'
 import { accessToLinked, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { REPOSITORY_OBJECT, type RepositoryObject, repositoryObject } from './repository-object.js'
 import { apiTime } from './times.js'
-import { isVisible, ownerObject, USER_OBJECT } from './user-object.js'
+import { ownerObject, personObject, USER_OBJECT } from './user-object.js'
 
 export const PACKAGE_OBJECT = Type.Object(
   {
@@ -43,7 +42,7 @@ export async function packageObjects(
     id: version.id,
     owner,
     repository: repositories.get(version.repositoryId ?? 0) ?? null,
-    creator: ownerObject(context, creatorOf(version, grant)),
+    creator: personObject(context, version.creator, grant.user),
     type: version.format,
     name: version.packageName,
     version: version.version,
@@ -68,16 +67,6 @@ async function seenRepositories(
     }),
   )
   return new Map(seen.flat())
-}
-
-function creatorOf({ creator }: ListedVersion, { user }: Grants['packages']): Owner {
-  return creator !== undefined && isVisible(creator, user) ? creator : GHOST
-}
-
-/** Gitea's stand-in for an account that is not there, which its clients know. */
-const GHOST: Owner = {
-  ...{ id: -1, kind: 'user', name: 'Ghost', fullName: '', description: '', website: '' },
-  ...{ location: '', visibility: 'public', createdAtMs: 0 },
 }
 
 function pathOf({ format, packageName, version }: ListedVersion): string {

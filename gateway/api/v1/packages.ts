@@ -12,6 +12,7 @@ import {
 import { findVersion } from '../../../sql/package-versions.js'
 import { findPackage, type PackageShelf } from '../../../sql/packages.js'
 import { removePackage, removeVersion } from '../../../sql/publications.js'
+import { tellingRemoval } from '../../actions/package-events.js'
 import { admit, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -167,7 +168,10 @@ const removeOne = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params }) {
     const { shelf, packageName, version } = placeOf(grant, params)
-    const isRemoved = await removeVersion(context.db, shelf, { packageName, version })
+    const isRemoved = await tellingRemoval(context, grant, {
+      search: { ...shelf, packageName, version },
+      remove: () => removeVersion(context.db, shelf, { packageName, version }),
+    })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
   },
@@ -187,7 +191,11 @@ const removeAll = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params }) {
     const { shelf, packageName } = placeOf(grant, params)
-    if (!(await removePackage(context.db, shelf, packageName))) throw noSuchPackage()
+    const isRemoved = await tellingRemoval(context, grant, {
+      search: { ...shelf, packageName },
+      remove: () => removePackage(context.db, shelf, packageName),
+    })
+    if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
   },
 })

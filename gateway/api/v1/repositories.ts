@@ -5,29 +5,38 @@ import { repositoryPath } from '../../../cgi/paths.js'
 import { branchExists, removeRepository, setDefaultBranch } from '../../../cgi/repository.js'
 import { Failure } from '../../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../../conf/names.js'
-import { accessToRepository } from '../../../sql/access.js'
 import {
   deleteRepository,
   findRepositoryById,
-  listRepositoriesOf,
   type Repository,
   type RepositoryPatch,
   updateRepository,
 } from '../../../sql/repositories.js'
+import { listRepositoriesOf } from '../../../sql/repository-lists.js'
+import { setMirrorInterval } from '../../../sql/repository-sources.js'
 import type { Owner, User } from '../../../sql/users.js'
 import { makeRepository } from '../../actions/create-repository.js'
+import { emit } from '../../actions/events.js'
+import { repositoryEvent } from '../../actions/house-events.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { PREFERENCES, REPOSITORY_OBJECT, repositoryObject } from './repository-object.js'
+import { mirrorIntervalOf } from './migrations.js'
+import {
+  PREFERENCES,
+  REPOSITORY_OBJECT,
+  repositoryObject,
+  repositoryObjects,
+  seenRepositoryObject,
+} from './repository-object.js'
 
 const DESCRIPTION_CHARACTERS_MAX = 2_048
 const DEFAULT_BRANCH = 'main'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const CREATE_REPO_OPTION = Type.Object(
+export const CREATE_REPO_OPTION = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
     description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
@@ -58,6 +67,7 @@ const EDIT_REPO_OPTION = Type.Object(
     template: Type.Optional(Type.Boolean()),
     archived: Type.Optional(Type.Boolean()),
     default_branch: Type.Optional(Type.String({ maxLength: 100 })),
+    mirror_interval: Type.Optional(Type.String()),
     ...OPTIONAL_PREFERENCES,
   },
   { $id: 'EditRepoOption' },
@@ -78,19 +88,15 @@ const listOwn = defineOperation({
   async handle(context, { grant, query }) {
     const page = pageOf(query)
     const { entries, total } = await listRepositoriesOf(context.db, grant.user.id, page)
-    const objects = await Promise.all(
-      entries.map(async (repository) => {
-        const mode = await accessToRepository(context.db, grant.user, repository)
-        return repositoryObject(context, repository, mode)
-      }),
-    )
+    const objects = await repositoryObjects(context, entries, grant.who)
     return pageReply(context, objects, { path: '/user/repos', page, total })
   },
 })
 
 type CreateRepoOption = Type.Static<typeof CREATE_REPO_OPTION>
 
-async function create(
+/** Answers with the repository that `body` asks for. */
+export async function createRepositoryOf(
   context: Context,
   body: CreateRepoOption,
   { owner, creator }: { readonly owner: Owner; readonly creator: User },
@@ -135,7 +141,7 @@ const createOwn = defineOperation({
   success: { status: 201, schema: REPOSITORY_OBJECT },
   failures: [400, 409, 422],
   handle: (context, { grant, body }) =>
-    create(context, body, { owner: grant.user, creator: grant.user }),
+    createRepositoryOf(context, body, { owner: grant.user, creator: grant.user }),
 })
 
 const createInOrganization = defineOperation({
@@ -152,7 +158,7 @@ const createInOrganization = defineOperation({
   success: { status: 201, schema: REPOSITORY_OBJECT },
   failures: [400, 403, 404, 409, 422],
   handle: (context, { grant, body }) =>
-    create(context, body, { owner: grant.organization, creator: grant.user }),
+    createRepositoryOf(context, body, { owner: grant.organization, creator: grant.user }),
 })
 
 const get = defineOperation({
@@ -167,8 +173,22 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [404],
-  handle: async (context, { grant }) =>
-    jsonReply(200, await repositoryObject(context, grant.repository, grant.mode)),
+  handle: async (context, { grant }) => jsonReply(200, await seenRepositoryObject(context, grant)),
+})
+
+const getById = defineOperation({
+  id: 'repoGetByID',
+  method: 'GET',
+  path: '/repositories/{id}',
+  summary: 'Get a repository by id',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isById: true },
+  scopes: ['read:repository'],
+  params: { id: 'id of the repo to get' },
+  query: NO_QUERY,
+  success: { status: 200, schema: REPOSITORY_OBJECT },
+  failures: [404],
+  handle: async (context, { grant }) => jsonReply(200, await seenRepositoryObject(context, grant)),
 })
 
 const edit = defineOperation({
@@ -186,11 +206,15 @@ const edit = defineOperation({
   failures: [403, 404, 409, 422],
   async handle(context, { grant, body }) {
     const { repository } = grant
+    const { mirror_interval: interval } = body
+    const intervalMs =
+      interval === undefined ? undefined : mirrorIntervalOf(context.settings.migrations, interval)
     const patch = patchOf(repository, body)
     if (patch.defaultBranch !== undefined && patch.defaultBranch !== repository.defaultBranch) {
       await changeDefaultBranch(context, repository, patch.defaultBranch)
     }
     await updateRepository(context.db, repository.id, patch)
+    if (intervalMs !== undefined) await setMirrorInterval(context.db, repository.id, intervalMs)
     const changed = (await findRepositoryById(context.db, repository.id)) ?? repository
     return jsonReply(200, await repositoryObject(context, changed, grant.mode))
   },
@@ -241,8 +265,12 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant }) {
-    await deleteRepository(context.db, grant.repository.id)
-    await removeRepository(repositoryPath(context.settings.data.dir, grant.repository.storage))
+    const { repository, user } = grant
+    const sender = user ?? repository.owner
+    const event = await repositoryEvent(context, { action: 'deleted', repository, sender })
+    await deleteRepository(context.db, repository.id)
+    await removeRepository(repositoryPath(context.settings.data.dir, repository.storage))
+    await emit(context, event)
     return { status: 204 }
   },
 })
@@ -252,6 +280,7 @@ export const REPOSITORY_OPERATIONS: readonly AnyOperation[] = [
   createOwn,
   createInOrganization,
   get,
+  getById,
   edit,
   remove,
 ]

@@ -3,9 +3,20 @@
 import { type Static, Type } from 'typebox'
 import { repositoryPath } from '../../../cgi/paths.js'
 import { isEmptyRepository } from '../../../cgi/repository.js'
-import { type AccessMode, atLeast } from '../../../sql/access.js'
-import { type Repository, updateRepository } from '../../../sql/repositories.js'
+import { type AccessMode, accessToRepositories, atLeast } from '../../../sql/access.js'
+import { countOpenIssues } from '../../../sql/issues.js'
+import { countReleases } from '../../../sql/releases.js'
+import {
+  findRepositoriesById,
+  type Repository,
+  updateRepository,
+} from '../../../sql/repositories.js'
+import { findRepositoryFacts, type RepositoryFacts } from '../../../sql/repository-facts.js'
+import { accessToLinked } from '../../auth/gate.js'
+import { ANONYMOUS, type Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
+import { omissible } from '../schema.js'
+import { goDuration } from './go-duration.js'
 import { apiTime, NEVER, ZERO_TIME } from './times.js'
 import { ownerObject, USER_OBJECT } from './user-object.js'
 
@@ -56,6 +67,7 @@ export const REPOSITORY_OBJECT = Type.Object(
     empty: Type.Boolean(),
     private: Type.Boolean(),
     fork: Type.Boolean(),
+    parent: omissible(Type.Unsafe<object>({ $ref: '#/definitions/Repository' })),
     template: Type.Boolean(),
     mirror: Type.Boolean(),
     size: Type.Integer(),
@@ -101,11 +113,112 @@ export const REPOSITORY_OBJECT = Type.Object(
 export type RepositoryObject = Static<typeof REPOSITORY_OBJECT>
 type Preferences = { [K in keyof typeof PREFERENCES]: Static<(typeof PREFERENCES)[K]> }
 
-/** A repository as somebody with that access sees it. */
+/** A repository as somebody with that access sees it; a parent is told where all may see it. */
 export async function repositoryObject(
   context: Context,
   repository: Repository,
   mode: AccessMode,
+): Promise<RepositoryObject> {
+  return await onlyObject(context, { repository, mode, who: ANONYMOUS })
+}
+
+/** A repository and its parent as `who`, with that access to it, sees them. */
+export async function seenRepositoryObject(
+  context: Context,
+  { repository, mode, who }: Pick<Seen, 'who'> & ViewedRepository,
+): Promise<RepositoryObject> {
+  return await onlyObject(context, { repository, mode, who })
+}
+
+/** The repositories of a list as `who` sees them, each of which they may see. */
+export async function repositoryObjects(
+  context: Context,
+  repositories: readonly Repository[],
+  who: Identity,
+): Promise<readonly RepositoryObject[]> {
+  const user = who.kind === 'user' ? who.user : undefined
+  const modes = await accessToRepositories(context.db, user, repositories)
+  const views = repositories.map((repository) => ({
+    repository,
+    mode: modes.get(repository.id) ?? 'none',
+  }))
+  return await objectsOf(context, { views, who })
+}
+
+/** A repository, and what somebody may do with it. */
+interface ViewedRepository {
+  readonly repository: Repository
+  readonly mode: AccessMode
+}
+
+interface Seen {
+  readonly views: readonly ViewedRepository[]
+  readonly who: Identity
+}
+
+async function onlyObject(
+  context: Context,
+  { repository, mode, who }: ViewedRepository & Pick<Seen, 'who'>,
+): Promise<RepositoryObject> {
+  const [object] = await objectsOf(context, { views: [{ repository, mode }], who })
+  if (object === undefined) throw new Error('of one repository there is one object')
+  return object
+}
+
+async function objectsOf(
+  context: Context,
+  { views, who }: Seen,
+): Promise<readonly RepositoryObject[]> {
+  const ids = views.map(({ repository }) => repository.id)
+  const factsOf = await knowledgeOf(context, ids)
+  const parentIds = new Set(ids.flatMap((id) => factsOf(id).parentId ?? []))
+  const parents = await parentObjects(context, [...parentIds], who)
+  return await Promise.all(
+    views.map(async (view) => {
+      const facts = factsOf(view.repository.id)
+      const object = await plainObject(context, view, facts)
+      const parent = facts.parentId === undefined ? undefined : parents.get(facts.parentId)
+      return parent === undefined ? object : Object.assign(object, { parent })
+    }),
+  )
+}
+
+/** Those that `who` may see; what they were forked from in turn is not told. */
+async function parentObjects(
+  context: Context,
+  parentIds: readonly number[],
+  who: Identity,
+): Promise<ReadonlyMap<number, RepositoryObject>> {
+  const parents = new Map<number, RepositoryObject>()
+  const factsOf = await knowledgeOf(context, parentIds)
+  for (const repository of await findRepositoriesById(context.db, parentIds)) {
+    const mode = await accessToLinked(context.db, who, repository)
+    if (mode === 'none') continue
+    const object = await plainObject(context, { repository, mode }, factsOf(repository.id))
+    parents.set(repository.id, object)
+  }
+  return parents
+}
+
+/** What other tables say of a repository. */
+interface Knowledge extends RepositoryFacts {
+  readonly open: { readonly issues: number; readonly pulls: number }
+  readonly releases: number
+}
+
+async function knowledgeOf(
+  { db }: Context,
+  ids: readonly number[],
+): Promise<(id: number) => Knowledge> {
+  const [factsOf, openOf] = [await findRepositoryFacts(db, ids), await countOpenIssues(db, ids)]
+  const releasesOf = await countReleases(db, ids)
+  return (id) => ({ ...factsOf(id), open: openOf(id), releases: releasesOf(id) })
+}
+
+async function plainObject(
+  context: Context,
+  { repository, mode }: ViewedRepository,
+  facts: Knowledge,
 ): Promise<RepositoryObject> {
   const { baseUrl } = context.settings.http
   const fullName = `${repository.owner.name}/${repository.name}`
@@ -131,8 +244,15 @@ export async function repositoryObject(
     size: repository.sizeKib,
     default_branch: repository.defaultBranch,
     object_format_name: repository.objectFormat,
+    ...sourceFields(repository),
     internal: !repository.isPrivate && repository.owner.visibility === 'private',
+    open_issues_count: facts.open.issues,
+    open_pr_counter: facts.open.pulls,
+    release_counter: facts.releases,
     empty: await isEmpty(context, repository),
+    fork: facts.parentId !== undefined,
+    forks_count: facts.forks,
+    topics: [...facts.topics],
     permissions: {
       admin: atLeast(mode, 'admin'),
       push: atLeast(mode, 'write'),
@@ -146,6 +266,16 @@ export async function repositoryObject(
   // Nobody can wish for what the house leaves out.
   if (!context.settings.packages.isEnabled) object.has_packages = false
   return object
+}
+
+function sourceFields({ source }: Repository) {
+  const mirror = source?.mirror
+  return {
+    original_url: source?.url ?? '',
+    mirror: mirror !== undefined,
+    mirror_interval: mirror === undefined ? '' : goDuration(mirror.intervalMs),
+    mirror_updated: mirror === undefined ? ZERO_TIME : apiTime(mirror.syncedAtMs),
+  }
 }
 
 function sshUrl(context: Context, fullName: string): string {
@@ -165,20 +295,11 @@ async function isEmpty(context: Context, repository: Repository): Promise<boolea
 
 /** What the house does not have, in the values that say so. */
 const NOT_SERVED = {
-  fork: false,
-  mirror: false,
-  mirror_interval: '',
-  mirror_updated: ZERO_TIME,
   language: '',
   link: '',
-  original_url: '',
   avatar_url: '',
   stars_count: 0,
-  forks_count: 0,
   watchers_count: 0,
-  open_issues_count: 0,
-  open_pr_counter: 0,
-  release_counter: 0,
   has_code: true,
   has_wiki: false,
   has_projects: false,
@@ -189,7 +310,6 @@ const NOT_SERVED = {
     allow_only_contributors_to_track_time: false,
     enable_issue_dependencies: false,
   },
-  topics: [] as string[],
   licenses: [] as string[],
 }
 

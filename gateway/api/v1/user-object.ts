@@ -68,6 +68,22 @@ export function ownerObject(context: Context, owner: Owner): UserObject {
   }
 }
 
+/** Who did something, for `viewer`: a stand-in where the account is gone or not to be seen. */
+export function personObject(
+  context: Context,
+  person: Owner | undefined,
+  viewer: User | undefined,
+): UserObject {
+  const isSeen = person !== undefined && isVisible(person, viewer)
+  return ownerObject(context, isSeen ? person : GHOST)
+}
+
+/** Gitea's stand-in for an account that is not there, which its clients know. */
+const GHOST: Owner = {
+  ...{ id: -1, kind: 'user', name: 'Ghost', fullName: '', description: '', website: '' },
+  ...{ location: '', visibility: 'public', createdAtMs: 0 },
+}
+
 /** A user as `viewer` sees it: the account itself and site admins see all of it. */
 export function userObject(context: Context, user: User, viewer: User | undefined): UserObject {
   const publicView = ownerObject(context, user)

@@ -1,8 +1,11 @@
 /** Users over the API: oneself, and others as they show themselves. */
 
+import { Type } from 'typebox'
+import { searchUsers } from '../../../sql/user-search.js'
+import { viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
+import { foundPage, NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
 
 const getCurrent = defineOperation({
@@ -39,4 +42,39 @@ const get = defineOperation({
   },
 })
 
-export const USER_OPERATIONS: readonly AnyOperation[] = [getCurrent, get]
+const search = defineOperation({
+  id: 'userSearch',
+  method: 'GET',
+  path: '/users/search',
+  summary: 'Search for users',
+  tags: ['user'],
+  access: { kind: 'anyone' },
+  scopes: ['read:user'],
+  params: {},
+  query: Type.Object({
+    q: Type.Optional(Type.String({ description: 'keyword' })),
+    uid: Type.Optional(Type.Integer({ description: 'ID of the user to search for' })),
+    ...PAGE_QUERY,
+  }),
+  success: {
+    status: 200,
+    schema: Type.Object({ ok: Type.Boolean(), data: Type.Array(USER_OBJECT) }),
+  },
+  failures: [],
+  async handle(context, { grant, query }) {
+    const page = pageOf(query)
+    const user = grant.who.kind === 'user' ? grant.who.user : undefined
+    const { entries, total } = await searchUsers(
+      context.db,
+      { viewer: viewerOf(grant.who), text: query.q, id: query.uid || undefined },
+      page,
+    )
+    const objects = entries.map((entry) => userObject(context, entry, user))
+    return pageReply(context, objects, {
+      ...{ path: '/users/search', page, total, wrap: foundPage },
+      query: { q: query.q, uid: query.uid === undefined ? undefined : `${query.uid}` },
+    })
+  },
+})
+
+export const USER_OPERATIONS: readonly AnyOperation[] = [getCurrent, get, search]

@@ -1,7 +1,7 @@
 /** Pages of a list: from 1, bounded, and linked in the order that clients expect. */
 
 import t from 'tap'
-import { pageOf, pageReply } from '../../../gateway/api/paging.js'
+import { pageHeaders, pageOf, pageReply } from '../../../gateway/api/paging.js'
 import { BASE_URL, openContext } from '../../helpers/gateway.js'
 
 t.test('a page is from 1, and holds 30 unless told, 50 at the most', async (t) => {
@@ -10,6 +10,15 @@ t.test('a page is from 1, and holds 30 unless told, 50 at the most', async (t) =
   t.strictSame(pageOf({ page: -3, limit: -1 }), { page: 1, limit: 30 })
   t.strictSame(pageOf({ page: 7, limit: 50 }), { page: 7, limit: 50 })
   t.strictSame(pageOf({ limit: 51 }), { page: 1, limit: 50 })
+})
+
+t.test('a list of commits says how far its page goes', async (t) => {
+  const said = (page: number, total: number) =>
+    pageHeaders({ page, limit: 10 }, total).map(([name, value]) => `${name} ${value}`)
+  const names = ['X-Page 2', 'X-PerPage 10', 'X-Total 21', 'X-PageCount 3', 'X-HasMore true']
+  t.strictSame(said(2, 21), names)
+  t.equal(said(3, 21).at(-1), 'X-HasMore false')
+  t.equal(said(1, 0).at(-1), 'X-HasMore false')
 })
 
 t.test('links come as next, last, first, prev, and only where they lead somewhere', async (t) => {

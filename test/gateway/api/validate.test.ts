@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
+import type { Request } from '../../../conf/http.js'
 import { jsonReply } from '../../../gateway/api/door.js'
 import { defineOperation } from '../../../gateway/api/operation.js'
 import { routeOf } from '../../../gateway/api/validate.js'
@@ -36,6 +37,13 @@ async function* chunks(...parts: readonly (string | Uint8Array)[]) {
   for (const part of parts) yield Buffer.from(part)
 }
 
+function aRequest(body: AsyncIterable<Uint8Array>): Request {
+  return {
+    ...{ id: '1', method: 'POST', path: '/api/v1/things', query: '', headers: new Map() },
+    ...{ address: '', scheme: 'http', body, signal: new AbortController().signal },
+  }
+}
+
 /** What the handler got, or `status message`. */
 function asker(context: Context) {
   return async (
@@ -46,11 +54,7 @@ function asker(context: Context) {
       ...(type === undefined ? [] : [['content-type', type] as const]),
       ...(length === undefined ? [] : [['content-length', String(length)] as const]),
     ])
-    const request = {
-      ...{ id: '1', method: 'POST', path: '/api/v1/things', query, headers },
-      ...{ address: '', scheme: 'http', body: chunks(body) },
-      signal: new AbortController().signal,
-    }
+    const request = { ...aRequest(chunks(body)), query, headers }
     try {
       const call = { request, params: {}, grant: { who: ANONYMOUS } }
       const reply = await (route as Route<'anyone'>).handle(context, call)
@@ -105,8 +109,39 @@ t.test('a body is refused by its field, in the names that clients know', async (
   t.match(await ask('{"name":"x","count":"1"}'), /^422 \[Count\]: /)
   t.match(await ask('{"name":"x","count":1.5}'), /^422 \[Count\]: /)
   t.match(await ask('{"name":"x","list":["a",1]}'), /^422 \[List\]: /)
-  t.match(await ask('{"name":"x","list":null}'), /^422 \[List\]: /)
+  t.match(await ask('{"name":"x","list":[null]}'), /^422 \[List\]: /)
   t.match(await ask('{"name":"x","inner":{}}'), /^422 \[\w+\]: /)
+})
+
+t.test('the rest of a path is decoded, with its slashes', async (t) => {
+  const { context } = await openContext(t)
+  const operation = defineOperation({
+    ...{ id: 'fileGet', method: 'GET', path: '/files/{filepath...}', summary: '', tags: [] },
+    ...{ access: { kind: 'anyone' }, scopes: [], failures: [], query: Type.Object({}) },
+    params: { filepath: 'where it stands' },
+    success: { status: 200, schema: null },
+    handle: async (_context, { params }) => jsonReply(200, params),
+  })
+  const { handle } = routeOf(operation) as Route<'anyone'>
+  for (const [sent, read] of [
+    ['a/b', 'a/b'],
+    ['a%2Fb', 'a/b'],
+    ['%41%20%2525/', 'A %25/'],
+  ] as const) {
+    const params = { filepath: sent }
+    const request = aRequest(chunks())
+    const reply = await handle(context, { request, params, grant: { who: ANONYMOUS } })
+    t.equal(reply.body, JSON.stringify({ filepath: read }), sent)
+  }
+  const request = aRequest(chunks())
+  const params = { filepath: '%ff' }
+  const wrong = async () => handle(context, { request, params, grant: { who: ANONYMOUS } })
+  await t.rejects(wrong, /malformed percent-encoding/)
+})
+
+t.test('null is what clients in Go send for a field that they leave out', async (t) => {
+  const ask = await open(t)
+  t.strictSame(await ask('{"name":"x","list":null}'), { query: {}, body: { name: 'x' } })
 })
 
 t.test('what is no JSON object is refused', async (t) => {

@@ -6,11 +6,14 @@ import { Failure } from '../../../conf/failures.js'
 import { type Access, accessToLinked, admit } from '../../../gateway/auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/identify.js'
 import type { Scope } from '../../../gateway/auth/scopes.js'
+import { addAttachment } from '../../../sql/attachments.js'
 import { addDeployKey, removeDeployKey } from '../../../sql/deploy-keys.js'
 import { createRepository, deleteRepository, updateRepository } from '../../../sql/repositories.js'
+import { addSource } from '../../../sql/repository-sources.js'
 import type { Owner, User, Visibility } from '../../../sql/users.js'
 import { openContext } from '../../helpers/gateway.js'
-import { aTeam } from '../../helpers/rows.js'
+import { aBlobOf, aRelease } from '../../helpers/release-rows.js'
+import { aCollaborator, aTeam } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'
 
 /** Who signed in by password, or with a token of these scopes. */
@@ -384,5 +387,59 @@ t.test('what leads to a repository opens no more of it than its own address', as
     for (const repository of [open, hidden, inner])
       got.push(await accessToLinked(db, who, repository))
     t.strictSame(got, modes, JSON.stringify(who))
+  }
+})
+
+t.test('nobody changes what Git keeps of a mirror, and all else stays as it is', async (t) => {
+  const { db, ada, bob, addRepository, asked } = await openVillage(t)
+  const { id } = await addRepository(ada, 'm', false)
+  await addRepository(ada, 'own', false)
+  const mirror = { intervalMs: 0, credentialsSealed: undefined }
+  await addSource(db, id, { url: 'https://code.example.com/x.git', mirror })
+  const change = { ...to('write'), changesGit: true } as const
+  const named = (repo: string) => ({ owner: 'ada', repo })
+  t.equal(await asked(as(ada), change, named('m')), 'mirrored')
+  t.equal(await asked(as(ada), change, named('own')), 'ok')
+  t.equal(await asked(as(bob), change, named('m')), 'forbidden', 'who may not write hears that')
+  t.equal(await asked(ANONYMOUS, change, named('m')), 'sign_in_required')
+  for (const mode of ['read', 'write', 'admin', 'owner'] as const) {
+    t.equal(await asked(as(ada), to(mode), named('m')), 'ok', mode)
+  }
+})
+
+t.test('an attachment is seen with its repository, that of a draft by who writes', async (t) => {
+  const { db, ada, bob, addRepository, addUser, asked } = await openVillage(t)
+  const eve = await addUser('eve')
+  const open = await addRepository(ada, 'open', false)
+  const hidden = await addRepository(ada, 'hidden', true)
+  const attach = async (repository: typeof open, tag: string, isDraft: boolean) => {
+    const { id: releaseId } = await aRelease(db, repository, tag, { isDraft })
+    const uuid = `${repository.name} ${tag}`
+    await addAttachment(db, { uuid, releaseId, name: 'f' }, aBlobOf(uuid))
+    return { uuid }
+  }
+  const seen = await attach(open, 'v1', false)
+  const draft = await attach(open, 'v2', true)
+  const secret = await attach(hidden, 'v1', false)
+  for (const repository of [open, hidden]) {
+    await aCollaborator(db, repository, bob, 'read')
+    await aCollaborator(db, repository, eve, 'write')
+  }
+  const access = { kind: 'attachment' } as const
+  const scopes: Scope[] = ['read:repository']
+  const wanted = [
+    [ANONYMOUS, ['ok', 'not_found', 'not_found', 'not_found']],
+    [as(bob), ['ok', 'not_found', 'ok', 'not_found']],
+    [as(eve), ['ok', 'ok', 'ok', 'not_found']],
+    [as(ada, 'read:repository'), ['ok', 'ok', 'ok', 'not_found']],
+    [as(ada, 'read:issue'), ['scope_missing', 'scope_missing', 'scope_missing', 'scope_missing']],
+    [as(ada, 'public-only', 'all'), ['ok', 'ok', 'forbidden', 'not_found']],
+  ] as const
+  for (const [who, answers] of wanted) {
+    const got: string[] = []
+    for (const params of [seen, draft, secret, { uuid: 'absent' }]) {
+      got.push(await asked(who, access, params, { scopes }))
+    }
+    t.strictSame(got, answers)
   }
 })

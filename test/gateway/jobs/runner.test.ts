@@ -228,3 +228,38 @@ t.test('a database that is away is told once, and found again', async (t) => {
   t.ok(await areDone(db))
   t.strictSame(painted, ['7'])
 })
+
+t.test('as many run at once as may, and those of other kinds are left', async (t) => {
+  const { context, db, ask } = await scene(t)
+  let running = 0
+  let most = 0
+  const kind: JobKind = {
+    kind: 'paint',
+    async run() {
+      running += 1
+      most = Math.max(most, running)
+      await until(
+        async () => most,
+        (count) => count >= 2,
+        10_000,
+      )
+      running -= 1
+    },
+  }
+  for (const subject of ['1', '2', '3']) await ask(subject)
+  await enqueueJob(db, { kind: 'other', subject: '1', delayMs: 0 })
+  const runner = createJobRunner(context, {
+    ...{ kinds: [kind], takes: { of: ['paint'] }, name: 'painters' },
+    ...{ jobsMax: 2, atOnce: 2 },
+  })
+  runner.start()
+  runner.lookIn(0)
+  t.teardown(() => runner.stop())
+  const left = await until(
+    () => rowsOf(db),
+    (rows) => rows.length === 1,
+    10_000,
+  )
+  t.match(left, [{ kind: 'other', attempts: 0 }])
+  t.equal(most, 2)
+})

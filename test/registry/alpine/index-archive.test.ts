@@ -1,18 +1,47 @@
 /** The file of an index is put together and signed as apk checks it. */
 
+import { crc32 } from 'node:zlib'
 import t from 'tap'
-import { packIndex } from '../../../registry/alpine/index-archive.js'
-import { keyFileName, makeSigningKey } from '../../../registry/alpine/signing-key.js'
+import { indexArchive } from '../../../registry/alpine/index-archive.js'
+import {
+  keyFileName,
+  makeSigningKey,
+  signatureMember,
+} from '../../../registry/alpine/signing-key.js'
+import { deflatePart } from '../../../registry/archive/gzip-file.js'
+import type { FileContent } from '../../../registry/format.js'
 import { readIndex } from '../../helpers/apks.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 
 const key = await makeSigningKey('ada')
 
-async function* recordsOf(count: number) {
-  for (let at = 0; at < count; at += 1) yield `P:hello-${at}\nV:1.0-r0\nA:x86\nT:ä\n\n`
+/** The file of so many records, and the member that is signed. */
+async function pack(count: number): Promise<Buffer> {
+  const records = Array.from(
+    { length: count },
+    (_, at) => `P:hello-${at}\nV:1.0-r0\nA:x86\nT:ä\n\n`,
+  )
+  const text = Buffer.from(records.join(''))
+  const deflated = { name: 'x86', form: 'deflated', spans: [] } as const
+  const sums = { bytes: text.length, crc32: crc32(text), count, xzBlocks: [] }
+  const content = indexArchive({ ...sums, forms: { deflated } })
+  const bytes = read(content, await deflatePart(text))
+  return Buffer.concat([await signatureMember([key], bytes), ...(await gathered(bytes))])
 }
 
-const pack = async (count: number) => Buffer.concat(await packIndex(recordsOf(count), key))
+function read(content: FileContent, deflated: Buffer): AsyncIterable<Uint8Array> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (const piece of content) yield piece instanceof Uint8Array ? piece : deflated
+    },
+  }
+}
+
+async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
+  const all: Uint8Array[] = []
+  for await (const chunk of chunks) all.push(chunk)
+  return all
+}
 
 t.test('few records and many are all there, and the signature is of them', async (t) => {
   for (const count of [1, 2, 9_000]) {

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { indexRecord } from '../../../registry/alpine/index-record.js'
-import { indexEntry } from '../../helpers/index-inputs.js'
+import { indexEntry } from '../../helpers/index-entries.js'
 
 t.test('all lines in their order', async (t) => {
   const metadata = {

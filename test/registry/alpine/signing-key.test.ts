@@ -1,9 +1,18 @@
 /** The key of an owner has a name that stays, and that fits wherever apk puts it. */
 
 import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { keyFileName, makeSigningKey } from '../../../registry/alpine/signing-key.js'
+import {
+  keyFileName,
+  makeSigningKey,
+  signatureMember,
+} from '../../../registry/alpine/signing-key.js'
 import { rsaFingerprint } from '../../../registry/sign/rsa.js'
+import { readIndex } from '../../helpers/apks.js'
+import { chunksOf } from '../../helpers/byte-chunks.js'
+import { pmbBlocks } from '../../helpers/pmbootstrap.js'
+import { tarOf } from '../../helpers/tar-bytes.js'
 
 t.test('the name is of the owner and of the key, and fits into a header of tar', async (t) => {
   const owner = `A${'d'.repeat(38)}a`
@@ -13,4 +22,19 @@ t.test('the name is of the owner and of the key, and fits into a header of tar',
   t.ok(`.SIGN.RSA256.${name}`.length <= 100, name)
   const made = createPublicKey(createPrivateKey(key.privateKey))
   t.equal(made.export({ type: 'spki', format: 'pem' }), key.publicKey)
+})
+
+t.test('each of several keys signs the same member, in a segment of its own', async (t) => {
+  const [fresh, old] = [await makeSigningKey('ada'), await makeSigningKey('ada')]
+  const body = 'C:Q1x=\nP:hello\nV:1.0-r0\nA:x86\nT:x\no:hello\nm:\nt:1\n\n'
+  const member = gzipSync(tarOf([{ path: 'APKINDEX', body }]))
+  const bytes = Buffer.concat([await signatureMember([fresh, old], chunksOf(member, 20)), member])
+  const { signatureNames, isSignedBy } = await readIndex(t, bytes)
+  const [freshName = '', oldName = ''] = [fresh, old].map((key) => `.SIGN.RSA.${keyFileName(key)}`)
+  t.strictSame(signatureNames, [freshName, oldName])
+  t.ok(await isSignedBy(fresh.publicKey, freshName), 'openssl says so')
+  t.ok(await isSignedBy(old.publicKey, oldName))
+  t.notOk(await isSignedBy(old.publicKey, freshName))
+  t.notOk(await isSignedBy(fresh.publicKey, oldName))
+  t.equal((await pmbBlocks(t, bytes)).length, 1, 'pmbootstrap reads past both')
 })

@@ -9,6 +9,7 @@ import { parseDescription } from '../../../registry/cran/description.js'
 import { PACKAGES_INDEX } from '../../../registry/cran/packages-index.js'
 import type { IndexEntry } from '../../../registry/format.js'
 import { isExpected } from '../../helpers/expected.js'
+import { buildIndex } from '../../helpers/index-builds.js'
 import { descriptionOf, rTarGz } from '../../helpers/r-packages.js'
 import { askR } from '../../helpers/real-r.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -30,28 +31,13 @@ function publish(fields: Readonly<Record<string, string>>, own: Record<string, s
     digests: { ...digests, sha1: '', sha256: '', sha512: '' },
   }
   const metadata = JSON.parse(JSON.stringify({ ...description.fields, ...own }))
-  const entry: IndexEntry = { part: packageName, metadata, packageName, version, file }
+  const entry: IndexEntry = { part: '', metadata, packageName, version, file }
   return { fields, archive, entry } satisfies Published
 }
 
 /** The files of an index of these, in the order of their publication. */
-async function build(entries: readonly IndexEntry[]): Promise<ReadonlyMap<string, Buffer>> {
-  const files = new Map<string, Buffer>()
-  const input = {
-    ...{ subject: 'src', changedAtMs: 0, parts: async () => [] },
-    signingKey: async () => ({ privateKey: '', publicKey: '' }),
-    async *entries() {
-      yield* entries
-    },
-  }
-  await PACKAGES_INDEX.build(input, {
-    async write(path, chunks) {
-      if (!(chunks instanceof Uint8Array)) throw new Error('in one piece, so far')
-      files.set(path, Buffer.from(chunks))
-      return { path, bytes: 0, digests: { md5: '', sha1: '', sha256: '', sha512: '' } }
-    },
-  })
-  return files
+async function build(t: Test, entries: readonly IndexEntry[]) {
+  return await buildIndex(t, PACKAGES_INDEX, entries, { keyOf: (entry) => entry.packageName })
 }
 
 const ALL: readonly Published[] = [
@@ -76,12 +62,12 @@ t.test('the files are those under review', async (t) => {
     const md5 = createHash('md5').update(file.name).digest('hex')
     return { ...entry, file: { ...file, digests: { ...file.digests, md5 } } }
   })
-  const files = await build(entries)
+  const files = await build(t, entries)
   t.strictSame([...files.keys()], ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'])
   const text = files.get('PACKAGES')?.toString() ?? ''
   t.ok(gunzipSync(files.get('PACKAGES.gz') ?? '').equals(Buffer.from(text)))
   isExpected(t, text.split('\n'), 'cran-packages')
-  t.strictSame(await build(entries), files, 'the same from the same')
+  t.strictSame(await build(t, entries), files, 'the same from the same')
 })
 
 /** `package|field|value` for all that a file of an index holds. */
@@ -97,7 +83,13 @@ async function repository(t: Test, files: ReadonlyMap<string, Buffer>): Promise<
 }
 
 t.test('R reads the same from each of them, and what its own tools write', async (t) => {
-  const folder = await repository(t, await build(ALL.map(({ entry }) => entry)))
+  const folder = await repository(
+    t,
+    await build(
+      t,
+      ALL.map(({ entry }) => entry),
+    ),
+  )
   const own = askR(`${SHOW}; show(read.dcf('PACKAGES'))`, '', folder)
   t.strictSame(askR(`${SHOW}; show(read.dcf('PACKAGES.gz'))`, '', folder), own)
   t.strictSame(askR(`${SHOW}; show(readRDS('PACKAGES.rds'))`, '', folder), own)
@@ -110,7 +102,10 @@ t.test('R reads the same from each of them, and what its own tools write', async
 })
 
 t.test('R takes a repository of these files as it is', async (t) => {
-  const files = await build(ALL.map(({ entry }) => entry))
+  const files = await build(
+    t,
+    ALL.map(({ entry }) => entry),
+  )
   for (const kind of ['PACKAGES', 'PACKAGES.rds']) {
     const bytes = new Map([...files].filter(([path]) => path === 'PACKAGES' || path === kind))
     const folder = await repository(t, bytes)
@@ -127,16 +122,16 @@ t.test('of versions that are the same to R the last one is told', async (t) => {
   const versions = ['1.0', '1.0.0', '1.0-0', '0.9']
   const entries = versions.map((Version) => publish({ Package: 'toy', Version }).entry)
   const told = async (all: readonly IndexEntry[]) =>
-    /^Version: (.*)$/m.exec((await build(all)).get('PACKAGES')?.toString() ?? '')?.[1]
+    /^Version: (.*)$/m.exec((await build(t, all)).get('PACKAGES')?.toString() ?? '')?.[1]
   t.equal(await told(entries), '1.0-0')
   t.equal(await told(entries.toReversed()), '1.0')
 })
 
 t.test('a file of an unusual name is told by it', async (t) => {
   const { entry } = publish({ Package: 'toy', Version: '1.0' }, { File: 'toy_1.0.zip' })
-  t.match((await build([entry])).get('PACKAGES')?.toString(), /\nFile: toy_1\.0\.zip\n$/)
+  t.match((await build(t, [entry])).get('PACKAGES')?.toString(), /\nFile: toy_1\.0\.zip\n\n$/)
 })
 
 t.test('nothing is written of nothing', async (t) => {
-  t.strictSame([...(await build([]))], [])
+  t.strictSame([...(await build(t, []))], [])
 })

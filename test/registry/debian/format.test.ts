@@ -199,7 +199,7 @@ t.test('files say what they are, and indexes can be asked for again for nothing'
     `${PLACE}/hello-tool`,
     '/dists/bookworm/Packages',
     '/dists/bookworm/main%2fbinary-amd64%2fPackages',
-    '/dists/bookworm/main/binary-amd64/Packages.xz',
+    '/dists/bookworm/main/binary-amd64/Packages.bz2',
     '/dists/bookworm/main/binary-amd64/Release',
     '/dists/bookworm/main/binary-amd64%2f../Packages',
     '/dists/../Release',

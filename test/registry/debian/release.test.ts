@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { releaseText } from '../../../registry/debian/release.js'
-import { anEntry } from '../../helpers/index-rooms.js'
+import { anEntry } from '../../helpers/index-builds.js'
 
 function aFile(path: string, text: string) {
   const bytes = Buffer.from(text)

@@ -4,7 +4,12 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { dearmorKey, makeOpenpgpKey, openSigner } from '../../../registry/sign/openpgp.js'
+import {
+  armorKeys,
+  dearmorKeys,
+  makeOpenpgpKey,
+  openSigner,
+} from '../../../registry/sign/openpgp.js'
 
 const KEY = await makeOpenpgpKey('ada (Debian Registry)')
 
@@ -20,9 +25,10 @@ const TEXT = [
 ].join('\n')
 
 /** A folder with the key, and what gpgv says of files in it. */
-async function aKeyring(t: Test, { publicKey } = KEY) {
-  const folder = t.testdir({ 'key.asc': publicKey })
-  writeFileSync(join(folder, 'key.gpg'), await dearmorKey(publicKey))
+async function aKeyring(t: Test, ...keys: ReadonlyArray<typeof KEY>) {
+  const folder = t.testdir({})
+  const armored = (keys.length > 0 ? keys : [KEY]).map(({ publicKey }) => publicKey)
+  writeFileSync(join(folder, 'key.gpg'), await dearmorKeys(armored))
   return {
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
     read: (name: string) => readFileSync(join(folder, name)),
@@ -36,7 +42,7 @@ async function aKeyring(t: Test, { publicKey } = KEY) {
 
 t.test('both kinds of signature are good, and of exactly the text', async (t) => {
   const keyring = await aKeyring(t)
-  const signer = await openSigner(KEY.privateKey, { atMs: Date.now() })
+  const signer = await openSigner([KEY], { atMs: Date.now() })
   keyring.write('Release', TEXT)
   keyring.write('InRelease', await signer.clearSign(TEXT))
   keyring.write('Release.gpg', await signer.signDetached(TEXT))
@@ -60,7 +66,7 @@ t.test('both kinds of signature are good, and of exactly the text', async (t) =>
 
 t.test('a text that does not end a line is signed as it is', async (t) => {
   const keyring = await aKeyring(t)
-  const signer = await openSigner(KEY.privateKey, { atMs: Date.now() })
+  const signer = await openSigner([KEY], { atMs: Date.now() })
   keyring.write('text', 'no end')
   keyring.write('text.asc', await signer.signDetached('no end'))
   t.ok(keyring.gpgv('text.asc', 'text').isGood)
@@ -70,7 +76,7 @@ t.test('a signature is a function of text, time and key, and says that time', as
   const keyring = await aKeyring(t)
   const atMs = Date.now() + 3_600_000
   const sign = async (time: number) => {
-    const signer = await openSigner(KEY.privateKey, { atMs: time })
+    const signer = await openSigner([KEY], { atMs: time })
     return [await signer.clearSign(TEXT), await signer.signDetached(TEXT)]
   }
   const signed = await sign(atMs)
@@ -83,7 +89,7 @@ t.test('a signature is a function of text, time and key, and says that time', as
 
 t.test('what is older than its key is signed as of then', async (t) => {
   const keyring = await aKeyring(t)
-  const signer = await openSigner(KEY.privateKey, { atMs: 0 })
+  const signer = await openSigner([KEY], { atMs: 0 })
   keyring.write('Release', TEXT)
   keyring.write('Release.gpg', await signer.signDetached(TEXT))
   t.ok(keyring.gpgv('Release.gpg', 'Release').isGood)
@@ -105,4 +111,64 @@ t.test('a key is for signing, does not expire, and is told without its secret', 
   t.match(KEY.privateKey, /^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
   t.match(KEY.publicKey, /^-----BEGIN PGP PUBLIC KEY BLOCK-----/)
   t.not((await makeOpenpgpKey('ada')).publicKey, (await makeOpenpgpKey('ada')).publicKey)
+})
+
+t.test('during an overlap all keys sign, and whoever knows any of them believes', async (t) => {
+  const [old, fresh, other] = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('eve')]
+  const signer = await openSigner([fresh, old], { atMs: Date.now() })
+  const signed = { InRelease: await signer.clearSign(TEXT), gpg: await signer.signDetached(TEXT) }
+  const look = async (...keys: ReadonlyArray<typeof KEY>) => {
+    const keyring = await aKeyring(t, ...keys)
+    keyring.write('Release', TEXT)
+    keyring.write('InRelease', signed.InRelease)
+    keyring.write('Release.gpg', signed.gpg)
+    return [keyring.gpgv('--output', 'read', 'InRelease'), keyring.gpgv('Release.gpg', 'Release')]
+  }
+  const goodOnes = (said: string) => said.match(/^\[GNUPG:\] GOODSIG/gm)?.length ?? 0
+  for (const { said, isGood } of await look(fresh, old)) {
+    t.equal(goodOnes(said), 2, said)
+    t.ok(isGood)
+  }
+  for (const key of [fresh, old]) {
+    // gpgv itself wants to know all of them; apt is content with one that is good.
+    for (const { said } of await look(key)) {
+      t.equal(goodOnes(said), 1, said)
+      t.match(said, /NO_PUBKEY/)
+      t.notMatch(said, /BADSIG/)
+    }
+  }
+  for (const { said } of await look(other)) t.equal(goodOnes(said), 0)
+})
+
+t.test('a signature is never older than the newest key', async (t) => {
+  const madeMs = Date.now() - 86_400_000
+  const { generateKey } = await import('openpgp')
+  const old = await generateKey({
+    ...{ type: 'ecc', curve: 'ed25519Legacy', userIDs: [{ name: 'ada' }], subkeys: [] },
+    ...{ format: 'armored', date: new Date(madeMs) },
+  })
+  const signer = await openSigner([KEY, old], { atMs: madeMs + 1_000 })
+  const keyring = await aKeyring(t, KEY, old)
+  keyring.write('Release', TEXT)
+  keyring.write('Release.gpg', await signer.signDetached(TEXT))
+  const { said, isGood } = keyring.gpgv('Release.gpg', 'Release')
+  t.ok(isGood, said)
+  const times = [...said.matchAll(/VALIDSIG \S+ \S+ (\d+) /g)].map(([, time]) => Number(time))
+  t.equal(times.length, 2)
+  for (const time of times) t.ok(time * 1_000 > madeMs + 3_600_000, 'when the newest was made')
+})
+
+t.test('several keys stand in one armor, as many as there are', async (t) => {
+  const keys = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('ada')]
+  for (const count of [1, 2, 3]) {
+    const armored = await armorKeys(keys.slice(0, count).map(({ publicKey }) => publicKey))
+    t.equal(armored.match(/BEGIN PGP PUBLIC KEY BLOCK/g)?.length, 1)
+    const home = t.testdir({ 'keys.asc': armored })
+    const show = ['--homedir', home, '--batch', '--with-colons', '--show-keys']
+    const shown = execFileSync('gpg', [...show, join(home, 'keys.asc')], {
+      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    })
+    t.equal(shown.match(/^pub:/gm)?.length, count)
+  }
+  t.equal(await armorKeys([KEY.publicKey]), KEY.publicKey, 'of one it is the same')
 })

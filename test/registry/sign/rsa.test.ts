@@ -40,12 +40,17 @@ t.test('openssl reads the keys and finds the signature to be right', async (t) =
   t.equal(rsaFingerprint(publicKey), createHash('sha256').update(der).digest('hex'))
 
   await writeFile(join(folder, 'text'), 'signed in parts')
-  const signature = signWithSha1(privateKey, [Buffer.from('signed in '), Buffer.from('parts')])
+  const words = { privateKey: `a name\n${privateKey}` }
+  const [signed, same] = await signWithSha1(inParts('signed in ', 'parts'), [{ privateKey }, words])
+  const signature = signed?.signature ?? Buffer.alloc(0)
+  t.ok(same?.signature.equals(signature), 'words before a key')
   t.equal(signature.length, 512, 'one block of a tar archive')
   await writeFile(join(folder, 'signature'), signature)
   const verify = ['-verify', 'public', '-signature', 'signature', 'text']
   t.equal((await openssl('dgst', '-sha1', ...verify)).toString(), 'Verified OK\n')
   t.equal((await openssl('dgst', '-sha256', ...verify)).toString(), 'Verification failure\n')
-  const words = `a name\n${privateKey}`
-  t.ok(signWithSha1(words, [Buffer.from('signed in parts')]).equals(signature), 'words before it')
 })
+
+async function* inParts(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}

@@ -1,7 +1,7 @@
 /** The product and its peers work by turns, and the figures are medians of the rounds. */
 
 import t from 'tap'
-import { compare, type Side } from '../../../scripts/benchmarks/compare.js'
+import { compare, compareRounds, type Side } from '../../../scripts/benchmarks/compare.js'
 
 interface Script {
   readonly name: string
@@ -41,6 +41,17 @@ t.test('each peer is compared with the product of the same round, after a warm-u
     { peer: { perSecond: 10, cpuMsPerOperation: 1 }, speedRatio: 2, cpuRatio: 1 },
     { peer: { perSecond: 40, cpuMsPerOperation: 0.25 }, speedRatio: 0.5, cpuRatio: 4 },
   ])
+})
+
+t.test('as many rounds are taken as are asked for, besides the one that warms up', async (t) => {
+  const turns: string[] = []
+  const { product } = await compareRounds(
+    5,
+    scripted({ name: 'own', operations: [90, 1, 2, 3, 70, 80] }, turns),
+    scripted({ name: 'git', operations: [1, 1, 1, 1, 1, 1] }, turns),
+  )
+  t.equal(turns.length, 12)
+  t.equal(product.perSecond, 3)
 })
 
 t.test('without the right to count CPU, speeds are compared alone', async (t) => {

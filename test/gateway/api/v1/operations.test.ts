@@ -14,6 +14,7 @@ import { createRouter } from '../../../../gateway/router.js'
 import { createRepository } from '../../../../sql/repositories.js'
 import { deleteToken } from '../../../../sql/tokens.js'
 import { openContext, passwordOf } from '../../../helpers/gateway.js'
+import { pathOf } from '../../../helpers/operation-paths.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 
 const CATEGORIES = [
@@ -49,6 +50,8 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
   if (bearer.kind === 'wrong') return WRONG
   if (!('scopes' in bearer)) {
     if (access.kind === 'anyone') return String(PASSED)
+    if ('isSignedIn' in access && access.isSignedIn) return SIGN_IN
+    if (access.kind === 'organization' && access.role === 'visible') return String(PASSED)
     if (access.kind !== 'repository' || access.mode !== 'read') return SIGN_IN
     return isPrivate ? "404 The target couldn't be found." : String(PASSED)
   }
@@ -73,6 +76,13 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
     case 'organization-repositories':
       if (!isStranger) return String(PASSED)
       return '403 Given user is not allowed to create repository in organization.'
+    case 'organization':
+      if (!isStranger || access.role === 'visible') return String(PASSED)
+      return `403 Must be an organization ${access.role}`
+    case 'team':
+      return isStranger ? "404 The target couldn't be found." : String(PASSED)
+    case 'admin':
+      return bearer.kind === 'admin' ? String(PASSED) : '403 user should be the site admin'
     case 'repository':
       if (!isStranger || (access.mode === 'read' && !isPrivate)) return String(PASSED)
       return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
@@ -85,6 +95,7 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
 }
 
 const FORBIDDEN: Readonly<Record<string, string>> = {
+  write: 'user should have a permission to write to a repo',
   admin: 'user should be an owner or a collaborator with admin write of a repository',
   owner: 'user should be the owner of the repo',
 }
@@ -178,15 +189,10 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
 }
 
 const credentials = await everyCredentials()
-const PATH_VALUES: Readonly<Record<string, string>> = {
-  ...{ owner: 'ada', username: 'ada', org: 'club', token: '1', id: '1' },
-  ...{ type: 'generic', name: 'tool', version: '1.0', repo_name: 'public' },
-}
-
 for (const operation of OPERATIONS) {
   for (const repo of operation.path.includes('{repo}') ? ['public', 'private'] : ['']) {
     t.test(`${operation.id} ${repo}: each caller is answered as declared`, async (t) => {
-      const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => PATH_VALUES[name] ?? repo)
+      const path = pathOf(operation, { repo, org: 'club' })
       for (const { name, bearer, authorization, query = '' } of credentials) {
         const request: Request = {
           ...{ id: '1', method: operation.method, path: `/api/v1${path}`, query },
@@ -209,9 +215,12 @@ t.test('no two operations share an id, or a method and a path', async (t) => {
   t.equal(places.size, OPERATIONS.length)
 })
 
-t.test('every operation but those of the account itself asks a token for scopes', async (t) => {
+t.test('every operation but of the account itself and of the house asks for scopes', async (t) => {
   const free = OPERATIONS.filter(({ scopes }) => scopes.length === 0).map(({ id }) => id)
   t.strictSame(free.sort(), [
-    ...['getVersion', 'userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
+    ...['getGeneralAPISettings', 'getGeneralAttachmentSettings', 'getGeneralRepositorySettings'],
+    ...['getGeneralUISettings', 'getNodeInfo', 'getSigningKey', 'getVersion'],
+    ...['listGitignoresTemplates', 'listLabelTemplates', 'listLicenseTemplates'],
+    ...['userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
   ])
 })

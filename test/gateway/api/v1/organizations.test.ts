@@ -1,9 +1,10 @@
-/** Organizations over the API, on both databases: made, and what their people may make in them. */
+/** Organizations over the API, on both databases: made, listed, changed, and made use of. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { refusal, startTown, type Town, visible } from '../../../helpers/town.js'
+import { withToken } from '../../../helpers/requests.js'
+import { type Name, refusal, startTown, type Town, visible } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'an organization is made with every field', async (t, location) => {
   const { as } = await startTown(t, { location })
@@ -110,4 +111,96 @@ await forEachDatabase(t, 'a private organization is missing to strangers', async
   await as('ada', 'POST', '/orgs/limited/repos', { name: 'open' })
   t.equal((await as('bob', 'GET', '/repos/limited/open')).status, 200, 'limited: any account')
   t.equal((await as('anyone', 'GET', '/repos/limited/open')).status, 404, 'limited: no stranger')
+})
+
+await forEachDatabase(
+  t,
+  'organizations are listed for who may know of them',
+  async (t, location) => {
+    const { as, ask, addToken, addOrganization, ada } = await startTown(t, { location })
+    for (const visibility of ['public', 'limited', 'private'] as const) {
+      await addOrganization(visibility, ada, visibility)
+    }
+    const names = async (name: Name, path: string) => {
+      const { json, headers } = await as(name, 'GET', path)
+      const found = (json as { name: string }[]).map((organization) => organization.name)
+      t.equal(headers['x-total-count'], String(found.length), path)
+      return found.join(' ')
+    }
+    t.equal(await names('anyone', '/orgs'), 'public')
+    t.equal(await names('bob', '/orgs'), 'public limited')
+    t.equal(await names('ada', '/orgs'), 'public limited private')
+    t.equal(await names('root', '/orgs'), 'public limited private')
+    t.equal(await names('ada', '/user/orgs'), 'public limited private')
+    t.equal(await names('bob', '/user/orgs'), '')
+    t.equal(await names('ada', '/users/ada/orgs'), 'public limited private')
+    t.equal(await names('bob', '/users/ada/orgs'), '', 'none is shown')
+    for (const organization of ['limited', 'private']) {
+      await as('ada', 'PUT', `/orgs/${organization}/public_members/ada`)
+    }
+    t.equal(await names('bob', '/users/ada/orgs'), 'limited')
+    t.match(await as('ada', 'GET', '/user/orgs?limit=2&page=2'), { json: [{ name: 'private' }] })
+    const { plain } = await addToken(ada, 'public-only', 'all')
+    const limited = (path: string) =>
+      ask({ path: `/api/v1${path}`, authorization: withToken(plain) })
+    t.match((await limited('/orgs')).json, [{ name: 'public' }])
+    t.equal((await limited('/orgs/private')).status, 403)
+    t.equal((await limited('/user/orgs')).status, 403)
+    t.equal((await limited('/users/ada/orgs')).status, 403)
+  },
+)
+
+await forEachDatabase(t, 'an organization is read, changed and removed', async (t, location) => {
+  const { as, ada, addOrganization } = await startTown(t, { location })
+  await addOrganization('Club', ada)
+  await addOrganization('den', ada, 'private')
+  const read = await as('anyone', 'GET', '/orgs/club')
+  t.match(read, { status: 200, json: { name: 'Club', username: 'Club', visibility: 'public' } })
+  for (const path of ['/orgs/den', '/orgs/absent', '/orgs/ada']) {
+    t.equal((await as('bob', 'GET', path)).status, 404, path)
+    t.equal((await as('anyone', 'GET', path)).status, 404, path)
+    t.equal((await as('bob', 'PATCH', path, { description: 'x' })).status, 404, path)
+    t.equal((await as('bob', 'DELETE', path)).status, 404, path)
+  }
+  const refused = await as('bob', 'PATCH', '/orgs/club', { description: 'x' })
+  t.match(refused, { status: 403, json: { message: 'Must be an organization owner' } })
+  const changed = await as('ada', 'PATCH', '/orgs/club', {
+    ...{ full_name: 'The Club', email: 'c@example.com', visibility: 'limited', location: 'here' },
+    repo_admin_change_team_access: true,
+  })
+  const fields = { full_name: 'The Club', email: 'c@example.com', visibility: 'limited' }
+  t.match(changed.json, { name: 'Club', ...fields, repo_admin_change_team_access: true })
+  t.strictSame((await as('ada', 'PATCH', '/orgs/club', {})).json, changed.json)
+  t.equal((await as('ada', 'PATCH', '/orgs/club', { email: 'x' })).status, 422)
+  t.equal((await as('ada', 'PATCH', '/orgs/club', { visibility: 'x' })).status, 422)
+  t.match((await as('ada', 'PATCH', '/orgs/club', { email: '' })).json, { email: '' })
+  t.equal((await as('anyone', 'GET', '/orgs/club')).status, 404, 'limited holds at once')
+
+  await as('ada', 'POST', '/orgs/club/repos', { name: 'r' })
+  t.equal((await as('ada', 'DELETE', '/orgs/club')).status, 422, 'while it owns a repository')
+  await as('ada', 'DELETE', '/repos/club/r')
+  t.equal((await as('bob', 'DELETE', '/orgs/club')).status, 403)
+  t.equal((await as('ada', 'DELETE', '/orgs/club')).status, 204)
+  t.equal((await as('ada', 'GET', '/orgs/club')).status, 404)
+  t.equal((await as('ada', 'POST', '/orgs', { username: 'club' })).status, 201)
+})
+
+await forEachDatabase(t, 'what one may in an organization is told members', async (t, location) => {
+  const town = await startTown(t, { location })
+  const { as } = town
+  await addClub(town, { mayCreate: true, visibility: 'limited' })
+  const of = (name: string) => `/users/${name}/orgs/club/permissions`
+  const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
+  t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
+  t.strictSame((await as('ada', 'GET', of('bob'))).json, {
+    ...{ is_owner: false, is_admin: false, can_write: true, can_read: true },
+    can_create_repository: true,
+  })
+  t.equal((await as('root', 'GET', of('bob'))).status, 200)
+  t.equal((await as('anyone', 'GET', of('bob'))).status, 401)
+  await as('ada', 'DELETE', '/orgs/club/members/bob')
+  t.match((await as('bob', 'GET', of('bob'))).json, { can_read: false })
+  t.equal((await as('bob', 'GET', of('ada'))).status, 403)
+  await as('ada', 'PATCH', '/orgs/club', { visibility: 'private' })
+  t.equal((await as('bob', 'GET', of('bob'))).status, 404)
 })

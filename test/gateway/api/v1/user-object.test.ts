@@ -1,7 +1,7 @@
 /** What one account shows to whom. */
 
 import t from 'tap'
-import { ownerObject, userObject } from '../../../../gateway/api/v1/user-object.js'
+import { ownerObject, personObject, userObject } from '../../../../gateway/api/v1/user-object.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 t.test('the address and the state of an account are its own and the admins’', async (t) => {
@@ -20,4 +20,19 @@ t.test('the address and the state of an account are its own and the admins’', 
   }
   t.equal(userObject(context, root, ada).is_admin, false, 'who is an admin is not told')
   t.equal(userObject(context, root, root).is_admin, true)
+})
+
+t.test('who is gone or not to be seen is a ghost', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const shy = { ...bob, visibility: 'private' } as const
+  t.match(personObject(context, ada, undefined), { login: 'ada' })
+  for (const [person, viewer] of [
+    [undefined, ada],
+    [shy, ada],
+    [shy, undefined],
+  ] as const) {
+    t.match(personObject(context, person, viewer), { id: -1, login: 'Ghost' })
+  }
+  t.match(personObject(context, shy, bob), { login: 'bob' })
 })

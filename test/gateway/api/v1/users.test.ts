@@ -5,7 +5,7 @@ import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { passwordOf } from '../../../helpers/gateway.js'
 import { withPassword } from '../../../helpers/requests.js'
-import { refusal, startTown, visible } from '../../../helpers/town.js'
+import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'oneself is shown with every field', async (t, location) => {
   const { as, ask } = await startTown(t, { location })
@@ -61,4 +61,30 @@ await forEachDatabase(t, 'a closed account is told so, whatever it holds', async
   t.match(await ask({ path: '/api/v1/version', authorization }), closed)
   const wrong = withPassword('ada', 'not the password')
   t.equal((await ask({ path: '/api/v1/user', authorization: wrong })).status, 401)
+})
+
+await forEachDatabase(t, 'users are found by what is in their names', async (t, location) => {
+  const { as, db, ada } = await startTown(t, { location })
+  await db('owners').where({ id: ada.id }).update({ full_name: 'Lady Lovelace' })
+  const found = async (name: Name, query: string) => {
+    const { json, headers } = await as(name, 'GET', `/users/search?${query}`)
+    const { ok, data } = json as { ok: boolean; data: { login: string }[] }
+    t.equal(ok, true)
+    t.equal(headers['x-total-count'], String(data.length))
+    return data.map(({ login }) => login)
+  }
+  t.strictSame(await found('anyone', ''), ['ada', 'bob', 'root'])
+  t.strictSame(await found('anyone', 'q=O'), ['ada', 'bob', 'root'])
+  t.strictSame(await found('anyone', 'q=LOVE'), ['ada'])
+  t.strictSame(await found('anyone', 'q=%25'), [], 'nothing is a wildcard')
+  t.strictSame(await found('anyone', `uid=${ada.id}`), ['ada'])
+  t.strictSame(await found('anyone', 'uid=999999'), [])
+  await db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+  t.strictSame(await found('anyone', 'q=a'), [])
+  t.strictSame(await found('bob', `uid=${ada.id}`), [])
+  t.strictSame(await found('ada', 'q=ada'), ['ada'])
+  t.strictSame(await found('root', 'q=ada'), ['ada'])
+  t.match(await as('bob', 'GET', '/users/search?limit=1&page=2'), {
+    json: { data: [{ id: Number }] },
+  })
 })

@@ -1,0 +1,106 @@
+/** What a commit and an annotated tag say, from the bytes that Git keeps of them. */
+
+/** Who made something and when, as written there. */
+export interface Signature {
+  readonly name: string
+  readonly email: string
+  readonly atMs: number
+  /** Minutes east of UTC of the clock that it was written by. */
+  readonly offsetMinutes: number
+}
+
+export interface Commit {
+  readonly id: string
+  readonly tree: string
+  readonly parents: readonly string[]
+  readonly author: Signature
+  readonly committer: Signature
+  /** With its line break at the end, where it has one. */
+  readonly message: string
+  /** The armored signature of the commit, where it has one, and what it signs. */
+  readonly signature: { readonly armored: string; readonly payload: string } | undefined
+}
+
+/** An annotated tag. */
+export interface Tag {
+  readonly id: string
+  /** What it points at. */
+  readonly object: string
+  readonly type: 'commit' | 'tree' | 'blob' | 'tag'
+  readonly name: string
+  /** Absent in tags of the oldest kind. */
+  readonly tagger: Signature | undefined
+  readonly message: string
+}
+
+/** Reads a commit object. What is odd in it is read as git does, and never throws. */
+export function parseCommit(id: string, content: Buffer): Commit {
+  const { headers, message } = splitObject(content)
+  const all = (key: string) => headers.filter(([name]) => name === key).map(([, value]) => value)
+  const armored = all('gpgsig')[0] ?? all('gpgsig-sha256')[0]
+  return {
+    id,
+    tree: all('tree')[0] ?? '',
+    parents: all('parent'),
+    author: parseSignature(all('author')[0] ?? ''),
+    committer: parseSignature(all('committer')[0] ?? ''),
+    message,
+    signature:
+      armored === undefined
+        ? undefined
+        : { armored, payload: withoutSignature(content.toString()) },
+  }
+}
+
+/** Reads an annotated tag object. */
+export function parseTag(id: string, content: Buffer): Tag {
+  const { headers, message } = splitObject(content)
+  const fields = new Map(headers)
+  const tagger = fields.get('tagger')
+  return {
+    id,
+    object: fields.get('object') ?? '',
+    type: (fields.get('type') ?? 'commit') as Tag['type'],
+    name: fields.get('tag') ?? '',
+    tagger: tagger === undefined ? undefined : parseSignature(tagger),
+    message,
+  }
+}
+
+type Headers = ReadonlyArray<readonly [key: string, value: string]>
+
+/** A line that begins with a space goes on with the header before it. */
+function splitObject(content: Buffer): { readonly headers: Headers; readonly message: string } {
+  const text = content.toString()
+  const end = text.indexOf('\n\n')
+  const head = end < 0 ? text : text.slice(0, end)
+  const headers = head
+    .replaceAll('\n ', '\u0000')
+    .split('\n')
+    .map((line): readonly [string, string] => {
+      const space = line.indexOf(' ')
+      return [line.slice(0, space), line.slice(space + 1).replaceAll('\u0000', '\n')]
+    })
+  return { headers, message: end < 0 ? '' : text.slice(end + 2) }
+}
+
+function withoutSignature(text: string): string {
+  const end = text.indexOf('\n\n')
+  const head = text.slice(0, end + 1).replace(/^gpgsig(?:-sha256)? .*\n(?: .*\n)*/gm, '')
+  return head + text.slice(end + 1)
+}
+
+/** `Ada <ada@example.com> 1700000000 +0100` */
+function parseSignature(text: string): Signature {
+  const match = /^(.*?) ?<([^>]*)>(?: (\d+) ([+-])(\d\d)(\d\d))?/.exec(text)
+  if (match === null) return { name: text, email: '', atMs: 0, offsetMinutes: 0 }
+  const [, name = '', email = '', seconds = '0', sign = '+', hours = '0', minutes = '0'] = match
+  const offset = Number(hours) * 60 + Number(minutes)
+  return {
+    name,
+    email,
+    // A date has at most so many milliseconds (ECMA-262).
+    atMs: Math.min(Number(seconds) * 1_000, 8.64e15),
+    offsetMinutes: sign === '-' ? -offset : offset,
+  }
+}

@@ -1,0 +1,93 @@
+/** How two commits, told by their full ids, stand to one another, and which lie between them. */
+
+import { type Git, runGit, tryGit } from './git.js'
+
+/** The newest commit that both have in their history, where there is one. */
+export async function findMergeBase(
+  git: Git,
+  path: string,
+  [one, other]: readonly [string, string],
+): Promise<string | undefined> {
+  const { exitCode, output, errorText } = await tryGit(
+    git,
+    ['merge-base', checkedId(one), checkedId(other)],
+    { cwd: path },
+  )
+  if (exitCode === 0) return output.toString().trim()
+  if (exitCode === 1) return undefined
+  throw new Error(`git merge-base failed (${exitCode}): ${errorText}`)
+}
+
+/** Whether the history of `younger` has `older` in it, or is it. */
+export async function isAncestor(
+  git: Git,
+  path: string,
+  { older, younger }: { readonly older: string; readonly younger: string },
+): Promise<boolean> {
+  if (older === younger) return true
+  const args = ['merge-base', '--is-ancestor', checkedId(older), checkedId(younger)]
+  const { exitCode, errorText } = await tryGit(git, args, { cwd: path })
+  if (exitCode === 0 || exitCode === 1) return exitCode === 0
+  throw new Error(`git merge-base failed (${exitCode}): ${errorText}`)
+}
+
+/** What the history of `to` has beyond that of `from`. */
+export interface CommitRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** Ids of the commits, newest first; all of them, or a part. */
+export async function listCommits(
+  git: Git,
+  path: string,
+  {
+    from,
+    to,
+    offset = 0,
+    limit,
+  }: CommitRange & { readonly offset?: number; readonly limit?: number },
+): Promise<readonly string[]> {
+  const part = [`--skip=${offset}`, ...(limit === undefined ? [] : [`--max-count=${limit}`])]
+  const range = [checkedId(to), `^${checkedId(from)}`]
+  return linesOf(await runGit(git, ['rev-list', ...part, ...range], { cwd: path }))
+}
+
+/** How many commits each of the two has that the other has not. */
+export async function countApart(
+  git: Git,
+  path: string,
+  { from, to }: CommitRange,
+): Promise<{ readonly ahead: number; readonly behind: number }> {
+  const range = `${checkedId(from)}...${checkedId(to)}`
+  const args = ['rev-list', '--count', '--left-right', range]
+  const [behind = 0, ahead = 0] = (await runGit(git, args, { cwd: path }))
+    .toString()
+    .split('\t')
+    .map(Number)
+  return { ahead, behind }
+}
+
+/**
+ * The commits that a rebase of `to` onto `from` would make anew, oldest first: no merges, and none
+ * whose change is in `from` already.
+ */
+export async function listCommitsToRebase(
+  git: Git,
+  path: string,
+  { from, to }: CommitRange,
+): Promise<readonly string[]> {
+  const choice = ['--reverse', '--topo-order', '--no-merges', '--right-only', '--cherry-pick']
+  const range = `${checkedId(from)}...${checkedId(to)}`
+  return linesOf(await runGit(git, ['rev-list', ...choice, range], { cwd: path }))
+}
+
+/** Throws where the text is not the full id of an object: a bug of the caller's. */
+export function checkedId(text: string): string {
+  if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text
+  throw new Error('a commit is told by its full id')
+}
+
+function linesOf(output: Buffer): readonly string[] {
+  return output.toString().split('\n').filter(Boolean)
+}

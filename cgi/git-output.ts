@@ -1,0 +1,61 @@
+/** What git says while it runs: streamed to a reader who may stop before its end. */
+
+import { GIT_COMMAND_MS } from '../conf/limits.js'
+import { firstLine, type Git, gitEnvironment } from './git.js'
+import { startProcess } from './run.js'
+
+/** Where and with what a command runs whose output is read as it comes. */
+export interface GitOutputOptions {
+  readonly cwd: string
+  readonly input?: string | undefined
+  /** Variables besides those that every git process gets. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number
+}
+
+/** Its output in chunks. Throws when git fails; who stops reading ends git's process group. */
+export async function* gitOutput(
+  git: Git,
+  args: readonly string[],
+  { cwd, input = '', environment, signal, timeoutMs = GIT_COMMAND_MS }: GitOutputOptions,
+): AsyncGenerator<Uint8Array> {
+  const running = startProcess(git.file, args, {
+    ...{ cwd, signal, timeoutMs },
+    environment: { ...gitEnvironment(git, { config: [] }), ...environment },
+  })
+  void running.input.write(Buffer.from(input)).then(() => running.input.end())
+  yield* running.output
+  const { exitCode, errorText } = await running.ended
+  if (exitCode === 0) return
+  throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+}
+
+/** Its output cut at a separator, as with `-z`; without the separators, and no empty last one. */
+export async function* gitRecords(
+  git: Git,
+  args: readonly string[],
+  { separator, ...options }: GitOutputOptions & { readonly separator: '\0' | '\n' },
+): AsyncGenerator<string> {
+  const end = separator.charCodeAt(0)
+  let rest: Buffer[] = []
+  for await (const chunk of gitOutput(git, args, options)) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    let from = 0
+    for (let at = bytes.indexOf(end); at >= 0; at = bytes.indexOf(end, from)) {
+      const part = bytes.subarray(from, at)
+      yield (rest.length === 0 ? part : Buffer.concat([...rest, part])).toString()
+      rest = []
+      from = at + 1
+    }
+    // The chunk is the process's memory until the next one is asked for.
+    if (from < bytes.length) rest.push(Buffer.from(bytes.subarray(from)))
+  }
+  if (rest.length > 0) yield Buffer.concat(rest).toString()
+}
+
+/** Throws where the text is not the full id of an object, which is a bug of the caller's. */
+export function fullId(text: string): string {
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) return text
+  throw new Error('an object is told to git by its full id')
+}

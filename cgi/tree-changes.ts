@@ -1,0 +1,85 @@
+/** Which paths differ between two trees, read step by step and within bounds. */
+
+import type { ObjectReader } from './objects.js'
+import { readTree, type TreeEntry } from './tree.js'
+
+export interface ChangedPath {
+  readonly path: string
+  readonly status: 'added' | 'removed' | 'modified'
+}
+
+/** How many entries are still looked at: git itself would list ten billion before it says one. */
+export interface Budget {
+  entries: number
+}
+
+/** Two trees by id; none for a side that holds nothing. */
+export interface TreePair {
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+/**
+ * The files, links and submodules that differ, folder by folder. Undefined where looking would cost
+ * more than the budget, from which each look is taken.
+ */
+export async function changedPaths(
+  objects: ObjectReader,
+  pair: TreePair,
+  budget: Budget,
+): Promise<readonly ChangedPath[] | undefined> {
+  const changed: ChangedPath[] = []
+  const waiting = [{ ...pair, prefix: '' }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { prefix } = next
+    for (const [before, after] of await differing(objects, next)) {
+      budget.entries -= 1
+      if (budget.entries < 0) return undefined
+      const path = prefix + (before ?? after)?.name
+      const folders = { before: folderOf(before), after: folderOf(after) }
+      if (folders.before !== undefined || folders.after !== undefined) {
+        waiting.push({ ...folders, prefix: `${path}/` })
+      }
+      const status = statusOf(fileOf(before), fileOf(after))
+      if (status !== undefined) changed.push({ path, status })
+    }
+  }
+  return changed.sort((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+/** The names in either tree that do not mean the same in both. */
+export async function differing(
+  objects: ObjectReader,
+  { before, after }: TreePair,
+): Promise<readonly (readonly [TreeEntry | undefined, TreeEntry | undefined])[]> {
+  if (before === after) return []
+  const [old, young] = await Promise.all(
+    [before, after].map((id) => (id === undefined ? [] : readTree(objects, id))),
+  )
+  const former = new Map((old ?? []).map((entry) => [entry.name, entry]))
+  const pairs = (young ?? []).map((entry) => {
+    const other = former.get(entry.name)
+    former.delete(entry.name)
+    return [other, entry] as const
+  })
+  const gone = [...former.values()].map((entry) => [entry, undefined] as const)
+  return [...pairs, ...gone].filter(
+    ([one, other]) => one?.id !== other?.id || one?.mode !== other?.mode,
+  )
+}
+
+function folderOf(entry: TreeEntry | undefined): string | undefined {
+  return entry?.kind === 'directory' ? entry.id : undefined
+}
+
+function fileOf(entry: TreeEntry | undefined): TreeEntry | undefined {
+  return entry?.kind === 'directory' ? undefined : entry
+}
+
+function statusOf(
+  before: TreeEntry | undefined,
+  after: TreeEntry | undefined,
+): ChangedPath['status'] | undefined {
+  if (before === undefined) return after === undefined ? undefined : 'added'
+  return after === undefined ? 'removed' : 'modified'
+}

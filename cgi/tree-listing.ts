@@ -1,0 +1,78 @@
+/** All that lies below a folder of a commit, within bounds, and how large it is. */
+
+import type { Git } from './git.js'
+import { fullId, gitOutput, gitRecords } from './git-output.js'
+import { modeOf, type TreeEntry } from './tree.js'
+
+/** An entry by its whole path. */
+export type ListedEntry = Omit<TreeEntry, 'nameBytes' | 'name'> & { readonly path: string }
+
+export interface TreeListing {
+  readonly entries: readonly ListedEntry[]
+  /** There are more than were asked for. */
+  readonly isCut: boolean
+}
+
+export interface TreeListingWish {
+  /** Some hundred bytes of objects can hold more paths than there is time in the world. */
+  readonly entriesMax: number
+  /** Whether the folders themselves are listed. */
+  readonly hasFolders?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What is below the tree of that id, at any depth, in git's order. */
+export async function listTree(
+  git: Git,
+  path: string,
+  treeId: string,
+  {
+    entriesMax,
+    hasFolders = true,
+    signal,
+  }: TreeListingWish & { readonly signal?: AbortSignal | undefined },
+): Promise<TreeListing> {
+  const entries: ListedEntry[] = []
+  const folders = hasFolders ? ['-t'] : []
+  const args = ['ls-tree', '-r', ...folders, '-z', '--full-tree', fullId(treeId)]
+  for await (const record of gitRecords(git, args, { cwd: path, separator: '\0', signal })) {
+    if (entries.length === entriesMax) return { entries, isCut: true }
+    const [, mode = '', id = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
+    entries.push({ ...modeOf(mode), id, path: name })
+  }
+  return { entries, isCut: false }
+}
+
+/** Whether there are more than so many paths below the tree of that id. */
+export async function hasMorePaths(
+  git: Git,
+  path: string,
+  treeId: string,
+  { entriesMax, signal }: Pick<TreeListingWish, 'entriesMax' | 'signal'>,
+): Promise<boolean> {
+  let entries = 0
+  const args = ['ls-tree', '-r', '-t', '-z', '--name-only', '--full-tree', fullId(treeId)]
+  for await (const chunk of gitOutput(git, args, { cwd: path, signal })) {
+    for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) entries += 1
+    if (entries > entriesMax) return true
+  }
+  return false
+}
+
+/** The sizes of objects by their ids, without reading them; those that are missing are left out. */
+export async function readSizes(
+  git: Git,
+  path: string,
+  ids: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>()
+  if (ids.length === 0) return sizes
+  const input = ids.map((id) => `${fullId(id)}\n`).join('')
+  const args = ['cat-file', '--batch-check=%(objectname) %(objectsize)']
+  for await (const line of gitRecords(git, args, { cwd: path, separator: '\n', input, signal })) {
+    const [, id = '', size = ''] = /^([0-9a-f]+) (\d+)$/.exec(line) ?? []
+    if (id !== '') sizes.set(id, Number(size))
+  }
+  return sizes
+}

@@ -1,0 +1,58 @@
+/** The events that webhooks can be told of: what each is called when it is asked for and sent. */
+
+/** Every kind, in the order in which the API lists them → what `X-Gitea-Event` says of it. */
+const NAME_BY_EVENT = {
+  create: 'create',
+  delete: 'delete',
+  fork: 'fork',
+  push: 'push',
+  issues: 'issues',
+  issue_assign: 'issues',
+  issue_label: 'issues',
+  issue_milestone: 'issues',
+  issue_comment: 'issue_comment',
+  pull_request: 'pull_request',
+  pull_request_assign: 'pull_request',
+  pull_request_label: 'pull_request',
+  pull_request_milestone: 'pull_request',
+  pull_request_comment: 'issue_comment',
+  pull_request_review_approved: 'pull_request_approved',
+  pull_request_review_rejected: 'pull_request_rejected',
+  pull_request_review_comment: 'pull_request_comment',
+  pull_request_sync: 'pull_request',
+  wiki: 'wiki',
+  repository: 'repository',
+  release: 'release',
+  package: 'package',
+  pull_request_review_request: 'pull_request',
+  status: 'status',
+} as const
+
+export type HookEvent = keyof typeof NAME_BY_EVENT
+
+/** Every kind of event, in the order in which the API lists them. */
+export const HOOK_EVENTS = Object.keys(NAME_BY_EVENT) as readonly HookEvent[]
+
+/** What a receiver is told in `X-Gitea-Event`; the kind itself is in `X-Gitea-Event-Type`. */
+export function eventName(event: HookEvent): string {
+  return NAME_BY_EVENT[event]
+}
+
+/**
+ * The kinds that a client asks for by these words. `issues` and `pull_request` stand for families,
+ * `issues_only` and `pull_request_only` for the one kind; words of other versions are passed over.
+ */
+export function parseHookEvents(words: readonly string[]): readonly HookEvent[] {
+  const asked = new Set(words)
+  return HOOK_EVENTS.filter((event) => wordsFor(event).some((word) => asked.has(word)))
+}
+
+function wordsFor(event: HookEvent): readonly string[] {
+  if (event === 'issues') return ['issues', 'issues_only']
+  if (event === 'pull_request') return ['pull_request', 'pull_request_only']
+  if (event.startsWith('issue_')) return [event, 'issues']
+  if (event.startsWith('pull_request_review_') && event !== 'pull_request_review_request') {
+    return [event, 'pull_request_review', 'pull_request']
+  }
+  return event.startsWith('pull_request_') ? [event, 'pull_request'] : [event]
+}

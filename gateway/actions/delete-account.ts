@@ -1,0 +1,59 @@
+/** Removes an account for good, if need be with all that it owns. */
+
+import { repositoryPath } from '../../cgi/paths.js'
+import { removeRepository } from '../../cgi/repository.js'
+import { Failure, isFailure } from '../../conf/failures.js'
+import { listSolelyOwned } from '../../sql/organization-members.js'
+import { listOwnerVersions } from '../../sql/package-lists.js'
+import { removePackage } from '../../sql/publications.js'
+import { deleteRepository } from '../../sql/repositories.js'
+import { searchRepositories } from '../../sql/repository-lists.js'
+import { deleteUser, type User } from '../../sql/users.js'
+import type { Context } from '../context.js'
+
+const ENTRIES_AT_ONCE = 50
+
+/**
+ * Removes the account. Throws `invalid` while it is the last owner of an organization, or owns
+ * anything that is not to go with it.
+ */
+export async function deleteAccount(
+  context: Context,
+  user: User,
+  { isPurge }: { readonly isPurge: boolean },
+): Promise<void> {
+  const { db } = context
+  const organizations = await listSolelyOwned(db, user.id)
+  if (organizations.length > 0) {
+    const names = organizations.join(', ')
+    throw new Failure('invalid', `The user is the last owner of organizations: ${names}.`)
+  }
+  if (isPurge) await deleteBelongings(context, user)
+  try {
+    await deleteUser(db, user.id)
+  } catch (error) {
+    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
+    throw error
+  }
+}
+
+/** What is made meanwhile stays, and the account with it. */
+async function deleteBelongings({ db, settings }: Context, { id }: User): Promise<void> {
+  const page = { page: 1, limit: ENTRIES_AT_ONCE }
+  const viewer = { kind: 'user', id } as const
+  for (;;) {
+    const { entries } = await searchRepositories(db, { viewer, ownerId: id }, page)
+    if (entries.length === 0) break
+    for (const repository of entries) {
+      await deleteRepository(db, repository.id)
+      await removeRepository(repositoryPath(settings.data.dir, repository.storage))
+    }
+  }
+  for (;;) {
+    const { entries } = await listOwnerVersions(db, { ownerId: id }, page)
+    if (entries.length === 0) break
+    for (const { format, packageName } of entries) {
+      await removePackage(db, { ownerId: id, format }, packageName)
+    }
+  }
+}

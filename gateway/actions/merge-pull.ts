@@ -1,0 +1,122 @@
+/** Merging a pull request: the commits are made, the branch moves, and then it is said so. */
+
+import type { Signature } from '../../cgi/commit-object.js'
+import { isAncestor } from '../../cgi/commit-range.js'
+import { type MergeStyle, makeMerge } from '../../cgi/merge.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { Failure, isFailure } from '../../conf/failures.js'
+import { isHeadInUse, markMerged, updatePull } from '../../sql/pulls.js'
+import type { Repository } from '../../sql/repositories.js'
+import type { User } from '../../sql/users.js'
+import type { Context } from '../context.js'
+import { changeReferences } from './references-moved.js'
+import { branchReference, type PullState } from './refresh-pulls.js'
+
+export interface PullMerge {
+  readonly repository: Repository
+  readonly doer: User
+  readonly style: MergeStyle
+  /** Of the merge commit; undefined for the usual one. */
+  readonly message: { readonly title: string; readonly body: string }
+  /** Who opened it, and with that wrote what a squash makes one of. */
+  readonly author: User | undefined
+}
+
+/**
+ * Merges a pull request that is open and may be merged. Throws `conflict` when the branches
+ * conflict, or one of them moves meanwhile.
+ */
+export async function mergePull(
+  context: Context,
+  { issue, pull, headTip, baseTip }: PullState,
+  { repository, doer, style, message, author }: PullMerge,
+): Promise<void> {
+  if (baseTip === undefined) throw new Failure('conflict', 'The base branch does not exist.')
+  const { git, db, settings } = context
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  const committer = signatureOf(context, doer)
+  const head = headTip ?? pull.headCommit
+  const title = message.title.trim() || defaultTitle(style, { issue, pull })
+  const body = message.body.trim()
+  const tip = await makeMerge(git, path, {
+    ...{ style, base: baseTip, head, committer },
+    message: body === '' ? title : `${title}\n\n${body}`,
+    author: author === undefined ? committer : signatureOf(context, author),
+  })
+  // Said before it happens, so that a crash in between is understood by whoever looks next.
+  await updatePull(db, pull.id, { headCommit: head, mergeCommit: tip, mergedById: doer.id })
+  const name = branchReference(pull.baseBranch)
+  if (tip !== baseTip) {
+    await changeReferences(context, {
+      ...{ repository, path, pusher: doer },
+      changes: [{ name, before: baseTip, after: tip }],
+    })
+  }
+  await markMerged(db, pull, { mergeCommit: tip, mergedById: doer.id })
+}
+
+/** The title that Gitea gives. */
+function defaultTitle(
+  style: MergeStyle,
+  { issue, pull }: Pick<PullState, 'issue' | 'pull'>,
+): string {
+  const { title, number } = issue
+  if (style === 'squash') return `${title} (#${number})`
+  return `Merge pull request '${title}' (#${number}) from ${pull.headBranch} into ${pull.baseBranch}`
+}
+
+/** Removes the head branch of a merged pull request, unless it is of use or has moved on. */
+export async function removeHeadBranch(
+  context: Context,
+  { pull, headTip }: PullState,
+  { repository, doer }: Pick<PullMerge, 'repository' | 'doer'>,
+): Promise<void> {
+  const { headBranch, headRepositoryId } = pull
+  if (headTip === undefined || headRepositoryId !== repository.id) return
+  if (headBranch === repository.defaultBranch) return
+  if (await isHeadInUse(context.db, pull)) return
+  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  try {
+    await changeReferences(context, {
+      ...{ repository, path, pusher: doer },
+      changes: [{ name: branchReference(headBranch), before: headTip, after: undefined }],
+    })
+  } catch (error) {
+    if (!isFailure(error, 'conflict')) throw error
+  }
+}
+
+/** Brings what the base has into the head branch, by a merge commit or by a rebase. */
+export async function updateHead(
+  context: Context,
+  { pull, headTip, baseTip }: PullState,
+  {
+    repository,
+    doer,
+    style,
+  }: Pick<PullMerge, 'repository' | 'doer'> & { readonly style: 'merge' | 'rebase' },
+): Promise<void> {
+  if (baseTip === undefined || headTip === undefined) {
+    throw new Failure('conflict', 'One of the branches does not exist.')
+  }
+  const { git, settings } = context
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  if (await isAncestor(git, path, { older: baseTip, younger: headTip })) return
+  const signature = signatureOf(context, doer)
+  const sides =
+    style === 'merge' ? { base: headTip, head: baseTip } : { base: baseTip, head: headTip }
+  const tip = await makeMerge(git, path, {
+    ...{ style, author: signature, committer: signature, ...sides },
+    message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
+  })
+  await changeReferences(context, {
+    ...{ repository, path, pusher: doer },
+    changes: [{ name: branchReference(pull.headBranch), before: headTip, after: tip }],
+  })
+}
+
+function signatureOf({ settings }: Context, { name, fullName, email }: User): Signature {
+  const address =
+    email || `${name.toLowerCase()}@noreply.${new URL(settings.http.baseUrl).hostname}`
+  return { name: fullName || name, email: address, atMs: Date.now(), offsetMinutes: 0 }
+}

@@ -1,0 +1,131 @@
+/** Brings what is remembered of pull requests up to what the repository has now. */
+
+import { findMergeBase, isAncestor } from '../../cgi/commit-range.js'
+import { canMerge } from '../../cgi/merge.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
+import { isFailure } from '../../conf/failures.js'
+import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
+import type { Repository } from '../../sql/repositories.js'
+import type { Context } from '../context.js'
+
+/** A pull request and where its branches are. */
+export interface PullState extends IssueAndPull {
+  /** Tips of the branches; undefined for one that has gone. */
+  readonly headTip: string | undefined
+  readonly baseTip: string | undefined
+}
+
+/**
+ * Looks where the branches of pull requests are. An open one follows its head wherever a push, over
+ * whichever door, has taken it: `refs/pull/N/head` moves now, and whether the two can be merged is
+ * found out anew. What a crash left of a merge is brought to its end.
+ */
+export async function refreshPulls(
+  context: Context,
+  repository: Repository,
+  entries: readonly IssueAndPull[],
+): Promise<readonly PullState[]> {
+  if (entries.length === 0) return []
+  const { git, settings } = context
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  const found = await withObjects(git, path, (objects) =>
+    Promise.all(entries.map((entry) => locate(objects, entry))),
+  )
+  await moveHeads(context, path, found)
+  const states: PullState[] = []
+  for (const { state } of found) states.push(await refresh(context, path, state))
+  return states
+}
+
+/** The name under which the head of a pull request can be fetched. */
+export function pullReference(number: number): string {
+  return `refs/pull/${number}/head`
+}
+
+/** The full name of a branch, whatever it is called. */
+export function branchReference(branch: string): string {
+  return `refs/heads/${branch}`
+}
+
+interface Located {
+  readonly state: PullState
+  /** Where `refs/pull/N/head` is. */
+  readonly kept: string | undefined
+}
+
+async function locate(objects: ObjectReader, entry: IssueAndPull): Promise<Located> {
+  const { issue, pull } = entry
+  const [headTip, baseTip, kept] = await Promise.all(
+    [
+      branchReference(pull.headBranch),
+      branchReference(pull.baseBranch),
+      pullReference(issue.number),
+    ].map((name) => tipOf(objects, name)),
+  )
+  return { state: { ...entry, headTip, baseTip }, kept }
+}
+
+async function tipOf(objects: ObjectReader, name: string): Promise<string | undefined> {
+  const found = await objects.read(`${name}^{commit}`)
+  return found?.type === 'commit' ? found.id : undefined
+}
+
+/** Those of the open ones; should somebody else do the same just now, it is done. */
+async function moveHeads(
+  { git, journal }: Context,
+  path: string,
+  found: readonly Located[],
+): Promise<void> {
+  const changes = found.flatMap(({ state, kept }): readonly ReferenceChange[] => {
+    const { issue, headTip } = state
+    if (issue.state !== 'open' || headTip === undefined || headTip === kept) return []
+    return [{ name: pullReference(issue.number), before: kept, after: headTip }]
+  })
+  if (changes.length === 0) return
+  try {
+    await moveReferences(git, path, changes, { journal })
+  } catch (error) {
+    if (!isFailure(error, 'conflict')) throw error
+  }
+}
+
+async function refresh(context: Context, path: string, state: PullState): Promise<PullState> {
+  const { issue, pull, baseTip } = state
+  if (issue.state !== 'open' || pull.mergedAtMs !== undefined || baseTip === undefined) return state
+  const merged = await finishMerge(context, path, state)
+  if (merged !== undefined) return merged
+  const head = state.headTip ?? pull.headCommit
+  if (pull.checked.base === baseTip && pull.checked.head === head) return state
+  const { git, db } = context
+  const patch = {
+    headCommit: head,
+    mergeBase: (await findMergeBase(git, path, [baseTip, head])) ?? baseTip,
+    checked: {
+      ...{ base: baseTip, head },
+      isMergeable: await canMerge(git, path, { base: baseTip, head }),
+    },
+  }
+  await updatePull(db, pull.id, patch)
+  return { ...state, pull: { ...pull, ...patch } }
+}
+
+/** A merge that moved the branch and was cut off before the database heard of it. */
+async function finishMerge(
+  { git, db }: Context,
+  path: string,
+  state: PullState,
+): Promise<PullState | undefined> {
+  const { issue, pull, baseTip } = state
+  const { mergeCommit, mergedById } = pull
+  if (mergeCommit === undefined || baseTip === undefined) return undefined
+  if (!(await isAncestor(git, path, { older: mergeCommit, younger: baseTip }))) return undefined
+  await markMerged(db, pull, { mergeCommit, mergedById })
+  const mergedAtMs = Date.now()
+  return {
+    ...state,
+    issue: { ...issue, state: 'closed', closedAtMs: mergedAtMs },
+    pull: { ...pull, mergedAtMs },
+  }
+}

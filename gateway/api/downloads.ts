@@ -1,0 +1,47 @@
+/** Where the files of releases are downloaded: by their UUID, or by tag and name. */
+
+import { decodePercent, type Reply } from '../../conf/http.js'
+import { serveAttachment } from '../../registry/attachments.js'
+import { findAttachmentByName } from '../../sql/attachments.js'
+import type { AnyRoute, Route } from '../route.js'
+import { API_DOOR } from './door.js'
+import { noSuchThing } from './v1/issue-access.js'
+import { refuseWithoutReleases, releaseOfTag } from './v1/release-object.js'
+
+const byUuid: Route<'attachment'> = {
+  door: API_DOOR,
+  method: 'GET',
+  path: '/attachments/{uuid}',
+  access: { kind: 'attachment' },
+  scopes: ['read:repository'],
+  async handle({ registry }, { request, grant }) {
+    refuseWithoutReleases(grant.repository)
+    return await serveAttachment(registry, grant.attachment, request)
+  },
+}
+
+/** A tag may have slashes: whatever stands before the last one is the tag. */
+const byName: Route<'repository'> = {
+  door: API_DOOR,
+  method: 'GET',
+  path: '/{owner}/{repo}/releases/download/{file...}',
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  async handle(context, { request, grant, params }): Promise<Reply> {
+    const { repository } = grant
+    const sent = (params['file'] ?? '').split('/')
+    if (grant.hasMoved) {
+      const { baseUrl } = context.settings.http
+      const path = [repository.owner.name, repository.name, 'releases/download', ...sent].join('/')
+      return { status: 307, headers: [['Location', `${baseUrl}/${path}`]] }
+    }
+    const decoded = sent.map(decodePercent)
+    const release = await releaseOfTag(context, grant, decoded.slice(0, -1).join('/'))
+    const name = decoded.at(-1) ?? ''
+    const attachment = await findAttachmentByName(context.db, release.id, name)
+    if (attachment === undefined) throw noSuchThing()
+    return await serveAttachment(context.registry, attachment, request)
+  },
+}
+
+export const DOWNLOAD_ROUTES: readonly AnyRoute[] = [byUuid, byName]

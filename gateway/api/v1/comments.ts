@@ -1,0 +1,225 @@
+/** Comments over the API: list, write, read, change, remove. */
+
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import {
+  type Comment,
+  createComment,
+  deleteComment,
+  findComment,
+  listComments,
+  listRepositoryComments,
+  updateComment,
+} from '../../../sql/comments.js'
+import { findIssue, type Issue } from '../../../sql/issues.js'
+import { issueChanged } from '../../actions/issue-changed.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { COMMENT, commentObject, commentObjects } from './comment-object.js'
+import {
+  ISSUE_PARAMS,
+  isServed,
+  issueOf,
+  noSuchThing,
+  numberOf,
+  REPOSITORY_PARAMS,
+  refuseLocked,
+  refuseOthers,
+  servedKind,
+} from './issue-access.js'
+import { readBounds } from './times.js'
+import { writerOf } from './writer.js'
+
+export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }
+
+const TIME_QUERY = {
+  since: Type.Optional(
+    Type.String({ description: 'only comments updated since the given time (RFC 3339)' }),
+  ),
+  before: Type.Optional(
+    Type.String({ description: 'only comments updated before the given time (RFC 3339)' }),
+  ),
+}
+
+const CREATE_ISSUE_COMMENT_OPTION = Type.Object(
+  { body: Type.String({ minLength: 1 }) },
+  { $id: 'CreateIssueCommentOption' },
+)
+
+const EDIT_ISSUE_COMMENT_OPTION = Type.Object(
+  { body: Type.String({ minLength: 1 }) },
+  { $id: 'EditIssueCommentOption' },
+)
+
+const list = defineOperation({
+  id: 'issueGetComments',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/{index}/comments',
+  summary: 'List all comments on an issue',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: ISSUE_PARAMS,
+  query: Type.Object(TIME_QUERY),
+  success: { status: 200, schema: Type.Array(COMMENT) },
+  failures: [404, 422],
+  async handle(context, { grant, params, query }) {
+    const issue = await issueOf(context, grant, params)
+    const comments = await listComments(context.db, issue.id, readBounds(query))
+    return jsonReply(200, await commentObjects(context, grant, comments), [
+      ['X-Total-Count', String(comments.length)],
+      ['Access-Control-Expose-Headers', 'X-Total-Count'],
+    ])
+  },
+})
+
+const listAll = defineOperation({
+  id: 'issueGetRepoComments',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/comments',
+  summary: 'List all comments in a repository',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: REPOSITORY_PARAMS,
+  query: Type.Object({ ...TIME_QUERY, ...PAGE_QUERY }),
+  success: { status: 200, schema: Type.Array(COMMENT) },
+  failures: [404, 422],
+  async handle(context, { grant, query }) {
+    const { repository } = grant
+    const page = pageOf(query)
+    const { entries, total } = await listRepositoryComments(context.db, repository.id, {
+      ...readBounds(query),
+      isPull: servedKind(repository, undefined),
+      page,
+    })
+    const path = `/repos/${repository.owner.name}/${repository.name}/issues/comments`
+    const given = { since: query.since, before: query.before }
+    const objects = await commentObjects(context, grant, entries)
+    return pageReply(context, objects, { path, query: given, page, total })
+  },
+})
+
+const create = defineOperation({
+  id: 'issueCreateComment',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/issues/{index}/comments',
+  summary: 'Add a comment to an issue',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: ISSUE_PARAMS,
+  query: NO_QUERY,
+  body: CREATE_ISSUE_COMMENT_OPTION,
+  success: { status: 201, schema: COMMENT },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    const issue = await issueOf(context, grant, params)
+    const actor = writerOf(grant)
+    refuseLocked(grant, issue)
+    const content = contentOf(body)
+    const comment = await createComment(context.db, {
+      ...{ issueId: issue.id, authorId: actor.id, content },
+    })
+    const { repository } = grant
+    await issueChanged(context, { repository, issue, actor, action: 'created', comment })
+    return jsonReply(201, await commentObject(context, grant, comment))
+  },
+})
+
+/** What is said. Throws `invalid` where it is nothing. */
+function contentOf({ body }: { readonly body: string }): string {
+  if (body.trim() === '') throw new Failure('invalid', '[Body]: Required')
+  return body
+}
+
+const get = defineOperation({
+  id: 'issueGetComment',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Get a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  success: { status: 200, schema: COMMENT },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    const { comment } = await commentOf(context, grant, params)
+    return jsonReply(200, await commentObject(context, grant, comment))
+  },
+})
+
+/** The comment `{id}`, and what it stands under. Throws `not_found`, also where that is off. */
+export async function commentOf(
+  context: Context,
+  { repository }: Grants['repository'],
+  params: Readonly<Record<string, string>>,
+): Promise<{ readonly comment: Comment; readonly issue: Issue }> {
+  const comment = await findComment(context.db, repository.id, numberOf(params, 'id'))
+  if (comment === undefined || !isServed(repository, comment)) throw noSuchThing()
+  const issue = await findIssue(context.db, repository.id, comment.issueNumber)
+  if (issue === undefined) throw noSuchThing()
+  return { comment, issue }
+}
+
+const edit = defineOperation({
+  id: 'issueEditComment',
+  method: 'PATCH',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Edit a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  body: EDIT_ISSUE_COMMENT_OPTION,
+  success: { status: 200, schema: COMMENT },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    const { comment, issue } = await commentOf(context, grant, params)
+    const actor = writerOf(grant)
+    refuseOthers(grant, comment)
+    if (!(await updateComment(context.db, comment, contentOf(body)))) throw noSuchThing()
+    const { repository } = grant
+    await issueChanged(context, { repository, issue, actor, action: 'edited', comment })
+    const changed = await findComment(context.db, repository.id, comment.id)
+    return jsonReply(200, await commentObject(context, grant, changed ?? comment))
+  },
+})
+
+const remove = defineOperation({
+  id: 'issueDeleteComment',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Delete a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 423],
+  async handle(context, { grant, params }) {
+    const { comment, issue } = await commentOf(context, grant, params)
+    const actor = writerOf(grant)
+    refuseOthers(grant, comment)
+    if (!(await deleteComment(context.db, comment.id))) throw noSuchThing()
+    const { repository } = grant
+    await issueChanged(context, { repository, issue, actor, action: 'deleted', comment })
+    return { status: 204 }
+  },
+})
+
+export const COMMENT_OPERATIONS: readonly AnyOperation[] = [
+  list,
+  listAll,
+  create,
+  get,
+  edit,
+  remove,
+]

@@ -1,0 +1,111 @@
+/** The ContentsResponse of this API: a file, a folder, a link or a submodule at a path. */
+
+import { type Static, Type } from 'typebox'
+import type { Revision } from '../../../cgi/revision.js'
+import type { EntryKind, TreeEntry } from '../../../cgi/tree.js'
+import type { Repository } from '../../../sql/repositories.js'
+import type { Context } from '../../context.js'
+import { nullable } from '../schema.js'
+import { addressesOf } from './commit-json.js'
+
+const FILE_LINKS_RESPONSE = Type.Object(
+  {
+    self: nullable(Type.String()),
+    git: nullable(Type.String()),
+    html: nullable(Type.String()),
+  },
+  { $id: 'FileLinksResponse' },
+)
+
+export const CONTENTS_RESPONSE = Type.Object(
+  {
+    name: Type.String(),
+    path: Type.String(),
+    sha: Type.String(),
+    last_commit_sha: nullable(Type.String()),
+    type: Type.Enum(['file', 'dir', 'symlink', 'submodule']),
+    size: Type.Integer(),
+    encoding: nullable(Type.String()),
+    content: nullable(Type.String()),
+    target: nullable(Type.String()),
+    url: nullable(Type.String()),
+    html_url: nullable(Type.String()),
+    git_url: nullable(Type.String()),
+    download_url: nullable(Type.String()),
+    submodule_git_url: nullable(Type.String()),
+    _links: nullable(FILE_LINKS_RESPONSE),
+  },
+  { $id: 'ContentsResponse' },
+)
+
+export type ContentsObject = Static<typeof CONTENTS_RESPONSE>
+
+/** What stands at a path of a revision. */
+export interface Contents {
+  readonly revision: Pick<Revision, 'kind' | 'shortName' | 'commitId'>
+  /** From the top of the repository, without a slash at either end. */
+  readonly path: string
+  readonly entry: Pick<TreeEntry, 'id' | 'kind'>
+  readonly sizeBytes: number
+  /** The commit that last changed it, where it is known. */
+  readonly lastCommitId: string | undefined
+  /** Of a file that is to be told whole, and of a link. */
+  readonly content?: Buffer | undefined
+  /** Where the submodule comes from, as `.gitmodules` says. */
+  readonly submoduleUrl?: string | undefined
+}
+
+/** A file, a folder, a link or a submodule as the API shows it. */
+export function contentsObject(
+  context: Context,
+  repository: Repository,
+  contents: Contents,
+): ContentsObject {
+  const { entry, path, content, sizeBytes } = contents
+  const { kind, id } = entry
+  const { api, html } = addressesOf(context, repository)
+  const escaped = escapePath(path)
+  const { shortName } = contents.revision
+  const place = `${placeOf(contents.revision)}/${escaped}`
+  const url = `${api}/contents/${escaped}?ref=${encodeURIComponent(shortName)}`
+  const gitUrl =
+    kind === 'submodule' ? null : `${api}/git/${kind === 'directory' ? 'trees' : 'blobs'}/${id}`
+  const htmlUrl = `${html}/src/${place}`
+  const isWhole = kind === 'file' && content !== undefined
+  return {
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    sha: id,
+    last_commit_sha: contents.lastCommitId ?? null,
+    type: TYPES[kind],
+    size: kind === 'directory' || kind === 'submodule' ? 0 : sizeBytes,
+    encoding: isWhole ? 'base64' : null,
+    content: isWhole ? content.toString('base64') : null,
+    target: kind === 'symlink' ? (content?.toString() ?? null) : null,
+    url,
+    html_url: htmlUrl,
+    git_url: gitUrl,
+    download_url: kind === 'file' || kind === 'symlink' ? `${html}/raw/${place}` : null,
+    submodule_git_url: kind === 'submodule' ? (contents.submoduleUrl ?? null) : null,
+    _links: { self: url, git: gitUrl, html: htmlUrl },
+  }
+}
+
+const TYPES = {
+  file: 'file',
+  directory: 'dir',
+  symlink: 'symlink',
+  submodule: 'submodule',
+} as const satisfies Readonly<Record<EntryKind, ContentsObject['type']>>
+
+/** `branch/main`: how addresses for people say which revision is meant. */
+function placeOf({ kind, shortName, commitId }: Contents['revision']): string {
+  return kind === 'branch' || kind === 'tag'
+    ? `${kind}/${escapePath(shortName)}`
+    : `commit/${commitId}`
+}
+
+/** A path or a name of a branch as it stands in an address, with its slashes. */
+export function escapePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}

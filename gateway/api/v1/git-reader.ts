@@ -1,0 +1,110 @@
+/** How operations read a repository's Git data: what they are lent for the length of a request. */
+
+import { type Commit, parseCommit } from '../../../cgi/commit-object.js'
+import type { Git } from '../../../cgi/git.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects.js'
+import { repositoryPath } from '../../../cgi/paths.js'
+import { findRevision, type Revision } from '../../../cgi/revision.js'
+import { readSizes } from '../../../cgi/tree-listing.js'
+import { Failure } from '../../../conf/failures.js'
+import type { Request } from '../../../conf/http.js'
+import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
+import { clientOf } from '../../auth/client.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+
+export type RepositoryGrant = Grants['repository']
+
+/** A repository that is open for one request. */
+export interface GitReader {
+  readonly git: Git
+  /** Its folder. */
+  readonly path: string
+  readonly objects: ObjectReader
+}
+
+/** Lets `use` read the repository that the gate let the caller into. */
+export function readGit<T>(
+  context: Context,
+  grant: RepositoryGrant,
+  use: (reader: GitReader) => Promise<T>,
+): Promise<T> {
+  const { git } = context
+  const path = pathOf(context, grant)
+  return withObjects(git, path, (objects) => use({ git, path, objects }))
+}
+
+/** The folder of the repository that the gate let the caller into. */
+export function pathOf({ settings }: Context, { repository }: RepositoryGrant): string {
+  return repositoryPath(settings.data.dir, repository.storage)
+}
+
+/** What is not there, or is no name of anything. */
+export function noSuchThing(message = "The target couldn't be found."): Failure {
+  return new Failure('not_found', message)
+}
+
+/** The revision of that name; of the default branch for none. Throws `not_found`. */
+export async function revisionOf(
+  { objects }: GitReader,
+  { repository }: RepositoryGrant,
+  text: string | undefined,
+): Promise<Revision> {
+  const found = await findRevision(objects, text || `refs/heads/${repository.defaultBranch}`)
+  if (found === undefined) throw noSuchThing()
+  return found
+}
+
+/** The commit of a full id. Throws `not_found`. */
+export async function readCommit({ objects }: GitReader, id: string): Promise<Commit> {
+  const object = await objects.read(id)
+  if (object?.type !== 'commit' || object.content === undefined) throw noSuchThing()
+  return parseCommit(object.id, object.content)
+}
+
+/** The commits of full ids, in their order. */
+export function readCommits(reader: GitReader, ids: readonly string[]): Promise<Commit[]> {
+  return Promise.all(ids.map((id) => readCommit(reader, id)))
+}
+
+/**
+ * The blob of a full id, with its content where it is not larger than is held. Of a larger one the
+ * bytes are not even read.
+ */
+export async function readBlob(
+  { git, path, objects }: GitReader,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly sizeBytes: number; readonly content: Buffer | undefined } | undefined> {
+  const sizeBytes = (await readSizes(git, path, [id], signal)).get(id)
+  if (sizeBytes === undefined) return undefined
+  if (sizeBytes > BLOB_BYTES_MAX) return { sizeBytes, content: undefined }
+  const blob = await objects.read(id)
+  return blob?.type === 'blob' ? { sizeBytes, content: blob.content } : undefined
+}
+
+/** Whose request takes a place among the git processes that may run. */
+export interface Caller {
+  readonly request: Request
+  readonly grant: RepositoryGrant
+}
+
+/** A place in the queue of git processes, to be left by the returned function. */
+export function enterQueue(context: Context, { request, grant }: Caller): Promise<() => void> {
+  const client = clientOf(grant.who, request)
+  return context.queue.enter(request.signal, { repository: pathOf(context, grant), client })
+}
+
+/** Does work that may take git long in a place of the queue. */
+export async function inQueue<T>(
+  context: Context,
+  caller: Caller,
+  work: () => Promise<T>,
+): Promise<T> {
+  const leave = await enterQueue(context, caller)
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}

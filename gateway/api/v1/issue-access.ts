@@ -1,0 +1,94 @@
+/** Which issue a request is about, and what its author and those who write may do with it. */
+
+import { Failure } from '../../../conf/failures.js'
+import { parseTitle } from '../../../conf/names.js'
+import { atLeast } from '../../../sql/access.js'
+import { findIssue, type Issue } from '../../../sql/issues.js'
+import type { Repository } from '../../../sql/repositories.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+
+type Grant = Grants['repository']
+
+export const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+export const ISSUE_PARAMS = { ...REPOSITORY_PARAMS, index: 'index of the issue' }
+
+/** What is said of what is missing, switched off, or another repository's. */
+export function noSuchThing(): Failure {
+  return new Failure('not_found', "The target couldn't be found.")
+}
+
+/** The issue or the pull request `{index}`. Throws `not_found`, also where it is switched off. */
+export async function issueOf(
+  context: Context,
+  { repository }: Grant,
+  params: Readonly<Record<string, string>>,
+): Promise<Issue> {
+  const number = numberOf(params, 'index')
+  const issue = await findIssue(context.db, repository.id, number)
+  if (issue === undefined || !isServed(repository, issue)) throw noSuchThing()
+  return issue
+}
+
+/** Whether the repository has issues, or pull requests, at all. */
+export function isServed(
+  { preferences }: Repository,
+  { isPull }: { readonly isPull: boolean },
+): boolean {
+  return preferences[isPull ? 'has_pull_requests' : 'has_issues'] !== false
+}
+
+/** What is listed where issues or pull requests are switched off. Throws `not_found`. */
+export function servedKind(
+  repository: Repository,
+  wanted: string | undefined,
+): boolean | undefined {
+  const kinds = [false, true].filter((isPull) => isServed(repository, { isPull }))
+  const asked = kinds.filter((isPull) => {
+    if (wanted === 'issues') return !isPull
+    return wanted === 'pulls' ? isPull : true
+  })
+  if (asked.length === 0) throw noSuchThing()
+  return asked.length === 1 ? asked[0] : undefined
+}
+
+/** A number in a path; what cannot be one is the number of nothing. */
+export function numberOf(params: Readonly<Record<string, string>>, name: string): number {
+  const text = params[name] ?? ''
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0
+}
+
+/** Whether the caller may write to the repository. */
+export function mayWrite({ mode }: Grant): boolean {
+  return atLeast(mode, 'write')
+}
+
+/** Throws `forbidden` unless the caller wrote it or may write to the repository. */
+export function refuseOthers(
+  grant: Grant,
+  { authorId }: { readonly authorId?: number | undefined },
+) {
+  if (mayWrite(grant) || (authorId !== undefined && authorId === grant.user?.id)) return
+  throw new Failure(
+    'forbidden',
+    'user should be its author or have a permission to write to a repo',
+  )
+}
+
+/** Throws `forbidden` where only those who write may have a say any more. */
+export function refuseLocked(grant: Grant, { isLocked }: Issue): void {
+  if (!isLocked || mayWrite(grant)) return
+  throw new Failure('forbidden', 'The conversation is locked: only those who write may comment.')
+}
+
+const TITLE_CHARACTERS_MAX = 255
+
+/** The title of an issue, a label or a milestone. Throws `invalid`. */
+export function titleOf(text: string): string {
+  const title = parseTitle(text.trim())
+  if ([...title].length > TITLE_CHARACTERS_MAX) {
+    throw new Failure('invalid', `[Title]: it has at most ${TITLE_CHARACTERS_MAX} characters`)
+  }
+  return title
+}

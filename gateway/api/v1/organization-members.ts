@@ -1,0 +1,204 @@
+/** Members of organizations over the API: who they are, and who shows it. */
+
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import { isPublicMember, listMembers, showMember } from '../../../sql/organization-members.js'
+import { organizationRole } from '../../../sql/organizations.js'
+import { removeMember } from '../../../sql/teams.js'
+import type { User } from '../../../sql/users.js'
+import type { Grants } from '../../auth/gate.js'
+import { viewerOf } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { API_PREFIX } from '../validate.js'
+import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+
+const ORG_PARAM = { org: 'name of the organization' }
+const MEMBER_PARAMS = { ...ORG_PARAM, username: 'username of the user' }
+
+const VISIBLE = { kind: 'organization', role: 'visible' } as const
+const MEMBER = { kind: 'organization', role: 'member' } as const
+
+const list = defineOperation({
+  id: 'orgListMembers',
+  method: 'GET',
+  path: '/orgs/{org}/members',
+  summary: "List an organization's members",
+  tags: ['organization'],
+  access: VISIBLE,
+  scopes: ['read:organization'],
+  params: ORG_PARAM,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(USER_OBJECT) },
+  failures: [404],
+  handle: (context, { grant, query }) =>
+    memberPage(context, query, { grant, word: 'members', isPublic: isOutside(grant) }),
+})
+
+const listPublic = defineOperation({
+  id: 'orgListPublicMembers',
+  method: 'GET',
+  path: '/orgs/{org}/public_members',
+  summary: "List an organization's public members",
+  tags: ['organization'],
+  access: VISIBLE,
+  scopes: ['read:organization'],
+  params: ORG_PARAM,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(USER_OBJECT) },
+  failures: [404],
+  handle: (context, { grant, query }) =>
+    memberPage(context, query, { grant, word: 'public_members', isPublic: true }),
+})
+
+/** Those outside see who shows that they are members; a token for public things is outside. */
+function isOutside({ role, who }: Grants['organization']): boolean {
+  return role === 'none' || viewerOf(who).kind === 'anyone'
+}
+
+interface MemberPage {
+  readonly grant: Grants['organization']
+  readonly word: string
+  readonly isPublic: boolean
+}
+
+async function memberPage(
+  context: Context,
+  query: { readonly page?: number; readonly limit?: number },
+  { grant, word, isPublic }: MemberPage,
+): Promise<Reply> {
+  const { organization, user, who } = grant
+  const page = pageOf(query)
+  const search = { organizationId: organization.id, isPublic }
+  const seen = isOutside(grant) ? { ...search, viewer: viewerOf(who) } : search
+  const { entries, total } = await listMembers(context.db, seen, page)
+  const objects = entries.map((entry) => userObject(context, entry, user))
+  return pageReply(context, objects, { path: `/orgs/${organization.name}/${word}`, page, total })
+}
+
+const check = defineOperation({
+  id: 'orgIsMember',
+  method: 'GET',
+  path: '/orgs/{org}/members/{username}',
+  summary: 'Check if a user is a member of an organization',
+  tags: ['organization'],
+  access: { ...VISIBLE, isSignedIn: true },
+  scopes: ['read:organization'],
+  params: MEMBER_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [303, 404],
+  async handle({ db, settings }, { grant, params }) {
+    const { organization, user } = grant
+    const name = params['username'] ?? ''
+    if (isOutside(grant) && name.toLowerCase() !== user?.name.toLowerCase()) {
+      const place = `/orgs/${organization.name}/public_members/${encodeURIComponent(name)}`
+      const location = `${settings.http.baseUrl}${API_PREFIX}${place}`
+      return { status: 303, headers: [['Location', location]] }
+    }
+    const member = await findVisibleUser(db, name, user)
+    if ((await organizationRole(db, organization.id, member.id)) === 'none') throw missing()
+    return { status: 204 }
+  },
+})
+
+const remove = defineOperation({
+  id: 'orgDeleteMember',
+  method: 'DELETE',
+  path: '/orgs/{org}/members/{username}',
+  summary: 'Remove a member from an organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'owner' },
+  scopes: ['write:organization'],
+  params: MEMBER_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422],
+  async handle({ db }, { grant, params }) {
+    const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
+    const place = { organizationId: grant.organization.id }
+    if (!(await removeMember(db, member.id, place))) throw missing()
+    return { status: 204 }
+  },
+})
+
+const checkPublic = defineOperation({
+  id: 'orgIsPublicMember',
+  method: 'GET',
+  path: '/orgs/{org}/public_members/{username}',
+  summary: 'Check if a user is a public member of an organization',
+  tags: ['organization'],
+  access: VISIBLE,
+  scopes: ['read:organization'],
+  params: MEMBER_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [404],
+  async handle({ db }, { grant, params }) {
+    const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
+    if (await isPublicMember(db, grant.organization.id, member.id)) return { status: 204 }
+    throw missing()
+  },
+})
+
+const publicize = defineOperation({
+  id: 'orgPublicizeMember',
+  method: 'PUT',
+  path: '/orgs/{org}/public_members/{username}',
+  summary: "Publicize a user's membership",
+  tags: ['organization'],
+  access: MEMBER,
+  scopes: ['write:organization'],
+  params: MEMBER_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404],
+  async handle({ db }, { grant, params }) {
+    const { id: userId } = await oneself(db, grant, params)
+    await showMember(db, { organizationId: grant.organization.id, userId, isPublic: true })
+    return { status: 204 }
+  },
+})
+
+const conceal = defineOperation({
+  id: 'orgConcealMember',
+  method: 'DELETE',
+  path: '/orgs/{org}/public_members/{username}',
+  summary: "Conceal a user's membership",
+  tags: ['organization'],
+  access: MEMBER,
+  scopes: ['write:organization'],
+  params: MEMBER_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404],
+  async handle({ db }, { grant, params }) {
+    const { id: userId } = await oneself(db, grant, params)
+    await showMember(db, { organizationId: grant.organization.id, userId, isPublic: false })
+    return { status: 204 }
+  },
+})
+
+/** Nobody shows or hides another member. */
+async function oneself(
+  db: Context['db'],
+  { user, organization }: Grants['organization'],
+  params: Readonly<Record<string, string>>,
+): Promise<User> {
+  const member = await findVisibleUser(db, params['username'] ?? '', user)
+  if (member.id !== user?.id) {
+    throw new Failure('forbidden', 'Cannot publicize or conceal another member')
+  }
+  if ((await organizationRole(db, organization.id, member.id)) === 'none') throw missing()
+  return member
+}
+
+function missing(): Failure {
+  return new Failure('not_found', "The target couldn't be found.")
+}
+
+export const ORGANIZATION_MEMBER_OPERATIONS: readonly AnyOperation[] = [
+  ...[list, listPublic, check, remove, checkPublic, publicize, conceal],
+]

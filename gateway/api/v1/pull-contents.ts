@@ -1,0 +1,191 @@
+/** What a pull request brings: its commits, its files, and all of it as a diff or as patches. */
+
+import { Type } from 'typebox'
+import { parseCommit } from '../../../cgi/commit-object.js'
+import { countApart, listCommits } from '../../../cgi/commit-range.js'
+import { type ChangedFile, listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
+import { withObjects } from '../../../cgi/objects.js'
+import type { Reply } from '../../../conf/http.js'
+import type { Page } from '../../../sql/page.js'
+import type { Context } from '../../context.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { FILE } from '../schema.js'
+import { CHANGED_FILE, changedFileObject } from './changed-file-object.js'
+import { commitObjects } from './commit-json.js'
+import { COMMIT, type CommitObject } from './commit-schema.js'
+import { inQueue, pathOf } from './git-reader.js'
+import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
+
+const download = defineOperation({
+  id: 'repoDownloadPullDiffOrPatch',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/pulls/{index}.{diffType:diff|patch}',
+  summary: 'Get a pull request diff or patch',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: { ...PULL_PARAMS, diffType: 'whether the output is diff or patch' },
+  query: Type.Object({
+    binary: Type.Optional(Type.Boolean({ description: 'whether to include binary file changes' })),
+  }),
+  success: { status: 200, schema: FILE },
+  failures: [404],
+  async handle(context, { request, grant, params, query }) {
+    const state = await pullOf(context, grant, params)
+    const body = readDiff(context.git, pathOf(context, grant), {
+      ...rangeOf(state),
+      format: params['diffType'] === 'patch' ? 'patch' : 'diff',
+      hasBinary: query.binary ?? false,
+      signal: request.signal,
+    })
+    return { status: 200, headers: TEXT_HEADERS, body }
+  },
+})
+
+const TEXT_HEADERS: NonNullable<Reply['headers']> = [
+  ['Content-Type', 'text/plain; charset=utf-8'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cache-Control', 'max-age=0, private, must-revalidate, no-transform'],
+]
+
+const commits = defineOperation({
+  id: 'repoGetPullRequestCommits',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/pulls/{index}/commits',
+  summary: 'Get commits for a pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: PULL_PARAMS,
+  query: Type.Object({
+    ...PAGE_QUERY,
+    verification: Type.Optional(
+      Type.Boolean({ description: 'include verification for every commit (default true)' }),
+    ),
+    files: Type.Optional(
+      Type.Boolean({ description: 'include a list of affected files (default true)' }),
+    ),
+  }),
+  success: { status: 200, schema: Type.Array(COMMIT) },
+  failures: [404],
+  async handle(context, { request, grant, params, query }) {
+    const { issue, ...state } = await pullOf(context, grant, params)
+    const page = pageOf(query)
+    const path = pathOf(context, grant)
+    const range = rangeOf(state)
+    const part = { offset: (page.page - 1) * page.limit, limit: page.limit }
+    const { git } = context
+    const { ahead: total } = await countApart(git, path, range)
+    const ids = await listCommits(git, path, { ...range, ...part })
+    const list = await withObjects(git, path, (objects) =>
+      Promise.all(
+        ids.map(async (id) => parseCommit(id, (await objects.read(id))?.content ?? Buffer.of())),
+      ),
+    )
+    const files =
+      query.files === false
+        ? new Map<string, CommitObject['files']>()
+        : await inQueue(context, { request, grant }, () => filesOf(context, path, list))
+    const objects = await commitObjects(context, grant, list, ({ id }) => ({
+      files: files.get(id),
+      isUnverified: query.verification === false,
+    }))
+    const { repository } = grant
+    const place = `/repos/${repository.owner.name}/${repository.name}/pulls/${issue.number}/commits`
+    return withPageHeaders(pageReply(context, objects, { path: place, page, total }), page, total)
+  },
+})
+
+/** What each commit changed against its first parent; nothing of one that has none. */
+async function filesOf(
+  { git }: Context,
+  path: string,
+  list: ReadonlyArray<{ readonly id: string; readonly parents: readonly string[] }>,
+): Promise<ReadonlyMap<string, CommitObject['files']>> {
+  const files = new Map<string, CommitObject['files']>()
+  for (const { id, parents } of list) {
+    const [parent] = parents
+    const changed =
+      parent === undefined ? [] : await listChangedFiles(git, path, { from: parent, to: id })
+    files.set(
+      id,
+      changed.map((file) => ({ filename: file.path, status: AFFECTED[file.status] })),
+    )
+  }
+  return files
+}
+
+/** In the words of a commit, whose files are modified where those of a pull request are changed. */
+const AFFECTED: Readonly<Record<ChangedFile['status'], string>> = {
+  ...{ added: 'added', copied: 'added', deleted: 'removed' },
+  ...{ changed: 'modified', renamed: 'modified' },
+}
+
+const files = defineOperation({
+  id: 'repoGetPullRequestFiles',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/pulls/{index}/files',
+  summary: 'Get changed files for a pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: PULL_PARAMS,
+  query: Type.Object({
+    'skip-to': Type.Optional(Type.String({ description: 'skip to given file' })),
+    whitespace: Type.Optional(
+      Type.String({ description: 'ignore-all, ignore-change, ignore-eol or show-all' }),
+    ),
+    ...PAGE_QUERY,
+  }),
+  success: { status: 200, schema: Type.Array(CHANGED_FILE) },
+  failures: [404],
+  async handle(context, { grant, params, query }) {
+    const { issue, ...state } = await pullOf(context, grant, params)
+    const page = pageOf(query)
+    const range = rangeOf(state)
+    const whitespace = WHITESPACES.find((word) => word === query.whitespace) ?? 'show-all'
+    const all = await listChangedFiles(context.git, pathOf(context, grant), {
+      ...{ ...range, whitespace },
+    })
+    const first = Math.max(
+      0,
+      all.findIndex((file) => file.path === query['skip-to']),
+    )
+    const listed = all.slice(first)
+    const start = (page.page - 1) * page.limit
+    const objects = listed
+      .slice(start, start + page.limit)
+      .map((file) => changedFileObject(context, grant.repository, { file, commitId: range.to }))
+    const { repository } = grant
+    const path = `/repos/${repository.owner.name}/${repository.name}/pulls/${issue.number}/files`
+    const { whitespace: wanted, 'skip-to': skipTo } = query
+    const asked = { whitespace: wanted, 'skip-to': skipTo }
+    const total = listed.length
+    return withPageHeaders(
+      pageReply(context, objects, { path, query: asked, page, total }),
+      page,
+      total,
+    )
+  },
+})
+
+const WHITESPACES: readonly Whitespace[] = ['show-all', 'ignore-all', 'ignore-change', 'ignore-eol']
+
+/** The older headers of a page, which some clients read on these two lists. */
+function withPageHeaders(reply: Reply, page: Page, total: number): Reply {
+  const count = Math.ceil(total / page.limit)
+  return {
+    ...reply,
+    headers: [
+      ...(reply.headers ?? []),
+      ['X-Page', String(page.page)],
+      ['X-PerPage', String(page.limit)],
+      ['X-Total', String(total)],
+      ['X-PageCount', String(count)],
+      ['X-HasMore', String(page.page < count)],
+    ],
+  }
+}
+
+export const PULL_CONTENT_OPERATIONS: readonly AnyOperation[] = [download, commits, files]

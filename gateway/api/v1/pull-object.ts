@@ -1,0 +1,168 @@
+/** The PullRequest of this API. */
+
+import { type Static, Type } from 'typebox'
+import { countReviewComments, requestsOfPulls } from '../../../sql/reviews.js'
+import { findOwnersById } from '../../../sql/users.js'
+import type { PullState } from '../../actions/refresh-pulls.js'
+import { pullReference } from '../../actions/refresh-pulls.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { nullable, omissible, TIME } from '../schema.js'
+import { issueObjects } from './issue-object.js'
+import { LABEL } from './label-object.js'
+import { MILESTONE } from './milestone-object.js'
+import { isDraft } from './pull-request-meta.js'
+import { REPOSITORY_OBJECT, type RepositoryObject, repositoryObject } from './repository-object.js'
+import { apiTime } from './times.js'
+import { personObject, USER_OBJECT } from './user-object.js'
+
+const BRANCH_INFO = Type.Object(
+  {
+    label: Type.String(),
+    ref: Type.String(),
+    sha: Type.String(),
+    repo_id: Type.Integer(),
+    repo: nullable(REPOSITORY_OBJECT),
+  },
+  { $id: 'PRBranchInfo' },
+)
+
+export const PULL_REQUEST = Type.Object(
+  {
+    id: Type.Integer(),
+    url: Type.String(),
+    number: Type.Integer(),
+    user: USER_OBJECT,
+    title: Type.String(),
+    body: Type.String(),
+    labels: Type.Array(LABEL),
+    milestone: nullable(MILESTONE),
+    assignee: nullable(USER_OBJECT),
+    assignees: nullable(Type.Array(USER_OBJECT)),
+    requested_reviewers: nullable(Type.Array(USER_OBJECT)),
+    requested_reviewers_teams: nullable(Type.Array(Type.Object({}))),
+    state: Type.Enum(['open', 'closed']),
+    draft: Type.Boolean(),
+    is_locked: Type.Boolean(),
+    comments: Type.Integer(),
+    review_comments: omissible(Type.Integer()),
+    additions: omissible(Type.Integer()),
+    deletions: omissible(Type.Integer()),
+    changed_files: omissible(Type.Integer()),
+    html_url: Type.String(),
+    diff_url: Type.String(),
+    patch_url: Type.String(),
+    mergeable: Type.Boolean(),
+    merged: Type.Boolean(),
+    merged_at: nullable(TIME),
+    merge_commit_sha: nullable(Type.String()),
+    merged_by: nullable(USER_OBJECT),
+    allow_maintainer_edit: Type.Boolean(),
+    base: BRANCH_INFO,
+    head: BRANCH_INFO,
+    merge_base: Type.String(),
+    due_date: nullable(TIME),
+    created_at: nullable(TIME),
+    updated_at: nullable(TIME),
+    closed_at: nullable(TIME),
+    pin_order: Type.Integer(),
+  },
+  { $id: 'PullRequest' },
+)
+
+type PullObject = Static<typeof PULL_REQUEST>
+type BranchInfo = Static<typeof BRANCH_INFO>
+type Grant = Grants['repository']
+
+/** Pull requests of one repository as the caller sees them. */
+export async function pullObjects(
+  context: Context,
+  grant: Grant,
+  states: readonly PullState[],
+): Promise<readonly PullObject[]> {
+  if (states.length === 0) return []
+  const { db } = context
+  const ids = states.map(({ pull }) => pull.id)
+  const [issues, requests, comments, repository] = [
+    await issueObjects(
+      context,
+      grant,
+      states.map(({ issue }) => issue),
+    ),
+    await requestsOfPulls(db, ids),
+    await countReviewComments(db, ids),
+    await repositoryObject(context, grant.repository, grant.mode),
+  ]
+  const people = await findOwnersById(db, [
+    ...states.flatMap(({ pull }) => (pull.mergedById === undefined ? [] : [pull.mergedById])),
+    ...[...requests.values()].flat().flatMap(({ reviewerId }) => reviewerId ?? []),
+  ])
+  const personOf = (id: number | undefined) =>
+    personObject(context, id === undefined ? undefined : people.get(id), grant.user)
+  return states.map((state, at): PullObject => {
+    const issue = issues[at]
+    if (issue === undefined) throw new Error('each issue has an object')
+    const { pull } = state
+    const reviewers = (requests.get(pull.id) ?? []).map(({ reviewerId }) => personOf(reviewerId))
+    const { assets: _, original_author: _1, original_author_id: _2, ...shared } = issue
+    const { pull_request: _3, repository: _4, ref: _5, ...fields } = shared
+    return {
+      ...fields,
+      ...plainFields(state, issue.html_url),
+      ...branchesOf(state, repository),
+      merged_by: pull.mergedAtMs === undefined ? null : personOf(pull.mergedById),
+      requested_reviewers: reviewers.length === 0 ? null : reviewers,
+      requested_reviewers_teams: null,
+      review_comments: comments.get(pull.id) ?? 0,
+    }
+  })
+}
+
+function plainFields({ issue, pull, baseTip }: PullState, url: string) {
+  const isMerged = pull.mergedAtMs !== undefined
+  const isOpen = issue.state === 'open'
+  const draft = isDraft(issue.title)
+  return {
+    ...{ id: pull.id, url, html_url: url, draft },
+    diff_url: `${url}.diff`,
+    patch_url: `${url}.patch`,
+    mergeable: isOpen && !draft && baseTip !== undefined && pull.checked.isMergeable,
+    merged: isMerged,
+    merged_at: pull.mergedAtMs === undefined ? null : apiTime(pull.mergedAtMs),
+    merge_commit_sha: isMerged ? (pull.mergeCommit ?? null) : null,
+    allow_maintainer_edit: pull.allowsMaintainerEdit,
+    merge_base: pull.mergeBase,
+  }
+}
+
+function branchesOf(
+  { issue, pull, headTip, baseTip }: PullState,
+  repository: RepositoryObject,
+): { readonly base: BranchInfo; readonly head: BranchInfo } {
+  const isHeadHere = pull.headRepositoryId === pull.repositoryId
+  return {
+    base: {
+      ...{ label: pull.baseBranch, ref: pull.baseBranch, sha: baseTip ?? pull.mergeBase },
+      ...{ repo_id: pull.repositoryId, repo: repository },
+    },
+    head: {
+      label: pull.headBranch,
+      ref: headTip === undefined ? pullReference(issue.number) : pull.headBranch,
+      sha: pull.headCommit,
+      repo_id: pull.headRepositoryId ?? -1,
+      repo: isHeadHere ? repository : null,
+    },
+  }
+}
+
+/** One pull request with what is counted of it, as the caller sees it. */
+export async function pullObject(
+  context: Context,
+  grant: Grant,
+  state: PullState,
+  counts: Partial<Pick<PullObject, 'additions' | 'deletions' | 'changed_files'>> = {},
+): Promise<PullObject> {
+  const [object] = await pullObjects(context, grant, [state])
+  if (object === undefined) throw new Error('one pull request has one object')
+  return { ...object, ...counts }
+}

@@ -1,0 +1,73 @@
+/** What a review says of a line: where that is, and the piece of the diff that shows it. */
+
+import { type Static, Type } from 'typebox'
+import type { CommitRange } from '../../../cgi/commit-range.js'
+import { readFileDiff } from '../../../cgi/diff.js'
+import type { Git } from '../../../cgi/git.js'
+import { Failure } from '../../../conf/failures.js'
+import type { NewReviewComment } from '../../../sql/reviews.js'
+
+export const REVIEW_COMMENT_OPTION = Type.Object(
+  {
+    path: Type.Optional(Type.String({ maxLength: 4_096 })),
+    body: Type.Optional(Type.String()),
+    new_position: Type.Optional(Type.Integer({ minimum: 0 })),
+    old_position: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { $id: 'CreatePullReviewComment' },
+)
+
+export interface WantedComments {
+  readonly range: CommitRange
+  readonly wanted: readonly Static<typeof REVIEW_COMMENT_OPTION>[]
+}
+
+/** The comments with the lines that they are about. Throws `invalid` for one about no file. */
+export async function newComments(
+  git: Git,
+  path: string,
+  { range, wanted }: WantedComments,
+): Promise<readonly NewReviewComment[]> {
+  const comments: NewReviewComment[] = []
+  const diffs = new Map<string, string>()
+  for (const { path: file = '', body = '', new_position = 0, old_position = 0 } of wanted) {
+    if (file === '' || file.includes('\0')) throw new Failure('invalid', '[Path]: Required')
+    const line = new_position > 0 ? new_position : -old_position
+    const diff = diffs.get(file) ?? (await readFileDiff(git, path, { ...range, file })) ?? ''
+    diffs.set(file, diff)
+    comments.push({
+      ...{ path: file, line, content: body, commitId: range.to },
+      diffHunk: hunkOf(diff, line),
+    })
+  }
+  return comments
+}
+
+/** Lines of the diff that are shown above the one that is spoken of. */
+const LINES_ABOVE_MAX = 4
+
+/** A line of a diff with its hunk's head and some lines above; empty where it is not there. */
+export function hunkOf(diff: string, line: number): string {
+  let head = ''
+  let [oldLine, newLine] = [0, 0]
+  let shown: string[] = []
+  for (const text of diff.split('\n')) {
+    const match = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(text)
+    if (match !== null) {
+      head = text
+      shown = []
+      oldLine = Number(match[1]) - 1
+      newLine = Number(match[2]) - 1
+      continue
+    }
+    if (head === '' || text === '' || text.startsWith('\\')) continue
+    const [isOld, isNew] = [!text.startsWith('+'), !text.startsWith('-')]
+    if (isOld) oldLine += 1
+    if (isNew) newLine += 1
+    shown = [...shown.slice(-LINES_ABOVE_MAX + 1), text]
+    if (line > 0 ? isNew && newLine === line : isOld && line < 0 && oldLine === -line) {
+      return [head, ...shown].join('\n')
+    }
+  }
+  return ''
+}

@@ -1,0 +1,26 @@
+/** A repository that somebody is about to change. */
+
+import { repositoryPath } from '../../../cgi/paths.js'
+import { Failure } from '../../../conf/failures.js'
+import type { Repository } from '../../../sql/repositories.js'
+import type { User } from '../../../sql/users.js'
+import type { Grants } from '../../auth/gate.js'
+import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
+import type { Context } from '../../context.js'
+
+export interface Writable {
+  readonly repository: Repository
+  /** Its folder. */
+  readonly path: string
+  readonly user: User
+}
+
+/** What the gate let through, ready to be changed. Throws `archived` where nothing changes. */
+export function writableOf(
+  { settings }: Context,
+  { repository, user }: Grants['repository'],
+): Writable {
+  if (user === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+  if (repository.isArchived) throw new Failure('archived', 'repo is archived')
+  return { repository, user, path: repositoryPath(settings.data.dir, repository.storage) }
+}

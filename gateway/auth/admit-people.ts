@@ -1,0 +1,183 @@
+/** What the gate asks of organizations, teams and those who run the site. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Database } from '../../sql/database.js'
+import {
+  findOrganization,
+  findOrganizationById,
+  mayCreateRepositories,
+  type Organization,
+  type OrganizationRole,
+  organizationRole,
+} from '../../sql/organizations.js'
+import { findTeam, isTeamMember, type Team } from '../../sql/teams.js'
+import { findOwner, findOwnersById, findUser, type Owner, type User } from '../../sql/users.js'
+import type { Identity } from './identify.js'
+import { notFound, readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
+
+/** What a route needs of an organization, from least to most. */
+export type OrganizationNeed = 'visible' | 'member' | 'owner'
+
+export interface OrganizationGrant {
+  readonly who: Identity
+  /** Absent for an anonymous caller. */
+  readonly user: User | undefined
+  readonly organization: Organization
+  /** What the caller is to it; a site admin is an owner everywhere. */
+  readonly role: OrganizationRole
+}
+
+interface OrganizationQuestion {
+  readonly name: string
+  readonly role: OrganizationNeed
+  readonly isSignedIn?: true
+}
+
+/** Lets through who is what the route needs to the organization of that name, or throws. */
+export async function admitToOrganization(
+  db: Database,
+  who: Identity,
+  { name, role: needed, isSignedIn }: OrganizationQuestion,
+): Promise<OrganizationGrant> {
+  if (needed !== 'visible' || isSignedIn) refuseAnonymous(who)
+  const organization = await findOrganization(db, name)
+  if (organization === undefined) throw notFound()
+  const role = await visibleRole(db, who, organization)
+  // Who is in it, and what they run there, is no more public than what is private.
+  if (needed !== 'visible') refusePublicOnly(who)
+  if (needed === 'member' && role === 'none') {
+    throw new Failure('forbidden', 'Must be an organization member')
+  }
+  if (needed === 'owner' && role !== 'owner') {
+    throw new Failure('forbidden', 'Must be an organization owner')
+  }
+  const user = who.kind === 'user' ? who.user : undefined
+  return { who, user, organization, role }
+}
+
+/** Throws `not_found` where the caller may not know that there is such an organization. */
+async function visibleRole(
+  db: Database,
+  who: Identity,
+  organization: Organization,
+): Promise<OrganizationRole> {
+  const { id, visibility } = organization
+  if (who.kind !== 'user') {
+    if (visibility !== 'public') throw notFound()
+    return 'none'
+  }
+  const role = who.user.isAdmin ? 'owner' : await organizationRole(db, id, who.user.id)
+  if (visibility === 'private' && role === 'none') throw notFound()
+  refusePublicOnly(who, organization)
+  return role
+}
+
+/** The account of that name. Throws `not_found`, also where the caller may not know of it. */
+export async function visibleOwner(db: Database, who: Identity, name: string): Promise<Owner> {
+  const organization = await findOrganization(db, name)
+  if (organization !== undefined) {
+    await visibleRole(db, who, organization)
+    return organization
+  }
+  const user = await findUser(db, name)
+  const viewer = who.kind === 'user' ? who.user : undefined
+  if (user === undefined || !isVisibleUser(user, viewer)) throw notFound()
+  refusePublicOnly(who, user)
+  return user
+}
+
+function isVisibleUser(user: User, viewer: User | undefined): boolean {
+  if (user.visibility === 'public') return true
+  if (viewer === undefined) return false
+  return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id
+}
+
+export interface TeamGrant {
+  readonly who: Identity
+  readonly user: User
+  readonly organization: Organization
+  readonly team: Team
+  /** What the caller is to the organization. */
+  readonly role: OrganizationRole
+}
+
+interface TeamQuestion {
+  readonly id: string
+  readonly role: 'member' | 'owner'
+}
+
+/** Lets through who is in the team of that id or owns its organization, or throws. */
+export async function admitToTeam(
+  db: Database,
+  who: Identity,
+  { id: text, role: needed }: TeamQuestion,
+): Promise<TeamGrant> {
+  const { user } = signedIn(who)
+  const id = readId(text)
+  const team = id === undefined ? undefined : await findTeam(db, id)
+  const organization = team && (await findOrganizationById(db, team.organizationId))
+  if (team === undefined || organization === undefined) throw notFound()
+  const role = await visibleRole(db, who, organization)
+  // Who is no member learns nothing of the teams, not even their ids.
+  if (role === 'none') throw notFound()
+  refusePublicOnly(who)
+  if (role !== 'owner' && needed === 'owner') {
+    throw new Failure('forbidden', 'Must be an organization owner')
+  }
+  if (role !== 'owner' && !(await isTeamMember(db, team.id, user.id))) {
+    throw new Failure('forbidden', 'Must be a team member')
+  }
+  return { who, user, organization, team, role }
+}
+
+/** Lets through who runs the site, or throws. */
+export function admitAdmin(who: Identity): { readonly who: Identity; readonly user: User } {
+  const { user } = signedIn(who)
+  if (!user.isAdmin) throw new Failure('forbidden', 'user should be the site admin')
+  refusePublicOnly(who)
+  return { who, user }
+}
+
+/**
+ * The account of that name, where the caller may make repositories: their own, an organization one
+ * of whose teams may, and for site admins any. Throws `not_found` and `forbidden`.
+ */
+export async function placeForRepositories(
+  db: Database,
+  who: Identity,
+  name: string,
+): Promise<Owner> {
+  const { user } = signedIn(who)
+  refusePublicOnly(who)
+  const owner = await findOwner(db, name)
+  if (owner === undefined) throw notFound()
+  if (owner.id === user.id || user.isAdmin) return owner
+  if (await mayCreateRepositories(db, owner.id, user.id)) return owner
+  const isMember = (await organizationRole(db, owner.id, user.id)) !== 'none'
+  if (owner.visibility === 'private' && !isMember) throw notFound()
+  throw new Failure('forbidden', 'Given user is not allowed to create repository in organization.')
+}
+
+/**
+ * The owner for whom a user may make a repository, as the body of a request names one: by name or,
+ * as it once was, by number. Throws `invalid` where there seems to be none, and `forbidden`.
+ */
+export async function admitNewOwner(
+  db: Database,
+  user: User,
+  { name, id }: { readonly name: string; readonly id: number },
+): Promise<Owner> {
+  if (name === '' && id === 0) return user
+  const owner = name === '' ? (await findOwnersById(db, [id])).get(id) : await findOwner(db, name)
+  if (owner !== undefined && (user.isAdmin || owner.id === user.id)) return owner
+  const isMember =
+    owner?.kind === 'organization' && (await organizationRole(db, owner.id, user.id)) !== 'none'
+  if (owner === undefined || (owner.visibility === 'private' && !isMember)) {
+    throw new Failure('invalid', `user does not exist [uid: ${id}, name: ${name}]`)
+  }
+  if (owner.kind !== 'organization') {
+    throw new Failure('forbidden', 'Given user is not an organization.')
+  }
+  if (await mayCreateRepositories(db, owner.id, user.id)) return owner
+  throw new Failure('forbidden', 'Given user is not owner of organization.')
+}

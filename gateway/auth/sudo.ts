@@ -1,0 +1,28 @@
+/** A site admin who acts as somebody else, for the length of one request. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
+import type { Database } from '../../sql/database.js'
+import { findUser } from '../../sql/users.js'
+import type { Identity } from './identify.js'
+
+/** Whom the header or the query names; undefined where nobody is. */
+export function sudoNameOf(request: Request): string | undefined {
+  const header = request.headers.get('sudo')
+  if (header !== undefined && header !== '') return header
+  if (!request.query.includes('sudo=')) return undefined
+  return new URLSearchParams(request.query).get('sudo') || undefined
+}
+
+/**
+ * The caller as the user of that name; a token reaches as far as before. Throws `forbidden` for
+ * who is no site admin, and `not_found` when there is no such user.
+ */
+export async function actAs(db: Database, who: Identity, name: string): Promise<Identity> {
+  if (who.kind !== 'user' || !who.user.isAdmin) {
+    throw new Failure('forbidden', 'Only administrators allowed to sudo.')
+  }
+  const user = await findUser(db, name)
+  if (user === undefined) throw new Failure('not_found', `user does not exist [name: ${name}]`)
+  return { ...who, user }
+}

@@ -1,0 +1,97 @@
+/** The job that delivers: what waits for one webhook, oldest first; its subject is the id. */
+
+import { isFailure } from '../../conf/failures.js'
+import { openInstanceSecret } from '../../conf/instance-secret.js'
+import {
+  type Attempt,
+  askForDelivery,
+  DELIVERY_JOB,
+  type Delivery,
+  nextDeliveryTime,
+  nextDueDelivery,
+  recordAttempt,
+} from '../../sql/webhook-deliveries.js'
+import { findWebhookById, type Webhook } from '../../sql/webhooks.js'
+import { callOutbound } from '../outbound/client.js'
+import { deliveryRequest } from '../outbound/delivery-request.js'
+import type { JobContext, JobKind } from './job.js'
+
+/** One webhook keeps a place no longer than this; the others have their turn between. */
+const TURN_MS = 10_000
+
+/** Of the answer this much is read, and kept. */
+const ANSWER_BYTES_MAX = 16_384
+
+/**
+ * An attempt is written down when it is over. Who is killed before that leaves it to be sent again,
+ * under the same number: a receiver hears of everything at least once.
+ */
+export const DELIVER_WEBHOOK: JobKind = {
+  kind: DELIVERY_JOB,
+  async run(context, subject, signal) {
+    const { db } = context
+    const webhookId = Number(subject)
+    const endsAtMs = Date.now() + TURN_MS
+    while (!signal.aborted && Date.now() < endsAtMs) {
+      const webhook = await findWebhookById(db, webhookId)
+      const delivery = webhook && (await nextDueDelivery(db, webhookId))
+      if (webhook === undefined || delivery === undefined) break
+      await deliver(context, { webhook, delivery, signal })
+    }
+    const nextAtMs = await nextDeliveryTime(db, webhookId)
+    if (nextAtMs === undefined) return
+    await askForDelivery(db, webhookId, Math.max(0, nextAtMs - Date.now()))
+  },
+}
+
+interface Task {
+  readonly webhook: Webhook
+  readonly delivery: Delivery
+  readonly signal: AbortSignal
+}
+
+async function deliver(context: JobContext, task: Task): Promise<void> {
+  const { db, log, settings } = context
+  const { webhook, delivery, signal } = task
+  const attempt = await attemptDelivery(context, task)
+  // Whoever stops does not count what it broke off.
+  if (signal.aborted && attempt.status === undefined) return
+  const isDelivered = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300
+  const pauseMs = isDelivered ? undefined : settings.webhooks.retryAfterMs[delivery.attempts]
+  const nextAtMs = pauseMs === undefined ? undefined : attempt.atMs + pauseMs
+  await recordAttempt(db, delivery, attempt, { isDelivered, nextAtMs })
+  const { status, error } = attempt
+  const about = { webhook: webhook.id, delivery: delivery.uuid, event: delivery.event, status }
+  if (isDelivered) log.debug(about, 'a webhook was told')
+  else
+    log.info(
+      { ...about, reason: error, isGivenUp: pauseMs === undefined },
+      'a webhook was not told',
+    )
+}
+
+async function attemptDelivery(
+  { settings }: JobContext,
+  { webhook, delivery, signal }: Task,
+): Promise<Attempt> {
+  const { dir } = settings.data
+  const { body, headers, shownHeaders } = deliveryRequest(
+    webhook,
+    delivery,
+    await openInstanceSecret(dir),
+  )
+  const base = { atMs: Date.now(), requestHeaders: shownHeaders }
+  try {
+    const answer = await callOutbound({
+      ...{ url: new URL(webhook.url), method: 'POST', headers, body, signal },
+      ...{ timeoutMs: settings.webhooks.timeoutMs, answerBytesMax: ANSWER_BYTES_MAX },
+      allowPrivate: settings.outbound.allow,
+    })
+    const { status, headers: responseHeaders } = answer
+    return { ...base, status, responseHeaders, responseBody: answer.body.toString(), error: '' }
+  } catch (error) {
+    if (!isFailure(error, 'invalid') && !isFailure(error, 'bad_gateway')) throw error
+    const nothing = { status: undefined, responseHeaders: {}, responseBody: '' }
+    return { ...base, ...nothing, error: error.message }
+  }
+}

@@ -1,0 +1,15 @@
+/** The job of every hour: keys whose overlap is over sign no longer, and their indexes know it. */
+
+import { retireDueKeys } from '../../sql/signing-keys.js'
+import type { JobKind } from './job.js'
+
+const HOUR_MS = 3_600_000
+
+export const RETIRE_SIGNING_KEYS: JobKind = {
+  kind: 'retire-signing-keys',
+  everyMs: HOUR_MS,
+  async run({ db, log }) {
+    const retired = await retireDueKeys(db)
+    if (retired > 0) log.info({ retired }, 'signing keys were retired')
+  },
+}

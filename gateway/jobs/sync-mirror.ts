@@ -1,0 +1,68 @@
+/** The job that brings a mirror to what its source has; its subject is the repository's id. */
+
+import { type RemoteSource, updateFromRemote } from '../../cgi/clone.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { recover } from '../../cgi/recovery.js'
+import { RemoteError } from '../../cgi/remote.js'
+import { repositorySizeKib } from '../../cgi/repository.js'
+import { Failure } from '../../conf/failures.js'
+import { enqueueJob } from '../../sql/jobs.js'
+import { findRepositoryById, type Repository, updateRepository } from '../../sql/repositories.js'
+import { findMirror, type MirrorSource, noteMirrorTry } from '../../sql/repository-sources.js'
+import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
+import { unsealCredentials } from '../outbound/mirror-credentials.js'
+import type { JobContext, JobKind } from './job.js'
+import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+
+export const SYNC_MIRROR: JobKind = {
+  kind: 'sync-mirror',
+  async run(context, subject, signal) {
+    const { db, log } = context
+    const repository = await findRepositoryById(db, Number(subject))
+    const mirror = await findMirror(db, Number(subject))
+    if (repository === undefined || mirror === undefined || repository.isArchived) return
+    const { id } = repository
+    const { intervalMs } = mirror
+    try {
+      await update(context, { repository, mirror, signal })
+      await noteMirrorTry(db, id, { intervalMs, hasSucceeded: true })
+      log.info({ repository: id }, 'a mirror was updated')
+    } catch (error) {
+      // Who stops waits for it, so that an orderly end leaves nothing.
+      if (signal.aborted) await recover(context.settings.data.dir)
+      else context.mender.pushWasCut()
+      if (!isOfTheSource(error)) throw error
+      // The next interval is soon enough for another try, and its owner can ask for one.
+      await noteMirrorTry(db, id, { intervalMs, hasSucceeded: false })
+      log.warn({ repository: id, reason: (error as Error).message }, 'a mirror was not updated')
+    }
+  },
+}
+
+interface Update {
+  readonly repository: Repository
+  readonly mirror: MirrorSource
+  readonly signal: AbortSignal
+}
+
+async function update(context: JobContext, { repository, mirror, signal }: Update): Promise<void> {
+  const { db, settings, git, journal } = context
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  const place = { dataDir: settings.data.dir, storage: repository.storage }
+  const authorization = await unsealCredentials(place, mirror.credentialsSealed)
+  const remote = await resolveRemote(context, { url: new URL(mirror.url), authorization })
+  const source: RemoteSource = { ...boundsOf(settings), remote, signal, journal }
+  const { defaultBranch = repository.defaultBranch } = await updateFromRemote(git, path, source)
+  const sizeKib = await repositorySizeKib(path)
+  await updateRepository(db, repository.id, {
+    ...{ sizeKib, defaultBranch, isEmpty: false, pushedAtMs: Date.now() },
+  })
+  const { kind } = MAINTAIN_REPOSITORY
+  const { delayMs } = settings.maintenance
+  await enqueueJob(db, { kind, subject: String(repository.id), delayMs })
+}
+
+/** Whether the other side is the cause, or the way to it. */
+function isOfTheSource(error: unknown): boolean {
+  return error instanceof RemoteError || (error instanceof Failure && error.status !== 503)
+}

@@ -1,0 +1,129 @@
+/** Which addresses this house may call: those of the open internet, and what the settings allow. */
+
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { parseAddressSet } from '../../conf/addresses.js'
+import { Failure } from '../../conf/failures.js'
+import type { HostSet } from '../../conf/host-set.js'
+
+export interface OutboundOptions {
+  /** Hosts that may be called although they are not public: `outbound.allow` of the settings. */
+  readonly allowPrivate: HostSet
+  /** How a name becomes addresses; by default, as this system does it. */
+  readonly resolve?: Resolve
+}
+
+/** All addresses of a name; throws when it has none. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+/**
+ * The addresses of a host, in the order of the system; the caller connects to one of these and asks
+ * for the name no second time. Throws `invalid` when the host has no address or when any of them is
+ * not public and not allowed, and `bad_gateway` when nobody could say.
+ */
+export async function resolveOutbound(
+  hostname: string,
+  { allowPrivate, resolve = resolveBySystem }: OutboundOptions,
+): Promise<readonly string[]> {
+  const name = hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+  const addresses = isIP(name) === 0 ? await resolveName(name, resolve) : [name]
+  const mayBeCalled = (address: string) =>
+    isIP(address) !== 0 &&
+    (allowPrivate.hasName(name) ||
+      allowPrivate.hasAddress(address) ||
+      (isPublicAddress(address) && !isOwnAddress(address)))
+  if (addresses.length === 0 || !addresses.every(mayBeCalled)) throw refusalOf(name)
+  return addresses
+}
+
+/** The same words for what is not there and what is not public: names inside are told to nobody. */
+function refusalOf(name: string): Failure {
+  return new Failure('invalid', `The host '${name}' has no address that may be called.`)
+}
+
+/** Errors of getaddrinfo that another time may not have. */
+const PASSING_ERRORS: ReadonlySet<unknown> = new Set(['EAI_AGAIN', 'EAI_MEMORY', 'EAI_SYSTEM'])
+
+async function resolveName(name: string, resolve: Resolve): Promise<readonly string[]> {
+  if (name === '' || name.length > 253 || /[^a-z0-9._-]/.test(name)) throw refusalOf(name)
+  try {
+    return await resolve(name)
+  } catch (cause) {
+    if (!PASSING_ERRORS.has((cause as NodeJS.ErrnoException).code)) throw refusalOf(name)
+    throw new Failure('bad_gateway', `The host '${name}' cannot be looked up now.`, { cause })
+  }
+}
+
+/** A look-up holds one of the few threads that also read files, and may hold it for long. */
+const LOOKUPS_MAX = 2
+let lookups = 0
+const waiting: (() => void)[] = []
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  if (lookups >= LOOKUPS_MAX) await new Promise<void>((turn) => waiting.push(turn))
+  else lookups += 1
+  try {
+    const found = await lookup(hostname, { all: true, verbatim: true })
+    return found.map(({ address }) => address)
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) lookups -= 1
+    else next()
+  }
+}
+
+/** What IANA's registry of special IPv4 addresses keeps from the internet, and multicast. */
+const SPECIAL_IPV4 = parseAddressSet([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
+  ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16'],
+  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+])
+
+/** All of IPv6 that the internet routes lies in here. */
+const GLOBAL_IPV6 = parseAddressSet(['2000::/3'])
+
+/** Teredo, ORCHID and benchmarks; examples; 6to4, which holds IPv4 addresses; examples. */
+const SPECIAL_IPV6 = parseAddressSet(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
+
+/** By these a network without IPv4 reaches an IPv4 address: its last 32 bits. */
+const NAT64 = parseAddressSet(['64:ff9b::/96'])
+
+/** Whether the address is one that the whole internet may reach. */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !SPECIAL_IPV4.has(address)
+    case 6:
+      if (address.includes('%')) return false
+      if (NAT64.has(address)) return !SPECIAL_IPV4.has(lastBitsOf(address))
+      return GLOBAL_IPV6.has(address) && !SPECIAL_IPV6.has(address)
+    default:
+      return false
+  }
+}
+
+/** The IPv4 address in the last 32 bits of an IPv6 address. */
+function lastBitsOf(address: string): string {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const groups = canonical.split(':').map((group) => Number.parseInt(group || '0', 16))
+  const [high = 0, low = 0] = groups.slice(-2)
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+}
+
+/** Whether it is an address of this machine: what listens here is not for those who name a URL. */
+function isOwnAddress(address: string): boolean {
+  const canonical = canonicalOf(address)
+  return Object.values(networkInterfaces())
+    .flat()
+    .some((own) => own !== undefined && canonicalOf(own.address) === canonical)
+}
+
+function canonicalOf(address: string): string {
+  return isIP(address) === 6 && !address.includes('%')
+    ? new URL(`http://[${address}]`).hostname.slice(1, -1)
+    : address
+}

@@ -1,0 +1,61 @@
+/** The request that tells a webhook of an event: body, headers, signatures. */
+
+import { createHmac } from 'node:crypto'
+import { eventName } from '../../conf/hook-events.js'
+import type { InstanceSecret } from '../../conf/instance-secret.js'
+import type { Delivery } from '../../sql/webhook-deliveries.js'
+import type { Webhook } from '../../sql/webhooks.js'
+
+/** What the secret of a webhook is sealed with, besides the secret of the instance. */
+export const SECRET_WORDS = 'webhook secret'
+/** What the header `Authorization` of a webhook is sealed with. */
+export const AUTHORIZATION_WORDS = 'webhook authorization'
+
+export interface DeliveryRequest {
+  readonly body: Buffer
+  readonly headers: Readonly<Record<string, string>>
+  /** The headers that may be shown later. */
+  readonly shownHeaders: Readonly<Record<string, string>>
+}
+
+/** What is signed is the payload, also where it is sent as a field of a form. */
+export function deliveryRequest(
+  webhook: Pick<Webhook, 'contentType' | 'target' | 'secretSealed' | 'authorizationSealed'>,
+  { payload, uuid, event }: Pick<Delivery, 'payload' | 'uuid' | 'event'>,
+  secret: InstanceSecret,
+): DeliveryRequest {
+  const { contentType, target, secretSealed, authorizationSealed } = webhook
+  const key = secretSealed === undefined ? undefined : secret.unseal(secretSealed, SECRET_WORDS)
+  const sign = (algorithm: 'sha1' | 'sha256') =>
+    key === undefined ? '' : createHmac(algorithm, key).update(payload).digest('hex')
+  const sha256 = sign('sha256')
+  const shownHeaders = {
+    'Content-Type': CONTENT_TYPES[contentType],
+    'User-Agent': 'Gatehouse',
+    ...three('Delivery', uuid),
+    ...three('Event', eventName(event)),
+    ...three('Event-Type', event),
+    'X-Gitea-Signature': sha256,
+    'X-Gogs-Signature': sha256,
+    'X-Hub-Signature': `sha1=${sign('sha1')}`,
+    'X-Hub-Signature-256': `sha256=${sha256}`,
+    'X-Gitea-Hook-Installation-Target-Type': target,
+    'X-GitHub-Hook-Installation-Target-Type': target,
+  }
+  const authorization =
+    authorizationSealed === undefined
+      ? {}
+      : { Authorization: secret.unseal(authorizationSealed, AUTHORIZATION_WORDS) }
+  const text = contentType === 'json' ? payload : new URLSearchParams({ payload }).toString()
+  return { body: Buffer.from(text), headers: { ...shownHeaders, ...authorization }, shownHeaders }
+}
+
+const CONTENT_TYPES = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+} as const
+
+/** Receivers look for the names of three products, in these capitals. */
+function three(name: string, value: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(['Gitea', 'Gogs', 'GitHub'].map((of) => [`X-${of}-${name}`, value]))
+}

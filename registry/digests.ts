@@ -1,0 +1,41 @@
+/** The digests of bytes that are still coming. */
+
+import { createHash, type Hash } from 'node:crypto'
+import type { Digests } from '../conf/package.js'
+
+export interface RunningDigests {
+  update(chunk: Uint8Array): void
+  /** Those of the bytes so far, to go on from there in another way. */
+  copy(): RunningDigests
+  /** To be called once, when all have come. */
+  finish(): Digests
+}
+
+/** Those of no bytes yet. */
+export function startDigests(): RunningDigests {
+  return running({
+    md5: createHash('md5'),
+    sha1: createHash('sha1'),
+    sha256: createHash('sha256'),
+    sha512: createHash('sha512'),
+  })
+}
+
+type Hashes = Readonly<Record<keyof Digests, Hash>>
+
+function running(hashes: Hashes): RunningDigests {
+  const { md5, sha1, sha256, sha512 } = hashes
+  return {
+    update(chunk) {
+      for (const hash of [md5, sha1, sha256, sha512]) hash.update(chunk)
+    },
+    copy: () =>
+      running({ md5: md5.copy(), sha1: sha1.copy(), sha256: sha256.copy(), sha512: sha512.copy() }),
+    finish: () => ({
+      md5: md5.digest('hex'),
+      sha1: sha1.digest('hex'),
+      sha256: sha256.digest('hex'),
+      sha512: sha512.digest('hex'),
+    }),
+  }
+}

@@ -1,0 +1,170 @@
+/** The files of a generation while they are written, each from pieces that are there already. */
+
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type RunningDigests, startDigests } from '../digests.js'
+import type {
+  FileContent,
+  IndexOutput,
+  PlacedText,
+  Span,
+  TextForm,
+  WrittenFile,
+} from '../format.js'
+import { discard, orNoRoom } from '../received-file.js'
+import type { BlobStorage } from '../storage/storage.js'
+import type { Place, Places } from './layout.js'
+import { beginningsOf, type Prefixes } from './prefixes.js'
+import type { Scratch } from './scratch.js'
+
+export interface IndexFiles extends IndexOutput {
+  /** What was written, by its path in the index. */
+  readonly written: ReadonlyMap<string, WrittenIndexFile>
+  readonly places: Places
+  /** Closes and removes them, but for those that were moved elsewhere. */
+  discard(): Promise<void>
+}
+
+export interface WrittenIndexFile extends WrittenFile {
+  /** Where it is on the disk. */
+  readonly file: string
+}
+
+export interface IndexFilesOptions {
+  readonly storage: BlobStorage
+  readonly scratch: Scratch
+  readonly prefixes: Prefixes
+}
+
+/** No file yet. */
+export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
+  const { storage } = options
+  const written = new Map<string, WrittenIndexFile>()
+  const handles = new Map<string, FileHandle>()
+  const places = new Map<string, Partial<Record<TextForm, Place>>>()
+  return {
+    ...{ written, places },
+    read: (content) => bytesOf(joined(content), options),
+    async write(path, content) {
+      if (written.has(path)) throw new Error(`an index has two files ${path}`)
+      const file = join(storage.incomingFolder, randomBytes(16).toString('hex'))
+      const handle = await open(file, 'wx+', 0o600)
+      handles.set(file, handle)
+      const filled = await fill(handle, content, options).catch((error: unknown) => {
+        throw orNoRoom(error)
+      })
+      const result = { path, bytes: filled.bytes, digests: filled.digests.finish() }
+      written.set(path, { ...result, file })
+      for (const { text, start } of placedIn(content)) {
+        const known = places.get(text.name) ?? {}
+        places.set(text.name, { ...known, [text.form]: { path, start } })
+      }
+      return result
+    },
+    async discard() {
+      for (const [file, handle] of handles) await discard(handle, file)
+    },
+  }
+}
+
+interface Filled {
+  readonly bytes: number
+  readonly digests: RunningDigests
+}
+
+/** Writes a file. The digests of how it begins are known where a file began so before. */
+async function fill(
+  handle: FileHandle,
+  content: FileContent,
+  { prefixes, ...sources }: IndexFilesOptions,
+): Promise<Filled> {
+  const beginnings = beginningsOf(content)
+  const known = prefixes.find(beginnings)
+  const digests = known?.digests.copy() ?? startDigests()
+  // The next upload changes the last piece, or adds one.
+  const next = beginnings.at(-2)
+  const pieces = joined(content)
+  let bytes = 0
+  const copy = async (to: number, isNew: boolean) => {
+    for await (const chunk of bytesOf(cut(pieces, bytes, to), sources)) {
+      const written = handle.writeFile(chunk)
+      if (isNew) digests.update(chunk)
+      await written
+      bytes += chunk.byteLength
+    }
+  }
+  if (known !== undefined) await copy(known.bytes, false)
+  if (next !== undefined && next.bytes > bytes) {
+    await copy(next.bytes, true)
+    prefixes.keep({ ...next, digests: digests.copy() })
+  }
+  await copy(Number.POSITIVE_INFINITY, true)
+  return { bytes, digests }
+}
+
+function placedIn(content: FileContent) {
+  const found: Array<{ readonly text: PlacedText; readonly start: number }> = []
+  let start = 0
+  for (const piece of content) {
+    if (piece instanceof Uint8Array) {
+      start += piece.byteLength
+      continue
+    }
+    found.push({ text: piece, start })
+    for (const { bytes } of piece.spans) start += bytes
+  }
+  return found
+}
+
+/** Where bytes are taken from: they are at hand, or stand somewhere. */
+type Source = Uint8Array | Omit<Span, 'id'>
+
+/** Spans that stand one behind the other are one. */
+function joined(content: FileContent): readonly Source[] {
+  const sources: Source[] = []
+  const all = content.flatMap((piece): readonly Source[] =>
+    piece instanceof Uint8Array ? [piece] : piece.spans,
+  )
+  for (const source of all) {
+    const last = sources.at(-1)
+    if (!(source instanceof Uint8Array) && last !== undefined && follows(last, source)) {
+      sources[sources.length - 1] = { ...last, bytes: last.bytes + source.bytes }
+    } else sources.push(source)
+  }
+  return sources
+}
+
+function follows(one: Source, other: Omit<Span, 'id'>): one is Omit<Span, 'id'> {
+  if (one instanceof Uint8Array) return false
+  return one.blobKey === other.blobKey && one.start + one.bytes === other.start
+}
+
+/** Those bytes of the sources, the last one not included. */
+function cut(sources: readonly Source[], from: number, to: number): readonly Source[] {
+  const parts: Source[] = []
+  let at = 0
+  for (const source of sources) {
+    const bytes = source instanceof Uint8Array ? source.byteLength : source.bytes
+    const [start, end] = [Math.max(from - at, 0), Math.min(to - at, bytes)]
+    at += bytes
+    if (start >= end) continue
+    if (source instanceof Uint8Array) parts.push(source.subarray(start, end))
+    else parts.push({ ...source, start: source.start + start, bytes: end - start })
+  }
+  return parts
+}
+
+async function* bytesOf(
+  sources: readonly Source[],
+  { storage, scratch }: Omit<IndexFilesOptions, 'prefixes'>,
+): AsyncGenerator<Uint8Array> {
+  for (const source of sources) {
+    if (source instanceof Uint8Array) yield source
+    else if (source.blobKey === undefined) yield* scratch.read(source.start, source.bytes)
+    else {
+      const { start, bytes } = source
+      yield* await storage.open(source.blobKey, { start, end: start + bytes })
+    }
+  }
+}

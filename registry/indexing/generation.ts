@@ -1,0 +1,269 @@
+/** An index as it is now: made by its first reader when something has changed, once for all. */
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../../conf/failures.js'
+import type { Database } from '../../sql/database.js'
+import {
+  findGenerationFile,
+  findGenerationFileByDigest,
+  type GenerationFile,
+  type Lease,
+  leaseIndex,
+  listGenerationFiles,
+  publishGeneration,
+  renewIndexLease,
+  returnIndexLease,
+} from '../../sql/index-generations.js'
+import {
+  type EntryPosition,
+  findIndex,
+  listChangedKeys,
+  listEntries,
+  listParts,
+  type PackageIndex,
+} from '../../sql/package-indexes.js'
+import type { PackageShelf } from '../../sql/packages.js'
+import type { IndexDigest, IndexFile, IndexMaker, OpenIndex, SigningKey } from '../format.js'
+import type { BlobStorage } from '../storage/storage.js'
+import { openIndexFiles, type WrittenIndexFile } from './files.js'
+import { LAYOUT_PATH, readLayout, writeLayout } from './layout.js'
+import { createPrefixes, type Prefixes } from './prefixes.js'
+import { openScratch, type Scratch } from './scratch.js'
+import {
+  type Former,
+  joinTexts,
+  type KeyRange,
+  makeRuns,
+  type Runs,
+  type Workshop,
+  wantedForms,
+} from './texts.js'
+
+/** Whose index it is, and how it is made. */
+export interface IndexPlace {
+  readonly shelf: PackageShelf
+  readonly subject: string
+  readonly maker: IndexMaker
+  readonly signingKeys: () => Promise<readonly SigningKey[]>
+}
+
+export interface Indexes {
+  /** See `Shelf.openIndex`. */
+  open(place: IndexPlace): Promise<OpenIndex | undefined>
+  /** See `Shelf.findIndexFile`. */
+  findFile(
+    place: Omit<IndexPlace, 'maker' | 'signingKeys'>,
+    digest: IndexDigest,
+  ): Promise<IndexFile | undefined>
+}
+
+export interface IndexesOptions {
+  readonly db: Database
+  readonly storage: BlobStorage
+  /** How long the files of a generation can be had after the next one was made. */
+  readonly keptMs: () => number
+  /** Compresses with the program xz; absent where that is not there. */
+  readonly compressXz: Workshop['compressXz']
+}
+
+const LEASE_MS = 3_000
+const RENEWALS = 4
+/** A reader waits no longer; the build goes on, and the next one finds it. */
+const PATIENCE_MS = 60_000
+const PAUSE_MS = 20
+const ENTRIES_AT_ONCE = 500
+
+interface House extends IndexesOptions {
+  readonly prefixes: Prefixes
+}
+
+/** Indexes in that database, whose files are blobs like any other. */
+export function createIndexes(options: IndexesOptions): Indexes {
+  const { db } = options
+  const house = { ...options, prefixes: createPrefixes() }
+  /** By the id of the index: what this process is making. */
+  const building = new Map<number, Promise<void>>()
+
+  const build = async (place: IndexPlace, indexId: number): Promise<void> => {
+    const known = building.get(indexId)
+    if (known !== undefined) return await known
+    const started = buildOnce(house, place, indexId).finally(() => building.delete(indexId))
+    building.set(indexId, started)
+    await started
+  }
+
+  return {
+    async open(place) {
+      const { shelf, subject } = place
+      let index = await findIndex(db, shelf, subject)
+      if (index === undefined) return undefined
+      const { wanted } = index
+      const deadlineMs = Date.now() + PATIENCE_MS
+      while (index.built < wanted) {
+        if (Date.now() > deadlineMs) throw tooLate()
+        await build(place, index.id)
+        index = await findIndex(db, shelf, subject)
+        if (index === undefined) return undefined
+      }
+      return openGeneration(db, index)
+    },
+    async findFile({ shelf, subject }, digest) {
+      const index = await findIndex(db, shelf, subject)
+      const found = index && (await findGenerationFileByDigest(db, index.id, digest))
+      return found && { ...found, modifiedAtMs: index.modifiedAtMs }
+    },
+  }
+}
+
+function tooLate(): Failure {
+  const message = 'The index takes long to be made. Please try again.'
+  return new Failure('unavailable', message, { retryAfterSeconds: 5 })
+}
+
+function openGeneration(db: Database, index: PackageIndex): OpenIndex {
+  const { id, built: generation, changedAtMs, modifiedAtMs } = index
+  return {
+    changedAtMs,
+    async findFile(path) {
+      const found: GenerationFile | undefined = await findGenerationFile(db, id, {
+        ...{ generation, path },
+      })
+      return found && { ...found, modifiedAtMs }
+    },
+  }
+}
+
+/** Builds, or waits a moment while another process does. */
+async function buildOnce(house: House, place: IndexPlace, indexId: number): Promise<void> {
+  const { db } = house
+  const lease = { indexId, lease: randomBytes(16).toString('hex') }
+  if (!(await leaseIndex(db, lease, LEASE_MS))) {
+    await sleep(PAUSE_MS)
+    return
+  }
+  const renewing = setInterval(() => {
+    // A lease that is lost shows when the generation is to be published.
+    renewIndexLease(db, lease, LEASE_MS).catch(() => {})
+  }, LEASE_MS / RENEWALS)
+  try {
+    const index = await findIndex(db, place.shelf, place.subject)
+    if (index === undefined || index.built >= index.wanted) return
+    await makeGeneration(house, place, { index, lease, isFromNothing: false }).catch(
+      async (error: unknown) => {
+        if (error instanceof Failure || index.built === 0) throw error
+        // A file of the generation before may be lost: whoever has the rows has all of it.
+        await makeGeneration(house, place, { index, lease, isFromNothing: true })
+      },
+    )
+  } finally {
+    clearInterval(renewing)
+    await returnIndexLease(db, lease)
+  }
+}
+
+interface Build {
+  readonly index: PackageIndex
+  readonly lease: Lease
+  /** Whether nothing is taken from the generation before. */
+  readonly isFromNothing: boolean
+}
+
+async function makeGeneration(
+  house: House,
+  place: IndexPlace,
+  { index, lease, isFromNothing }: Build,
+): Promise<void> {
+  const { maker, subject, signingKeys } = place
+  const { storage, prefixes } = house
+  const scratch = await openScratch(storage.incomingFolder)
+  const files = openIndexFiles({ storage, scratch, prefixes })
+  try {
+    const workshop = openWorkshop(house, place, { index, scratch })
+    const former = isFromNothing ? undefined : await findFormer(house, workshop, { index, maker })
+    const made = await makeRuns(workshop, former)
+    const texts = joinTexts(made)
+    if (texts.size > 0) {
+      const { changedAtMs } = index
+      await maker.build({ subject, changedAtMs, texts, signingKeys }, files)
+      const layout = writeLayout(made, files.places, maker.revision)
+      await files.write(LAYOUT_PATH, [Buffer.from(layout)])
+    }
+    const { written } = files
+    await publishWritten(house, { lease, generation: index.wanted, written })
+  } finally {
+    await files.discard()
+    await scratch.close()
+  }
+}
+
+function openWorkshop(
+  { db, compressXz }: IndexesOptions,
+  { maker, subject }: IndexPlace,
+  { index: { id }, scratch }: { readonly index: PackageIndex; readonly scratch: Scratch },
+): Workshop {
+  return {
+    ...{ maker, subject, scratch, compressXz },
+    parts: () => listParts(db, id),
+    entries: (range) => entriesOf(db, id, range),
+  }
+}
+
+/** What the generation that is there was made of, if that helps with the next one. */
+async function findFormer(
+  { db, storage }: IndexesOptions,
+  workshop: Workshop,
+  { index, maker }: { readonly index: PackageIndex; readonly maker: IndexMaker },
+): Promise<Former | undefined> {
+  const files = await listGenerationFiles(db, index.id, index.built)
+  const blobKeys = new Map(files.map(({ path, blobKey }) => [path, blobKey]))
+  const layout = files.find(({ path }) => path === LAYOUT_PATH)
+  if (layout === undefined) return undefined
+  const chunks: Uint8Array[] = []
+  for await (const chunk of await storage.open(layout.blobKey, { start: 0, end: layout.bytes })) {
+    chunks.push(Buffer.from(chunk))
+  }
+  const runs: Runs | undefined = readLayout(Buffer.concat(chunks).toString(), {
+    revision: maker.revision,
+    formsOf: (name) => wantedForms(workshop, name),
+    blobKeyOf: (path) => blobKeys.get(path),
+  })
+  return runs && { ...runs, changedKeys: await listChangedKeys(db, index) }
+}
+
+async function* entriesOf(db: Database, indexId: number, range: KeyRange) {
+  let after: EntryPosition = { key: range.from, id: 0 }
+  for (;;) {
+    const page = await listEntries(db, indexId, { after, to: range.to, limit: ENTRIES_AT_ONCE })
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < ENTRIES_AT_ONCE) return
+    after = last
+  }
+}
+
+interface Writing {
+  readonly lease: Lease
+  readonly generation: number
+  readonly written: ReadonlyMap<string, WrittenIndexFile>
+}
+
+/** The bytes first, as with any other blob; then all of them are the index at once. */
+async function publishWritten(
+  { db, storage, keptMs }: IndexesOptions,
+  { lease, generation, written }: Writing,
+): Promise<void> {
+  const files = [...written.values()].map(({ path, file, bytes, digests }) => {
+    const key = `${digests.sha256}-${randomBytes(8).toString('hex')}`
+    return { path, file, blob: { key, bytes, digests } }
+  })
+  // All at once: what one of them waits for, until it is on the disk, serves the others as well.
+  const placed = files.map(({ file, blob: { key, bytes } }) =>
+    storage.put(key, { path: file, bytes }),
+  )
+  await Promise.allSettled(placed)
+  await Promise.all(placed)
+  const keptSinceMs = Date.now() - keptMs()
+  const spare = await publishGeneration(db, { lease, generation, keptSinceMs, files })
+  for (const key of spare ?? files.map(({ blob }) => blob.key)) await storage.remove(key)
+}

@@ -1,0 +1,193 @@
+/** The texts of an index: what its makers gave for each run, in every form that files need. */
+
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { appendCrc32 } from '../archive/crc32.js'
+import { deflatePart } from '../archive/gzip-file.js'
+import { splitXz } from '../archive/xz-file.js'
+import type {
+  IndexEntry,
+  IndexMaker,
+  IndexText,
+  PlacedText,
+  RenderContext,
+  Rendered,
+  Span,
+  TextForm,
+} from '../format.js'
+import { type Keyed, type RunOfEntries, type Stretch, splitRuns, staleStretches } from './runs.js'
+import type { Scratch } from './scratch.js'
+
+/** What stands in an index, from one key up to that of the next run. */
+export interface Run {
+  readonly from: string
+  /** Of its entries. */
+  readonly parts: readonly string[]
+  readonly pieces: ReadonlyMap<string, Piece>
+}
+
+/** What one text has of one run. */
+export interface Piece {
+  readonly bytes: number
+  readonly crc32: number
+  readonly count: number
+  readonly spans: Readonly<Partial<Record<TextForm, Span>>>
+  /** See `XzBlock`; absent where it is not there in that form. */
+  readonly unpaddedBytes?: number | undefined
+}
+
+/** All of an index. The first run begins at the empty key. */
+export interface Runs {
+  readonly parts: readonly string[]
+  readonly runs: readonly Run[]
+}
+
+export interface KeyRange {
+  readonly from: string
+  /** The first key that is no more of it; absent: to the end. */
+  readonly to: string | undefined
+}
+
+/** What a build reads, and where it leaves what it makes. */
+export interface Workshop {
+  readonly maker: Pick<IndexMaker, 'formsOf' | 'render'>
+  readonly subject: string
+  parts(): Promise<readonly string[]>
+  /** In the order of their keys, and of one key in that in which they came. */
+  entries(range: KeyRange): AsyncIterable<IndexEntry & Keyed>
+  readonly scratch: Scratch
+  /** Absent: there is no such program, and so no text in that form. */
+  readonly compressXz: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
+}
+
+/** What an index was made of, and at which keys something has changed since. */
+export interface Former extends Runs {
+  readonly changedKeys: readonly string[]
+}
+
+/** Makes those runs that are not as they were, or all of them. */
+export async function makeRuns(workshop: Workshop, former: Former | undefined): Promise<Runs> {
+  if (former !== undefined) {
+    const runs = await replaceStale(workshop, former)
+    const parts = [...new Set(runs.flatMap((run) => run.parts))].sort()
+    if (parts.join('\n') === former.parts.join('\n')) return { parts, runs }
+  }
+  const parts = await workshop.parts()
+  return { parts, runs: await makeRange(workshop, parts, { from: '', to: undefined }) }
+}
+
+async function replaceStale(
+  workshop: Workshop,
+  { parts, runs, changedKeys }: Former,
+): Promise<readonly Run[]> {
+  const froms = runs.map(({ from }) => from)
+  const fresh: Run[] = []
+  let kept = 0
+  for (const { first, end } of staleStretches(froms, changedKeys)) {
+    fresh.push(...runs.slice(kept, first))
+    fresh.push(...(await makeRange(workshop, parts, rangeOf(froms, { first, end }))))
+    kept = end
+  }
+  return [...fresh, ...runs.slice(kept)]
+}
+
+function rangeOf(froms: readonly string[], { first, end }: Stretch): KeyRange {
+  return { from: froms[first] ?? '', to: froms[end] }
+}
+
+async function makeRange(
+  workshop: Workshop,
+  parts: readonly string[],
+  range: KeyRange,
+): Promise<readonly Run[]> {
+  const runs: Run[] = []
+  for await (const run of splitRuns(range.from, workshop.entries(range))) {
+    runs.push(await makeRun(workshop, parts, run))
+  }
+  return runs
+}
+
+async function makeRun(
+  workshop: Workshop,
+  parts: readonly string[],
+  { from, entries }: RunOfEntries<IndexEntry & Keyed>,
+): Promise<Run> {
+  const { maker, subject } = workshop
+  const context: RenderContext = { subject, parts }
+  const pieces = new Map<string, Piece>()
+  for (const [name, rendered] of maker.render(entries, context)) {
+    if (rendered.content.byteLength === 0) continue
+    pieces.set(name, await makePiece(workshop, wantedForms(workshop, name), rendered))
+  }
+  return { from, parts: [...new Set(entries.map(({ part }) => part))].sort(), pieces }
+}
+
+/** The forms of a text that there can be. */
+export function wantedForms(
+  { maker, compressXz }: Pick<Workshop, 'maker' | 'compressXz'>,
+  name: string,
+): readonly TextForm[] {
+  return maker.formsOf(name).filter((form) => form !== 'xz' || compressXz !== undefined)
+}
+
+async function makePiece(
+  { scratch, compressXz }: Workshop,
+  forms: readonly TextForm[],
+  { content, count }: Rendered,
+): Promise<Piece> {
+  const xz = forms.includes('xz') && compressXz ? splitXz(await compressXz(content)) : undefined
+  const packed: ReadonlyArray<readonly [TextForm, Uint8Array | undefined]> = [
+    ['plain', content],
+    ['deflated', forms.includes('deflated') ? await deflatePart(content) : undefined],
+    ['xz', xz?.block],
+  ]
+  const spans: Partial<Record<TextForm, Span>> = {}
+  for (const [form, bytes] of packed) {
+    if (bytes === undefined || !forms.includes(form)) continue
+    const start = await scratch.append(bytes)
+    spans[form] = { id: idOf(bytes), blobKey: undefined, start, bytes: bytes.byteLength }
+  }
+  const sums = { bytes: content.byteLength, crc32: crc32(content), count }
+  return { ...sums, spans, unpaddedBytes: xz?.unpaddedBytes }
+}
+
+const ID_BYTES = 16
+
+function idOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest().toString('base64url', 0, ID_BYTES)
+}
+
+/** The texts of all runs, by their names, in order. */
+export function joinTexts({ runs }: Runs): ReadonlyMap<string, IndexText> {
+  const names = [...new Set(runs.flatMap(({ pieces }) => [...pieces.keys()]))].sort()
+  return new Map(
+    names.map((name) => {
+      const pieces = runs.flatMap((run) => run.pieces.get(name) ?? [])
+      return [name, joinPieces(name, pieces)]
+    }),
+  )
+}
+
+function joinPieces(name: string, pieces: readonly Piece[]): IndexText {
+  const forms: Partial<Record<TextForm, PlacedText>> = {}
+  for (const form of Object.keys(pieces[0]?.spans ?? {}) as TextForm[]) {
+    const spans = pieces.map((piece) => {
+      const span = piece.spans[form]
+      if (span === undefined) throw new Error(`a piece of ${name} is not there in ${form}`)
+      return span
+    })
+    forms[form] = { name, form, spans }
+  }
+  let text = { bytes: 0, crc32: 0, count: 0 }
+  for (const piece of pieces) {
+    text = {
+      bytes: text.bytes + piece.bytes,
+      crc32: appendCrc32(text.crc32, piece.crc32, piece.bytes),
+      count: text.count + piece.count,
+    }
+  }
+  const xzBlocks = pieces.flatMap(({ bytes, unpaddedBytes }) =>
+    unpaddedBytes === undefined ? [] : [{ bytes, unpaddedBytes }],
+  )
+  return { ...text, forms, xzBlocks }
+}

@@ -1,0 +1,81 @@
+/** `api`: how soon the first pages of a large repository are there. */
+
+import type { Benchmark, Stage } from './benchmark.js'
+import { type Comparison, compareRounds, sideOf } from './compare.js'
+import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
+import { fillRepository } from './repositories.js'
+import type { Table } from './table.js'
+import { feedGitAsUser, runGitAsUser } from './user-git.js'
+
+/** Each is one request; the median of them is shown. */
+const ROUNDS = 15
+
+const NAME = 'large'
+
+/** The first pages, below the repository's own address. */
+const PAGES = [
+  ...['branches', 'tags', 'commits', 'commits?stat=false&files=false'],
+  ...['git/trees/main?recursive=true', 'contents', 'contents/folder-7', 'git/refs/heads/branch-1'],
+  ...['commits?path=folder-7', 'git/commits/main', 'compare/branch-20...main', 'languages'],
+]
+
+export const API_BENCHMARK: Benchmark = {
+  name: 'api',
+  about: 'first pages of branches, commits, trees and contents, by the commits of a repository',
+  sizes: [50_000],
+  async *run(stage, sizes) {
+    for (const commits of sizes) yield await measureSize(stage, commits)
+  },
+}
+
+/** Of 50,000 commits there are 20,000 files and 2,000 branches. */
+async function measureSize(stage: Stage, commits: number): Promise<Table> {
+  const gatehouse = await startGatehouse(stage)
+  try {
+    const { path } = await gatehouse.makeRepository(NAME)
+    const shape = { commits, files: Math.ceil(commits * 0.4), branches: Math.ceil(commits / 25) }
+    await fill(stage, path, shape)
+    const rows: Array<readonly [string, Comparison]> = []
+    for (const page of PAGES) rows.push([page, await measurePage(gatehouse, page)])
+    return {
+      title: `API: ${commits} commits, ${shape.files} files, ${shape.branches} branches`,
+      ...{ peers: [], unit: 'requests', shows: 'time', rows },
+      notes: [`the median of ${ROUNDS} requests, one after the other`],
+    }
+  } finally {
+    await gatehouse.stop()
+  }
+}
+
+interface LargeShape {
+  readonly commits: number
+  readonly files: number
+  readonly branches: number
+}
+
+/** Fills it, and leaves it as upkeep would: references packed, and a graph of the commits. */
+async function fill({ signal }: Stage, path: string, shape: LargeShape): Promise<void> {
+  const { commits, files, branches } = shape
+  const texts = { files, fileBytes: 200, commits: commits - 1, filesChanged: 2 }
+  await fillRepository(path, texts, signal)
+  const run = (...args: readonly string[]) => runGitAsUser(args, { cwd: path, signal })
+  const listed = await run('rev-list', `--max-count=${Math.min(branches, 20_000)}`, 'main')
+  const tips = listed.trim().split('\n')
+  const input = tips.map((tip, index) => `create refs/heads/branch-${index + 1} ${tip}\n`)
+  await feedGitAsUser(['update-ref', '--stdin'], { cwd: path, signal, input })
+  await run('pack-refs', '--all')
+  await run('commit-graph', 'write', '--reachable', '--changed-paths')
+}
+
+function measurePage(gatehouse: Gatehouse, page: string): Promise<Comparison> {
+  const address = `${gatehouse.url}/api/v1/repos/${OWNER}/${NAME}/${page}`
+  const headers = { Authorization: `token ${gatehouse.token}` }
+  const work = async () => {
+    const startedAt = performance.now()
+    const response = await fetch(address, { headers })
+    await response.arrayBuffer()
+    if (response.status !== 200) throw new Error(`${page} answers ${response.status}`)
+    return { operations: 1, seconds: (performance.now() - startedAt) / 1_000 }
+  }
+  return compareRounds(ROUNDS, sideOf(gatehouse, work))
+}

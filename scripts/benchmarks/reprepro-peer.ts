@@ -1,0 +1,52 @@
+/** A peer of Debian's indexes: reprepro, which keeps the paragraphs of an index in a database. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Stage } from './benchmark.js'
+import { ARCHITECTURE, COMPONENT, type DebianSide, DISTRIBUTION, LIST } from './debian-side.js'
+import { createCpuGroup, runInGroup } from './server.js'
+import { makeSigningHome } from './signing-home.js'
+
+/** Files named in one command, whose words have to fit into what the kernel passes on. */
+const FILES_AT_ONCE = 2_000
+
+/** Makes an empty repository of its own below the folder of the benchmark. */
+export async function startRepreproPeer({ folder, signal }: Stage): Promise<DebianSide> {
+  const home = join(folder, 'reprepro')
+  await mkdir(join(home, 'conf'), { recursive: true })
+  const cpu = await createCpuGroup('reprepro')
+  const { key, environment, stop } = await makeSigningHome(cpu, { folder: home, signal })
+  const lines = [
+    `Codename: ${DISTRIBUTION}`,
+    `Components: ${COMPONENT}`,
+    `Architectures: ${ARCHITECTURE}`,
+    `SignWith: ${key}`,
+    // The forms that Gatehouse makes; without this line, all but the last.
+    'DebIndices: Packages Release . .gz .xz',
+  ]
+  await writeFile(join(home, 'conf', 'distributions'), `${lines.join('\n')}\n`)
+  const logFile = join(home, 'log')
+  const run = (...words: readonly string[]) => {
+    const program = ['reprepro', '--silent', '--basedir', home, ...words] as const
+    return runInGroup(cpu, { program, environment, logFile, signal })
+  }
+  return {
+    ...{ name: 'reprepro', cpu },
+    async fill(_, debs) {
+      const left = debs.map(({ path }) => path)
+      while (left.length > 0) {
+        const some = left.splice(0, FILES_AT_ONCE)
+        await run('--export=silent-never', 'includedeb', DISTRIBUTION, ...some)
+      }
+      await run('export', DISTRIBUTION)
+    },
+    async add({ path }) {
+      await run('includedeb', DISTRIBUTION, path)
+      return readFile(join(home, 'dists', DISTRIBUTION, LIST))
+    },
+    async stop() {
+      await stop()
+      await cpu.remove()
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** People who were let into a repository by name. */
+
+import type { AccessMode } from './access.js'
+import type { Database } from './database.js'
+import { selectRows } from './dialect.js'
+import { offsetOf, type Page, type Paged } from './page.js'
+import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
+import { ownersSeenBy, type Viewer } from './visibility.js'
+
+export type CollaboratorMode = Extract<AccessMode, 'read' | 'write' | 'admin'>
+
+/** The collaborators of whom `viewer` may know, in the order in which their accounts were made. */
+export async function listCollaborators(
+  db: Database,
+  { repositoryId, viewer }: { readonly repositoryId: number; readonly viewer: Viewer },
+  page: Page,
+): Promise<Paged<User>> {
+  const seen = ownersSeenBy(viewer)
+  const where = `${seen.where} and u.owner_id in
+    (select c.user_id from collaborators c where c.repository_id = ?)`
+  const bindings = [...seen.bindings, repositoryId]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from users u join owners o on o.id = u.owner_id where ${where}`,
+    bindings,
+  )
+  const rows = await selectRows<UserRow>(
+    db,
+    `select ${USER_COLUMNS} from ${USER_TABLES} where ${where} order by o.id limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(userOf), total: count?.total ?? 0 }
+}
+
+/** Whether the user was let in by name. */
+export async function isCollaborator(
+  db: Database,
+  repositoryId: number,
+  userId: number,
+): Promise<boolean> {
+  const rows = await selectRows(
+    db,
+    'select 1 from collaborators where repository_id = ? and user_id = ?',
+    [repositoryId, userId],
+  )
+  return rows.length > 0
+}
+
+/** Lets a user in, or changes what they were let in for. */
+export async function setCollaborator(
+  db: Database,
+  { repositoryId, userId, mode }: Collaboration,
+): Promise<void> {
+  await db('collaborators')
+    .insert({ repository_id: repositoryId, user_id: userId, mode })
+    .onConflict(['repository_id', 'user_id'])
+    .merge(['mode'])
+}
+
+interface Collaboration {
+  readonly repositoryId: number
+  readonly userId: number
+  readonly mode: CollaboratorMode
+}
+
+/** Shuts a user out again. */
+export async function removeCollaborator(
+  db: Database,
+  repositoryId: number,
+  userId: number,
+): Promise<void> {
+  await db('collaborators').where({ repository_id: repositoryId, user_id: userId }).delete()
+}

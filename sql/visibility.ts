@@ -1,0 +1,71 @@
+/** What of the house somebody may see, as a condition of the questions that make lists. */
+
+/** Whom a list is for. */
+export type Viewer =
+  /** Who has no account, and a token that is for public things alone. */
+  | { readonly kind: 'anyone' }
+  | { readonly kind: 'user'; readonly id: number }
+  | { readonly kind: 'admin'; readonly id: number }
+
+/** A part of a question's `where`, and the values of its question marks. */
+export interface Condition {
+  readonly where: string
+  readonly bindings: readonly (string | number)[]
+}
+
+/** Which repositories, called `r`, of owners, called `o`, `viewer` may read. */
+export function repositoriesSeenBy(viewer: Viewer): Condition {
+  switch (viewer.kind) {
+    case 'admin':
+      return { where: '1 = 1', bindings: [] }
+    case 'anyone':
+      return { where: "(r.is_private = 0 and o.visibility = 'public')", bindings: [] }
+    default: {
+      const reached = repositoriesReachedBy(viewer.id)
+      return {
+        where: `(${reached.where} or (r.is_private = 0 and (o.visibility in ('public', 'limited')
+          or o.id in (${SELECT_ORGANIZATIONS}))))`,
+        bindings: [...reached.bindings, viewer.id],
+      }
+    }
+  }
+}
+
+/** Which repositories are the user's own, or opened to them by name or through a team. */
+export function repositoriesReachedBy(userId: number): Condition {
+  return {
+    where: `(r.owner_id = ? or r.id in (${SELECT_COLLABORATIONS}) or r.id in (${SELECT_GIVEN})
+      or r.owner_id in (${SELECT_WHOLE}))`,
+    bindings: [userId, userId, userId, userId],
+  }
+}
+
+/** Which owners, called `o`, `viewer` may know of. */
+export function ownersSeenBy(viewer: Viewer): Condition {
+  switch (viewer.kind) {
+    case 'admin':
+      return { where: '1 = 1', bindings: [] }
+    case 'anyone':
+      return { where: "o.visibility = 'public'", bindings: [] }
+    default:
+      return {
+        where: `(o.visibility in ('public', 'limited') or o.id = ?
+          or o.id in (${SELECT_ORGANIZATIONS}))`,
+        bindings: [viewer.id, viewer.id],
+      }
+  }
+}
+
+const SELECT_COLLABORATIONS = 'select repository_id from collaborators where user_id = ?'
+
+const TEAMS = 'from team_members m join teams t on t.id = m.team_id'
+
+const SELECT_ORGANIZATIONS = `select t.organization_id ${TEAMS} where m.user_id = ?`
+
+/** Of these a team was given one by one. */
+const SELECT_GIVEN = `select g.repository_id ${TEAMS}
+  join team_repositories g on g.team_id = t.id where m.user_id = ? and t.permission <> 'none'`
+
+/** The organizations all of whose repositories a team has. */
+const SELECT_WHOLE = `select t.organization_id ${TEAMS} where m.user_id = ? and
+  (t.permission = 'owner' or (t.includes_all_repositories = 1 and t.permission <> 'none'))`

@@ -1,0 +1,41 @@
+/** Histories are cut, counted and followed along a path, which is taken to the letter. */
+
+import t from 'tap'
+import { findGit } from '../../cgi/git.js'
+import { lastCommitOf, pageOfHistory } from '../../cgi/history.js'
+import { commitTimeS, newWorkingCopy, writeHistory } from '../helpers/working-copy.js'
+
+const ours = await findGit()
+
+t.test('a history by part, time, path and what to leave out', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await writeHistory(copy, { commits: 5 })
+  const all = (await copy.git('rev-list', 'main')).split('\n')
+  const [from = '', , not = ''] = all
+  const page = (wish: object) =>
+    pageOfHistory(ours, copy.path, { from, offset: 0, limit: 10, ...wish })
+  const list = async (wish: object) => (await page(wish)).ids
+  const count = async (wish: object) => (await page(wish)).total
+  t.strictSame(await list({}), all)
+  t.equal(await count({}), 5)
+  t.strictSame(await list({ offset: 1, limit: 2 }), all.slice(1, 3))
+  t.strictSame(await list({ not }), all.slice(0, 2))
+  t.equal(await count({ not }), 2)
+  t.strictSame(await list({ file: 'file-2' }), all.slice(3, 4))
+  t.strictSame(await list({ sinceMs: commitTimeS(4) * 1_000 }), all.slice(0, 2))
+  t.strictSame(await list({ untilMs: commitTimeS(2) * 1_000 }), all.slice(3))
+  for (const file of ['file-*', ':(glob)*', ':/', '--all', 'absent', '-- main']) {
+    t.strictSame(await list({ file }), [], file)
+  }
+  await copy.commit('file-2', 'again')
+  const young = await copy.commit('file-2', 'and again')
+  t.strictSame(await page({ from: young, file: 'file-2', offset: 2, limit: 1 }), {
+    ...{ ids: all.slice(3, 4), total: 3 },
+  })
+  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'file-3' }), all[2])
+  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'absent' }), undefined)
+  for (const odd of ['main', '--output=x', `${from}~1`]) {
+    await t.rejects(async () => list({ from: odd }), { message: /full id/ }, odd)
+    await t.rejects(async () => list({ not: odd }), { message: /full id/ }, odd)
+  }
+})

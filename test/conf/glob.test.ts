@@ -1,0 +1,42 @@
+/** Patterns fit the names they mean, and none takes long to say so. */
+
+import t from 'tap'
+import { parseGlob } from '../../conf/glob.js'
+
+function fits(pattern: string, name: string): boolean | undefined {
+  return parseGlob(pattern)?.(name)
+}
+
+t.test('names fit, or do not', async (t) => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['main', 'main', 'maint'],
+    ['*', 'feature/x', 'none'],
+    ['release/*', 'release/1/2', 'released'],
+    ['{main,release/*}', 'release/1', 'mai'],
+    ['{a,b}{c,d}', 'bc', 'ab'],
+    ['v?', 'v1', 'v10'],
+    ['v[0-9]', 'v7', 'vx'],
+    ['v[!0-9]', 'vx', 'v7'],
+    ['*-*-x', 'a-b-c-x', 'a-x'],
+    ['**/main', 'a/b/main', 'main'],
+    ['a.b', 'a.b', 'aXb'],
+    ['a\\*', 'a*', 'ab'],
+    ['(a|b)+', '(a|b)+', 'a'],
+    ['𝒳?', '𝒳𝒴', '𝒳'],
+  ]
+  for (const [pattern, yes, no] of cases) {
+    t.equal(fits(pattern, yes), true, `${pattern} ${yes}`)
+    if (pattern !== '*') t.equal(fits(pattern, no), false, `${pattern} ${no}`)
+  }
+})
+
+t.test('what cannot be read is refused', async (t) => {
+  for (const pattern of ['{a', 'a}', '[a', '[]', '{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']) {
+    t.equal(parseGlob(pattern), undefined, pattern)
+  }
+})
+
+t.test('many stars are not many ways', async (t) => {
+  t.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(250)), false)
+  t.equal(fits('*a'.repeat(120), 'a'.repeat(250)), true)
+})

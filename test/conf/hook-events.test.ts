@@ -1,0 +1,34 @@
+/** The words that clients ask for events by, and what receivers are told. */
+
+import t from 'tap'
+import { eventName, HOOK_EVENTS, parseHookEvents } from '../../conf/hook-events.js'
+
+t.test('a family is switched on by its name, one kind by its own', async (t) => {
+  t.strictSame(parseHookEvents(['push', 'create']), ['create', 'push'])
+  t.strictSame(parseHookEvents(['issues_only']), ['issues'])
+  t.strictSame(parseHookEvents(['issues']), [
+    ...['issues', 'issue_assign', 'issue_label', 'issue_milestone', 'issue_comment'],
+  ])
+  t.strictSame(parseHookEvents(['pull_request_only', 'issue_label']), [
+    ...['issue_label', 'pull_request'],
+  ])
+  const pulls = HOOK_EVENTS.filter((event) => event.startsWith('pull_request'))
+  t.strictSame(parseHookEvents(['pull_request']), pulls)
+  t.strictSame(parseHookEvents(['pull_request_review']), [
+    ...['pull_request_review_approved', 'pull_request_review_rejected'],
+    'pull_request_review_comment',
+  ])
+  t.strictSame(parseHookEvents(['pull_request_review_request']), ['pull_request_review_request'])
+  t.strictSame(parseHookEvents(['workflow_run', 'no such']), [])
+  t.strictSame(parseHookEvents(HOOK_EVENTS), HOOK_EVENTS, 'what the API lists can be asked for')
+})
+
+t.test('receivers hear the coarse name', async (t) => {
+  t.equal(eventName('issue_label'), 'issues')
+  t.equal(eventName('pull_request_comment'), 'issue_comment')
+  t.equal(eventName('pull_request_review_approved'), 'pull_request_approved')
+  t.equal(eventName('pull_request_sync'), 'pull_request')
+  for (const event of ['push', 'create', 'delete', 'release', 'status'] as const) {
+    t.equal(eventName(event), event)
+  }
+})

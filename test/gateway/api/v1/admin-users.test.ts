@@ -1,0 +1,109 @@
+/** Accounts over the API for those who run the site, on both databases. */
+
+import { existsSync } from 'node:fs'
+import t from 'tap'
+import { forEachDatabase } from '../../../helpers/databases.js'
+import { withPassword } from '../../../helpers/requests.js'
+import { aKeyLine } from '../../../helpers/ssh-keys.js'
+import { startTown } from '../../../helpers/town.js'
+
+const EVE = { username: 'Eve', email: 'eve@example.org', password: 'a password of eve' }
+
+await forEachDatabase(t, 'an admin makes an account, which signs in', async (t, location) => {
+  const { as, ask } = await startTown(t, { location })
+  const made = await as('root', 'POST', '/admin/users', {
+    ...{ ...EVE, full_name: 'Eve E', visibility: 'limited', must_change_password: false },
+    ...{ source_id: 0, login_name: 'eve', send_notify: true, restricted: false },
+  })
+  t.match(made, {
+    status: 201,
+    json: { login: 'Eve', full_name: 'Eve E', email: EVE.email, visibility: 'limited' },
+  })
+  const authorization = withPassword('eve', EVE.password)
+  t.match((await ask({ path: '/api/v1/user', authorization })).json, { login: 'Eve' })
+  const refused = async (changes: object, status: number) => {
+    const body = { ...EVE, username: 'mal', email: 'mal@example.org', ...changes }
+    const answer = await as('root', 'POST', '/admin/users', body)
+    t.equal(answer.status, status, `${JSON.stringify(changes)} ${answer.text}`)
+  }
+  for (const username of ['eve', 'ADA', 'api', 'a/b', '']) await refused({ username }, 422)
+  for (const email of ['eve@EXAMPLE.org', 'nowhere', '']) await refused({ email }, 422)
+  for (const password of ['short', 'x'.repeat(257), 'a'.repeat(40)])
+    await refused({ password }, 422)
+  await refused({ password: undefined }, 400)
+  await refused({ restricted: true }, 422)
+  await refused({ source_id: 1 }, 422)
+  await refused({ is_admin: true, username: 'mal2' }, 201)
+  t.match((await as('root', 'GET', '/users/mal2')).json, { is_admin: false })
+  t.match(await as('root', 'GET', '/admin/users?login_name=EVE'), {
+    headers: { 'x-total-count': '1' },
+    json: [{ login: 'Eve', email: EVE.email }],
+  })
+  t.match((await as('root', 'GET', '/admin/users?limit=2')).headers, { 'x-total-count': '5' })
+})
+
+await forEachDatabase(
+  t,
+  'an admin changes an account, and not their own end',
+  async (t, location) => {
+    const { as, ask } = await startTown(t, { location })
+    const edit = (body: object, name = 'ada') => as('root', 'PATCH', `/admin/users/${name}`, body)
+    const before = (await as('root', 'GET', '/users/ada')).json as object
+    t.strictSame((await edit({ source_id: 0, login_name: 'ada' })).json, before)
+    const fields = { full_name: 'Ada L', location: 'London', description: 'd', website: 'w' }
+    t.match((await edit({ ...fields, email: 'new@example.org' })).json, {
+      ...{ ...fields, email: 'new@example.org' },
+    })
+    t.equal((await edit({ email: 'BOB@example.com' })).status, 422)
+    await edit({ password: 'another password' })
+    const authorization = withPassword('new@example.org', 'another password')
+    t.equal((await ask({ path: '/api/v1/user', authorization })).status, 200)
+    t.equal((await edit({}, 'absent')).status, 404)
+    t.match((await edit({ admin: true })).json, { is_admin: true })
+    t.equal((await as('ada', 'GET', '/admin/users')).status, 200)
+    await edit({ admin: false })
+    t.equal((await as('ada', 'GET', '/admin/users')).status, 403, 'at once')
+    await edit({ prohibit_login: true })
+    t.equal((await as('ada', 'GET', '/user')).status, 403, 'at once')
+    await edit({ prohibit_login: false, active: false })
+    t.equal((await as('ada', 'GET', '/user')).status, 403, 'at once')
+    for (const body of [{ admin: false }, { active: false }, { prohibit_login: true }]) {
+      t.equal((await edit(body, 'root')).status, 422)
+    }
+  },
+)
+
+await forEachDatabase(t, 'an account goes with its belongings, or stays', async (t, location) => {
+  const { as, ask, pathOf, authorizationOf } = await startTown(t, { location })
+  await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const put = { method: 'PUT', path: '/api/packages/ada/generic/tool/1/f' }
+  await ask({ ...put, body: Buffer.from('x'), authorization: authorizationOf('ada') })
+  await as('ada', 'POST', '/orgs', { username: 'club' })
+  const remove = (query = '', name = 'ada') => as('root', 'DELETE', `/admin/users/${name}${query}`)
+  t.equal((await remove('', 'root')).status, 422)
+  t.equal((await remove('', 'absent')).status, 404)
+  t.match(await remove('?purge=true'), { status: 422, json: { message: /last owner.*club/ } })
+  t.equal((await as('ada', 'GET', '/repos/ada/r')).status, 200, 'nothing is gone')
+  await as('ada', 'DELETE', '/orgs/club')
+  t.match(await remove(), { status: 422, json: { message: /still owns/ } })
+  const path = await pathOf('ada', 'r')
+  t.ok(existsSync(path))
+  t.equal((await remove('?purge=true')).status, 204)
+  t.notOk(existsSync(path))
+  t.equal((await as('ada', 'GET', '/user')).status, 401, 'its tokens went along')
+  t.equal((await as('root', 'GET', '/users/ada')).status, 404)
+  t.equal((await remove('', 'bob')).status, 204, 'who owns nothing goes at once')
+})
+
+await forEachDatabase(t, 'an admin gives an account a key', async (t, location) => {
+  const { as } = await startTown(t, { location })
+  const key = { title: 'k', key: aKeyLine() }
+  const added = await as('root', 'POST', '/admin/users/ada/keys', key)
+  t.match(added, { status: 201, json: { title: 'k', user: { login: 'ada' } } })
+  t.match((await as('ada', 'GET', '/user/keys')).json, [{ title: 'k' }])
+  t.equal((await as('root', 'POST', '/admin/users/bob/keys', key)).status, 422)
+  const { id } = added.json as { id: number }
+  t.equal((await as('root', 'DELETE', `/admin/users/bob/keys/${id}`)).status, 404)
+  t.equal((await as('root', 'DELETE', `/admin/users/ada/keys/${id}`)).status, 204)
+  t.strictSame((await as('ada', 'GET', '/user/keys')).json, [])
+})

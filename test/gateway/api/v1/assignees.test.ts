@@ -1,0 +1,24 @@
+/** Who may be assigned, as each caller sees it. */
+
+import t from 'tap'
+import { findRepository } from '../../../../sql/repositories.js'
+import { aCollaborator } from '../../../helpers/rows.js'
+import { startTown } from '../../../helpers/town.js'
+
+t.test('those who write are listed, as far as they may be seen', async (t) => {
+  const { as, db, bob, addUser } = await startTown(t)
+  const eve = await addUser('eve')
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const repository = await findRepository(db, 'ada', 'r')
+  if (repository === undefined) throw new Error('it was made')
+  await aCollaborator(db, repository, bob, 'write')
+  await aCollaborator(db, repository, eve, 'read')
+  const logins = async (name: 'ada' | 'bob' | 'anyone') => {
+    const { json } = await as(name, 'GET', '/repos/ada/r/assignees')
+    return (json as { login: string }[]).map(({ login }) => login).join()
+  }
+  t.equal(await logins('anyone'), 'ada,bob')
+  await db('owners').where({ id: bob.id }).update({ visibility: 'private' })
+  t.equal(await logins('anyone'), 'ada')
+  t.equal(await logins('bob'), 'ada,bob')
+})

@@ -1,0 +1,122 @@
+/** Forks over the API and new owners, on both databases. */
+
+import { existsSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../../../conf/settings.js'
+import { forEachDatabase } from '../../../helpers/databases.js'
+import { BASE_URL } from '../../../helpers/gateway.js'
+import { git } from '../../../helpers/git-client.js'
+import { withToken } from '../../../helpers/requests.js'
+import { startTown } from '../../../helpers/town.js'
+
+type Fields = Record<string, unknown>
+
+async function startVillage(t: Test, location: DatabaseLocation) {
+  const town = await startTown(t, { location })
+  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true, description: 'd' })
+  await town.as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
+  return town
+}
+
+await forEachDatabase(t, 'a fork is a repository of its own', async (t, location) => {
+  const { as, pathOf } = await startVillage(t, location)
+  const made = await as('bob', 'POST', '/repos/ada/r/forks', {})
+  t.match(made, {
+    status: 202,
+    json: {
+      ...{ full_name: 'bob/r', fork: true, empty: false, private: false, description: 'd' },
+      permissions: { admin: true, push: true, pull: true },
+      parent: { full_name: 'ada/r', fork: false, forks_count: 1, permissions: { push: false } },
+    },
+  })
+  t.ok((made.json as { size: number }).size >= 0)
+  t.match((await as('anyone', 'GET', '/repos/bob/r')).json, { parent: { full_name: 'ada/r' } })
+  t.match((await as('ada', 'GET', '/repos/ada/r')).json, { fork: false, forks_count: 1 })
+  const list = await as('anyone', 'GET', '/repos/ada/r/forks')
+  t.match(list, { headers: { 'x-total-count': '1' }, json: [{ full_name: 'bob/r' }] })
+  t.match((await as('ada', 'GET', '/repos/search?mode=fork')).json, { data: [{ id: Number }] })
+  const [one, other] = [await pathOf('ada', 'r'), await pathOf('bob', 'r')]
+  const head = await git(['rev-parse', 'main'], { cwd: one })
+  t.equal(await git(['rev-parse', 'main'], { cwd: other }), head)
+  t.notOk(existsSync(`${other}/objects/info/alternates`))
+  for (const [body, message] of [
+    [{}, /same name/] as const,
+    [{ name: 'second' }, /has a fork/] as const,
+  ]) {
+    const again = await as('bob', 'POST', '/repos/ada/r/forks', body)
+    t.match(again, { status: 409, json: { message } })
+  }
+  t.equal((await as('ada', 'POST', '/repos/ada/r/forks', { name: 'x' })).status, 409)
+  t.equal((await as('root', 'POST', '/repos/ada/r/forks', { name: 'a/b' })).status, 422)
+  await as('ada', 'DELETE', '/repos/ada/r')
+  const left = (await as('bob', 'GET', '/repos/bob/r')).json as Fields
+  t.equal(left['fork'], false, 'it outlives its parent')
+  t.notOk('parent' in left)
+  t.equal(await git(['rev-parse', 'main'], { cwd: other }), head)
+})
+
+await forEachDatabase(t, 'a fork shows nobody what they may not see', async (t, location) => {
+  const { as, ask, addToken, addOrganization, ada, bob } = await startVillage(t, location)
+  await addOrganization('club', ada)
+  await addOrganization('den', ada, 'private')
+  await addOrganization('tent', bob, 'limited')
+  t.equal((await as('anyone', 'POST', '/repos/ada/r/forks', {})).status, 401)
+  t.equal((await as('bob', 'POST', '/repos/ada/shut/forks', {})).status, 404)
+  const into = (organization: string) => as('bob', 'POST', '/repos/ada/r/forks', { organization })
+  t.equal((await into('club')).status, 403)
+  t.equal((await into('den')).status, 404)
+  t.equal((await into('absent')).status, 404)
+  t.match(await into('tent'), { status: 202, json: { full_name: 'tent/r' } })
+  const { plain } = await addToken(bob, 'public-only', 'all')
+  const limited = { path: '/api/v1/repos/ada/r/forks', authorization: withToken(plain) }
+  t.equal((await ask({ ...limited, method: 'POST', body: {} })).status, 403)
+  t.strictSame((await ask(limited)).json, [], 'what is limited is not public')
+
+  await as('ada', 'PUT', '/repos/ada/shut/collaborators/bob', { permission: 'read' })
+  const secret = await as('bob', 'POST', '/repos/ada/shut/forks', { name: 'mine' })
+  t.match(secret, { status: 202, json: { private: true, parent: { full_name: 'ada/shut' } } })
+  t.equal((await as('anyone', 'GET', '/repos/bob/mine')).status, 404)
+  t.strictSame((await as('ada', 'GET', '/repos/ada/shut/forks')).json, [], 'it is bob’s')
+  await as('ada', 'DELETE', '/repos/ada/shut/collaborators/bob')
+  const later = (await as('bob', 'GET', '/repos/bob/mine')).json as Fields
+  t.match(later, { fork: true })
+  t.notOk('parent' in later, 'what one may no longer see is not told')
+  await as('bob', 'POST', '/orgs/tent/repos', { name: 'own' })
+  const limitedFork = await as('ada', 'POST', '/repos/tent/own/forks', {})
+  t.match(limitedFork.json, { private: true }, 'nobody makes public what was not')
+})
+
+await forEachDatabase(t, 'a repository goes to another owner', async (t, location) => {
+  const { as, ask, authorizationOf, addOrganization, ada } = await startVillage(t, location)
+  await addOrganization('club', ada)
+  await addOrganization('den', ada)
+  const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'w', permission: 'write' })
+  const { id } = made.json as { id: number }
+  await as('ada', 'PUT', `/teams/${id}/members/bob`)
+  const put = { method: 'PUT', path: '/api/packages/ada/generic/tool/1/f' }
+  await ask({ ...put, body: Buffer.from('x'), authorization: authorizationOf('ada') })
+  await as('ada', 'POST', '/packages/ada/generic/tool/-/link/shut')
+
+  const move = (from: string, body: object) =>
+    as('ada', 'POST', `/repos/${from}/transfer`, { team_ids: [], ...body })
+  t.equal((await move('ada/shut', { new_owner: 'bob' })).status, 403, 'bob has not agreed')
+  t.equal((await move('ada/shut', { new_owner: 'absent' })).status, 404)
+  t.equal((await move('ada/shut', { new_owner: 'ADA' })).status, 422)
+  t.equal((await move('ada/shut', {})).status, 422)
+  t.equal((await move('ada/shut', { new_owner: 'den', team_ids: [id] })).status, 422)
+  t.equal((await as('bob', 'POST', '/repos/ada/r/transfer', { new_owner: 'bob' })).status, 403)
+  t.equal((await as('bob', 'GET', '/repos/ada/shut')).status, 404)
+
+  const moved = await move('ada/shut', { new_owner: 'club', team_ids: [id] })
+  t.match(moved, { status: 202, json: { full_name: 'club/shut', permissions: { admin: true } } })
+  t.match((await as('bob', 'GET', '/repos/club/shut')).json, { permissions: { push: true } })
+  t.match((await as('ada', 'GET', '/packages/ada/generic/tool')).json, [{ repository: null }])
+  const old = await as('ada', 'GET', '/repos/ada/shut')
+  t.match(old, { status: 307, headers: { location: `${BASE_URL}/api/v1/repos/club/shut` } })
+  t.equal((await as('anyone', 'GET', '/repos/ada/shut')).status, 404)
+  t.match((await move('club/shut', { new_owner: 'den' })).json, { full_name: 'den/shut' })
+  t.equal((await as('bob', 'GET', '/repos/den/shut')).status, 404, 'the team stays behind')
+  await as('ada', 'POST', '/user/repos', { name: 'shut' })
+  t.equal((await move('den/shut', { new_owner: 'ada' })).status, 422, 'the name is taken')
+  t.equal((await as('ada', 'GET', '/repos/ada/shut')).status, 200)
+})

@@ -1,0 +1,51 @@
+/** Branches over the API: in pages by name, and each by a name with slashes. */
+
+import t from 'tap'
+import { startGitTown } from '../../../helpers/git-town.js'
+import { refusal } from '../../../helpers/town.js'
+
+type Fields = Record<string, unknown>
+
+const NOT_FOUND = refusal("The target couldn't be found.")
+
+t.test('branches come by name, with their youngest commit', async (t) => {
+  const { get, as, commits } = await startGitTown(t)
+  const [, second, third] = commits
+  const { status, headers, json } = await get('branches')
+  t.equal(status, 200)
+  t.match(json, [
+    { name: 'feature/x', commit: { id: second, message: 'Fill\n\nwith everything\n' } },
+    { name: 'main', protected: false, user_can_push: false, commit: { id: third, added: null } },
+  ])
+  t.equal((json as Fields[]).length, 2)
+  t.equal(headers['x-total-count'], '2')
+  const page = await get('branches?limit=1&page=2')
+  t.match(page.json, [{ name: 'main' }])
+  t.match(page.headers['link'], /\/repos\/ada\/r\/branches\?limit=1&page=1>; rel="first"/)
+  t.strictSame((await get('branches?page=9')).json, [])
+  const own = await as('ada', 'GET', '/repos/ada/r/branches/main')
+  t.match(own.json, { name: 'main', user_can_push: true, commit: { author: { username: 'ada' } } })
+  await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
+  t.match((await as('ada', 'GET', '/repos/ada/r/branches/main')).json, { user_can_push: false })
+})
+
+t.test('a branch is found by its whole name and by nothing else', async (t) => {
+  const { get } = await startGitTown(t)
+  for (const name of ['feature/x', 'feature%2Fx']) {
+    t.match(await get(`branches/${name}`), { status: 200, json: { name: 'feature/x' } })
+  }
+  for (const name of ['feature', 'v1', 'MAIN', 'refs/heads/main', 'main~1', 'main%5E', '-h', '']) {
+    const { status, json } = await get(`branches/${name}`)
+    t.equal(status, 404, name)
+    if (name !== '') t.strictSame(json, NOT_FOUND)
+  }
+})
+
+t.test('a repository without commits has none', async (t) => {
+  const { as } = await startGitTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'empty' })
+  const { status, json, headers } = await as('bob', 'GET', '/repos/ada/empty/branches')
+  t.match({ status, json }, { status: 200, json: [] })
+  t.equal(headers['x-total-count'], '0')
+  t.equal((await as('bob', 'GET', '/repos/ada/empty/branches/main')).status, 404)
+})

@@ -1,0 +1,28 @@
+/** What the house says of itself to clients that ask before they act. */
+
+import t from 'tap'
+import { isExpected } from '../../../helpers/expected.js'
+import { startTown } from '../../../helpers/town.js'
+
+t.test('everybody hears what there is and what there is not', async (t) => {
+  const { as } = await startTown(t)
+  for (const name of ['api', 'repository', 'attachment', 'ui']) {
+    const { status, json } = await as('anyone', 'GET', `/settings/${name}`)
+    t.equal(status, 200)
+    isExpected(t, json, `api/settings-${name}`)
+  }
+  for (const path of ['/gitignore/templates', '/label/templates', '/licenses']) {
+    t.match(await as('anyone', 'GET', path), { status: 200, text: '[]' }, path)
+  }
+  t.match(await as('anyone', 'GET', '/signing-key.gpg'), {
+    ...{ status: 200, text: '', headers: { 'content-type': 'text/plain' } },
+  })
+})
+
+t.test('who hides is not counted', async (t) => {
+  const { as, db, ada } = await startTown(t)
+  const total = { status: 200, json: { version: '2.1', usage: { users: { total: 3 } } } }
+  t.match(await as('anyone', 'GET', '/nodeinfo'), total)
+  await db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+  t.match((await as('ada', 'GET', '/nodeinfo')).json, { usage: { users: { total: 2 } } })
+})

@@ -1,0 +1,45 @@
+/** What users say of themselves over the API, on both databases. */
+
+import t from 'tap'
+import { forEachDatabase } from '../../../helpers/databases.js'
+import { withToken } from '../../../helpers/requests.js'
+import { startTown } from '../../../helpers/town.js'
+
+await forEachDatabase(
+  t,
+  'settings are kept, and only what is named changes',
+  async (t, location) => {
+    const { as, ask, addToken, ada } = await startTown(t, { location })
+    const read = async (name: 'ada' | 'bob' = 'ada') =>
+      (await as(name, 'GET', '/user/settings')).json
+    const before = {
+      ...{ full_name: '', website: '', description: '', location: '', language: '' },
+      ...{ theme: '', diff_view_style: '', hide_email: true, hide_activity: false },
+    }
+    t.strictSame(await read(), before)
+    const edit = (body: object) => as('ada', 'PATCH', '/user/settings', body)
+    const first = { full_name: 'Ada L', language: 'de', theme: 'dark', hide_activity: true }
+    const changed = await edit(first)
+    t.strictSame([changed.status, changed.json], [200, { ...before, ...first }])
+    const second = { location: 'London', diff_view_style: 'split' }
+    await edit(second)
+    t.strictSame(await read(), { ...before, ...first, ...second })
+    t.strictSame((await edit({})).json, { ...before, ...first, ...second })
+    t.strictSame(await read('bob'), before)
+    t.match((await as('ada', 'GET', '/user')).json, { full_name: 'Ada L', location: 'London' })
+    t.equal((await edit({ hide_email: 'yes' })).status, 422)
+    t.equal((await edit({ theme: 'x'.repeat(256) })).status, 422)
+    const { plain } = await addToken(ada, 'public-only', 'all')
+    const limited = { path: '/api/v1/user/settings', authorization: withToken(plain) }
+    t.equal((await ask({ ...limited, method: 'PATCH', body: {} })).status, 403)
+  },
+)
+
+await forEachDatabase(t, 'addresses are told to their owner', async (t, location) => {
+  const { as, ada } = await startTown(t, { location })
+  const address = { email: 'ada@example.com', verified: true, primary: true }
+  t.strictSame((await as('ada', 'GET', '/user/emails')).json, [
+    { ...address, user_id: ada.id, username: 'ada' },
+  ])
+  t.equal((await as('anyone', 'GET', '/user/emails')).status, 401)
+})

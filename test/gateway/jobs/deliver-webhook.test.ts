@@ -1,0 +1,113 @@
+/** What waits for a webhook is sent, oldest first, and again later where it was not taken. */
+
+import t, { type Test } from 'tap'
+import { DELIVER_WEBHOOK } from '../../../gateway/jobs/deliver-webhook.js'
+import { selectRows } from '../../../sql/dialect.js'
+import { addDeliveries, listDeliveries } from '../../../sql/webhook-deliveries.js'
+import { aWebhook } from '../../helpers/deliveries.js'
+import { openContext } from '../../helpers/gateway.js'
+import { type ReceiverOptions, startReceiver } from '../../helpers/receiver.js'
+
+const ALLOWED = {
+  GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
+  GATEHOUSE_WEBHOOKS_TIMEOUT: '300ms',
+  GATEHOUSE_WEBHOOKS_RETRY_AFTER: '0s,1h',
+}
+
+async function scene(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  tls?: ReceiverOptions,
+) {
+  const { context, house } = await openContext(t, { environment })
+  const receiver = await startReceiver(t, tls)
+  const ada = await house.addUser('ada')
+  const { id } = await aWebhook(house.db, { ownerId: ada.id }, { url: receiver.url })
+  const add = (...digits: readonly string[]) =>
+    addDeliveries(
+      house.db,
+      digits.map((digit) => ({
+        ...{ webhookId: id, event: 'push', payload: `"${digit}"` },
+        uuid: `${digit.repeat(8)}-0000-8000-a000-000000000000`,
+      })),
+    )
+  return {
+    ...{ house, receiver, id, add },
+    run: (signal = new AbortController().signal) =>
+      DELIVER_WEBHOOK.run(context, String(id), signal),
+    list: async () => [...(await listDeliveries(house.db, id, 10))].reverse(),
+  }
+}
+
+t.test('all that is due goes out in order, and is written down', async (t) => {
+  const { receiver, add, run, list } = await scene(t, ALLOWED, {
+    answer: (response) => response.writeHead(200, { 'X-Answer': 'yes' }).end('taken'),
+  })
+  await add('1', '2')
+  await run()
+  t.strictSame(
+    receiver.received.map(({ body }) => body.toString()),
+    ['"1"', '"2"'],
+  )
+  t.match(await list(), [
+    {
+      ...{ isDelivered: true, attempts: 1, nextAtMs: undefined },
+      lastAttempt: {
+        requestHeaders: { 'X-Gitea-Event': 'push' },
+        ...{
+          status: 200,
+          responseHeaders: { 'x-answer': 'yes' },
+          responseBody: 'taken',
+          error: '',
+        },
+      },
+    },
+    { isDelivered: true },
+  ])
+})
+
+t.test('what fails is tried again after its pauses, then given up', async (t) => {
+  const { house, receiver, add, run, list, id } = await scene(t, ALLOWED, {
+    answer: (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
+  })
+  await add('1')
+  await run()
+  t.equal(receiver.received.length, 2, 'at once, since the first pause is none')
+  const [waiting] = await list()
+  t.match(waiting, { isDelivered: false, attempts: 2, lastAttempt: { status: 302 } })
+  t.ok(Math.abs((waiting?.nextAtMs ?? 0) - Date.now() - 3_600_000) < 60_000)
+  const [job] = await selectRows<{ subject: string }>(house.db, 'select subject from jobs')
+  t.equal(job?.subject, String(id), 'the job is asked for again')
+  await house.db('webhook_deliveries').update({ next_at: 0 })
+  await run()
+  t.match(await list(), [{ isDelivered: false, attempts: 3, nextAtMs: undefined }])
+  t.ok(house.lines.some((line) => line['isGivenUp'] === true))
+})
+
+t.test('a receiver inside is not called, and one that is slow is given up', async (t) => {
+  const inside = await scene(t, { ...ALLOWED, GATEHOUSE_OUTBOUND_ALLOW: '' })
+  await inside.add('1')
+  await inside.run()
+  t.equal(inside.receiver.connections(), 0)
+  t.match(await inside.list(), [
+    { lastAttempt: { status: undefined, error: /has no address that may be called/ } },
+  ])
+  const slow = await scene(t, ALLOWED, { answer: () => {} })
+  await slow.add('1')
+  await slow.run()
+  t.match(await slow.list(), [{ attempts: 2, lastAttempt: { error: /no answer within 300 ms/ } }])
+})
+
+t.test(
+  'who stops in the middle counts no attempt, and a webhook that is gone has none',
+  async (t) => {
+    const stopping = new AbortController()
+    const { add, run, list, house } = await scene(t, ALLOWED, { answer: () => stopping.abort() })
+    await add('1')
+    await run(stopping.signal)
+    t.match(await list(), [{ attempts: 0, isDelivered: false }])
+    await house.db('webhooks').delete()
+    await run()
+    t.strictSame(await list(), [])
+  },
+)

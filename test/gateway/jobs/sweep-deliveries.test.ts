@@ -1,0 +1,29 @@
+/** Old deliveries are forgotten, others are not. */
+
+import t from 'tap'
+import { SWEEP_DELIVERIES } from '../../../gateway/jobs/sweep-deliveries.js'
+import { addDeliveries, listDeliveries } from '../../../sql/webhook-deliveries.js'
+import { aWebhook } from '../../helpers/deliveries.js'
+import { openContext } from '../../helpers/gateway.js'
+
+t.test('what is older than the settings say goes', async (t) => {
+  const { context, house } = await openContext(t, {
+    environment: { GATEHOUSE_WEBHOOKS_KEPT: '1h' },
+  })
+  const ada = await house.addUser('ada')
+  const { id: webhookId } = await aWebhook(house.db, { ownerId: ada.id })
+  const uuids = ['1', '2'].map((digit) => `${digit.repeat(8)}-0000-8000-a000-000000000000`)
+  await addDeliveries(
+    house.db,
+    uuids.map((uuid) => ({ webhookId, uuid, event: 'push', payload: '{}' })),
+  )
+  await house.db('webhook_deliveries').update({ next_at: null })
+  const old = { created_at: Date.now() - 7_200_000 }
+  await house.db('webhook_deliveries').where({ uuid: uuids[0] }).update(old)
+  await SWEEP_DELIVERIES.run(context, 'all', new AbortController().signal)
+  const left = await listDeliveries(house.db, webhookId, 10)
+  t.strictSame(
+    left.map(({ uuid }) => uuid),
+    [uuids[1]],
+  )
+})

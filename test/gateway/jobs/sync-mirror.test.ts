@@ -1,0 +1,84 @@
+/** A mirror becomes what its source is, with credentials, at an address that is checked anew. */
+
+import t, { type Test } from 'tap'
+import { repositoryPath } from '../../../cgi/paths.js'
+import { importRepository } from '../../../gateway/actions/import-repository.js'
+import { SYNC_MIRROR } from '../../../gateway/jobs/sync-mirror.js'
+import { findRepository } from '../../../sql/repositories.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aSource, breakOffAfter, referencesOf, serveBadly } from '../../helpers/sources.js'
+
+async function aMirror(t: Test, authorization?: string) {
+  const { context, house } = await openContext(t)
+  const source = await aSource(t)
+  const seen: (string | undefined)[] = []
+  const state = { isAway: false }
+  const front = await serveBadly(t, (request, response) => {
+    seen.push(request.headers.authorization)
+    if (state.isAway) return void response.writeHead(500).end()
+    breakOffAfter(source.url, Number.POSITIVE_INFINITY)(request, response)
+  })
+  const importer = { signal: new AbortController().signal, address: '192.0.2.1', client: 'ada' }
+  const repository = await importRepository(context, importer, {
+    ...{ owner: await house.addUser('ada'), name: 'm', description: '', isPrivate: false },
+    ...{ url: new URL(front.url), authorization, mirror: { intervalMs: 60_000 } },
+  })
+  const { db } = house
+  await db('repository_sources').update({ synced_at: 1, next_at: 1 })
+  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  return {
+    ...{ house, context, source, seen, state, path, repository },
+    run: (subject = String(repository.id)) =>
+      SYNC_MIRROR.run(context, subject, new AbortController().signal),
+    find: async () => (await findRepository(db, 'ada', 'm')) ?? repository,
+    row: async () => db('repository_sources').first('credentials_sealed', 'synced_at', 'next_at'),
+  }
+}
+
+t.test('it brings what is new, with the credentials that were kept', async (t) => {
+  const { house, source, seen, path, run, find, row } = await aMirror(t, 'Basic secret')
+  t.notMatch((await row()).credentials_sealed, 'secret')
+  await source.copy.git('push', '--quiet', source.path, 'main:fresh', ':branch-3')
+  await source.copy.git('push', '--quiet', source.path, 'main:refs/pull/2/head')
+  seen.length = 0
+  await run()
+  t.strictSame([...new Set(seen)], ['Basic secret'])
+  const wanted = (await referencesOf(source.path)).split('\n')
+  t.strictSame(
+    (await referencesOf(path)).split('\n'),
+    wanted.filter((line) => !line.startsWith('refs/pull/')),
+  )
+  const { synced_at, next_at } = await row()
+  t.ok(synced_at > 1)
+  t.equal(next_at, synced_at + 60_000)
+  t.ok((await find()).pushedAtMs)
+  t.equal((await house.db('jobs').where({ kind: 'maintain-repository' })).length, 1)
+})
+
+t.test('a source that is away changes nothing, and is tried when the time comes', async (t) => {
+  const { house, state, path, run, row } = await aMirror(t)
+  const before = await referencesOf(path)
+  state.isAway = true
+  await run()
+  t.equal(await referencesOf(path), before)
+  const { synced_at, next_at } = await row()
+  t.equal(synced_at, 1)
+  t.ok(next_at > Date.now())
+  t.match(house.lines.at(-1), { level: 40, msg: 'a mirror was not updated', reason: /500/ })
+})
+
+t.test('an address that has become a private one is not called any more', async (t) => {
+  const { house, context, run, row, repository, seen } = await aMirror(t)
+  seen.length = 0
+  const settings = {
+    ...house.settings,
+    outbound: { allow: { hasName: () => false, hasAddress: () => false } },
+  }
+  const { signal } = new AbortController()
+  await SYNC_MIRROR.run({ ...context, settings }, String(repository.id), signal)
+  t.strictSame(seen, [])
+  t.match(house.lines.at(-1), { reason: 'You can not import from disallowed hosts.' })
+  t.equal((await row()).synced_at, 1)
+  await run('999')
+  t.pass('and of a repository that is gone nothing is to be done')
+})

@@ -1,0 +1,26 @@
+/** The job of every minute asks for the mirrors whose time has come, and no others. */
+
+import t from 'tap'
+import { SYNC_MIRRORS } from '../../../gateway/jobs/sync-mirrors.js'
+import { addSource } from '../../../sql/repository-sources.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
+
+t.test('each due mirror is one job, however often it is asked for', async (t) => {
+  const { context, house } = await openContext(t)
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const mirror = { intervalMs: 60_000, credentialsSealed: undefined }
+  const ids: number[] = []
+  for (const name of ['due', 'later']) {
+    const { id } = await aRepository(db, ada.id, name)
+    await addSource(db, id, { url: 'https://code.example.com/x.git', mirror })
+    ids.push(id)
+  }
+  await db('repository_sources').where({ repository_id: ids[0] }).update({ next_at: 1 })
+  const run = () => SYNC_MIRRORS.run(context, 'all', new AbortController().signal)
+  await run()
+  await run()
+  const jobs = await db('jobs').select('kind', 'subject')
+  t.strictSame(jobs, [{ kind: 'sync-mirror', subject: String(ids[0]) }])
+})

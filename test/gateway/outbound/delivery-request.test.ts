@@ -1,0 +1,70 @@
+/** The request has the headers that receivers look for, and signatures of the payload's bytes. */
+
+import { createHmac } from 'node:crypto'
+import t from 'tap'
+import { openInstanceSecret } from '../../../conf/instance-secret.js'
+import {
+  AUTHORIZATION_WORDS,
+  deliveryRequest,
+  SECRET_WORDS,
+} from '../../../gateway/outbound/delivery-request.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const DELIVERY = { payload: '{\n  "a": "ä&b"\n}', uuid: 'the-uuid', event: 'issue_label' } as const
+
+const HOOK = {
+  contentType: 'json',
+  target: 'organization',
+  secretSealed: undefined,
+  authorizationSealed: undefined,
+} as const
+
+t.test('three products’ names, the coarse event and the fine one', async (t) => {
+  const secret = await openInstanceSecret(await temporaryFolder(t))
+  const { headers, body, shownHeaders } = deliveryRequest(HOOK, DELIVERY, secret)
+  t.strictSame(headers, {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Gatehouse',
+    'X-Gitea-Delivery': 'the-uuid',
+    'X-Gogs-Delivery': 'the-uuid',
+    'X-GitHub-Delivery': 'the-uuid',
+    'X-Gitea-Event': 'issues',
+    'X-Gogs-Event': 'issues',
+    'X-GitHub-Event': 'issues',
+    'X-Gitea-Event-Type': 'issue_label',
+    'X-Gogs-Event-Type': 'issue_label',
+    'X-GitHub-Event-Type': 'issue_label',
+    'X-Gitea-Signature': '',
+    'X-Gogs-Signature': '',
+    'X-Hub-Signature': 'sha1=',
+    'X-Hub-Signature-256': 'sha256=',
+    'X-Gitea-Hook-Installation-Target-Type': 'organization',
+    'X-GitHub-Hook-Installation-Target-Type': 'organization',
+  })
+  t.strictSame(shownHeaders, headers)
+  t.equal(body.toString(), DELIVERY.payload)
+})
+
+t.test('the payload is signed, also within a form, and what is secret is not shown', async (t) => {
+  const secret = await openInstanceSecret(await temporaryFolder(t))
+  const request = deliveryRequest(
+    {
+      ...HOOK,
+      contentType: 'form',
+      secretSealed: secret.seal('key', SECRET_WORDS),
+      authorizationSealed: secret.seal('Bearer x', AUTHORIZATION_WORDS),
+    },
+    DELIVERY,
+    secret,
+  )
+  const digest = (name: string) => createHmac(name, 'key').update(DELIVERY.payload).digest('hex')
+  t.match(request.headers, {
+    'Content-Type': 'application/x-www-form-urlencoded',
+    'X-Gitea-Signature': digest('sha256'),
+    'X-Hub-Signature': `sha1=${digest('sha1')}`,
+    'X-Hub-Signature-256': `sha256=${digest('sha256')}`,
+    Authorization: 'Bearer x',
+  })
+  t.equal(new URLSearchParams(request.body.toString()).get('payload'), DELIVERY.payload)
+  t.notOk('Authorization' in request.shownHeaders)
+})

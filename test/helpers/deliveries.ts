@@ -1,0 +1,45 @@
+/** Webhooks of a test, and what is to be delivered to them. */
+
+import { HOOK_EVENTS } from '../../conf/hook-events.js'
+import type { Database } from '../../sql/database.js'
+import { selectRows } from '../../sql/dialect.js'
+import {
+  createWebhook,
+  type HookPlace,
+  type Webhook,
+  type WebhookFields,
+} from '../../sql/webhooks.js'
+
+/** An active webhook that hears of everything. */
+export function aWebhook(
+  db: Database,
+  place: HookPlace,
+  fields: Partial<WebhookFields> = {},
+): Promise<Webhook> {
+  return createWebhook(db, place, {
+    ...{ type: 'gitea', url: 'http://hooks.example.org/', contentType: 'json' },
+    ...{ secretSealed: undefined, authorizationSealed: undefined },
+    ...{ events: HOOK_EVENTS, branchFilter: '', isActive: true },
+    ...fields,
+  })
+}
+
+export interface Told {
+  readonly webhookId: number
+  readonly event: string
+  readonly uuid: string
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+/** Everything that webhooks were told or are to be told, in order. */
+export async function toldTo(db: Database): Promise<readonly Told[]> {
+  const rows = await selectRows<{
+    webhook_id: number
+    event: string
+    uuid: string
+    payload: string
+  }>(db, 'select webhook_id, event, uuid, payload from webhook_deliveries order by id')
+  return rows.map(({ webhook_id: webhookId, event, uuid, payload }) => {
+    return { webhookId, event, uuid, payload: JSON.parse(payload) }
+  })
+}

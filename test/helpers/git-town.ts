@@ -1,0 +1,59 @@
+/** A town in which ada's repository `r` holds everything that Git's data can be. */
+
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { GatewayOptions } from './gateway.js'
+import type { Answer } from './requests.js'
+import { startTown, type Town } from './town.js'
+import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
+
+export interface GitTown extends Town {
+  readonly copy: WorkingCopy
+  /** The bare repository. */
+  readonly folder: string
+  /** The commits of main, the oldest first. */
+  readonly commits: readonly [first: string, second: string, third: string]
+  /** Takes references of the working copy to the repository. */
+  push(...references: readonly string[]): Promise<unknown>
+  /** Asks for something below ada's repository as a stranger. */
+  get(rest: string): Promise<Answer>
+}
+
+/** The branches main and `feature/x`, the tags v1 (annotated) and light, and pull request 7. */
+export async function startGitTown(t: Test, options: GatewayOptions = {}): Promise<GitTown> {
+  const town = await startTown(t, options)
+  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
+  const folder = await town.pathOf('ada', 'r')
+  const copy = await newWorkingCopy(t)
+  const push = (...references: readonly string[]) =>
+    copy.git('push', '--quiet', '--force', folder, ...references)
+  const first = await copy.commit('README.md', '# r\n')
+  await fill(copy, first)
+  const second = await copy.git('rev-parse', 'HEAD')
+  await copy.git('tag', '-m', 'The first', 'v1', first)
+  await copy.git('tag', 'light', second)
+  await copy.git('branch', 'feature/x', second)
+  const third = await copy.commit('README.md', '# r\n\nmore\n')
+  await copy.git('update-ref', 'refs/pull/7/head', third)
+  await copy.git('update-ref', 'refs/hidden/x', third)
+  await push('refs/heads/*', 'refs/tags/*', 'refs/pull/*', 'refs/hidden/*')
+  return {
+    ...{ ...town, copy, folder, push, commits: [first, second, third] },
+    get: (rest) => town.as('anyone', 'GET', `/repos/ada/r/${rest}`),
+  }
+}
+
+async function fill({ path, git }: WorkingCopy, first: string): Promise<void> {
+  await mkdir(join(path, 'src/deep'), { recursive: true })
+  await writeFile(join(path, 'src/main.ts'), 'export {}\n')
+  await writeFile(join(path, 'src/deep/ä b#.html'), '<script>alert(1)</script>')
+  await writeFile(join(path, 'data.bin'), Buffer.from([0, 255, 1]))
+  await chmod(join(path, 'src/main.ts'), 0o755)
+  await symlink('src/main.ts', join(path, 'link'))
+  const module = '[submodule "m"]\n\tpath = module\n\turl = https://example.com/m.git\n'
+  await writeFile(join(path, '.gitmodules'), module)
+  await git('add', '.')
+  await git('update-index', '--add', '--cacheinfo', `160000,${first},module`)
+  await git('commit', '--quiet', '-m', 'Fill\n\nwith everything')
+}

@@ -1,0 +1,109 @@
+/** Alpine's indexes and packages as libsolv sees them, which scripts/apk-toolchain compiles. */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { temporaryFolder } from './temporary.js'
+
+const TOOLS = fileURLToPath(new URL('../../../.programs/libsolv', import.meta.url))
+
+/** What it knows of a package, in its own words: `name`, `evr`, `requires`, `hdrid` and so on. */
+export type SolvPackage = Readonly<Record<string, unknown>>
+
+/** Reads an APKINDEX.tar.gz. */
+export async function solvIndex(t: Test, bytes: Uint8Array): Promise<readonly SolvPackage[]> {
+  const folder = await temporaryFolder(t)
+  return await listPackages(folder, await packagesOfIndex(folder, bytes))
+}
+
+/** Reads a package's file. */
+export async function solvPackage(t: Test, bytes: Uint8Array): Promise<SolvPackage> {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, FILE), bytes)
+  const packages = await run(folder, 'apk2solv', ['-C', FILE])
+  const [only, ...more] = await listPackages(folder, packages)
+  if (only === undefined || more.length > 0) throw new Error('a file is one package')
+  const { mediafile: _, ...rest } = only
+  return rest
+}
+
+export interface SolvQuestion {
+  readonly index: Uint8Array
+  /** Of the machine, on which nothing is installed. */
+  readonly arch: string
+  /** Such as `name hello`, `name hello = 1.0-r0`, `provides cmd:hello`. */
+  readonly wanted: readonly string[]
+}
+
+export interface SolvAnswer {
+  /** Such as `hello-1.0-r0.x86_64`, sorted. */
+  readonly installed: readonly string[]
+  /** Why it cannot be done; then what is installed is a part of it at the best. */
+  readonly problems: readonly string[]
+}
+
+/** Resolves what is to be installed. */
+export async function solvInstall(
+  t: Test,
+  { index, arch, wanted }: SolvQuestion,
+): Promise<SolvAnswer> {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'index.solv'), await packagesOfIndex(folder, index))
+  const lines = [
+    'repo system 0 empty',
+    'repo available 0 solv index.solv',
+    `system ${arch} apk system`,
+    ...wanted.map((one) => `job install ${one}`),
+  ]
+  await writeFile(join(folder, 'install.t'), `${lines.join('\n')}\n`)
+  const told = (await run(folder, 'testsolv', ['-r', 'install.t'])).toString()
+  const find = (pattern: RegExp) => Array.from(told.matchAll(pattern), ([, found]) => found ?? '')
+  return {
+    installed: find(/^install (\S+)@available$/gm).sort(),
+    problems: find(/^problem \S+ info (.+)$/gm),
+  }
+}
+
+const FILE = 'given'
+
+/** In libsolv's own format. */
+async function packagesOfIndex(folder: string, bytes: Uint8Array): Promise<Buffer> {
+  await writeFile(join(folder, FILE), bytes)
+  return await run(folder, 'apk2solv', ['-r', '-C', FILE])
+}
+
+interface Dump {
+  readonly repositories: ReadonlyArray<{ readonly solvables: readonly SolvPackage[] }>
+}
+
+async function listPackages(folder: string, packages: Buffer): Promise<readonly SolvPackage[]> {
+  const told = await run(folder, 'dumpsolv', ['-j'], packages)
+  const { repositories } = JSON.parse(told.toString()) as Dump
+  return repositories.flatMap(({ solvables }) => solvables.map(tidied))
+}
+
+/** With short keys; lists are sorted, since libsolv keeps them in no order of their own. */
+function tidied(solvable: SolvPackage): SolvPackage {
+  const entries = Object.entries(solvable).map(([key, value]) => [
+    key.replace(/^solvable:/, ''),
+    Array.isArray(value) ? value.toSorted() : value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Runs one of the tools; some of them say on standard error alone that they failed. */
+async function run(
+  cwd: string,
+  tool: string,
+  args: readonly string[],
+  input?: Uint8Array,
+): Promise<Buffer> {
+  const { exitCode, output, errorText } = await runToEnd(join(TOOLS, tool), args, {
+    ...{ cwd, environment: { LC_ALL: 'C' }, input },
+    ...{ timeoutMs: 60_000, outputBytesMax: 16 << 20 },
+  })
+  if (exitCode === 0 && errorText === '') return output
+  throw new Error(`${tool} ${args.join(' ')}: ${errorText}`)
+}

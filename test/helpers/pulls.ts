@@ -1,0 +1,53 @@
+/** A town with a repository of ada's whose branches a person's working copy writes. */
+
+import type { Test } from 'tap'
+import type { GatewayOptions } from './gateway.js'
+import type { Answer } from './requests.js'
+import { type Name, startTown, type Town } from './town.js'
+import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
+
+export type Fields = Record<string, unknown>
+
+export interface PullTown extends Town {
+  readonly copy: WorkingCopy
+  /** The folder of `ada/r`. */
+  readonly bare: string
+  /** Asks of `ada/r`: `of('ada', 'GET', '/pulls')`. */
+  of(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
+  /** Commits a file to a branch, from main where it is new, and takes it to `ada/r`. */
+  write(branch: string, file: string, content?: string): Promise<string>
+  /** Opens a pull request into main. Throws where that is refused. */
+  open(head: string, body?: Fields): Promise<Fields>
+}
+
+/** Starts it, with a first commit on main. */
+export async function startPullTown(t: Test, options: GatewayOptions = {}): Promise<PullTown> {
+  const town = await startTown(t, options)
+  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
+  const bare = await town.pathOf('ada', 'r')
+  const copy = await newWorkingCopy(t)
+  const of: PullTown['of'] = (name, method, path, body) =>
+    town.as(name, method, `/repos/ada/r${path}`, body)
+  const pullTown: PullTown = {
+    ...{ ...town, copy, bare, of },
+    async write(branch, file, content) {
+      const full = `refs/heads/${branch}`
+      const known = await copy.try(['rev-parse', '--verify', '--quiet', full])
+      const start = known.exitCode === 0 ? known.output : 'refs/heads/main'
+      const isFirst = (await copy.try(['rev-parse', '--verify', '--quiet', start])).exitCode !== 0
+      if (!isFirst) await copy.git('checkout', '--quiet', '--detach', start)
+      const tip = await copy.commit(file, content)
+      await copy.git('update-ref', full, tip)
+      await copy.git('push', '--quiet', '--force', bare, `${tip}:${full}`)
+      return tip
+    },
+    async open(head, body = {}) {
+      const sent = { title: `Bring ${head}`, head, base: 'main', ...body }
+      const { status, text, json } = await of('ada', 'POST', '/pulls', sent)
+      if (status !== 201) throw new Error(`${status} ${text}`)
+      return json as Fields
+    },
+  }
+  await pullTown.write('main', 'root')
+  return pullTown
+}

@@ -1,0 +1,31 @@
+/** A release in the database, and blobs for what is attached to it. */
+
+import { createHash } from 'node:crypto'
+import type { NewBlob } from '../../sql/blobs.js'
+import type { Database } from '../../sql/database.js'
+import { createRelease, type Release } from '../../sql/releases.js'
+import type { Repository } from '../../sql/repositories.js'
+
+/** A release of the repository by its owner. */
+export async function aRelease(
+  db: Database,
+  repository: Repository,
+  tagName: string,
+  changes: { readonly isDraft?: boolean } = {},
+): Promise<Release> {
+  return await createRelease(db, {
+    ...{ repositoryId: repository.id, tagName, target: 'main', title: '', body: '' },
+    ...{ tagMessage: '', isDraft: false, isPrerelease: false, authorId: repository.owner.id },
+    ...changes,
+  })
+}
+
+/** A blob of a text, which is in its place as far as the database is concerned. */
+export function aBlobOf(text: string, key = `key of ${text}`): NewBlob {
+  const digest = (name: string) => createHash(name).update(text).digest('hex')
+  const digests = {
+    ...{ md5: digest('md5'), sha1: digest('sha1') },
+    ...{ sha256: digest('sha256'), sha512: digest('sha512') },
+  }
+  return { key, bytes: Buffer.byteLength(text), digests }
+}

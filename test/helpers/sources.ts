@@ -1,0 +1,163 @@
+/** Servers that somebody imports from: a good one with real git behind it, and bad ones. */
+
+import { once } from 'node:events'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createPlainServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findGit } from '../../cgi/git.js'
+import { serveBackend } from './backend-server.js'
+import { git } from './git-client.js'
+import { temporaryFolder } from './temporary.js'
+import { newWorkingCopy, type WorkingCopy, writeHistory } from './working-copy.js'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface Source {
+  /** Where it is served. */
+  readonly url: string
+  /** The bare repository behind it. */
+  readonly path: string
+  /** A working copy that pushes into it. */
+  readonly copy: WorkingCopy
+}
+
+/** A repository with branches, tags of both kinds and a pull request, through git http-backend. */
+export async function aSource(
+  t: Teardown,
+  objectFormat: 'sha1' | 'sha256' = 'sha1',
+): Promise<Source> {
+  const copy = await newWorkingCopy(t, objectFormat)
+  await writeHistory(copy, { commits: 5, branches: 3, tags: 2 })
+  await copy.git('tag', '-a', 'annotated', '-m', 'A tag', 'main')
+  await copy.git('branch', 'trunk', 'branch-1')
+  const served = await serveBare(t, objectFormat)
+  await copy.git('push', '--quiet', served.path, 'refs/heads/*', 'refs/tags/*')
+  await copy.git('push', '--quiet', served.path, 'branch-2:refs/pull/1/head')
+  await git(['symbolic-ref', 'HEAD', 'refs/heads/trunk'], { cwd: served.path })
+  return { ...served, copy }
+}
+
+/** An empty bare repository, served with all its references, whatever they are called. */
+export async function serveBare(
+  t: Teardown,
+  objectFormat: 'sha1' | 'sha256' = 'sha1',
+): Promise<Omit<Source, 'copy'>> {
+  const folder = await temporaryFolder(t)
+  const path = join(folder, 'source.git')
+  await git(['init', '--quiet', '--bare', `--object-format=${objectFormat}`, path], { cwd: folder })
+  const server = await serveBackend(await findGit(), {
+    folder,
+    change: () => ({ config: [['transfer.hideRefs', '!refs/pull']] }),
+  })
+  t.teardown(() => server.close())
+  return { path, url: `${server.url}/source.git` }
+}
+
+/** Every reference below that with its object, as `for-each-ref` tells them. */
+export async function referencesOf(path: string, below = 'refs'): Promise<string> {
+  return git(['for-each-ref', '--format=%(refname) %(objectname)', below], { cwd: path })
+}
+
+export interface BadSource {
+  readonly url: string
+  readonly port: number
+  /** The path and query of every request so far. */
+  readonly requests: readonly string[]
+}
+
+/** A server that answers as the test says. */
+export async function serveBadly(t: Teardown, answer: RequestListener): Promise<BadSource> {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '')
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/source.git`, port, requests }
+}
+
+/** A port that takes connections and counts them, where nobody is to come. */
+export async function aTrap(t: Teardown): Promise<{ readonly port: number; count(): number }> {
+  let connections = 0
+  const server = createPlainServer((socket) => {
+    connections += 1
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => server.close())
+  return { port: (server.address() as AddressInfo).port, count: () => connections }
+}
+
+/** Passes what another server says on, up to so many bytes of each pack, and then breaks off. */
+export function breakOffAfter(url: string, packBytesMax: number): RequestListener {
+  return (request, response) => void relay(url, { request, response, packBytesMax })
+}
+
+/** Of an import, the POST that asks for the pack: the third, after two for the references. */
+export const FETCH = 3
+
+export interface SlowSource {
+  readonly url: string
+  /** Settles when the request has come that waits. */
+  isReached(): Promise<void>
+  goOn(): void
+}
+
+/** Passes what another server says on, but the answer to the POST of that number waits. */
+export async function serveSlowly(t: Teardown, url: string, number: number): Promise<SlowSource> {
+  let asked = 0
+  let goOn = () => {}
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const front = await serveBadly(t, (request, response) => {
+    if (request.method === 'POST') asked += 1
+    const wait = asked === number ? going : Promise.resolve()
+    void wait.then(() => breakOffAfter(url, Number.POSITIVE_INFINITY)(request, response))
+  })
+  const isReached = async () => {
+    for (let look = 0; asked < number && look < 1_000; look += 1) await sleep(20)
+  }
+  return { url: front.url, isReached, goOn: () => goOn() }
+}
+
+interface Relay {
+  readonly request: Parameters<RequestListener>[0]
+  readonly response: ServerResponse
+  readonly packBytesMax: number
+}
+
+async function relay(url: string, { request, response, packBytesMax }: Relay): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const rest = request.url?.replace('/source.git', '') ?? ''
+  const { method = 'GET', headers } = request
+  const answer = await fetch(`${url}${rest}`, {
+    method,
+    headers: headersOf(headers),
+    ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+  })
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+  const body = Buffer.from(await answer.arrayBuffer())
+  const isPack = body.includes('PACK')
+  if (!isPack || body.length <= packBytesMax) return void response.end(body)
+  response.write(body.subarray(0, packBytesMax), () => response.destroy())
+}
+
+function headersOf(headers: Relay['request']['headers']): Record<string, string> {
+  const kept = ['content-type', 'git-protocol', 'accept', 'content-encoding']
+  return Object.fromEntries(
+    kept.flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+}

@@ -1,0 +1,39 @@
+/** One request of each operation on accounts, repositories as such and keys that succeeds. */
+
+import { passwordOf } from '../gateway.js'
+import { withPassword } from '../requests.js'
+import { aKeyLine } from '../ssh-keys.js'
+import type { Town } from '../town.js'
+
+/** In an order in which they can. Leaves ada's repository `r` and the organization `club`. */
+export async function successesOfAccounts(town: Town) {
+  const { as, ask } = town
+  const authorization = withPassword('ada', passwordOf('ada'))
+  const account = (method: string, rest: string, body?: unknown) =>
+    ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
+  const made = await as('ada', 'POST', '/user/keys', { title: 'k', key: aKeyLine() })
+  const { id } = made.json as { id: number }
+  return {
+    getVersion: await as('anyone', 'GET', '/version'),
+    orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
+    createOrgRepo: await as('ada', 'POST', '/orgs/club/repos', { name: 'r' }),
+    createCurrentUserRepo: await as('ada', 'POST', '/user/repos', { name: 'r' }),
+    repoGet: await as('ada', 'GET', '/repos/ada/r'),
+    repoCreateKey: await as('ada', 'POST', '/repos/ada/r/keys', { title: 'k', key: aKeyLine() }),
+    repoListKeys: await as('ada', 'GET', '/repos/ada/r/keys'),
+    repoGetKey: await as('ada', 'GET', '/repos/ada/r/keys/1'),
+    repoDeleteKey: await as('ada', 'DELETE', '/repos/ada/r/keys/1'),
+    repoEdit: await as('ada', 'PATCH', '/repos/ada/r', { description: 'changed' }),
+    userCurrentListRepos: await as('ada', 'GET', '/user/repos'),
+    userGetCurrent: await as('ada', 'GET', '/user'),
+    userGet: await as('anyone', 'GET', '/users/ada'),
+    userCurrentPostKey: made,
+    userCurrentListKeys: await as('ada', 'GET', '/user/keys'),
+    userListKeys: await as('ada', 'GET', '/users/ada/keys'),
+    userCurrentGetKey: await as('ada', 'GET', `/user/keys/${id}`),
+    userCurrentDeleteKey: await as('ada', 'DELETE', `/user/keys/${id}`),
+    userCreateToken: await account('POST', '', { name: 'x', scopes: ['all'] }),
+    userGetTokens: await account('GET', ''),
+    userDeleteAccessToken: await account('DELETE', '/x'),
+  }
+}

@@ -1,0 +1,37 @@
+/** Requests of those who run the site, and on what the house is, that succeed, one of each. */
+
+import { aKeyLine } from '../ssh-keys.js'
+import type { Town } from '../town.js'
+
+/** Leaves nothing but the organization `hall` of bob's. */
+export async function successesOfAdmins({ as }: Town) {
+  const made = await as('root', 'POST', '/admin/users', {
+    ...{ username: 'eve', email: 'eve@example.com', password: 'password of eve' },
+  })
+  const key = { title: 'k', key: aKeyLine() }
+  const added = await as('root', 'POST', '/admin/users/eve/keys', key)
+  const { id } = added.json as { id: number }
+  return {
+    adminCreateUser: made,
+    adminSearchUsers: await as('root', 'GET', '/admin/users'),
+    adminEditUser: await as('root', 'PATCH', '/admin/users/eve', { full_name: 'Eve' }),
+    adminCreatePublicKey: added,
+    adminDeleteUserPublicKey: await as('root', 'DELETE', `/admin/users/eve/keys/${id}`),
+    adminCreateRepo: await as('root', 'POST', '/admin/users/eve/repos', { name: 'hers' }),
+    adminDeleteUser: await as('root', 'DELETE', '/admin/users/eve?purge=true'),
+    adminCreateOrg: await as('root', 'POST', '/admin/users/bob/orgs', { username: 'hall' }),
+    adminGetAllOrgs: await as('root', 'GET', '/admin/orgs'),
+    getGeneralAPISettings: await as('anyone', 'GET', '/settings/api'),
+    getGeneralRepositorySettings: await as('anyone', 'GET', '/settings/repository'),
+    getGeneralAttachmentSettings: await as('anyone', 'GET', '/settings/attachment'),
+    getGeneralUISettings: await as('anyone', 'GET', '/settings/ui'),
+    listGitignoresTemplates: await as('anyone', 'GET', '/gitignore/templates'),
+    listLabelTemplates: await as('anyone', 'GET', '/label/templates'),
+    listLicenseTemplates: await as('anyone', 'GET', '/licenses'),
+    getSigningKey: await as('anyone', 'GET', '/signing-key.gpg'),
+    getNodeInfo: await as('anyone', 'GET', '/nodeinfo'),
+    getUserSettings: await as('ada', 'GET', '/user/settings'),
+    updateUserSettings: await as('ada', 'PATCH', '/user/settings', { theme: 'dark' }),
+    userListEmails: await as('ada', 'GET', '/user/emails'),
+  }
+}

@@ -1,0 +1,27 @@
+/** One request of each operation that writes Git's data and succeeds. */
+
+import type { Answer } from '../requests.js'
+import type { Town } from '../town.js'
+
+/** In a repository of its own, which stays. */
+export async function successesOfGitWriting({ as }: Town) {
+  await as('ada', 'POST', '/user/repos', { name: 'written' })
+  const ask = (method: string, rest: string, body?: unknown): Promise<Answer> =>
+    as('ada', method, `/repos/ada/written${rest}`, body)
+  const shaOf = (answer: Answer) => (answer.json as { content: { sha: string } }).content.sha
+  const created = await ask('POST', '/contents/a', { content: 'YQ==' })
+  const updated = await ask('PUT', '/contents/a', { content: 'Yg==', sha: shaOf(created) })
+  return {
+    repoCreateFile: created,
+    repoUpdateFile: updated,
+    repoChangeFiles: await ask('POST', '/contents', {
+      files: [{ operation: 'create', path: 'b', content: '' }],
+    }),
+    repoDeleteFile: await ask('DELETE', '/contents/a', { sha: shaOf(updated) }),
+    repoCreateBranch: await ask('POST', '/branches', { new_branch_name: 'x' }),
+    repoRenameBranch: await ask('PATCH', '/branches/x', { name: 'y' }),
+    repoDeleteBranch: await ask('DELETE', '/branches/y'),
+    repoCreateTag: await ask('POST', '/tags', { tag_name: 'v1', message: 'One' }),
+    repoDeleteTag: await ask('DELETE', '/tags/v1'),
+  }
+}

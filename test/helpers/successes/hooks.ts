@@ -1,0 +1,48 @@
+/** One request of each operation on webhooks that succeeds. */
+
+import type { Town } from '../town.js'
+
+const HOOK = {
+  type: 'gitea',
+  config: { url: 'https://hooks.example.org/', content_type: 'json', secret: 'secret' },
+  events: ['push', 'issues'],
+  active: true,
+}
+
+/** Of ada, of her repository `r` and of her organization `hooked`. */
+export async function successesOfHooks({ as, addOrganization, ada }: Town) {
+  await addOrganization('hooked', ada)
+  const of = async (path: string) => {
+    const made = await as('ada', 'POST', path, HOOK)
+    const { id } = made.json as { id: number }
+    const patch = { config: { content_type: 'form' } }
+    return {
+      ...{ made, id, list: await as('ada', 'GET', path) },
+      get: await as('ada', 'GET', `${path}/${id}`),
+      edit: await as('ada', 'PATCH', `${path}/${id}`, patch),
+    }
+  }
+  const repository = await of('/repos/ada/r/hooks')
+  const organization = await of('/orgs/hooked/hooks')
+  const user = await of('/user/hooks')
+  const tested = await as('ada', 'POST', `/repos/ada/r/hooks/${repository.id}/tests`)
+  const removal = (path: string, { id }: { id: number }) => as('ada', 'DELETE', `${path}/${id}`)
+  return {
+    repoCreateHook: repository.made,
+    repoListHooks: repository.list,
+    repoGetHook: repository.get,
+    repoEditHook: repository.edit,
+    repoTestHook: tested,
+    repoDeleteHook: await removal('/repos/ada/r/hooks', repository),
+    orgCreateHook: organization.made,
+    orgListHooks: organization.list,
+    orgGetHook: organization.get,
+    orgEditHook: organization.edit,
+    orgDeleteHook: await removal('/orgs/hooked/hooks', organization),
+    userCreateHook: user.made,
+    userListHooks: user.list,
+    userGetHook: user.get,
+    userEditHook: user.edit,
+    userDeleteHook: await removal('/user/hooks', user),
+  }
+}

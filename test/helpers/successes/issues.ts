@@ -1,0 +1,72 @@
+/** One request of each operation on issues, labels, milestones and comments that succeeds. */
+
+import type { Town } from '../town.js'
+
+/** In an order in which they can, on ada's repository `r` and the organization `club`. */
+export async function successesOfIssues({ as }: Town) {
+  const ask = (method: string, path: string, body?: unknown) =>
+    as('ada', method, `/repos/ada/r${path}`, body)
+  const label = await ask('POST', '/labels', { name: 'bug', color: '#ee0701' })
+  const { id: labelId } = label.json as { id: number }
+  const milestone = await ask('POST', '/milestones', {
+    title: 'v1',
+    due_on: '2030-01-02T03:04:05Z',
+  })
+  const { id: milestoneId } = milestone.json as { id: number }
+  const wishes = { labels: [labelId], milestone: milestoneId, assignees: ['ada'] }
+  const issue = await ask('POST', '/issues', {
+    ...{ title: 'It fails', body: 'So it does.', due_date: '2030-01-02T03:04:05Z', ...wishes },
+  })
+  const { number } = issue.json as { number: number }
+  const of = `/issues/${number}`
+  const comment = await ask('POST', `${of}/comments`, { body: 'It does.' })
+  const said = `/issues/comments/${(comment.json as { id: number }).id}`
+  const content = { content: 'heart' }
+  const ofClub = '/orgs/club/labels'
+  const shared = await as('ada', 'POST', ofClub, { name: 'all', color: 'abc' })
+  const sharedPath = `${ofClub}/${(shared.json as { id: number }).id}`
+  return {
+    issueCreateLabel: label,
+    issueCreateMilestone: milestone,
+    issueCreateIssue: issue,
+    issueCreateComment: comment,
+    issueListIssues: await ask('GET', '/issues'),
+    issueSearchIssues: await as('ada', 'GET', '/repos/issues/search'),
+    issueGetIssue: await ask('GET', of),
+    issueEditIssue: await ask('PATCH', of, { state: 'closed' }),
+    issueEditIssueDeadline: await ask('POST', `${of}/deadline`, { due_date: null }),
+    issueGetComments: await ask('GET', `${of}/comments`),
+    issueGetRepoComments: await ask('GET', '/issues/comments'),
+    issueGetComment: await ask('GET', said),
+    issueEditComment: await ask('PATCH', said, { body: 'It did.' }),
+    issuePostIssueReaction: await ask('POST', `${of}/reactions`, content),
+    issueGetIssueReactions: await ask('GET', `${of}/reactions`),
+    issueDeleteIssueReaction: await ask('DELETE', `${of}/reactions`, content),
+    issuePostCommentReaction: await ask('POST', `${said}/reactions`, content),
+    issueGetCommentReactions: await ask('GET', `${said}/reactions`),
+    issueDeleteCommentReaction: await ask('DELETE', `${said}/reactions`, content),
+    issueDeleteComment: await ask('DELETE', said),
+    issueGetLabels: await ask('GET', `${of}/labels`),
+    issueAddLabel: await ask('POST', `${of}/labels`, { labels: ['bug'] }),
+    issueReplaceLabels: await ask('PUT', `${of}/labels`, { labels: [labelId] }),
+    issueRemoveLabel: await ask('DELETE', `${of}/labels/${labelId}`),
+    issueClearLabels: await ask('DELETE', `${of}/labels`),
+    issueListLabels: await ask('GET', '/labels'),
+    issueGetLabel: await ask('GET', `/labels/${labelId}`),
+    issueEditLabel: await ask('PATCH', `/labels/${labelId}`, { color: 'abc' }),
+    issueDeleteLabel: await ask('DELETE', `/labels/${labelId}`),
+    orgCreateLabel: shared,
+    orgListLabels: await as('ada', 'GET', ofClub),
+    orgGetLabel: await as('ada', 'GET', sharedPath),
+    orgEditLabel: await as('ada', 'PATCH', sharedPath, { name: 'every' }),
+    orgDeleteLabel: await as('ada', 'DELETE', sharedPath),
+    issueGetMilestonesList: await ask('GET', '/milestones'),
+    issueGetMilestone: await ask('GET', `/milestones/${milestoneId}`),
+    issueEditMilestone: await ask('PATCH', '/milestones/v1', { state: 'closed' }),
+    issueDeleteMilestone: await ask('DELETE', '/milestones/v1'),
+    issueLockIssue: await ask('PUT', `${of}/lock`, { lock_reason: 'spam' }),
+    issueUnlockIssue: await ask('DELETE', `${of}/lock`),
+    repoGetAssignees: await ask('GET', '/assignees'),
+    issueDelete: await ask('DELETE', of),
+  }
+}

@@ -1,0 +1,24 @@
+/** One request of each operation on packages that succeeds. */
+
+import type { Town } from '../town.js'
+
+/** Of a package that is linked, as ada's repository `r` has to be there for. */
+export async function successesOfPackages({ as, ask, authorizationOf }: Town) {
+  const path = '/packages/ada/generic/tool'
+  for (const version of ['1', '2']) {
+    const body = Buffer.from('data')
+    const authorization = authorizationOf('ada')
+    await ask({ method: 'PUT', path: `/api${path}/${version}/f`, body, authorization })
+  }
+  return {
+    linkPackage: await as('ada', 'POST', `${path}/-/link/r`),
+    listPackages: await as('ada', 'GET', '/packages/ada'),
+    listPackageVersions: await as('ada', 'GET', path),
+    getLatestPackageVersion: await as('ada', 'GET', `${path}/-/latest`),
+    getPackage: await as('ada', 'GET', `${path}/1`),
+    listPackageFiles: await as('ada', 'GET', `${path}/1/files`),
+    unlinkPackage: await as('ada', 'POST', `${path}/-/unlink`),
+    deletePackageVersion: await as('ada', 'DELETE', `${path}/1`),
+    deletePackage: await as('ada', 'DELETE', path),
+  }
+}

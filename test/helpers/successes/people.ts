@@ -1,0 +1,89 @@
+/** Requests on organizations, teams, collaborators and topics that succeed, one of each. */
+
+import type { Town } from '../town.js'
+
+/** Of ada's repository `r` and the organization `club`, which have to be there. */
+export async function successesOfPeople(town: Town) {
+  return {
+    ...(await successesOfOrganizations(town)),
+    ...(await successesOfRepositories(town)),
+    ...(await successesOfTeams(town)),
+  }
+}
+
+async function successesOfOrganizations({ as }: Town) {
+  await as('ada', 'POST', '/orgs', { username: 'gone' })
+  const shown = '/orgs/club/public_members/ada'
+  return {
+    orgGetAll: await as('anyone', 'GET', '/orgs'),
+    orgListCurrentUserOrgs: await as('ada', 'GET', '/user/orgs'),
+    orgListUserOrgs: await as('ada', 'GET', '/users/ada/orgs'),
+    orgGet: await as('anyone', 'GET', '/orgs/club'),
+    orgEdit: await as('ada', 'PATCH', '/orgs/club', { description: 'changed' }),
+    orgGetUserPermissions: await as('ada', 'GET', '/users/ada/orgs/club/permissions'),
+    orgDelete: await as('ada', 'DELETE', '/orgs/gone'),
+    orgListMembers: await as('ada', 'GET', '/orgs/club/members'),
+    orgIsMember: await as('ada', 'GET', '/orgs/club/members/ada'),
+    orgPublicizeMember: await as('ada', 'PUT', shown),
+    orgListPublicMembers: await as('anyone', 'GET', '/orgs/club/public_members'),
+    orgIsPublicMember: await as('anyone', 'GET', shown),
+    orgConcealMember: await as('ada', 'DELETE', shown),
+    orgListRepos: await as('anyone', 'GET', '/orgs/club/repos'),
+    userSearch: await as('anyone', 'GET', '/users/search?q=ad'),
+  }
+}
+
+async function successesOfRepositories({ as }: Town) {
+  const { id } = (await as('ada', 'GET', '/repos/ada/r')).json as { id: number }
+  const bob = '/repos/ada/r/collaborators/bob'
+  const topics = '/repos/ada/r/topics'
+  return {
+    userListRepos: await as('anyone', 'GET', '/users/ada/repos'),
+    repoSearch: await as('anyone', 'GET', '/repos/search?q=r'),
+    repoGetByID: await as('anyone', 'GET', `/repositories/${id}`),
+    repoAddCollaborator: await as('ada', 'PUT', bob, { permission: 'read' }),
+    repoListCollaborators: await as('ada', 'GET', '/repos/ada/r/collaborators'),
+    repoCheckCollaborator: await as('ada', 'GET', bob),
+    repoGetRepoPermissions: await as('ada', 'GET', `${bob}/permission`),
+    repoDeleteCollaborator: await as('ada', 'DELETE', bob),
+    repoUpdateTopics: await as('ada', 'PUT', topics, { topics: ['engines'] }),
+    repoAddTopic: await as('ada', 'PUT', `${topics}/wheels`),
+    repoListTopics: await as('anyone', 'GET', topics),
+    topicSearch: await as('anyone', 'GET', '/topics/search?q=eng'),
+    repoDeleteTopic: await as('ada', 'DELETE', `${topics}/wheels`),
+    createFork: await as('bob', 'POST', '/repos/ada/r/forks', { name: 'mine' }),
+    listForks: await as('anyone', 'GET', '/repos/ada/r/forks'),
+    repoTransfer: await as('bob', 'POST', '/repos/bob/mine/transfer', { new_owner: 'hall' }),
+  }
+}
+
+async function successesOfTeams({ as }: Town) {
+  const made = await as('ada', 'POST', '/orgs/club/teams', {
+    ...{ name: 'Workers', permission: 'write', units: ['repo.code'] },
+  })
+  const { id } = made.json as { id: number }
+  const team = `/teams/${id}`
+  return {
+    orgCreateTeam: made,
+    orgListTeams: await as('ada', 'GET', '/orgs/club/teams'),
+    teamSearch: await as('ada', 'GET', '/orgs/club/teams/search?q=work'),
+    orgGetTeam: await as('ada', 'GET', team),
+    orgEditTeam: await as('ada', 'PATCH', team, { description: 'changed' }),
+    orgAddTeamMember: await as('ada', 'PUT', `${team}/members/bob`),
+    orgListTeamMembers: await as('ada', 'GET', `${team}/members`),
+    orgListTeamMember: await as('ada', 'GET', `${team}/members/bob`),
+    userListTeams: await as('bob', 'GET', '/user/teams'),
+    orgAddTeamRepository: await as('ada', 'PUT', `${team}/repos/club/r`),
+    orgListTeamRepos: await as('bob', 'GET', `${team}/repos`),
+    orgListTeamRepo: await as('bob', 'GET', `${team}/repos/club/r`),
+    orgRemoveTeamRepository: await as('ada', 'DELETE', `${team}/repos/club/r`),
+    orgRemoveTeamMember: await as('ada', 'DELETE', `${team}/members/bob`),
+    orgDeleteMember: await addAndDelete({ as }, team),
+    orgDeleteTeam: await as('ada', 'DELETE', team),
+  }
+}
+
+async function addAndDelete({ as }: Pick<Town, 'as'>, team: string) {
+  await as('ada', 'PUT', `${team}/members/bob`)
+  return await as('ada', 'DELETE', '/orgs/club/members/bob')
+}

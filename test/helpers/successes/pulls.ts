@@ -1,0 +1,46 @@
+/** One request of each operation on pull requests that succeeds. */
+
+import { git } from '../git-client.js'
+import type { Town } from '../town.js'
+
+/** In ada's repository `forge`, which is made for it; the first branches are written to disk. */
+export async function successesOfPulls({ as, pathOf }: Town) {
+  await as('ada', 'POST', '/user/repos', { name: 'forge', auto_init: true })
+  const cwd = await pathOf('ada', 'forge')
+  const file = await git(['hash-object', '-w', '--stdin'], { cwd, input: 'a\n' })
+  const tree = await git(['mktree'], { cwd, input: `100644 blob ${file}\tREADME.md\n` })
+  const tip = await git(['commit-tree', '-p', 'main', '-m', 'Topic', tree], { cwd })
+  await git(['update-ref', 'refs/heads/topic', tip], { cwd })
+  const of = (method: string, path: string, body?: unknown) =>
+    as('ada', method, `/repos/ada/forge/pulls${path}`, body)
+  const asked = { reviewers: ['bob'] }
+  const line = { path: 'README.md', body: 'Why?', new_position: 1 }
+  const said = { body: 'x', event: 'COMMENT', comments: [line] }
+  const draft = { body: 'x' }
+  const open = { title: 'Topic', head: 'topic', base: 'main' }
+  const created = async (body: unknown) => {
+    const { json } = await of('POST', '/1/reviews', body)
+    return `/1/reviews/${(json as { id: number }).id}`
+  }
+  return {
+    repoCreatePullRequest: await of('POST', '', open),
+    repoListPullRequests: await of('GET', ''),
+    repoGetPullRequest: await of('GET', '/1'),
+    repoGetPullRequestByBaseHead: await of('GET', '/main/topic'),
+    repoEditPullRequest: await of('PATCH', '/1', { body: 'Why' }),
+    repoDownloadPullDiffOrPatch: await of('GET', '/1.diff'),
+    repoGetPullRequestCommits: await of('GET', '/1/commits'),
+    repoGetPullRequestFiles: await of('GET', '/1/files'),
+    repoCreatePullReviewRequests: await of('POST', '/1/requested_reviewers', asked),
+    repoDeletePullReviewRequests: await of('DELETE', '/1/requested_reviewers', asked),
+    repoCreatePullReview: await of('POST', '/1/reviews', said),
+    repoListPullReviews: await of('GET', '/1/reviews'),
+    repoGetPullReview: await of('GET', await created(said)),
+    repoGetPullReviewComments: await of('GET', `${await created(said)}/comments`),
+    repoSubmitPullReview: await of('POST', await created(draft), { event: 'COMMENT' }),
+    repoDeletePullReview: await of('DELETE', await created(draft)),
+    repoUpdatePullRequest: await of('POST', '/1/update'),
+    repoMergePullRequest: await of('POST', '/1/merge', { Do: 'merge' }),
+    repoPullRequestIsMerged: await of('GET', '/1/merge'),
+  }
+}

@@ -1,0 +1,35 @@
+/** One request of each operation on releases and statuses of commits that succeeds. */
+
+import type { Town } from '../town.js'
+
+/** Of a repository of its own, which stays. */
+export async function successesOfReleases({ as }: Town) {
+  await as('ada', 'POST', '/user/repos', { name: 'released', auto_init: true })
+  const path = '/repos/ada/released'
+  const made = await as('ada', 'POST', `${path}/releases`, { tag_name: 'v1', tag_message: 'One' })
+  await as('ada', 'POST', `${path}/releases`, { tag_name: 'v2' })
+  const release = `${path}/releases/${(made.json as { id: number }).id}`
+  // A client of the API makes a form of it; any other body is a file as it is.
+  const file = { attachment: new File(['data'], 'f') }
+  const added = await as('ada', 'POST', `${release}/assets?name=f`, file)
+  const asset = `${release}/assets/${(added.json as { id: number }).id}`
+  return {
+    repoCreateRelease: made,
+    repoCreateReleaseAttachment: added,
+    repoListReleases: await as('ada', 'GET', `${path}/releases`),
+    repoGetLatestRelease: await as('ada', 'GET', `${path}/releases/latest`),
+    repoGetRelease: await as('ada', 'GET', release),
+    repoGetReleaseByTag: await as('ada', 'GET', `${path}/releases/tags/v1`),
+    repoEditRelease: await as('ada', 'PATCH', release, { name: 'One' }),
+    repoListReleaseAttachments: await as('ada', 'GET', `${release}/assets`),
+    repoGetReleaseAttachment: await as('ada', 'GET', asset),
+    repoEditReleaseAttachment: await as('ada', 'PATCH', asset, { name: 'g' }),
+    repoDeleteReleaseAttachment: await as('ada', 'DELETE', asset),
+    repoDeleteRelease: await as('ada', 'DELETE', release),
+    repoDeleteReleaseByTag: await as('ada', 'DELETE', `${path}/releases/tags/v2`),
+    repoCreateStatus: await as('ada', 'POST', `${path}/statuses/main`, { state: 'success' }),
+    repoListStatuses: await as('ada', 'GET', `${path}/statuses/main`),
+    repoListStatusesByRef: await as('ada', 'GET', `${path}/commits/main/statuses`),
+    repoGetCombinedStatusByRef: await as('ada', 'GET', `${path}/commits/main/status`),
+  }
+}

@@ -1,0 +1,61 @@
+/** What is written over the API is what git clones and pushes on, whichever worker wrote it. */
+
+import t from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { repositoriesIn } from '../helpers/repositories.js'
+import { cloneInto } from '../helpers/working-copy.js'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+async function aRepository(gatehouse: Gatehouse, name: string) {
+  const ada: Person = await gatehouse.addUser('ada')
+  await ada.api('POST', '/user/repos', { name })
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  const file = (method: string, filepath: string, body: unknown) =>
+    ada.api(method, `/repos/ada/${name}/contents/${filepath}`, body)
+  return { ada, path, file, address: ada.remote(`ada/${name}.git`) }
+}
+
+t.test('git and the API write by turns, and each sees the other at once', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 3 })
+  const { ada, path, file, address } = await aRepository(gatehouse, 'r')
+  t.equal((await file('POST', 'README.md', { content: base64('Hello\n') })).status, 201)
+  const copy = await cloneInto(t, address)
+  t.equal(await copy.git('show', 'main:README.md'), 'Hello')
+  for (let round = 0; round < 5; round += 1) {
+    const made = await file('POST', `api/${round}`, { content: base64(`${round}\n`) })
+    const { sha } = (made.body as { commit: { sha: string } }).commit
+    await copy.git('pull', '-q', '--rebase', 'origin', 'main')
+    t.equal(await copy.git('rev-parse', 'HEAD'), sha, 'a fetch right after sees it')
+    const pushed = await copy.commit(`git-${round}`)
+    await copy.git('push', '-q', 'origin', 'main')
+    const guard = await git(['rev-parse', `${pushed}:git-${round}`], { cwd: path })
+    const changed = await file('PUT', `git-${round}`, { content: base64('api\n'), sha: guard })
+    t.equal(changed.status, 200)
+    await copy.git('pull', '-q', 'origin', 'main')
+  }
+  const tag = { tag_name: 'v1', message: 'One' }
+  t.equal((await ada.api('POST', '/repos/ada/r/tags', tag)).status, 200)
+  const branch = { new_branch_name: 'side', old_ref_name: 'v1' }
+  t.equal((await ada.api('POST', '/repos/ada/r/branches', branch)).status, 201)
+  const again = await cloneInto(t, address)
+  t.equal(await again.git('rev-parse', 'v1^{commit}'), await copy.git('rev-parse', 'HEAD'))
+  t.equal(await again.git('rev-parse', 'origin/side'), await copy.git('rev-parse', 'HEAD'))
+  await git(['fsck', '--strict', '--full'], { cwd: path })
+})
+
+t.test('sixty writers at three workers: each file is there, one commit for each', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 3 })
+  const { path, file, address } = await aRepository(gatehouse, 'r')
+  const names = Array.from({ length: 60 }, (_, at) => `d${at % 7}/${at}`)
+  const made = await Promise.all(names.map((name) => file('POST', name, { content: base64(name) })))
+  t.strictSame(
+    made.map(({ status }) => status),
+    names.map(() => 201),
+  )
+  const copy = await cloneInto(t, address)
+  t.strictSame((await copy.git('ls-files')).split('\n').sort(), names.sort())
+  t.equal(await copy.git('rev-list', '--count', 'HEAD'), '60')
+  await git(['fsck', '--strict', '--full'], { cwd: path })
+})

@@ -1,0 +1,24 @@
+/** The client generated from Gitea's description does everything that this server serves. */
+
+import { t } from 'tap'
+import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { isExpected } from '../helpers/expected.js'
+import { operationsUnknownToClient, throughGiteaClient } from '../helpers/gitea-client.js'
+import { successes } from '../helpers/successes/all.js'
+import { startTown } from '../helpers/town.js'
+
+t.test('each operation succeeds when the client calls it', async (t) => {
+  const { town, called } = throughGiteaClient(await startTown(t))
+  const answers = await successes(town)
+  const unknown = operationsUnknownToClient()
+  isExpected(t, unknown, 'api/unknown-to-gitea-js')
+  for (const { id, success } of OPERATIONS) {
+    t.equal(answers[id]?.status, success.status, id)
+    if (!unknown.includes(id) && !BY_PASSWORD.has(id)) t.ok(called.has(id), `${id} by the client`)
+  }
+})
+
+/** The client knows tokens alone, and of these a password is asked. */
+const BY_PASSWORD: ReadonlySet<string> = new Set([
+  ...['userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
+])

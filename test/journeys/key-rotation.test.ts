@@ -1,0 +1,160 @@
+/** Keys are replaced under machines that go on: real apt, and what apk does by openssl. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { newApkClient } from '../helpers/apk-client.js'
+import { apk, readIndex } from '../helpers/apks.js'
+import { newAptRoot } from '../helpers/apt-client.js'
+import { buildDeb } from '../helpers/deb-builder.js'
+import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Array) {
+  const authorization = `token ${house.ada.token}`
+  const body = new Uint8Array(bytes)
+  const sent = await fetch(`${house.url}/api/packages/ada/${path}`, {
+    ...{ method: 'PUT', headers: { authorization }, body },
+  })
+  t.equal(sent.status, 201, path)
+}
+
+async function download(house: PackageHouse, path: string): Promise<Buffer> {
+  const answer = await fetch(`${house.url}/api/packages/ada/${path}`)
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+/** Runs `gatehouse package …` beside the server, and sees that no key is in what it says. */
+async function run(t: Test, house: PackageHouse, ...args: readonly string[]) {
+  const { exitCode, output, errorText } = await house.run('package', ...args)
+  t.equal(exitCode, 0, errorText)
+  t.notMatch(`${output}${errorText}`, /PRIVATE|v1:/)
+  return output
+}
+
+async function keysOf(house: PackageHouse) {
+  return {
+    asc: await download(house, 'debian/repository.key'),
+    gpg: await download(house, 'debian/repository.gpg'),
+  }
+}
+
+/** Machines of apt by the keys that they were given; each goes on with what it has. */
+async function machinesOf(t: Test, house: PackageHouse, keys: Readonly<Record<string, Buffer>>) {
+  const sources = [`deb [signed-by=KEY] ${house.url}/api/packages/ada/debian bookworm main`]
+  const roots = Object.entries(keys).map(
+    async ([name, key]) => [name, await newAptRoot(t, { sources, key })] as const,
+  )
+  return Object.fromEntries(await Promise.all(roots))
+}
+
+type Machines = Awaited<ReturnType<typeof machinesOf>>
+
+async function update(t: Test, machines: Machines, ...names: readonly string[]) {
+  for (const name of names) {
+    const { exitCode, output } = (await machines[name]?.get('update')) ?? {}
+    t.equal(exitCode, 0, `${name}\n${output}`)
+    t.notMatch(output, /^[WE]:/m, `${name} has nothing to complain of`)
+  }
+}
+
+/** A copy of the distribution as it is now, of the kind that is behind: its folder. */
+async function aMirror(t: Test, house: PackageHouse): Promise<string> {
+  const folder = await temporaryFolder(t)
+  const lists = 'dists/bookworm/main/binary-amd64'
+  await mkdir(join(folder, lists), { recursive: true })
+  for (const path of ['dists/bookworm/InRelease', `${lists}/Packages.gz`]) {
+    await writeFile(join(folder, path), await download(house, `debian/${path}`))
+  }
+  return folder
+}
+
+/** Who has read an index before keeps that one, and hears why. */
+async function isRefused(t: Test, machines: Machines, ...names: readonly string[]) {
+  for (const name of names) {
+    const { output = '' } = (await machines[name]?.get('update')) ?? {}
+    t.match(output, /^W: .* NO_PUBKEY [0-9A-F]{16}/m, `${name} is refused`)
+    t.match(output, /^W: .*\/dists\/bookworm\/InRelease/m)
+  }
+}
+
+await forEachPackageHouse(t, 'apt goes on with the old key, the new, or both', async (t, house) => {
+  const send = async (Version: string) => {
+    const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
+    await upload(t, house, 'debian/pool/bookworm/main/upload', deb)
+  }
+  const isSeen = async (machines: Machines, name: string, version: string) => {
+    const policy = (await machines[name]?.cache('policy', 'tool'))?.output
+    t.match(policy, `Candidate: ${version}\n`, name)
+  }
+  await send('1')
+  const old = await keysOf(house)
+  const mirror = await aMirror(t, house)
+  const before = await machinesOf(t, house, { 'old.asc': old.asc, 'old.gpg': old.gpg })
+  await update(t, before, 'old.asc', 'old.gpg')
+
+  const lines = (await run(t, house, 'rotate-key', 'ada', 'debian')).trim().split('\n')
+  t.match(lines, [/\tsigns$/, /\tsigns until /])
+  const both = await keysOf(house)
+  t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
+  const during = await machinesOf(t, house, {
+    ...{ 'both.asc': both.asc, 'both.gpg': both.gpg },
+    'new.gpg': both.gpg.subarray(0, -old.gpg.length),
+  })
+  const all = { ...before, ...during }
+  for (const key of [both.asc, both.gpg]) {
+    const sources = [`deb [signed-by=KEY] file:${mirror} bookworm main`]
+    const late = { late: await newAptRoot(t, { sources, key }) }
+    await update(t, late, 'late')
+    await isSeen(late, 'late', '1')
+  }
+  // Nothing was published: the index is made anew because the keys changed.
+  await update(t, all, 'new.gpg', 'old.asc')
+  await send('2')
+  await update(t, all, ...Object.keys(all))
+  for (const name of Object.keys(all)) await isSeen(all, name, '2')
+
+  const retired = await run(t, house, 'retire-key', 'ada', 'debian')
+  t.equal(retired, 'retired 1 keys of ada for debian\n')
+  await isRefused(t, all, 'old.asc')
+  await update(t, all, 'both.asc', 'new.gpg')
+  await send('3')
+  await isRefused(t, all, 'old.asc', 'old.gpg')
+  await isSeen(all, 'old.gpg', '2')
+  await update(t, all, 'both.gpg')
+  await isSeen(all, 'both.gpg', '3')
+  await run(t, house, 'rotate-key', 'ada', 'debian', '--overlap', '0')
+  await isRefused(t, all, 'both.asc')
+})
+
+await forEachPackageHouse(t, 'apk goes on with either key', async (t, house) => {
+  await upload(t, house, 'alpine/v1/main', apk({ pkgname: 'hello' }))
+  const base = `${house.url}/api/packages/ada/alpine`
+  const machine = async () => {
+    const client = await newApkClient(t, { repository: `${base}/v1/main`, arch: 'x86_64' })
+    await client.trust(`${base}/key`)
+    return client
+  }
+  const oldKey = (await download(house, 'alpine/key')).toString()
+  const oldMachine = await machine()
+  await oldMachine.update()
+  await run(t, house, 'rotate-key', 'ada', 'alpine')
+  const newMachine = await machine()
+  const newKey = (await download(house, 'alpine/key')).toString()
+  t.not(newKey, oldKey)
+  for (const each of [oldMachine, newMachine]) t.equal((await each.update()).length, 1)
+
+  const index = () => download(house, 'alpine/v1/main/x86_64/APKINDEX.tar.gz')
+  const during = await readIndex(t, await index())
+  const [newName = '', oldName = '', ...more] = during.signatureNames
+  t.strictSame(more, [])
+  t.match([newName, oldName], [/^\.SIGN\.RSA\.ada-[0-9a-f]{16}\.rsa\.pub$/, /^\.SIGN\.RSA\.ada-/])
+  t.not(newName, oldName)
+  t.ok(await during.isSignedBy(newKey, newName), 'openssl says so')
+  t.ok(await during.isSignedBy(oldKey, oldName))
+
+  await run(t, house, 'retire-key', 'ada', 'alpine')
+  t.equal((await newMachine.update()).length, 1)
+  await t.rejects(oldMachine.update(), /UNTRUSTED/)
+  t.strictSame((await readIndex(t, await index())).signatureNames, [newName])
+})

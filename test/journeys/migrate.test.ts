@@ -1,0 +1,151 @@
+/** One Gatehouse takes repositories over from another: whole, as mirrors, or not at all. */
+
+import { readdir } from 'node:fs/promises'
+import { request as send } from 'node:http'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, until, workersOf } from '../helpers/server-processes.js'
+import { FETCH, serveSlowly } from '../helpers/sources.js'
+import { newWorkingCopy, type WorkingCopy, writeHistory } from '../helpers/working-copy.js'
+
+const ALLOWED = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1', GATEHOUSE_MAINTENANCE_ENABLED: 'true' }
+const WITHIN_MS = 60_000
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Scene {
+  readonly there: Gatehouse
+  readonly here: Gatehouse
+  /** On the other server, with the repositories `open` and `closed`. */
+  readonly ada: Person
+  /** On this one. */
+  readonly bob: Person
+  readonly copy: WorkingCopy
+}
+
+t.test('from one Gatehouse to another', async (t) => {
+  const there = await startGatehouse(t)
+  const here = await startGatehouse(t, { environment: ALLOWED })
+  const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]
+  const copy = await newWorkingCopy(t)
+  await writeHistory(copy, { commits: 20, branches: 5, tags: 5 })
+  await copy.git('tag', '-a', 'release', '-m', 'A release', 'main')
+  for (const name of ['open', 'closed']) {
+    await makeRepository(ada, name, { private: name === 'closed' })
+    await copy.git('push', '--quiet', ada.remote(`ada/${name}.git`), '--all')
+    await copy.git('push', '--quiet', ada.remote(`ada/${name}.git`), '--tags')
+  }
+  const scene = { there, here, ada, bob, copy }
+  await taken(t, scene)
+  await followed(t, scene)
+  await abandoned(t, scene)
+  await killed(t, scene)
+  t.strictSame(await faultsOnDisk(here), [], 'git fsck finds nothing')
+})
+
+/** All references that a server shows, with their objects. */
+function referencesAt(address: string): Promise<string> {
+  return git(['ls-remote', address], { cwd: '/' })
+}
+
+async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
+  const migrate = (fields: Fields) => bob.api('POST', '/repos/migrate', fields)
+  const closed = `${there.url}/ada/closed.git`
+
+  await t.test('a public repository, and a private one with a token', async (t) => {
+    const open = await migrate({ clone_addr: `${there.url}/ada/open`, repo_name: 'open' })
+    t.equal(open.status, 201, JSON.stringify(open.body))
+    const body = { clone_addr: closed, repo_name: 'closed', private: true, service: 'gitea' }
+    t.equal((await migrate({ ...body, auth_token: ada.token })).status, 201)
+    for (const name of ['open', 'closed']) {
+      const [theirs, ours] = [ada.remote(`ada/${name}.git`), bob.remote(`bob/${name}.git`)]
+      t.equal(await referencesAt(ours), await referencesAt(theirs))
+    }
+  })
+
+  await t.test('without a password, or with a wrong one, it is refused', async (t) => {
+    for (const auth of [{}, { auth_username: 'ada', auth_password: 'wrong' }]) {
+      const { status, body } = await migrate({ clone_addr: closed, repo_name: 'r', ...auth })
+      t.equal(status, 422)
+      t.match(body, { message: /^Authentication failed: / })
+    }
+  })
+}
+
+async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {
+  await t.test('a mirror follows, with the token that it was given', async (t) => {
+    const made = await bob.api('POST', '/repos/migrate', {
+      ...{ clone_addr: `${there.url}/ada/closed.git`, repo_name: 'mirror', mirror: true },
+      ...{ auth_token: ada.token, private: true },
+    })
+    t.match(made, { status: 201, body: { mirror: true, mirror_interval: '8h0m0s' } })
+    await copy.commit('news')
+    await copy.git('push', '--quiet', ada.remote('ada/closed.git'), 'main', ':branch-1')
+    const theirs = await referencesAt(ada.remote('ada/closed.git'))
+    t.not(await referencesAt(bob.remote('bob/mirror.git')), theirs)
+    t.equal((await bob.api('POST', '/repos/bob/mirror/mirror-sync')).status, 200)
+    const ours = await until(
+      () => referencesAt(bob.remote('bob/mirror.git')),
+      (references) => references === theirs,
+      WITHIN_MS,
+    )
+    t.equal(ours, theirs)
+    const push = await copy.try(['push', bob.remote('bob/mirror.git'), 'main:other'])
+    t.match(push.errorText, /Git Repository is a mirror\./)
+    t.match(push.errorText, /403/)
+  })
+}
+
+/** The folders in which repositories are made. */
+async function unfinishedIn({ dataDir }: Gatehouse): Promise<readonly string[]> {
+  const top = join(dataDir, 'repositories')
+  const shelves = await readdir(top)
+  const names = await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))
+  return names.flat().filter((name) => name.includes('.git.'))
+}
+
+async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
+  await t.test('who goes away takes the import along', async (t) => {
+    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH)
+    const sent = send({
+      ...{ host: '127.0.0.1', port: here.port, method: 'POST', path: '/api/v1/repos/migrate' },
+      headers: { authorization: `token ${bob.token}`, 'content-type': 'application/json' },
+    })
+    sent.on('error', () => {})
+    sent.end(JSON.stringify({ clone_addr: source.url, repo_name: 'left' }))
+    await source.isReached()
+    t.equal((await unfinishedIn(here)).length, 1)
+    sent.destroy()
+    const left = await until(
+      async () => [...(await unfinishedIn(here)), ...(await gitProcessesOf(here.dataDir))],
+      (found) => found.length === 0,
+      WITHIN_MS,
+    )
+    t.strictSame(left, [])
+    t.equal((await bob.api('GET', '/repos/bob/left')).status, 404)
+  })
+}
+
+async function killed(t: Test, { there, here, bob }: Scene): Promise<void> {
+  await t.test('kill -9 in the middle leaves nothing after the next start', async (t) => {
+    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH)
+    const body = { clone_addr: source.url, repo_name: 'killed' }
+    const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
+    await source.isReached()
+    t.equal((await unfinishedIn(here)).length, 1)
+    t.ok((await gitProcessesOf(here.dataDir)).length > 0)
+    for (const pid of [here.pid, ...(await workersOf(here.pid))]) process.kill(pid, 'SIGKILL')
+    await here.stop('SIGKILL')
+    t.equal(await asked, undefined)
+    await here.start()
+    t.strictSame(await unfinishedIn(here), [], 'no folder')
+    t.strictSame(await gitProcessesOf(here.dataDir), [], 'no process')
+    t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404)
+    const again = { ...body, clone_addr: `${there.url}/ada/open.git` }
+    const { status } = await bob.api('POST', '/repos/migrate', again)
+    t.equal(status, 201, 'and no row that keeps its name')
+  })
+}

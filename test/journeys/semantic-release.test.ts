@@ -1,0 +1,114 @@
+/** semantic-release with its plugin for Gitea: from commits to a tag, a release and its files. */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { t } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const PROGRAM = fileURLToPath(
+  new URL(
+    '../../../.programs/semantic-release/node_modules/.bin/semantic-release',
+    import.meta.url,
+  ),
+)
+
+interface Asset {
+  readonly name: string
+  readonly browser_download_url: string
+}
+
+interface Release {
+  readonly id: number
+  readonly tag_name: string
+  readonly body: string
+  readonly assets: readonly Asset[]
+}
+
+/** As lodash writes templates. */
+const VERSION = ['$', '{nextRelease.version}'].join('')
+
+const CONFIGURATION = {
+  branches: ['main'],
+  plugins: [
+    '@semantic-release/commit-analyzer',
+    '@semantic-release/release-notes-generator',
+    [
+      '@saithodev/semantic-release-gitea',
+      { assets: [{ path: 'engine.bin', label: `engine-${VERSION}.bin` }, '*.txt'] },
+    ],
+  ],
+}
+
+/** One run of a build server's release step, in the working copy. */
+async function release(gatehouse: Gatehouse, person: Person, copy: WorkingCopy): Promise<void> {
+  const { exitCode, all = '' } = await execa(process.execPath, [PROGRAM, '--no-ci'], {
+    cwd: copy.path,
+    all: true,
+    reject: false,
+    extendEnv: false,
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      HOME: copy.path,
+      GITEA_URL: gatehouse.url,
+      GITEA_TOKEN: person.token,
+      GIT_CREDENTIALS: `${person.name}:${person.token}`,
+    },
+  })
+  if (exitCode !== 0) throw new Error(all)
+}
+
+t.test('commits become releases, whose files come back to the byte', async (t) => {
+  t.ok(existsSync(PROGRAM), 'scripts/semantic-release has installed it')
+  const gatehouse = await startGatehouse(t)
+  const ada = await gatehouse.addUser('ada', { scopes: 'write:repository' })
+  const name = await makeRepository(ada, 'engine', { private: true })
+  const copy = await newWorkingCopy(t)
+  const bytes = randomBytes(300_000)
+  await writeFile(join(copy.path, 'engine.bin'), bytes)
+  await writeFile(join(copy.path, 'notes für alle.txt'), 'read me\n')
+  const settings = { ...CONFIGURATION, repositoryUrl: `${gatehouse.url}/${name}.git` }
+  await copy.commit('.releaserc.json', JSON.stringify(settings))
+  const push = async (message: string) => {
+    await copy.git('commit', '--quiet', '--allow-empty', '-m', message)
+    await copy.git('push', '--quiet', ada.remote(`${name}.git`), 'HEAD:refs/heads/main')
+  }
+  const path = `/repos/${name}/releases`
+  const listed = async () => (await ada.api('GET', path)).body as readonly Release[]
+
+  await push('feat: turn the wheel')
+  await release(gatehouse, ada, copy)
+  const [first] = await listed()
+  t.match(first, { tag_name: 'v1.0.0', draft: false, prerelease: false, name: 'v1.0.0' })
+  t.match(first?.body, /turn the wheel/)
+  const files = new Map(first?.assets.map((asset) => [asset.name, asset.browser_download_url]))
+  t.strictSame([...files.keys()].sort(), ['engine-1.0.0.bin', 'notes für alle.txt'])
+  const authorization = `token ${ada.token}`
+  for (const url of [
+    files.get('engine-1.0.0.bin') ?? '',
+    `${gatehouse.url}/${name}/releases/download/v1.0.0/engine-1.0.0.bin`,
+  ]) {
+    const answer = await fetch(url, { headers: { authorization } })
+    t.ok(bytes.equals(Buffer.from(await answer.arrayBuffer())), url)
+    t.equal((await fetch(url)).status, 404, 'strangers do not see what is private')
+  }
+  const tip = await copy.git('rev-parse', 'HEAD')
+  const tags = await copy.git('ls-remote', '--tags', ada.remote(`${name}.git`))
+  t.equal(tags, `${tip}\trefs/tags/v1.0.0`)
+  const notes = await copy.git('ls-remote', ada.remote(`${name}.git`), 'refs/notes/*')
+  t.match(notes, /\trefs\/notes\/semantic-release-v1\.0\.0$/, 'with its own note of it')
+
+  await push('fix: oil the wheel')
+  await release(gatehouse, ada, copy)
+  t.strictSame(
+    (await listed()).map(({ tag_name }) => tag_name),
+    ['v1.0.1', 'v1.0.0'],
+  )
+  const latest = await ada.api('GET', `${path}/latest`)
+  t.match(latest.body, { tag_name: 'v1.0.1', body: /oil the wheel/ })
+})

@@ -1,0 +1,187 @@
+/** A receiver that is real is told of what happens: signed, again when it was down, and once. */
+
+import { createHmac } from 'node:crypto'
+import t from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { type Received, startReceiver } from '../helpers/receiver.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { until } from '../helpers/server-processes.js'
+import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const SECRET = 'a secret of ours'
+
+const ENVIRONMENT = {
+  GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.0/8',
+  GATEHOUSE_WEBHOOKS_RETRY_AFTER: '200ms,200ms,500ms,500ms,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s',
+}
+
+interface Wish {
+  readonly url: string
+  readonly content_type?: 'json' | 'form'
+  readonly events?: readonly string[]
+}
+
+async function addHook(person: Person, path: string, wish: Wish): Promise<number> {
+  const { url, content_type = 'json', events = ['push', 'create', 'delete'] } = wish
+  const config = { url, content_type, secret: SECRET }
+  const body = { type: 'gitea', config, events, active: true }
+  const made = await person.api('POST', path, body)
+  if (made.status !== 201) throw new Error(`no hook: ${made.status} ${JSON.stringify(made.body)}`)
+  return (made.body as { id: number }).id
+}
+
+/** As a receiver would read it: the signature is of the raw bytes of the payload. */
+function read({ headers, body }: Received) {
+  const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
+  const payload = isForm
+    ? (new URLSearchParams(body.toString()).get('payload') ?? '')
+    : body.toString()
+  const digest = (algorithm: string) => createHmac(algorithm, SECRET).update(payload).digest('hex')
+  const isSigned =
+    headers['x-gitea-signature'] === digest('sha256') &&
+    headers['x-gogs-signature'] === digest('sha256') &&
+    headers['x-hub-signature'] === `sha1=${digest('sha1')}` &&
+    headers['x-hub-signature-256'] === `sha256=${digest('sha256')}`
+  const event = String(headers['x-gitea-event'])
+  const delivery = String(headers['x-gitea-delivery'])
+  return { event, delivery, isSigned, payload: JSON.parse(payload) }
+}
+
+async function copyOf(t: Teardown, person: Person, repository: string): Promise<WorkingCopy> {
+  const copy = await newWorkingCopy(t)
+  await copy.git('remote', 'add', 'origin', person.remote(`${repository}.git`))
+  return copy
+}
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+const events = (received: readonly Received[]) => received.map((one) => read(one).event)
+
+async function scene(t: Teardown): Promise<{ gatehouse: Gatehouse; ada: Person; name: string }> {
+  const gatehouse = await startGatehouse(t, { environment: ENVIRONMENT })
+  const ada = await gatehouse.addUser('ada')
+  return { gatehouse, ada, name: await makeRepository(ada, 'library') }
+}
+
+t.test('pushes are told, signed, as JSON and as a form', async (t) => {
+  const { ada, name } = await scene(t)
+  const json = await startReceiver(t)
+  const form = await startReceiver(t)
+  await addHook(ada, `/repos/${name}/hooks`, { url: `${json.url}/json` })
+  await addHook(ada, '/user/hooks', { url: `${form.url}/form`, content_type: 'form' })
+  const copy = await copyOf(t, ada, name)
+  const first = await copy.commit('one.txt')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  for (const { received } of [json, form]) {
+    await until(
+      async () => received.length,
+      (count) => count >= 2,
+      20_000,
+    )
+    t.strictSame(events(received), ['create', 'push'])
+    for (const one of received) t.ok(read(one).isSigned)
+  }
+  t.match(read(json.received[1] as Received).payload, {
+    ref: 'refs/heads/main',
+    before: '0'.repeat(40),
+    after: first,
+    total_commits: 1,
+    commits: [{ id: first, added: ['one.txt'], removed: [], modified: [] }],
+    head_commit: { id: first, message: 'Write one.txt\n' },
+    repository: { full_name: name, empty: false },
+    pusher: { login: 'ada', username: 'ada' },
+    sender: { login: 'ada' },
+  })
+  t.match(form.received[0]?.headers, {
+    'x-gitea-hook-installation-target-type': 'user',
+    'x-github-event': 'create',
+  })
+  const second = await copy.commit('one.txt', 'changed\n')
+  await copy.git('tag', 'v1')
+  await copy.git('push', '--quiet', 'origin', 'main', 'v1', 'main:refs/heads/side')
+  await until(
+    async () => json.received.length,
+    (count) => count >= 7,
+    20_000,
+  )
+  const told = json.received.slice(2).map((one) => read(one))
+  const pushes = told.filter(({ event }) => event === 'push').map(({ payload }) => payload)
+  t.match(
+    pushes.find(({ ref }) => ref === 'refs/heads/main'),
+    { before: first, after: second, commits: [{ modified: ['one.txt'] }] },
+  )
+  t.match(
+    pushes.find(({ ref }) => ref === 'refs/tags/v1'),
+    { before: '0'.repeat(40), commits: [], head_commit: { id: second } },
+  )
+  t.equal(told.filter(({ event }) => event === 'create').length, 2)
+  await copy.git('push', '--quiet', 'origin', ':side')
+  await until(
+    async () => json.received.length,
+    (count) => count >= 8,
+    20_000,
+  )
+  t.match(read(json.received[7] as Received), {
+    event: 'delete',
+    payload: { ref: 'side', ref_type: 'branch', pusher_type: 'user' },
+  })
+})
+
+t.test('a receiver that is down is told when it is up again', async (t) => {
+  const { gatehouse, ada, name } = await scene(t)
+  const down = await startReceiver(t, { answer: (response) => response.writeHead(503).end('no') })
+  const hook = await addHook(ada, `/repos/${name}/hooks`, { url: down.url, events: ['push'] })
+  const copy = await copyOf(t, ada, name)
+  await copy.commit('one.txt')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  await until(
+    async () => down.received.length,
+    (count) => count >= 2,
+    20_000,
+  )
+  const listed = await gatehouse.run('webhook', 'deliveries', String(hook))
+  t.match(listed.output, /^[0-9a-f-]{36}\tpush\t\S+\twaiting\t[1-9]\d* attempts\t503\n$/)
+  const up = await startReceiver(t)
+  const config = { url: up.url }
+  await ada.api('PATCH', `/repos/${name}/hooks/${hook}`, { config, events: ['push'] })
+  await until(
+    async () => up.received.length,
+    (count) => count >= 1,
+    20_000,
+  )
+  const told = read(up.received[0] as Received)
+  t.equal(told.delivery, read(down.received[0] as Received).delivery, 'it is the same delivery')
+  t.ok(told.isSigned, 'the secret has stayed')
+  const again = await gatehouse.run('webhook', 'redeliver', told.delivery)
+  t.equal(again.exitCode, 0, again.errorText)
+  await until(
+    async () => up.received.length,
+    (count) => count >= 2,
+    20_000,
+  )
+  t.equal(read(up.received[1] as Received).delivery, told.delivery)
+})
+
+t.test('what a killed gateway did not deliver is delivered after its next start', async (t) => {
+  const { gatehouse, ada, name } = await scene(t)
+  const receiver = await startReceiver(t, {
+    answer: (response, { path }) => {
+      if (path === '/quick') response.writeHead(204).end()
+    },
+  })
+  const hook = await addHook(ada, `/repos/${name}/hooks`, { url: receiver.url, events: ['push'] })
+  const copy = await copyOf(t, ada, name)
+  const commit = await copy.commit('one.txt')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  await gatehouse.stop('SIGKILL')
+  const before = receiver.received.length
+  await gatehouse.start()
+  const config = { url: `${receiver.url}/quick` }
+  await ada.api('PATCH', `/repos/${name}/hooks/${hook}`, { config, events: ['push'] })
+  const isTold = async () => receiver.received.slice(before).some(({ path }) => path === '/quick')
+  await until(isTold, (is) => is, 60_000)
+  const told = receiver.received.filter(({ path }) => path === '/quick').map(read)
+  t.match(told[0], { event: 'push', isSigned: true, payload: { after: commit } })
+})

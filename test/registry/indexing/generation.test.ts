@@ -1,0 +1,257 @@
+/** An index is made by its first reader after a change, once, and seen as one set of files. */
+
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { gzipText } from '../../../registry/archive/gzip-file.js'
+import type { IndexFile, IndexMaker, OpenIndex, Shelf } from '../../../registry/format.js'
+import { rendered } from '../../../registry/indexing/rendered.js'
+import type { Registry } from '../../../registry/registry.js'
+import { openRegistry } from '../../../registry/registry.js'
+import { lendShelf } from '../../../registry/shelf.js'
+import type { Database } from '../../../sql/database.js'
+import type { User } from '../../../sql/users.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+import { openContext } from '../../helpers/gateway.js'
+
+/** Lists what is in each part, and in a second file the digest of the first. */
+function aMaker(
+  state: { builds: number; rendered?: number; pauseMs?: number; fault?: Error } = { builds: 0 },
+): IndexMaker {
+  return {
+    revision: 1,
+    formsOf: () => ['plain', 'deflated'],
+    render(entries) {
+      state.rendered = (state.rendered ?? 0) + entries.length
+      const lines = new Map<string, string[]>()
+      for (const { part, packageName, version, metadata, file } of entries) {
+        const line = `${packageName} ${version} ${metadata['note']} ${file.bytes}\n`
+        lines.set(part, [...(lines.get(part) ?? []), line])
+      }
+      return new Map([...lines].map(([part, all]) => [part, rendered(all)]))
+    },
+    async build({ texts }, output) {
+      state.builds += 1
+      await sleep(state.pauseMs ?? 0)
+      if (state.fault !== undefined) throw state.fault
+      let all = ''
+      for (const [part, text] of texts) {
+        const { plain } = text.forms
+        const { digests } = await output.write(`${part}/list`, plain === undefined ? [] : [plain])
+        await output.write(`${part}/list.gz`, gzipText([text]))
+        all += `${part} ${digests.sha256}\n`
+      }
+      await output.write('sums', [Buffer.from(all)])
+    },
+  }
+}
+
+interface Stage {
+  readonly db: Database
+  readonly registry: Registry
+  /** Another process over the same database and storage. */
+  readonly other: Registry
+  readonly ada: User
+  shelfOf(registry: Registry, maker: IndexMaker): Shelf
+  publish(shelf: Shelf, name: string, part?: string): Promise<void>
+  textOf(file: IndexFile | undefined): Promise<string>
+  read(index: OpenIndex | undefined, path: string): Promise<string>
+}
+
+async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promise<void>) {
+  await forEachDatabase(t, name, async (t, location) => {
+    const { context, house } = await openContext(t, { location })
+    const { registry, db } = context
+    const ada = await house.addUser('ada')
+    const { settings, log } = house
+    const other = await openRegistry({ settings: () => settings, db, log })
+    const textOf = async (file: IndexFile | undefined) => {
+      if (file === undefined) return 'none'
+      let text = ''
+      for await (const chunk of await registry.storage.open(file.blobKey, {
+        ...{ start: 0, end: file.bytes },
+      })) {
+        text += Buffer.from(chunk).toString('latin1')
+      }
+      return text
+    }
+    await test(t, {
+      ...{ db, registry, other, ada, textOf },
+      shelfOf: (from, maker) =>
+        lendShelf(from, {
+          ...{ ownerId: ada.id, ownerName: 'ada', format: 'debian', user: ada, baseUrl: '' },
+          index: maker,
+        }),
+      async publish(shelf, name, part = 'main') {
+        const upload = await shelf.receive(oneChunk(name))
+        await shelf.publish(upload, {
+          ...{ packageName: name, version: '1', fileName: name, unique: 'file' },
+          indexes: [{ key: name, subject: 'stable', part, metadata: { note: `about ${name}` } }],
+        })
+      },
+      read: async (index, path) => await textOf(await index?.findFile(path)),
+    })
+  })
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+await forEachStage('what was published is in the index that is opened next', async (t, stage) => {
+  const { registry, other, shelfOf, publish, read } = stage
+  const maker = aMaker()
+  const shelf = shelfOf(registry, maker)
+  t.equal(await shelf.openIndex('stable'), undefined, 'there is none yet')
+  await publish(shelf, 'one')
+  t.equal(await read(await shelf.openIndex('stable'), 'main/list'), 'one 1 about one 3\n')
+  await publish(shelf, 'two')
+  await publish(shelfOf(other, maker), 'three', 'extra')
+  const index = await shelf.openIndex('stable')
+  t.equal(await read(index, 'main/list'), 'one 1 about one 3\ntwo 1 about two 3\n')
+  t.equal(await read(index, 'extra/list'), 'three 1 about three 5\n')
+  t.equal(await read(index, 'none/list'), 'none')
+  t.equal(await shelf.openIndex('testing'), undefined)
+})
+
+await forEachStage('an index is made once for any number of readers', async (t, stage) => {
+  const { registry, other, shelfOf, publish, read } = stage
+  const state = { builds: 0, pauseMs: 50 }
+  const shelves = [registry, other].map((from) => shelfOf(from, aMaker(state)))
+  const [shelf] = shelves
+  if (shelf === undefined) throw new Error('no shelf')
+  await publish(shelf, 'one')
+  const opened = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => (shelves[at % 2] ?? shelf).openIndex('stable')),
+  )
+  t.equal(state.builds, 1)
+  for (const index of opened) t.equal(await read(index, 'main/list'), 'one 1 about one 3\n')
+  await shelf.openIndex('stable')
+  t.equal(state.builds, 1, 'and not again while nothing changes')
+})
+
+await forEachStage('whatever changes, it is as if made from nothing', async (t, stage) => {
+  const { db, registry, shelfOf, publish, read } = stage
+  const state = { builds: 0, rendered: 0 }
+  const shelf = shelfOf(registry, aMaker(state))
+  const names = new Set<string>()
+  let published = 0
+  const publishOne = async (part?: string) => {
+    // Where runs begin follows from the names: so it is the same each time.
+    const name = `package-${(published * 7919) % 10_007}`
+    published += 1
+    await publish(shelf, name, part)
+    names.add(name)
+  }
+  for (let at = 0; at < 700; at += 1) await publishOne(at % 7 ? 'main' : 'extra')
+  const readAll = async () => {
+    const index = await shelf.openIndex('stable')
+    const paths = ['main/list', 'main/list.gz', 'extra/list', 'extra/list.gz', 'sums']
+    return await Promise.all(paths.map((path) => read(index, path)))
+  }
+  await readAll()
+  let renewed = 0
+  for (let round = 0; round < 12; round += 1) {
+    for (let change = 0; change <= round % 3; change += 1) {
+      if (round % 2) await publishOne()
+      const [name = ''] = names
+      names.delete(name)
+      await shelf.removeVersion(name, '1')
+    }
+    state.rendered = 0
+    const files = await readAll()
+    renewed += state.rendered / names.size
+    await db('package_index_files').delete()
+    await db('package_indexes').update({ built: 0 })
+    t.strictSame(await readAll(), files)
+  }
+  t.ok(renewed < 10, `what is as much as ${renewed} of 12 indexes was made anew`)
+})
+
+await forEachStage('every way in which a file goes changes the index', async (t, stage) => {
+  const { registry, shelfOf, publish, read } = stage
+  const shelf = shelfOf(registry, aMaker())
+  for (const name of ['one', 'two', 'three']) await publish(shelf, name)
+  const list = async () => read(await shelf.openIndex('stable'), 'main/list')
+  t.equal((await list()).split('\n').length, 4)
+  await shelf.removeFile({ packageName: 'one', version: '1', fileName: 'one' })
+  t.notMatch(await list(), /one/)
+  await shelf.removeVersion('two', '1')
+  t.equal(await list(), 'three 1 about three 5\n')
+  await shelf.removeVersion('three', '1')
+  t.equal(await list(), 'none', 'nothing is left, and no file of it')
+})
+
+await forEachStage(
+  'what a reader has opened stays as it was, and is found by digest',
+  async (t, stage) => {
+    const { registry, shelfOf, publish, read, textOf } = stage
+    const shelf = shelfOf(registry, aMaker())
+    await publish(shelf, 'one')
+    const before = await shelf.openIndex('stable')
+    const sums = await read(before, 'sums')
+    await publish(shelf, 'two')
+    const after = await shelf.openIndex('stable')
+    t.equal(await read(before, 'main/list'), 'one 1 about one 3\n')
+    const [, digest = ''] = sums.trim().split(' ')
+    const found = await shelf.findIndexFile('stable', { algorithm: 'sha256', digest })
+    t.equal(await textOf(found), 'one 1 about one 3\n', 'by the digest that the old sums told')
+    t.equal(found?.digests.sha512, createHash('sha512').update('one 1 about one 3\n').digest('hex'))
+    const newer = await shelf.findIndexFile('stable', {
+      ...{
+        algorithm: 'sha512',
+        digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
+      },
+    })
+    t.match(await textOf(newer), /two/)
+    t.equal(await shelf.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }), undefined)
+    const [one, two] = [await before?.findFile('sums'), await after?.findFile('sums')]
+    t.ok((two?.modifiedAtMs ?? 0) >= (one?.modifiedAtMs ?? 0) + 1_000, 'no two tell one second')
+  },
+)
+
+await forEachStage(
+  'a build that fails changes nothing, and the next one is tried',
+  async (t, stage) => {
+    const { registry, shelfOf, publish, read } = stage
+    const state: { builds: number; fault?: Error } = { builds: 0 }
+    const shelf = shelfOf(registry, aMaker(state))
+    await publish(shelf, 'one')
+    await shelf.openIndex('stable')
+    await publish(shelf, 'two')
+    state.fault = new Error('no more disk')
+    await t.rejects(shelf.openIndex('stable'), { message: 'no more disk' })
+    delete state.fault
+    t.match(await read(await shelf.openIndex('stable'), 'main/list'), /two/)
+  },
+)
+
+await forEachStage('a lost file of the generation before is no hindrance', async (t, stage) => {
+  const { registry, shelfOf, publish, read } = stage
+  const shelf = shelfOf(registry, aMaker())
+  for (const lost of ['main/list', '.layout']) {
+    await publish(shelf, `before ${lost}`)
+    const file = await (await shelf.openIndex('stable'))?.findFile(lost)
+    await registry.storage.remove(file?.blobKey ?? 'none')
+    await publish(shelf, `after ${lost}`)
+    const list = await read(await shelf.openIndex('stable'), 'main/list')
+    t.match(list, new RegExp(`after ${lost} `))
+    t.match(list, new RegExp(`before ${lost} `))
+  }
+})
+
+await forEachStage('old generations are forgotten after a while', async (t, stage) => {
+  const { db, registry, shelfOf, publish } = stage
+  const shelf = shelfOf(registry, aMaker())
+  for (const name of ['one', 'two', 'three']) {
+    await publish(shelf, name)
+    await shelf.openIndex('stable')
+    await db('package_index_files').update({ created_at: 1 })
+  }
+  const rows = await db('package_index_files').distinct('generation').orderBy('generation')
+  t.strictSame(
+    rows.map(({ generation }: { generation: number }) => generation),
+    [2, 3],
+    'the last one that was replaced stays',
+  )
+})

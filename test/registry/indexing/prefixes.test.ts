@@ -1,0 +1,44 @@
+/** The longest beginning that is known is found, and old ones are forgotten. */
+
+import t from 'tap'
+import { startDigests } from '../../../registry/digests.js'
+import { beginningsOf, createPrefixes } from '../../../registry/indexing/prefixes.js'
+
+const spanOf = (id: string) => ({ id, blobKey: undefined, start: 0, bytes: id.length })
+const textOf = (...ids: readonly string[]) => ({
+  ...{ name: 'list', form: 'plain' as const },
+  spans: ids.map(spanOf),
+})
+
+t.test('beginnings are the same for the same pieces behind the same bytes', async (t) => {
+  const head = Buffer.from('head')
+  const [one, two] = beginningsOf([head, textOf('a', 'bcd'), Buffer.from('tail')])
+  t.strictSame([one?.bytes, two?.bytes], [5, 8])
+  t.strictSame(beginningsOf([head, textOf('a', 'x')])[0], one)
+  t.not(beginningsOf([head, textOf('x', 'bcd')])[1]?.id, two?.id)
+  t.not(beginningsOf([textOf('a', 'bcd')])[1]?.id, two?.id)
+  t.strictSame(beginningsOf([head]), [], 'without a text there is none')
+})
+
+t.test('the longest known one is found', async (t) => {
+  const prefixes = createPrefixes()
+  const all = beginningsOf([textOf('a', 'b', 'c', 'd')])
+  t.equal(prefixes.find(all), undefined)
+  for (const beginning of all.slice(0, 3)) {
+    prefixes.keep({ ...beginning, digests: startDigests() })
+  }
+  t.equal(prefixes.find(all)?.bytes, 3)
+  t.equal(prefixes.find(all.slice(0, 1))?.bytes, 1)
+})
+
+t.test('what was of no use for long is forgotten', async (t) => {
+  const prefixes = createPrefixes()
+  const at = (number: number) => beginningsOf([textOf(String(number))])
+  for (let number = 0; number < 501; number += 1) {
+    for (const beginning of at(number)) prefixes.keep({ ...beginning, digests: startDigests() })
+    prefixes.find(at(0))
+  }
+  t.ok(prefixes.find(at(0)), 'it was asked for')
+  t.equal(prefixes.find(at(1)), undefined)
+  t.ok(prefixes.find(at(2)))
+})

@@ -1,0 +1,89 @@
+/** Each side of the benchmark of indexes lists, in a signed index, what it was given last. */
+
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { startAptlyPeer } from '../../../scripts/benchmarks/aptly-peer.js'
+import { type DebFile, writeDebs } from '../../../scripts/benchmarks/deb-files.js'
+import type { DebianSide } from '../../../scripts/benchmarks/debian-side.js'
+import { asDebianSide } from '../../../scripts/benchmarks/gatehouse-debian.js'
+import { startRepreproPeer } from '../../../scripts/benchmarks/reprepro-peer.js'
+import { createCpuGroup } from '../../../scripts/benchmarks/server.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { startTown } from '../../helpers/town.js'
+
+const { signal } = new AbortController()
+
+function namesIn(list: Buffer): readonly string[] {
+  const lines =
+    gunzipSync(list)
+      .toString()
+      .match(/^Package: .*$/gm) ?? []
+  return lines.map((line) => line.slice('Package: '.length)).toSorted()
+}
+
+function namesOf(debs: readonly (DebFile | undefined)[]): readonly string[] {
+  return debs.map((deb) => deb?.packageName ?? '').toSorted()
+}
+
+/** Fills a side with four packages and adds two; returns the last list. */
+async function fillAndAdd(t: Test, side: DebianSide, folder: string): Promise<Buffer> {
+  const filled = await writeDebs(join(folder, 'filled'), { first: 0, count: 4 })
+  const [one, other] = await writeDebs(join(folder, 'added'), { first: 4, count: 2 })
+  if (one === undefined || other === undefined) throw new Error('two were not written')
+  await side.fill(join(folder, 'filled'), filled)
+  t.strictSame(namesIn(await side.add(one)), namesOf([...filled, one]))
+  const list = await side.add(other)
+  t.strictSame(namesIn(list), namesOf([...filled, one, other]))
+  return list
+}
+
+for (const { start, published } of [
+  { start: startAptlyPeer, published: 'aptly/public' },
+  { start: startRepreproPeer, published: 'reprepro' },
+]) {
+  t.test(`${published}: what it publishes is signed and names the list`, async (t) => {
+    const folder = await temporaryFolder(t)
+    const side = await start({ folder, signal })
+    t.teardown(() => side.stop())
+    const list = await fillAndAdd(t, side, folder)
+    const file = join(folder, published, 'dists', 'stable', 'InRelease')
+    const GNUPGHOME = join(folder, side.name, 'gnupg')
+    const env = { PATH: process.env['PATH'], GNUPGHOME }
+    const signed = execFileSync('gpg', ['--decrypt', file], { env, stdio: 'pipe' }).toString()
+    const digest = createHash('sha256').update(list).digest('hex')
+    t.match(signed, ` ${digest} `)
+    t.equal(await readFile(file, 'utf8').then((text) => text.includes('BEGIN PGP SIGNATURE')), true)
+    t.ok(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'the agent of its own home signed')
+    await side.stop()
+    t.notOk(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'which ends with it')
+  })
+
+  t.test(`${published}: what it refuses is told in its words`, async (t) => {
+    const folder = await temporaryFolder(t)
+    const side = await start({ folder, signal })
+    t.teardown(() => side.stop())
+    const path = join(folder, 'absent.deb')
+    await t.rejects(side.add({ packageName: 'absent', version: '1', path }), /absent\.deb/)
+  })
+}
+
+t.test('gatehouse: what it lists is read as its InRelease names it', async (t) => {
+  const town = await startTown(t)
+  const { plain: token } = await town.addToken(town.ada, 'all')
+  const folder = await temporaryFolder(t)
+  await mkdir(join(folder, 'own'))
+  const cpu = await createCpuGroup('test')
+  t.teardown(() => cpu.remove())
+  const url = `http://127.0.0.1:${town.port}`
+  const stop = async () => {}
+  await fillAndAdd(t, asDebianSide({ url, token, cpu, stop }), join(folder, 'own'))
+  const stranger = asDebianSide({ url, token: 'x', cpu, stop })
+  const [deb] = await writeDebs(join(folder, 'more'), { first: 9, count: 1 })
+  if (deb === undefined) throw new Error('none was written')
+  await t.rejects(stranger.add(deb), /upload answers 401/)
+})

@@ -1,0 +1,159 @@
+/** Hostile paths, links and submodules over the API: refused, and nothing of them is anywhere. */
+
+import { existsSync } from 'node:fs'
+import { readdir, readFile, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { git } from '../helpers/git-client.js'
+import { startTown } from '../helpers/town.js'
+import { cloneInto } from '../helpers/working-copy.js'
+
+const content = Buffer.from('* owned *').toString('base64')
+
+async function scene(t: Test) {
+  const town = await startTown(t)
+  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const path = await town.pathOf('ada', 'r')
+  return {
+    ...{ ...town, path },
+    file: (method: string, filepath: string, body: unknown) =>
+      town.as('ada', method, `/repos/ada/r/contents/${filepath}`, body),
+    inside: (...args: readonly string[]) => git(args, { cwd: path }),
+    async folder() {
+      const names = (await readdir(path, { recursive: true })).filter(
+        (name) => !/^objects/.test(name),
+      )
+      return [names.sort(), await readFile(join(path, 'config'), 'utf8')]
+    },
+  }
+}
+
+/** As they are sent: each segment is decoded once. */
+const PATHS = [
+  ...[
+    '.git/config',
+    '.git',
+    '.GIT/hooks/x',
+    'git~1/config',
+    'GIT~1',
+    '.git./config',
+    '.git%20/config',
+  ],
+  ...['.git::$INDEX_ALLOCATION/x', '.git%3A%3A%24INDEX_ALLOCATION/x', '.g%E2%80%8Cit/config'],
+  ...[
+    '%EF%BB%BF.git/config',
+    'a/.git/hooks/post-update',
+    '.git%5Cconfig',
+    'a%5C..%5Cx',
+    'link%5Cx',
+  ],
+  ...['a/../../x', '%2e%2e/x', '..%2Fx', 'a/%2e%2e/x', '/etc/x', '%2Fetc%2Fx', 'a//b', 'a%2F%2Fb'],
+  ...['.', '%2e', 'a/.', '', '/', 'a/', 'a%00b', 'a%0ab', 'a%0Db', '%1b[2J', 'x%7F'],
+  ...[
+    'x'.repeat(5_000),
+    Array(200).fill('d').join('/'),
+    'x'.repeat(256),
+    `${'ab/'.repeat(1_400)}x`,
+  ],
+]
+
+t.test('a path that leads elsewhere is refused in each operation', async (t) => {
+  const { file, as, inside, folder } = await scene(t)
+  const before = [await inside('for-each-ref'), await folder()]
+  const sha = await inside('rev-parse', 'main:README.md')
+  for (const path of PATHS) {
+    const name = JSON.stringify(path.slice(0, 60))
+    const answers = await Promise.all([
+      file('POST', path, { content }),
+      file('PUT', path, { content }),
+      file('PUT', path, { content, sha, from_path: 'README.md' }),
+      file('DELETE', path, { sha }),
+    ])
+    // The listener takes no longer lines than that.
+    const expected = path.length > 4_000 ? [404, 414, 422, 431] : path === '' ? [405, 422] : [422]
+    for (const { status } of answers) t.ok(expected.includes(status), `${name} ${status}`)
+    const plain = decodeURIComponent(path)
+    if (plain === '') continue
+    const files = [{ operation: 'create', path: plain, content }]
+    t.equal((await as('ada', 'POST', '/repos/ada/r/contents', { files })).status, 422, name)
+    const from = { content, sha, from_path: plain }
+    t.equal((await file('PUT', 'x', from)).status, 422, `from ${name}`)
+  }
+  t.strictSame([await inside('for-each-ref'), await folder()], before)
+})
+
+t.test('names that look like options or commands are names', async (t) => {
+  const { file, path, inside } = await scene(t)
+  const names = [
+    '-rf',
+    '--output=x',
+    '$(id)',
+    '`id`',
+    'a;id',
+    "a'b",
+    '%2e%2e',
+    'con',
+    'HEAD',
+    'hooks/post-update',
+  ]
+  for (const name of names) {
+    const answer = await file('POST', name.split('/').map(encodeURIComponent).join('/'), {
+      content,
+    })
+    t.equal(answer.status, 201, `${name} ${answer.text}`)
+  }
+  const copy = await cloneInto(t, path)
+  for (const name of names) t.equal(await readFile(join(copy.path, name), 'utf8'), '* owned *')
+  t.notOk(existsSync(join(path, 'hooks')))
+  await inside('fsck', '--strict', '--full')
+})
+
+t.test('a link is a file of git, and never followed', async (t) => {
+  const { file, path, inside } = await scene(t)
+  const copy = await cloneInto(t, path)
+  await symlink('../hooks', join(copy.path, 'link'))
+  await symlink('/etc/passwd', join(copy.path, 'passwd'))
+  await copy.git('add', '.')
+  await copy.git('commit', '-qm', 'links')
+  await copy.git('push', '-q', 'origin', 'main')
+  t.equal((await file('POST', 'link/x', { content })).status, 422)
+  t.equal((await file('PUT', 'link/x', { content })).status, 422)
+  t.equal((await file('PUT', 'passwd', { content })).status, 200)
+  t.match(await inside('ls-tree', 'main', 'passwd'), /^120000 /)
+  t.equal(await inside('show', 'main:passwd'), '* owned *')
+  t.notMatch(await readFile('/etc/passwd', 'utf8'), /owned/)
+  t.notOk(existsSync(join(dirname(path), 'hooks')))
+})
+
+t.test('.gitmodules passes the check that it would in a push', async (t) => {
+  const { file, inside, as } = await scene(t)
+  const modules = (url: string) =>
+    Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`).toString('base64')
+  const bad = modules('-u./payload')
+  for (const name of [
+    '.gitmodules',
+    'deep/.gitmodules',
+    '.GITMODULES',
+    'gitmod~1',
+    '.gitmodules%20',
+  ]) {
+    t.match(
+      await file('POST', name, { content: bad }),
+      { status: 422, json: { message: /would harm who clones it/ } },
+      name,
+    )
+  }
+  t.equal((await file('POST', 'innocent', { content: bad })).status, 201)
+  const sha = await inside('rev-parse', 'main:innocent')
+  const files = [{ operation: 'update', path: '.gitmodules', from_path: 'innocent', sha }]
+  t.equal((await as('ada', 'POST', '/repos/ada/r/contents', { files })).status, 422)
+  t.equal((await file('POST', '.gitmodules', { content: modules('../a.git') })).status, 201)
+  await inside('fsck', '--strict', '--full')
+})
+
+t.test('a body with keys of prototypes changes nothing but what it says', async (t) => {
+  const { file, inside } = await scene(t)
+  const body = `{"content":"${content}","__proto__":{"branch":"x"},"constructor":{"prototype":{"sha":"1"}}}`
+  t.equal((await file('POST', 'a', body)).status, 201)
+  t.equal(await inside('for-each-ref', '--format=%(refname)'), 'refs/heads/main')
+})

@@ -1,0 +1,137 @@
+/** Texts that git could take for options or paths, on every route that reads its data. */
+
+import { existsSync } from 'node:fs'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { startGitTown } from '../helpers/git-town.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+/** What git says of itself when it is asked in a way that it does not know. */
+const GIT_WORDS = /usage:|fatal:|error:|ambiguous argument|unknown revision|repositories\/|\/tmp\//
+
+t.test('threats 1.1: no text becomes an option of git', async (t) => {
+  const { get, ask, lines, folder } = await startGitTown(t)
+  const target = join(await temporaryFolder(t), 'written')
+  const texts = [
+    ...[`--output=${target}`, `-O${target}`, `--exec=touch ${target}`, '--all', '--remote=ext::sh'],
+    ...[`main\n--output=${target}`, 'a\0b', 'main~1', 'main:README.md', '@{-1}'],
+  ]
+  const before = await readdir(folder)
+  for (const text of texts) {
+    const sent = encodeURIComponent(text)
+    const rests = [
+      ...[`branches/${sent}`, `tags/${sent}`, `git/tags/${sent}`, `git/commits/${sent}`],
+      ...[
+        `git/commits/${sent}.diff`,
+        `git/notes/${sent}`,
+        `git/trees/${sent}`,
+        `git/blobs/${sent}`,
+      ],
+      ...[`git/refs/${sent}`, `compare/${sent}...main`, `compare/main...${sent}`],
+      ...[`commits?sha=${sent}`, `commits?not=${sent}`, `commits?path=${sent}`],
+      ...[`contents?ref=${sent}`, `contents/README.md?ref=${sent}`, `contents/${sent}`],
+      ...[`raw/README.md?ref=${sent}`, `raw/${sent}`, `raw/${sent}/README.md`],
+      ...[`media/README.md?ref=${sent}`, `media/${sent}`],
+      ...[`archive/${sent}.zip`, `archive/${sent}.tar.gz`, `git/trees/${sent}?recursive=1`],
+    ]
+    for (const rest of rests) {
+      const { status, text: said } = await get(rest)
+      t.ok([400, 404, 422].includes(status), `${rest}: ${status} ${said.slice(0, 80)}`)
+      t.notMatch(said, GIT_WORDS, rest)
+    }
+    for (const rest of [`raw/branch/${sent}/README.md`, `raw/${sent}`, `archive/${sent}.zip`]) {
+      const { status, text: said } = await ask({ path: `/ada/r/${rest}` })
+      t.ok([400, 404].includes(status), `${rest}: ${status}`)
+      t.notMatch(said, GIT_WORDS, rest)
+    }
+  }
+  t.notOk(existsSync(target), 'nothing was written')
+  t.strictSame(await readdir(folder), before)
+  const failures = lines.filter(({ level }) => Number(level) >= 50)
+  t.strictSame(failures, [], 'and nothing failed on the way')
+})
+
+t.test(
+  'threats 1.1: branches that are called like options are listed, and harm nobody',
+  async (t) => {
+    const { get, copy, push } = await startGitTown(t)
+    for (const name of ['-h', '--output=x', '$(id)', 'a;id', '%2e%2e']) {
+      await copy.git('update-ref', `refs/heads/${name}`, 'refs/heads/main')
+      await copy.git('update-ref', `refs/tags/${name}`, 'refs/heads/main')
+    }
+    await push('refs/heads/*', 'refs/tags/*')
+    t.equal((await get('branches')).headers['x-total-count'], '7')
+    t.equal((await get('tags')).headers['x-total-count'], '7')
+    t.equal((await get('git/refs')).status, 200)
+    t.match((await get('branches/%2524%28id%29')).status, 404)
+    t.match((await get('branches/%24%28id%29')).json, { name: '$(id)' })
+    t.match((await get('branches/%252e%252e')).json, { name: '%2e%2e' })
+    t.equal((await get('archive/a%3Bid.zip')).status, 200)
+  },
+)
+
+t.test('threats 1.3: what git keeps for itself is no file of a repository', async (t) => {
+  const { get, ask } = await startGitTown(t)
+  const paths = [
+    ...['.git/config', '../config', '..%2fconfig', 'src/../../config', '/etc/passwd', 'HEAD'],
+    ...['config', 'hooks/post-update', 'objects/info/packs', 'src/..', '.', '%2e%2e/config'],
+    ...['link/../../config', 'link', 'src%00', 'README.md%0a', 'README.md/', 'src%5cmain.ts'],
+  ]
+  for (const path of paths) {
+    for (const room of ['contents', 'raw', 'media', 'raw/main', 'media/main']) {
+      const { status, text } = await get(`${room}/${path}`)
+      const isHarmless = status === 200 && /README\.md|src\/main\.ts|# r/.test(text)
+      t.ok(isHarmless || [400, 404].includes(status), `${room}/${path}: ${status}`)
+      t.notMatch(text, /\[core\]|root:x|ref: refs/, path)
+    }
+    const { text } = await ask({ path: `/ada/r/raw/branch/main/${path}` })
+    t.notMatch(text, /\[core\]|root:x|ref: refs/, path)
+  }
+})
+
+t.test('threats 1.4: hidden references and strange objects are not told by name', async (t) => {
+  const { get, copy, folder } = await startGitTown(t)
+  for (const name of ['refs/hidden/x', 'hidden/x', 'refs/hidden', 'refs%2Fhidden%2Fx']) {
+    for (const rest of [`git/commits/${name}`, `git/trees/${name}`, `commits?sha=${name}`]) {
+      t.ok([404, 422].includes((await get(rest)).status), rest)
+    }
+    t.equal((await get(`archive/${name}.zip`)).status, 404)
+  }
+  const blob = await copy.git('rev-parse', 'main:README.md')
+  for (const rest of [`git/commits/${blob}`, `commits?sha=${blob}`, `branches/${blob}`]) {
+    t.equal((await get(rest)).status, 404, rest)
+  }
+  await rm(join(folder, 'refs/heads/main'), { force: true })
+  t.equal((await get('contents/README.md')).status, 404, 'a default branch that is gone')
+  t.ok((await stat(folder)).isDirectory())
+})
+
+t.test('threats F9: a tree of ten billion paths is listed in part and never packed', async (t) => {
+  const { get, copy, push, folder } = await startGitTown(t)
+  const blob = await copy.git('rev-parse', 'main:README.md')
+  const mktree = async (lines: readonly string[]) => {
+    const { output } = await copy.try(['mktree'], { input: `${lines.join('\n')}\n` })
+    return output
+  }
+  let tree = await mktree([`100644 blob ${blob}\tf`])
+  const names = Array.from({ length: 10 }, (_, at) => `d${at}`)
+  for (let depth = 0; depth < 10; depth += 1) {
+    tree = await mktree(names.map((name) => `040000 tree ${tree}\t${name}`))
+  }
+  await copy.git('update-ref', 'refs/heads/bomb', await copy.git('commit-tree', '-m', 'x', tree))
+  await push('bomb')
+  const listed = await get('git/trees/bomb?recursive=1&per_page=2')
+  t.match(listed, { status: 200, json: { truncated: true, total_count: 100_000 } })
+  t.match(await get('git/trees/bomb'), { status: 200, json: { total_count: 10 } })
+  t.equal((await get('archive/bomb.zip')).status, 413)
+  t.equal((await get('contents?ref=bomb')).status, 200)
+  t.equal((await get('contents/d0/d1?ref=bomb')).status, 200)
+  const commit = await get('git/commits/bomb')
+  t.match(commit, { status: 200, json: { files: null, stats: null } })
+  t.match((await get('commits?sha=bomb')).json, [{ files: null }])
+  await copy.git('update-ref', 'refs/heads/main', 'refs/heads/bomb')
+  await push('main')
+  t.equal((await get('languages')).status, 200)
+  t.ok(existsSync(folder))
+})
