@@ -30,6 +30,7 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
       ...{ ownerId: owner.id, ownerName: owner.name, format, user, index: undefined },
       baseUrl: 'http://code.example.com/packages',
     })
+    t.teardown(() => shelf.close())
     const put = async (text: string, given: Partial<Publication> = {}) =>
       shelf.publish(await shelf.receive(bodyOf(text)), { ...TOOL, ...given })
     return { shelf, put }

@@ -77,11 +77,14 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
     }
     await test(t, {
       ...{ db, registry, other, ada, textOf },
-      shelfOf: (from, maker) =>
-        lendShelf(from, {
+      shelfOf(from, maker) {
+        const shelf = lendShelf(from, {
           ...{ ownerId: ada.id, ownerName: 'ada', format: 'debian', user: ada, baseUrl: '' },
           index: maker,
-        }),
+        })
+        t.teardown(() => shelf.close())
+        return shelf
+      },
       async publish(shelf, name, part = 'main') {
         const upload = await shelf.receive(oneChunk(name))
         await shelf.publish(upload, {
