@@ -2,6 +2,13 @@
 
 import { Failure } from './failures.js'
 
+/** The headers of a request: names in lower case; a repeated one is joined by `, `. */
+export interface RequestHeaders extends Iterable<[name: string, value: string]> {
+  get(name: string): string | undefined
+  has(name: string): boolean
+  values(): Iterable<string>
+}
+
 export interface Request {
   /** Unique per request; stands in every log line and in `X-Request-Id`. */
   readonly id: string
@@ -11,8 +18,7 @@ export interface Request {
   readonly path: string
   /** As sent, without the question mark; empty when there is none. */
   readonly query: string
-  /** Names in lower case; a repeated header is joined by `, `. */
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: RequestHeaders
   /**
    * The client's address, taken from a forwarding header only when a trusted proxy sent it. Empty
    * when it is first asked for after the client has gone.
@@ -38,6 +44,8 @@ export interface Reply {
   readonly body?: ReplyBody
   /** Bytes of an iterable body, where they are known: the client is told. */
   readonly bodyBytes?: number
+  /** Whether it is one of many that say little, so that only who asks for them has them logged. */
+  readonly isRoutine?: boolean
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -2,6 +2,7 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import type { AddressSet } from '../conf/addresses.js'
+import type { RequestHeaders } from '../conf/http.js'
 
 export interface Client {
   readonly address: string
@@ -15,7 +16,7 @@ export interface Client {
  */
 export function clientOf(
   peer: string,
-  headers: ReadonlyMap<string, string>,
+  headers: RequestHeaders,
   trustedProxies: AddressSet,
 ): Client {
   const direct = plainAddress(peer)

@@ -16,8 +16,7 @@ export interface RequestTimes {
 }
 
 /** The answers of one combination of labels. */
-interface Cell {
-  readonly labels: Readonly<Record<string, string | number>>
+interface Cell extends RequestLabels {
   /** How many fell into each bucket and not into the one before; the last has no bound. */
   readonly counts: number[]
   seconds: number
@@ -33,6 +32,7 @@ const BOUNDS_SECONDS: readonly number[] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 1
 export function createRequestTimes(): RequestTimes {
   /** By door, method and status: to join these into one key would cost more than all the rest. */
   const doors = new Map<string, Map<string, Map<number, Cell>>>()
+  let last: Cell | undefined
   const metric = {
     name: NAME,
     help: 'Time to the end of the answer, by door, method and status.',
@@ -48,7 +48,11 @@ export function createRequestTimes(): RequestTimes {
   return {
     observe(labels, seconds) {
       const { door, method, status } = labels
-      const cell = doors.get(door)?.get(method)?.get(status) ?? addCell(doors, labels)
+      // Most are like the one before.
+      if (last?.door !== door || last.method !== method || last.status !== status) {
+        last = cellOf(doors, labels)
+      }
+      const cell = last
       let bucket = 0
       while (seconds > (BOUNDS_SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1
       cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
@@ -59,20 +63,22 @@ export function createRequestTimes(): RequestTimes {
   }
 }
 
-function addCell(
+function cellOf(
   doors: Map<string, Map<string, Map<number, Cell>>>,
   { door, method, status }: RequestLabels,
 ): Cell {
   const methods = doors.get(door) ?? new Map<string, Map<number, Cell>>()
   const statuses = methods.get(method) ?? new Map<number, Cell>()
+  const known = statuses.get(status)
+  if (known !== undefined) return known
   const counts = new Array<number>(BOUNDS_SECONDS.length + 1).fill(0)
-  const cell = { labels: { door, method, status }, counts, seconds: 0 }
+  const cell = { door, method, status, counts, seconds: 0 }
   doors.set(door, methods.set(method, statuses.set(status, cell)))
   return cell
 }
 
 /** As Prometheus reads a histogram: each bucket counts those below it as well. */
-function valuesOf({ labels, counts, seconds }: Cell): MetricValueWithName<string>[] {
+function valuesOf({ counts, seconds, ...labels }: Cell): MetricValueWithName<string>[] {
   let count = 0
   const buckets = counts.map((inBucket, index) => {
     count += inBucket

@@ -169,17 +169,13 @@ interface Outcome {
   readonly seconds: number
 }
 
-/**
- * Plain reads are many and say little: they are logged for those who ask for them. So is what git
- * asks before it says what it wants.
- */
+/** Plain reads are many and say little; so is what git asks before it says what it wants. */
 function record(context: Context, { request, reply, door, seconds }: Outcome): void {
   const { method } = request
   const { status } = reply
   context.metrics.countRequest({ door: door.name, method, status }, seconds)
-  const isRead = status < 400 && (method === 'GET' || method === 'HEAD')
-  const isPlainRead = isRead && (door.name !== 'git' || request.path.endsWith('/info/refs'))
-  const level = isPlainRead ? 'debug' : 'info'
+  const isPlainRead = door.name !== 'git' && (method === 'GET' || method === 'HEAD')
+  const level = status < 400 && (reply.isRoutine ?? isPlainRead) ? 'debug' : 'info'
   if (!context.log.isLevelEnabled(level)) return
   const { id, path, address } = request
   const durationMs = Math.round(seconds * 1_000)

@@ -1,5 +1,7 @@
 /** What a client says of the answer that it wants, or has already (RFC 9110 §13). */
 
+import type { RequestHeaders } from '../conf/http.js'
+
 /** A strong entity tag of that text, which holds neither quotes nor spaces. */
 export function entityTag(text: string): string {
   return `"${text}"`
@@ -28,7 +30,7 @@ export function settledTime(changedAtMs: number, nowMs = Date.now()): number | u
  * where that is not what the client means, 304 where the client has it.
  */
 export function conditionStatus(
-  headers: ReadonlyMap<string, string>,
+  headers: RequestHeaders,
   validators: Validators,
 ): 304 | 412 | undefined {
   if (isAnother(headers, validators)) return 412
@@ -36,10 +38,7 @@ export function conditionStatus(
 }
 
 /** By strong comparison: a part of it is to be put beside what the client has. */
-function isAnother(
-  headers: ReadonlyMap<string, string>,
-  { tag, changedAtMs }: Validators,
-): boolean {
+function isAnother(headers: RequestHeaders, { tag, changedAtMs }: Validators): boolean {
   const meant = headers.get('if-match')
   if (meant !== undefined) return !listOf(meant).some((one) => one === '*' || one === tag)
   const since = dateOf(headers, 'if-unmodified-since')
@@ -47,10 +46,7 @@ function isAnother(
 }
 
 /** By weak comparison (RFC 9110 §8.8.3.2): a proxy that packed the answer made its tag weak. */
-function isUnchanged(
-  headers: ReadonlyMap<string, string>,
-  { tag, changedAtMs }: Validators,
-): boolean {
+function isUnchanged(headers: RequestHeaders, { tag, changedAtMs }: Validators): boolean {
   const known = headers.get('if-none-match')
   if (known !== undefined) {
     return listOf(known).some((one) => one === '*' || one === tag || one === `W/${tag}`)
@@ -64,7 +60,7 @@ function listOf(value: string): readonly string[] {
 }
 
 /** Not a number, to which nothing compares, where there is no date. */
-function dateOf(headers: ReadonlyMap<string, string>, name: string): number {
+function dateOf(headers: RequestHeaders, name: string): number {
   return Date.parse(headers.get(name) ?? '')
 }
 

@@ -63,7 +63,8 @@ function replyOf({ metrics }: Context, warm: WarmAnswer, isAdmin: boolean): Repl
   const body = counted(warm.body, (bytes) => metrics.countPackBytes(warm, bytes))
   const length = warm.bytes === undefined ? {} : { bodyBytes: warm.bytes }
   const timing = ['Server-Timing', `cache;desc=${warm.outcome}`] as const
-  return { status: 200, headers: isAdmin ? [...HEADERS, timing] : HEADERS, body, ...length }
+  const headers = isAdmin ? [...HEADERS, timing] : HEADERS
+  return { status: 200, headers, body, ...length, isRoutine: warm.command === 'ls-refs' }
 }
 
 /** The same body; it tells how many bytes went out with each chunk that was asked for. */

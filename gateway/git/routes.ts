@@ -38,7 +38,10 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
       if (elsewhere !== undefined) {
         return { status: 301, headers: [['Location', `${elsewhere}/info/refs?service=${service}`]] }
       }
-      const ask = () => answer(context, call, { service, suffix: 'info/refs' })
+      const ask = async () => {
+        const reply = await answer(context, call, { service, suffix: 'info/refs' })
+        return { ...reply, isRoutine: true }
+      }
       if (service === 'git-receive-pack') return ask()
       const path = repositoryPath(context.settings.data.dir, call.grant.repository.storage)
       const gitProtocol = call.request.headers.get('git-protocol')

@@ -3,7 +3,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AddressSet } from '../../conf/addresses.js'
 import type { Awaitable } from '../../conf/awaitable.js'
-import type { Reply, Request } from '../../conf/http.js'
+import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 import { type Client, clientOf } from '../client-address.js'
 import { IncomingBody, NO_BODY } from '../incoming-body.js'
 import { asStream, isShort, type StreamedReply, writeHead, writeReply } from './reply.js'
@@ -36,7 +36,7 @@ export class Exchange implements Request {
   readonly method: string
   readonly path: string
   readonly query: string
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: RequestHeaders
   readonly body: AsyncIterable<Uint8Array>
   readonly #res: HttpResponse
   readonly #options: ExchangeOptions
@@ -50,12 +50,12 @@ export class Exchange implements Request {
   constructor(
     res: HttpResponse,
     req: HttpRequest,
-    headers: ReadonlyMap<string, string>,
+    headers: RequestHeaders,
     options: ExchangeOptions,
   ) {
     idCounter += 1
     this.id = `${idPrefix}-${idCounter}`
-    this.method = req.getMethod().toUpperCase()
+    this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
     this.query = req.getQuery() ?? ''
     this.headers = headers

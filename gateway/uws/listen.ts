@@ -5,6 +5,7 @@ import type { HostPort } from '../../conf/field.js'
 import { statusLine } from '../../conf/http.js'
 import { framingFault } from '../framing.js'
 import { Exchange, type ExchangeOptions, type ExchangeState } from './exchange.js'
+import { SentHeaders } from './sent-headers.js'
 
 export interface ListenOptions extends ExchangeOptions {
   readonly listen: HostPort
@@ -23,10 +24,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   let isClosed = false
   const app = uws.App()
   app.any('/*', (res, req) => {
-    const headers = new Map<string, string>()
+    const headers = new SentHeaders()
     req.forEach((name, value) => {
-      const before = headers.get(name)
-      headers.set(name, before === undefined ? value : `${before}, ${value}`)
+      headers.add(name, value)
     })
     const fault = framingFault(headers)
     if (fault !== undefined) return refuseFraming(res, fault)

@@ -1,6 +1,7 @@
 /** What a client of the Swift registry takes, and whether that can be had (3.5). */
 
 import { Failure } from '../../conf/failures.js'
+import type { RequestHeaders } from '../../conf/http.js'
 
 /** As the protocol names it, and as answers are labelled. */
 const TYPES = {
@@ -17,7 +18,7 @@ const REGISTRY = /^application\/vnd\.swift\.registry(?:\.v([^+]*))?(?:\+(.*))?$/
  * Passes whoever takes an answer of that kind, also among others. Throws `bad_request` for a
  * version of the protocol that there is not, `unsupported_media_type` for anything else.
  */
-export function checkAccept(headers: ReadonlyMap<string, string>, kind: Kind): void {
+export function checkAccept(headers: RequestHeaders, kind: Kind): void {
   const accept = headers.get('accept')?.trim() ?? ''
   if (accept === '') return
   const wanted = accept.split(',').flatMap(typeOf)

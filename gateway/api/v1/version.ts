@@ -13,6 +13,8 @@ export const API_VERSION = '1.24.7'
 
 const SERVER_VERSION = Type.Object({ version: Type.String() }, { $id: 'ServerVersion' })
 
+const VERSION_REPLY = jsonReply(200, { version: API_VERSION })
+
 const get = defineOperation({
   id: 'getVersion',
   method: 'GET',
@@ -25,7 +27,7 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: SERVER_VERSION },
   failures: [],
-  handle: () => jsonReply(200, { version: API_VERSION }),
+  handle: () => VERSION_REPLY,
 })
 
 export const VERSION_OPERATIONS: readonly AnyOperation[] = [get]

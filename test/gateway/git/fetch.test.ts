@@ -107,6 +107,8 @@ t.test('what is fetched is logged; what is asked before, for those who want it',
   const advertised = await ask(port, { path: `${path}?service=git-upload-pack` })
   t.equal(advertised.status, 200)
   t.equal((await ask(port, { path })).status, 403)
+  const listing = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
+  t.match((await fetch(Buffer.from(listing))).body.toString(), `${tip} refs/heads/main`)
   await fetch(fetchBody(tip))
   const logged = lines.filter(
     ({ msg, path = '' }) => msg === 'request' && /r\.git/.test(String(path)),
@@ -114,6 +116,7 @@ t.test('what is fetched is logged; what is asked before, for those who want it',
   t.match(logged, [
     { level: 20, path, status: 200 },
     { level: 30, path, status: 403 },
+    { level: 20, path: '/ada/r.git/git-upload-pack', status: 200 },
     { level: 30, path: '/ada/r.git/git-upload-pack', status: 200 },
   ])
 })
