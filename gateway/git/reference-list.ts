@@ -20,6 +20,8 @@ interface Line {
   readonly peeled: string
 }
 
+const SYMREF_TARGET = ' symref-target:'
+
 /** gitprotocol-v2(5) "ls-refs": an object name or `unborn`, a name, and attributes. */
 const LINE =
   /^([0-9a-f]{40}|[0-9a-f]{64}|unborn) ([^ ]+)( symref-target:[^ ]+)?( peeled:[0-9a-f]+)?$/
@@ -33,6 +35,7 @@ export class ReferenceList {
   /** What it takes, with the answers that it keeps ready, about. */
   readonly weightBytes: number
   readonly #lines: readonly Line[]
+  readonly #bytes: number
   readonly #answers = new Map<string, Buffer>()
   readonly #answersBytesMax: number
   #answersBytes = 0
@@ -41,6 +44,7 @@ export class ReferenceList {
 
   private constructor(lines: readonly Line[], bytes: number) {
     this.#lines = lines
+    this.#bytes = bytes
     this.#answersBytesMax = Math.min(Math.max(bytes, ANSWERS_BYTES_MIN), ANSWERS_BYTES_MAX)
     this.weightBytes = bytes + this.#answersBytesMax
   }
@@ -56,6 +60,20 @@ export class ReferenceList {
       lines.push({ oid, name, target, peeled })
     }
     return new ReferenceList(lines, answer.byteLength)
+  }
+
+  /**
+   * The same list once these branches stand elsewhere, and `HEAD` with them. Undefined where one of
+   * them is not in it.
+   */
+  withMoved(branches: ReadonlyMap<string, string>): ReferenceList | undefined {
+    const names = new Set(this.#lines.map(({ name }) => name))
+    if (![...branches.keys()].every((name) => names.has(name))) return undefined
+    const lines = this.#lines.map((line) => {
+      const oid = branches.get(line.target.slice(SYMREF_TARGET.length) || line.name)
+      return oid === undefined ? line : { ...line, oid }
+    })
+    return new ReferenceList(lines, this.#bytes)
   }
 
   /** What git answers to this request, to the byte. */

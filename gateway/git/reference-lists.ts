@@ -1,5 +1,11 @@
 /** The references of repositories, asked of git once for each state. */
 
+import { hasOwnObject } from '../../cgi/object-presence.js'
+import {
+  movedBranches,
+  type ReferenceFiles,
+  readReferenceFiles,
+} from '../../cgi/reference-files.js'
 import type { RepositoryState } from '../../cgi/repository-state.js'
 import { readPresentState } from '../../cgi/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
@@ -34,8 +40,10 @@ const LIST_BYTES_MAX = 4_194_304
 const BYTES_MAX = 33_554_432
 
 interface Entry {
-  readonly stateText: string
+  readonly state: RepositoryState
   readonly references: ReferenceList
+  /** As they were in that state; undefined where they do not tell what moves. */
+  readonly files: ReferenceFiles | undefined
 }
 
 export class ReferenceLists {
@@ -54,10 +62,15 @@ export class ReferenceLists {
     const { repositoryPath, state, objectFormat } = question
     const name = `${repositoryPath} ${objectFormat}`
     const known = this.#entries.get(name)
-    if (known?.stateText === state.text) {
+    if (known?.state.text === state.text) {
       this.#entries.delete(name)
       this.#entries.set(name, known)
       return { references: known.references, isKnown: true }
+    }
+    const moved = known === undefined ? undefined : follow(known, question)
+    if (moved !== undefined) {
+      this.#remember(name, moved)
+      return { references: moved.references, isKnown: true }
     }
     const key = `${name} ${state.text}`
     const asking = this.#asked.get(key)
@@ -81,9 +94,10 @@ export class ReferenceLists {
       const body = referenceQuestion(objectFormat)
       const answer = await this.#ask(question, body, LIST_BYTES_MAX)
       const references = answer === undefined ? undefined : ReferenceList.parse(answer)
+      const files = readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (answer === undefined || references === undefined || !isSame) return undefined
-      this.#remember(name, { stateText: state.text, references })
+      this.#remember(name, { state, references, files })
       return references
     }
     const asking = ask().finally(() => this.#asked.delete(key))
@@ -105,4 +119,21 @@ export class ReferenceLists {
     this.#bytes -= this.#entries.get(name)?.references.weightBytes ?? 0
     this.#entries.delete(name)
   }
+}
+
+/**
+ * The list of a repository in which nothing but branches moved since, as after most pushes; so the
+ * first clone of a new commit spares a process. Undefined: git is to be asked.
+ */
+function follow(known: Entry, { repositoryPath, state }: ReferenceQuestion): Entry | undefined {
+  // Settings decide which references show.
+  if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
+  const files = readReferenceFiles(repositoryPath)
+  const moved = files && movedBranches(known.files, files)
+  if (moved === undefined) return undefined
+  // Git leaves out a branch whose commit is lost.
+  for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
+  const references = known.references.withMoved(moved)
+  const isSame = readPresentState(repositoryPath)?.text === state.text
+  return references === undefined || !isSame ? undefined : { state, references, files }
 }

@@ -1,14 +1,29 @@
 /** References are asked of git once for each state, and kept within a bound. */
 
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/git.js'
+import { initRepository } from '../../../cgi/repository.js'
 import { readSettledState } from '../../../cgi/repository-state.js'
+import { callUploadPack } from '../../../cgi/upload-pack.js'
 import { Failure } from '../../../conf/failures.js'
+import type { LsRefsRequest } from '../../../gateway/git/normal-request.js'
 import { packetLine } from '../../../gateway/git/pkt-line.js'
+import { referenceQuestion } from '../../../gateway/git/reference-list.js'
 import { type AskReferences, ReferenceLists } from '../../../gateway/git/reference-lists.js'
+import { readBody } from '../../../gateway/incoming-body.js'
+import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+const EVERYTHING: LsRefsRequest = {
+  ...{ command: 'ls-refs', objectFormat: 'sha1', prefixes: [] },
+  ...{ peel: true, symrefs: true, unborn: true },
+}
 
 const listOf = (oid: string) => Buffer.from(`${packetLine(`${oid} refs/heads/main\n`)}0000`)
 
@@ -121,3 +136,50 @@ t.test('a client without a share of the processes is refused, and nobody else', 
   t.match(others, [{ value: { isKnown: false } }, { value: { isKnown: false } }])
   t.equal(asked.length, 2)
 })
+
+t.test('after a branch has moved, git is not asked again, and would say the same', async (t) => {
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const copy = await newWorkingCopy(t)
+  const push = (...names: readonly string[]) =>
+    copy.git('push', '--quiet', '--force', path, ...names)
+  const first = await copy.commit('one')
+  await copy.git('tag', '-m', 'One', 'v1')
+  await push('main', 'main:a/topic', 'v1')
+  const listed = async () => await listBy(path)
+  const { asked, get } = await someLists(t, listed)
+  const seen = async () => (await get(path))?.references.answer(EVERYTHING).toString()
+  const isRight = async (asks: number, name: string) => {
+    t.equal(await seen(), (await listed()).toString(), name)
+    t.equal(asked.length, asks, name)
+  }
+  await isRight(1, 'at first')
+  await copy.commit('two')
+  await push('main')
+  await isRight(1, 'the default branch, and HEAD with it')
+  await push(`${first}:main`, 'main:a/topic')
+  await isRight(1, 'two at once, one by force')
+  await push('main:new')
+  await isRight(2, 'a new branch')
+  await runGit(['tag', '-f', '-m', 'Two', 'v1', 'main'], { cwd: path })
+  await isRight(3, 'a tag')
+  await runGit(['config', 'transfer.hideRefs', 'refs/heads/a'], { cwd: path })
+  await push(`${first}:new`)
+  await isRight(4, 'where the settings changed')
+  await writeFile(join(path, 'part'), `${'1'.repeat(40)}\n`)
+  await rename(join(path, 'part'), join(path, 'refs/heads/new'))
+  await isRight(5, 'where a commit is not there')
+})
+
+/** What git itself lists, under the settings of a repository. */
+async function listBy(repositoryPath: string): Promise<Buffer> {
+  const answer = await callUploadPack(ours, {
+    ...{ repositoryPath, gitProtocol: 'version=2', signal: new AbortController().signal },
+    ...{ timeoutMs: 10_000, body: onlyChunk(referenceQuestion('sha1')) },
+  })
+  return await readBody(answer.body, 65_536)
+}
+
+async function* onlyChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk
+}

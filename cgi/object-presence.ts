@@ -1,0 +1,55 @@
+/** Whether a repository has an object, without a process that would be started to say so. */
+
+import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Packs of a repository that nobody keeps are many: git then looks faster than we do. */
+const PACKS_MAX = 32
+
+/**
+ * Whether the object is in the repository's own folder. False also where only git could find it: in
+ * another repository that this one borrows from, in a pack among very many, or in an old index.
+ */
+export function hasOwnObject(repositoryPath: string, oid: string): boolean {
+  const objects = join(repositoryPath, 'objects')
+  if (existsSync(join(objects, oid.slice(0, 2), oid.slice(2)))) return true
+  const folder = join(objects, 'pack')
+  const packs = readdirSync(folder).filter((name) => name.endsWith('.idx'))
+  if (packs.length > PACKS_MAX) return false
+  const wanted = Buffer.from(oid, 'hex')
+  return packs.some((name) => isIndexed(join(folder, name), wanted))
+}
+
+/** gitformat-pack(5), "pack-*.idx files" of version 2: a magic number, 256 counts, sorted names. */
+const MAGIC = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2])
+const COUNT_BYTES = 4
+const NAMES_START = MAGIC.length + 256 * COUNT_BYTES
+
+function isIndexed(indexFile: string, oid: Buffer): boolean {
+  const file = openSync(indexFile, 'r')
+  try {
+    const head = readAt(file, 0, NAMES_START)
+    if (!head.subarray(0, MAGIC.length).equals(MAGIC)) return false
+    const countBelow = (first: number) =>
+      first === 0 ? 0 : head.readUInt32BE(MAGIC.length + (first - 1) * COUNT_BYTES)
+    const first = oid[0] ?? 0
+    let [low, high] = [countBelow(first), countBelow(first + 1)]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const found = readAt(file, NAMES_START + middle * oid.length, oid.length)
+      const order = Buffer.compare(found, oid)
+      if (order === 0) return true
+      if (order < 0) low = middle + 1
+      else high = middle
+    }
+    return false
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readAt(file: number, start: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes)
+  readSync(file, buffer, 0, bytes, start)
+  return buffer
+}
