@@ -325,13 +325,13 @@ static int run_git(int gateway) {
   snprintf(number, sizeof number, "%d", code);
   snprintf(received, sizeof received, "%" PRIu64, inbound.total);
   snprintf(sent, sizeof sent, "%" PRIu64, outbound.total);
+  int is_heard = tell(gateway, is_cut ? "cut" : "ended", number, received, sent, NULL);
+  if (is_cut) return 1;
+  if (!is_push) return code;
   // The gateway may flush a whole repository to the disk before it answers.
   struct timeval limit = {.tv_sec = KEEP_S};
   setsockopt(gateway, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  int is_heard = tell(gateway, is_cut ? "cut" : "ended", number, received, sent, NULL);
-  int is_kept = is_heard && receive(gateway) && is_answer("done", 1);
-  if (is_cut) return 1;
-  if (is_push && !is_kept) return say(LOST);
+  if (!is_heard || !receive(gateway) || !is_answer("done", 1)) return say(LOST);
   return flush_end() ? code : 1;
 }
 

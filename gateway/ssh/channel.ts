@@ -13,16 +13,19 @@ export interface Channel {
 
 /** The channel of a socket. What is no message, or comes before its turn, ends the connection. */
 export function openChannel(socket: Socket): Channel {
-  const gone = new AbortController()
+  let isGone = false
+  // Made for those who ask: two of three questions are over at once.
+  let gone: AbortController | undefined
   let bytes: Buffer = Buffer.alloc(0)
   let arrived: readonly string[] | undefined
   let deliver = () => {}
 
   socket.on('data', (chunk: Buffer) => {
     try {
-      const message = takeMessage(Buffer.concat([bytes, chunk]))
-      if (message === undefined) bytes = Buffer.concat([bytes, chunk])
-      else if (arrived !== undefined || message.rest.length > 0) socket.destroy()
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+      const message = takeMessage(bytes)
+      if (message === undefined) return
+      if (arrived !== undefined || message.rest.length > 0) socket.destroy()
       else {
         bytes = Buffer.alloc(0)
         arrived = message.fields
@@ -35,12 +38,17 @@ export function openChannel(socket: Socket): Channel {
   // A helper that was killed resets the connection: its end is all there is to know.
   socket.on('error', () => {})
   socket.on('close', () => {
-    gone.abort()
+    isGone = true
+    gone?.abort()
     deliver()
   })
 
   return {
-    signal: gone.signal,
+    get signal() {
+      gone ??= new AbortController()
+      if (isGone) gone.abort()
+      return gone.signal
+    },
     send(...fields) {
       if (socket.writable) socket.write(formatMessage(fields))
     },
@@ -55,7 +63,7 @@ export function openChannel(socket: Socket): Channel {
         }
         const timer = setTimeout(settle, withinMs)
         deliver = settle
-        if (arrived !== undefined || gone.signal.aborted) settle()
+        if (arrived !== undefined || isGone) settle()
       })
     },
   }

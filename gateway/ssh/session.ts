@@ -126,9 +126,7 @@ interface Following extends Run {
 async function followGit(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
   if (run.service === 'git-receive-pack') return followPush(context, channel, run)
   channel.send('run', 'fetch', ...commandOf(context, run))
-  const end = await awaitEnd(context, channel)
-  channel.send('done')
-  return end
+  return awaitEnd(context, channel)
 }
 
 /** A push is noted before its client may begin, and on the disk before its client hears the end. */
