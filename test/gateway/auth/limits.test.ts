@@ -54,7 +54,10 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
   const id = await makeRepository(town, 'site')
   await makeRepository(town, 'secret')
   await makeRepository(town, 'open', false)
-  for (const user of [town.ada, await town.addUser('chief', { isAdmin: true })]) {
+  const chief = await town.addUser('chief', { isAdmin: true })
+  await town.addOrganization('hidden', town.ada, 'private')
+  await town.db('owners').where({ id: chief.id }).update({ visibility: 'private' })
+  for (const user of [town.ada, chief]) {
     const { api, ask } = await holding(town, user, { reach: to(id) })
     t.strictSame(
       visible(await api('GET', '/repos/ada/secret')),
@@ -67,6 +70,9 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
     t.match(await api('POST', '/repos/ada/open/forks', {}), LIMITED)
     t.match(await api('POST', '/repos/ada/site/forks', { name: 'mine' }), LIMITED)
     t.match(await api('GET', '/user/repos'), LIMITED)
+    t.equal((await api('GET', '/orgs/hidden')).status, 404)
+    t.equal((await api('GET', '/users/chief')).status, 404)
+    t.strictSame((await api('GET', '/orgs')).json, [])
     const found = (await api('GET', '/repos/search')).json as { data: { name: string }[] }
     t.strictSame(
       found.data.map(({ name }) => name),
