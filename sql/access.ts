@@ -20,6 +20,11 @@ export function highestMode(modes: readonly AccessMode[]): AccessMode {
   return modes.reduce(higher, 'none')
 }
 
+/** `mode`, or where that is more, `most`. */
+export function atMost(mode: AccessMode, most: AccessMode): AccessMode {
+  return atLeast(mode, most) ? most : mode
+}
+
 /** The most that `user`, or anyone without an account, may do with the repository. */
 export async function accessToRepository(
   db: Database,

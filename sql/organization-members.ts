@@ -84,13 +84,14 @@ interface Membership {
   readonly isPublic: boolean
 }
 
-/** The organizations that nobody would own without the user, by name. */
+/** The organizations of which nobody else is an owner who can sign in, by name. */
 export async function listSolelyOwned(db: Database, userId: number): Promise<readonly string[]> {
   const rows = await selectRows<{ name: string }>(
     db,
     `select distinct o.name as name from team_members m join teams t on t.id = m.team_id
       join owners o on o.id = t.organization_id where m.user_id = ? and t.permission = 'owner'
       and not exists (select 1 from team_members n join teams s on s.id = n.team_id
+        join users u on u.owner_id = n.user_id and u.is_active = 1 and u.is_login_prohibited = 0
         where s.organization_id = t.organization_id and s.permission = 'owner'
         and n.user_id <> m.user_id) order by o.name`,
     [userId],

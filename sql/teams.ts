@@ -142,13 +142,16 @@ export async function removeMember(
   return await transaction(db, async (trx) => {
     // Two owners who leave at once wait here for one another.
     await trx('organizations').where({ owner_id: organizationId }).forUpdate().first('owner_id')
+    const ownersBefore = await countOwners(trx, organizationId)
     const teams = trx('teams').where({ organization_id: organizationId }).select('id')
     const left = await trx('team_members')
       .where({ user_id: userId })
       .whereIn('team_id', teamId === undefined ? teams : [teamId])
       .delete()
     if (left === 0) return false
-    if ((await countOwners(trx, organizationId)) === 0) throw new Failure('invalid', LAST_OWNER)
+    if (ownersBefore > 0 && (await countOwners(trx, organizationId)) === 0) {
+      throw new Failure('invalid', LAST_OWNER)
+    }
     const rest = await trx('team_members').where({ user_id: userId }).whereIn('team_id', teams)
     if (rest.length === 0) {
       await trx('public_members')
@@ -159,10 +162,12 @@ export async function removeMember(
   })
 }
 
+/** Those who can sign in. */
 async function countOwners(db: Database, organizationId: number): Promise<number> {
   const [row] = await selectRows<{ owners: number }>(
     db,
     `select count(*) as owners from team_members m join teams t on t.id = m.team_id
+      join users u on u.owner_id = m.user_id and u.is_active = 1 and u.is_login_prohibited = 0
       where t.organization_id = ? and t.permission = 'owner'`,
     [organizationId],
   )

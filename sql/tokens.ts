@@ -1,10 +1,18 @@
 /** Access tokens, of which the database knows the hash alone. */
 
 import { checkText } from './bindings.js'
-import type { Database } from './database.js'
+import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
 import { offsetOf, type Page, type Paged } from './page.js'
+import {
+  insertReach,
+  LIMIT_COLUMNS,
+  type LimitRow,
+  limitColumns,
+  limitsOf,
+  type TokenLimits,
+} from './token-limits.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 export interface Token {
@@ -15,6 +23,8 @@ export interface Token {
   readonly scopes: readonly string[]
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | undefined
+  /** Undefined: nothing but its scopes. */
+  readonly limits: TokenLimits | undefined
 }
 
 export interface NewToken {
@@ -24,25 +34,31 @@ export interface NewToken {
   readonly hash: string
   readonly lastEight: string
   readonly scopes: readonly string[]
+  readonly limits?: TokenLimits | undefined
 }
 
 /** Keeps a token. Throws `conflict` when the user has one of that name. */
 export async function createToken(db: Database, token: NewToken): Promise<Token> {
   const createdAtMs = Date.now()
-  const [id] = await orConflict('access token name has been used already', () =>
-    db('tokens').insert({
-      user_id: token.userId,
-      name: token.name,
-      hash: token.hash,
-      last_eight: token.lastEight,
-      scopes: token.scopes.join(SCOPE_SEPARATOR),
-      created_at: createdAtMs,
-      last_used_at: null,
-    }),
-  )
-  if (id === undefined) throw new Error('the database gave no id')
-  const { userId, name, lastEight, scopes } = token
-  return { id, userId, name, lastEight, scopes, createdAtMs, lastUsedAtMs: undefined }
+  const { userId, name, lastEight, scopes, limits } = token
+  const id = await transaction(db, async (trx) => {
+    const [inserted] = await orConflict('access token name has been used already', () =>
+      trx('tokens').insert({
+        user_id: userId,
+        name,
+        hash: token.hash,
+        last_eight: lastEight,
+        scopes: scopes.join(SCOPE_SEPARATOR),
+        created_at: createdAtMs,
+        last_used_at: null,
+        ...limitColumns(limits),
+      }),
+    )
+    if (inserted === undefined) throw new Error('the database gave no id')
+    if (limits?.reach !== undefined) await insertReach(trx, inserted, limits.reach)
+    return inserted
+  })
+  return { id, userId, name, lastEight, scopes, createdAtMs, lastUsedAtMs: undefined, limits }
 }
 
 export interface TokenWithUser {
@@ -50,13 +66,18 @@ export interface TokenWithUser {
   readonly user: User
 }
 
-/** The token of that hash and whose it is: asked by nearly every request, in one question. */
+/**
+ * The token of that hash and whose it is: asked by nearly every request, in one question but for a
+ * token that opens some things only.
+ */
 export async function findTokenWithUser(
   db: Database,
   hash: string,
 ): Promise<TokenWithUser | undefined> {
   const [row] = await selectRows<TokenRow & UserRow>(db, SELECT_WITH_USER, [checkText(hash)])
-  return row === undefined ? undefined : { token: tokenOf(row), user: userOf(row) }
+  if (row === undefined) return undefined
+  const [token] = await tokensOf(db, [row])
+  return token === undefined ? undefined : { token, user: userOf(row) }
 }
 
 /** The tokens of a user, oldest first. */
@@ -71,7 +92,7 @@ export async function listTokens(db: Database, userId: number, page: Page): Prom
     `select ${TOKEN_COLUMNS} from tokens t where t.user_id = ? order by t.id limit ? offset ?`,
     [userId, page.limit, offsetOf(page)],
   )
-  return { entries: rows.map(tokenOf), total: count?.total ?? 0 }
+  return { entries: await tokensOf(db, rows), total: count?.total ?? 0 }
 }
 
 /** A user's token by its id or else by its name, as the API lets people write either. */
@@ -87,12 +108,18 @@ export async function findToken(
     [userId, id, checkText(idOrName)],
   )
   const row = rows.find((candidate) => candidate.token_id === id) ?? rows[0]
-  return row === undefined ? undefined : tokenOf(row)
+  const [token] = row === undefined ? [] : await tokensOf(db, [row])
+  return token
 }
 
 /** Removes a token of a user. Returns whether there was one. */
 export async function deleteToken(db: Database, userId: number, tokenId: number): Promise<boolean> {
   return (await db('tokens').where({ id: tokenId, user_id: userId }).delete()) > 0
+}
+
+/** Removes the tokens that ended before. Returns how many there were. */
+export async function removeExpiredTokens(db: Database, beforeMs: number): Promise<number> {
+  return await db('tokens').where('expires_at', '<', beforeMs).delete()
 }
 
 /** Remembers when a token was last used. */
@@ -104,13 +131,12 @@ const SCOPE_SEPARATOR = ','
 
 const TOKEN_COLUMNS = `t.id as token_id, t.user_id as token_user_id, t.name as token_name,
   t.last_eight as token_last_eight, t.scopes as token_scopes, t.created_at as token_created_at,
-  t.last_used_at as token_last_used_at`
+  t.last_used_at as token_last_used_at, ${LIMIT_COLUMNS}`
 
 const SELECT_WITH_USER = `select ${TOKEN_COLUMNS}, ${USER_COLUMNS}
   from ${USER_TABLES} join tokens t on t.user_id = u.owner_id where t.hash = ?`
 
-interface TokenRow {
-  readonly token_id: number
+interface TokenRow extends LimitRow {
   readonly token_user_id: number
   readonly token_name: string
   readonly token_last_eight: string
@@ -119,8 +145,9 @@ interface TokenRow {
   readonly token_last_used_at: number | null
 }
 
-function tokenOf(row: TokenRow): Token {
-  return {
+async function tokensOf(db: Database, rows: readonly TokenRow[]): Promise<readonly Token[]> {
+  const limits = await limitsOf(db, rows)
+  return rows.map((row) => ({
     id: row.token_id,
     userId: row.token_user_id,
     name: row.token_name,
@@ -128,5 +155,6 @@ function tokenOf(row: TokenRow): Token {
     scopes: row.token_scopes === '' ? [] : row.token_scopes.split(SCOPE_SEPARATOR),
     createdAtMs: row.token_created_at,
     lastUsedAtMs: row.token_last_used_at ?? undefined,
-  }
+    limits: limits(row),
+  }))
 }

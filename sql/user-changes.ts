@@ -1,9 +1,11 @@
 /** What changes on an account: by its user, and by those who run the site. */
 
+import { Failure } from '../conf/failures.js'
 import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
+import { listSolelyOwned } from './organization-members.js'
 import { type OwnerPatch, presentColumns, updateOwner } from './users.js'
 
 /** What may change; what is absent stays. */
@@ -17,9 +19,13 @@ export type UserPatch = OwnerPatch & {
   readonly language?: string | undefined
 }
 
-/** Changes an account. Throws `conflict` when somebody has the new address. */
+/**
+ * Changes an account. Throws `conflict` when somebody has the new address, and `invalid` where
+ * nobody could sign in any more who runs the site, or an organization.
+ */
 export async function updateUser(db: Database, userId: number, patch: UserPatch): Promise<void> {
   await transaction(db, async (trx) => {
+    await refuseLast(trx, userId, patch)
     await updateOwner(trx, userId, patch)
     const columns = presentColumns({
       is_admin: patch.isAdmin,
@@ -34,6 +40,30 @@ export async function updateUser(db: Database, userId: number, patch: UserPatch)
     }
     if (patch.email !== undefined) await changeEmail(trx, userId, patch.email)
   })
+}
+
+const OPEN = { is_active: true, is_login_prohibited: false }
+
+async function refuseLast(db: Database, userId: number, patch: UserPatch): Promise<void> {
+  const isClosing = patch.isActive === false || patch.isLoginProhibited === true
+  if (!isClosing && patch.isAdmin !== false) return
+  // Whoever shuts out others at the same time waits here.
+  const admins = db('users').where({ ...OPEN, is_admin: true })
+  const adminIds: number[] = await admins.orderBy('owner_id').forUpdate().pluck('owner_id')
+  if (adminIds.length === 1 && adminIds[0] === userId) {
+    throw new Failure('invalid', 'No site admin would be left who can sign in.')
+  }
+  const user = db('users').where({ ...OPEN, owner_id: userId })
+  if (!isClosing || (await user.forUpdate().first('owner_id')) === undefined) return
+  const teams = db('team_members').where({ user_id: userId }).select('team_id')
+  const ids = db('teams').whereIn('id', teams).select('organization_id')
+  await db('organizations').whereIn('owner_id', ids).forUpdate().select('owner_id')
+  const names = await listSolelyOwned(db, userId)
+  if (names.length === 0) return
+  throw new Failure(
+    'invalid',
+    `No owner would be left who can sign in, of the organizations ${names.join(', ')}.`,
+  )
 }
 
 async function changeEmail(db: Database, userId: number, address: string): Promise<void> {

@@ -4,8 +4,18 @@
 export type Viewer =
   /** Who has no account, and a token that is for public things alone. */
   | { readonly kind: 'anyone' }
-  | { readonly kind: 'user'; readonly id: number }
-  | { readonly kind: 'admin'; readonly id: number }
+  | AccountViewer
+  /** A token that opens these repositories alone, and beside them what everybody sees. */
+  | {
+      readonly kind: 'token'
+      readonly of: AccountViewer
+      readonly repositoryIds: readonly number[]
+    }
+
+interface AccountViewer {
+  readonly kind: 'user' | 'admin'
+  readonly id: number
+}
 
 /** A part of a question's `where`, and the values of its question marks. */
 export interface Condition {
@@ -19,7 +29,17 @@ export function repositoriesSeenBy(viewer: Viewer): Condition {
     case 'admin':
       return { where: '1 = 1', bindings: [] }
     case 'anyone':
-      return { where: "(r.is_private = 0 and o.visibility = 'public')", bindings: [] }
+      return { where: SEEN_BY_ANYONE, bindings: [] }
+    case 'token': {
+      const { repositoryIds } = viewer
+      if (repositoryIds.length === 0) return { where: SEEN_BY_ANYONE, bindings: [] }
+      const seen = repositoriesSeenBy(viewer.of)
+      const places = repositoryIds.map(() => '?').join()
+      return {
+        where: `(${SEEN_BY_ANYONE} or (r.id in (${places}) and ${seen.where}))`,
+        bindings: [...repositoryIds, ...seen.bindings],
+      }
+    }
     default: {
       const reached = repositoriesReachedBy(viewer.id)
       return {
@@ -46,6 +66,7 @@ export function ownersSeenBy(viewer: Viewer): Condition {
     case 'admin':
       return { where: '1 = 1', bindings: [] }
     case 'anyone':
+    case 'token':
       return { where: "o.visibility = 'public'", bindings: [] }
     default:
       return {
@@ -55,6 +76,8 @@ export function ownersSeenBy(viewer: Viewer): Condition {
       }
   }
 }
+
+const SEEN_BY_ANYONE = "(r.is_private = 0 and o.visibility = 'public')"
 
 const SELECT_COLLABORATIONS = 'select repository_id from collaborators where user_id = ?'
 

@@ -13,6 +13,7 @@ import {
 import { findTeam, isTeamMember, type Team } from '../../sql/teams.js'
 import { findOwner, findOwnersById, findUser, type Owner, type User } from '../../sql/users.js'
 import type { Identity } from './identify.js'
+import { isBound, limited } from './limits.js'
 import { notFound, readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
 
 /** What a route needs of an organization, from least to most. */
@@ -149,6 +150,7 @@ export async function placeForRepositories(
 ): Promise<Owner> {
   const { user } = signedIn(who)
   refusePublicOnly(who)
+  if (isBound(who)) throw limited()
   const owner = await findOwner(db, name)
   if (owner === undefined) throw notFound()
   if (owner.id === user.id || user.isAdmin) return owner

@@ -2,7 +2,14 @@
 
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
-import { type AccessMode, accessToPackages, accessToRepository, atLeast } from '../../sql/access.js'
+import type { PackageFormat } from '../../conf/package.js'
+import {
+  type AccessMode,
+  accessToRepositories,
+  accessToRepository,
+  atLeast,
+  atMost,
+} from '../../sql/access.js'
 import { type Attachment, findAttachmentByUuid } from '../../sql/attachments.js'
 import type { Database } from '../../sql/database.js'
 import { deployKeyAccess } from '../../sql/deploy-keys.js'
@@ -14,6 +21,7 @@ import {
   type Repository,
 } from '../../sql/repositories.js'
 import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
+import { admitToPackages, type PackagesGrant } from './admit-packages.js'
 import {
   admitAdmin,
   admitToOrganization,
@@ -23,6 +31,7 @@ import {
   type TeamGrant,
 } from './admit-people.js'
 import type { Identity } from './identify.js'
+import { callerAt, callerWithin, isLimited, limited, type Reach } from './limits.js'
 import {
   holdsPublicOnly,
   notFound,
@@ -37,10 +46,14 @@ import { type Scope, scopeAllows } from './scopes.js'
 export type Access =
   /** Nothing, and credentials are not even read: probes must not depend on the database. */
   | { readonly kind: 'open' }
-  /** Nothing: the answer is the same for everyone. */
-  | { readonly kind: 'anyone' }
+  /** Nothing: the answer is the same for everyone, but for what a list leaves out. */
+  | { readonly kind: 'anyone'; readonly isForBoundTokens?: true }
   /** A signed-in user, whoever it is. */
-  | { readonly kind: 'signed-in' }
+  | {
+      readonly kind: 'signed-in'
+      /** A token that opens some repositories alone may know the answer, or it keeps to them. */
+      readonly isForBoundTokens?: true
+    }
   /** The account `{username}` itself or a site admin, signed in by password. */
   | { readonly kind: 'account' }
   /** A mode of access to the repository `{owner}/{repo}`. */
@@ -60,6 +73,8 @@ export type Access =
   | {
       readonly kind: 'packages'
       readonly mode: 'read' | 'write'
+      /** Of a registry; else the path names the package by `{type}` and `{name}`, if any. */
+      readonly format?: PackageFormat
       /** Strangers are refused, whatever they might see. */
       readonly isSignedIn?: true
     }
@@ -99,12 +114,7 @@ export interface Grants {
     /** The path names a repository that has moved; `repository` is where it is now. */
     readonly hasMoved: boolean
   }
-  readonly packages: {
-    readonly who: Identity
-    /** Absent for an anonymous caller. */
-    readonly user: User | undefined
-    readonly owner: Owner
-  }
+  readonly packages: PackagesGrant
   readonly attachment: {
     readonly who: Identity
     readonly repository: Repository
@@ -145,7 +155,8 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   'signed-in': admitSignedIn,
   account: admitAccount,
   repository: admitRepository,
-  packages: admitPackages,
+  packages: (db, { who, access, params, challenges }) =>
+    admitToPackages(db, who, { ...access, params, challenges }),
   attachment: admitAttachment,
   'organization-repositories': admitOrganizationRepositories,
   organization: (db, { who, access, params }) =>
@@ -153,6 +164,25 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   team: (db, { who, access, params }) =>
     admitToTeam(db, who, { role: access.role, id: params['id'] ?? '' }),
   admin: (_db, { who }) => admitAdmin(who),
+}
+
+/** What each kind is to a token that opens some repositories or packages alone. */
+const REACHES: {
+  readonly [K in AccessKind]: (access: Extract<Access, { kind: K }>) => Reach
+} = {
+  open: () => 'as anybody',
+  anyone: ({ isForBoundTokens }) => (isForBoundTokens ? 'judged' : 'as anybody'),
+  'signed-in': ({ isForBoundTokens }) => (isForBoundTokens ? 'judged' : 'closed'),
+  // Whatever a token opens: it is closed to each.
+  account: () => 'judged',
+  repository: () => 'judged',
+  packages: () => 'judged',
+  attachment: () => 'judged',
+  'organization-repositories': () => 'closed',
+  organization: ({ role, isSignedIn }) =>
+    role === 'visible' && !isSignedIn ? 'as anybody' : 'closed',
+  team: () => 'closed',
+  admin: () => 'closed',
 }
 
 /**
@@ -164,8 +194,11 @@ export function admit<K extends AccessKind>(
   question: Question<K>,
 ): Awaitable<Grants[K]> {
   refuseScopes(question)
-  const kind: K = question.access.kind
-  return (JUDGES[kind] as Judge<K>)(db, question)
+  const { access, scopes } = question
+  const kind: K = access.kind
+  const reach = (REACHES[kind] as (access: Question<K>['access']) => Reach)(access)
+  const who = callerWithin(question.who, { reach, scopes })
+  return (JUDGES[kind] as Judge<K>)(db, who === question.who ? question : { ...question, who })
 }
 
 function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
@@ -206,25 +239,29 @@ async function admitRepository(
   db: Database,
   { who, access, params, challenges, anonymousBytesMax }: Question<'repository'>,
 ): Promise<Grants['repository']> {
-  if (access.mode !== 'read' || access.isSignedIn) refuseAnonymous(who)
-  const user = who.kind === 'user' ? who.user : undefined
+  const isForStrangers = access.mode === 'read' && !access.isSignedIn
+  if (!isForStrangers) refuseAnonymous(who)
   const { repository, hasMoved } = await namedRepository(db, params, access.isById === true)
   const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
   if (repository === undefined || mode === 'none') {
     if (challenges) refuseAnonymous(who)
     throw notFound()
   }
+  const caller = callerAt(who, repository.id)
+  if (caller !== who && !isForStrangers) throw limited()
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
   if (!atLeast(mode, access.mode)) {
+    if (isLimited(who)) throw limited()
     const isKey = who.kind === 'deploy-key'
     throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
   }
   if (access.changesGit && repository.source?.mirror !== undefined) {
     throw new Failure('mirrored', MIRROR_MESSAGE)
   }
-  return { who, user, repository, mode, hasMoved }
+  const user = caller.kind === 'user' ? caller.user : undefined
+  return { who: caller, user, repository, mode, hasMoved }
 }
 
 const LARGE_MESSAGE =
@@ -254,7 +291,32 @@ async function namedRepository(
 /** A deploy key opens what it was added to, and not even what everyone else may read. */
 async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
   if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
-  return await accessToRepository(db, who.kind === 'user' ? who.user : undefined, repository)
+  const caller = callerAt(who, repository.id)
+  const user = caller.kind === 'user' ? caller.user : undefined
+  return withinLimits(who, await accessToRepository(db, user, repository))
+}
+
+/** A limited token works in a repository, and does not run it. */
+function withinLimits(who: Identity, mode: AccessMode): AccessMode {
+  return isLimited(who) ? atMost(mode, 'write') : mode
+}
+
+/** What a caller may do with each of the repositories of a list, by their ids. */
+export async function accessToListed(
+  db: Database,
+  who: Identity,
+  repositories: readonly Repository[],
+): Promise<ReadonlyMap<number, AccessMode>> {
+  const user = who.kind === 'user' ? who.user : undefined
+  const [own, others] = [true, false].map((isOwn) =>
+    repositories.filter(({ id }) => (callerAt(who, id) === who) === isOwn),
+  )
+  return new Map(
+    [
+      ...(await accessToRepositories(db, user, own ?? [])),
+      ...(await accessToRepositories(db, undefined, others ?? [])),
+    ].map(([id, mode]) => [id, withinLimits(who, mode)]),
+  )
 }
 
 const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
@@ -279,33 +341,6 @@ export async function accessToLinked(
   return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
 }
 
-/**
- * A stranger hears the same of an owner who is private and of one who is not there, and so does
- * whoever is signed in. Who may read and not write is told so as clients of registries expect it.
- */
-async function admitPackages(
-  db: Database,
-  { who, access, params, challenges }: Question<'packages'>,
-): Promise<Grants['packages']> {
-  if (access.mode === 'write' || access.isSignedIn) refuseAnonymous(who)
-  const user = who.kind === 'user' ? who.user : undefined
-  const owner = await findOwner(db, params['owner'] ?? '')
-  const mode =
-    owner === undefined || who.kind === 'deploy-key'
-      ? 'none'
-      : await accessToPackages(db, user, owner)
-  if (owner === undefined || mode === 'none') {
-    if (challenges) refuseAnonymous(who)
-    throw notFound()
-  }
-  refusePublicOnly(who, owner)
-  if (!atLeast(mode, access.mode)) {
-    const message = `You may not change the packages of ${owner.name}.`
-    throw new Failure(challenges ? 'sign_in_required' : 'forbidden', message)
-  }
-  return { who, user, owner }
-}
-
 /** What belongs to a draft is for those who write: to anybody else it is not there. */
 async function admitAttachment(
   db: Database,
@@ -319,7 +354,7 @@ async function admitAttachment(
     throw notFound()
   }
   refusePublicOnly(who, repository.owner, repository.isPrivate)
-  return { who, repository, attachment }
+  return { who: callerAt(who, repository.id), repository, attachment }
 }
 
 async function admitOrganizationRepositories(

@@ -5,12 +5,13 @@ import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Log } from '../../conf/log.js'
 import type { Database } from '../../sql/database.js'
+import type { TokenLimits } from '../../sql/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/users.js'
 import { readCredentials } from './credentials.js'
 import { checkPassword } from './password.js'
 import type { Throttle } from './throttle.js'
-import { hashToken, isTokenShaped } from './token.js'
+import { countsNow, hashToken, isTokenShaped } from './token.js'
 
 export type Identity =
   | { readonly kind: 'anonymous' }
@@ -26,6 +27,8 @@ interface SignedIn<By, Scopes> {
   readonly user: User
   readonly by: By
   readonly scopes: Scopes
+  /** What limits a token beside them. */
+  readonly limits?: TokenLimits | undefined
 }
 
 export interface IdentifyContext {
@@ -73,21 +76,32 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
       if (!isTokenShaped(credentials.token)) {
         throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
       }
-      return identifyToken(context, credentials.token)
-    case 'password':
+      return identifyToken(context, { text: credentials.token, address: request.address })
+    case 'password': {
+      const { address } = request
       return isTokenShaped(credentials.password)
-        ? identifyToken(context, credentials.password)
-        : identifyPassword(context, { ...credentials, address: request.address })
+        ? identifyToken(context, { text: credentials.password, address })
+        : identifyPassword(context, { ...credentials, address })
+    }
   }
 }
 
-/** No password looks like a token, so a revoked one neither costs a hash nor counts as a guess. */
-async function identifyToken(context: IdentifyContext, text: string): Promise<Identity> {
+/**
+ * No password looks like a token, so a revoked one neither costs a hash nor counts as a guess. One
+ * that has ended, or comes from elsewhere, is as one that nobody knows.
+ */
+async function identifyToken(
+  context: IdentifyContext,
+  { text, address }: { readonly text: string; readonly address: string },
+): Promise<Identity> {
   const found = await findTokenWithUser(context.db, hashToken(text))
-  if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  if (found === undefined || !countsNow(found.token.limits, { address, nowMs: Date.now() })) {
+    throw new Failure('bad_credentials', WRONG_MESSAGE)
+  }
   refuseClosedAccount(found.user)
   noteUse(context, found.token)
-  return { kind: 'user', user: found.user, by: 'token', scopes: found.token.scopes }
+  const { scopes, limits } = found.token
+  return { kind: 'user', user: found.user, by: 'token', scopes, limits }
 }
 
 function noteUse(context: IdentifyContext, token: Token): void {

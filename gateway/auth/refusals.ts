@@ -31,7 +31,10 @@ export function holdsPublicOnly(who: Identity): boolean {
 /** Whom a list is for, when this caller asks for it. */
 export function viewerOf(who: Identity): Viewer {
   if (who.kind !== 'user' || holdsPublicOnly(who)) return { kind: 'anyone' }
-  return { kind: who.user.isAdmin ? 'admin' : 'user', id: who.user.id }
+  const viewer = { kind: who.user.isAdmin ? 'admin' : 'user', id: who.user.id } as const
+  const reach = who.limits?.reach
+  if (reach === undefined) return viewer
+  return { kind: 'token', of: viewer, repositoryIds: reach.repositoryIds }
 }
 
 /** What is said of what is missing, and of what the caller may not know of. */

@@ -5,6 +5,7 @@ import type { Request } from '../../conf/http.js'
 import type { Database } from '../../sql/database.js'
 import { findUser } from '../../sql/users.js'
 import type { Identity } from './identify.js'
+import { isLimited, limited } from './limits.js'
 
 /** Whom the header or the query names; undefined where nobody is. */
 export function sudoNameOf(request: Request): string | undefined {
@@ -15,13 +16,14 @@ export function sudoNameOf(request: Request): string | undefined {
 }
 
 /**
- * The caller as the user of that name; a token reaches as far as before. Throws `forbidden` for
- * who is no site admin, and `not_found` when there is no such user.
+ * The caller as the user of that name; the scopes of a token stay. Throws `forbidden` for who is no
+ * site admin or has a limited token, and `not_found` when there is no such user.
  */
 export async function actAs(db: Database, who: Identity, name: string): Promise<Identity> {
   if (who.kind !== 'user' || !who.user.isAdmin) {
     throw new Failure('forbidden', 'Only administrators allowed to sudo.')
   }
+  if (isLimited(who)) throw limited()
   const user = await findUser(db, name)
   if (user === undefined) throw new Failure('not_found', `user does not exist [name: ${name}]`)
   return { ...who, user }

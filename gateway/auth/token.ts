@@ -1,6 +1,8 @@
 /** Access tokens: made once, shown once, kept as a hash only. */
 
 import { hash, randomBytes } from 'node:crypto'
+import { parseAddressSet } from '../../conf/addresses.js'
+import type { TokenLimits } from '../../sql/token-limits.js'
 
 const TOKEN_SHAPE = /^[0-9a-f]{40}$/
 
@@ -20,4 +22,15 @@ export function isTokenShaped(text: string): boolean {
  */
 export function hashToken(token: string): string {
   return hash('sha256', token)
+}
+
+/** Whether a token of these limits counts for a request from that address, at that time. */
+export function countsNow(
+  limits: TokenLimits | undefined,
+  { address, nowMs }: { readonly address: string; readonly nowMs: number },
+): boolean {
+  if (limits === undefined) return true
+  const { expiresAtMs, addresses } = limits
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return false
+  return addresses.length === 0 || parseAddressSet(addresses).has(address)
 }

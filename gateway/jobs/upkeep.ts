@@ -9,6 +9,7 @@ import { createJobRunner } from './runner.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
 import { SWEEP_PACKAGES } from './sweep-packages.js'
 import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
+import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
 
@@ -27,7 +28,14 @@ export interface Upkeep {
 
 const KINDS: readonly JobKind[] = [
   ...[MAINTAIN_REPOSITORY, RETIRE_SIGNING_KEYS],
-  ...[SWEEP_DELIVERIES, SWEEP_PACKAGES, SWEEP_REPOSITORIES, SYNC_MIRROR, SYNC_MIRRORS],
+  ...[
+    SWEEP_DELIVERIES,
+    SWEEP_PACKAGES,
+    SWEEP_REPOSITORIES,
+    SWEEP_TOKENS,
+    SYNC_MIRROR,
+    SYNC_MIRRORS,
+  ],
 ]
 
 /** What is done in one gateway process; where the settings say so, repositories are left alone. */

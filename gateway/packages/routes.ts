@@ -5,6 +5,7 @@ import type { Format, FormatRoute } from '../../registry/format.js'
 import { lendShelf } from '../../registry/shelf.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call, Door, Route } from '../route.js'
+import { narrowShelf } from './narrow-shelf.js'
 import { watchShelf } from './watched-shelf.js'
 
 /** The routes of a format, and how they refuse. */
@@ -18,7 +19,7 @@ function routeOf(format: Format, route: FormatRoute, door: Door): AnyRoute {
     door,
     method: route.method,
     path: `/api/packages/{owner}/${format.name}${route.path}`,
-    access: ACCESS[route.access],
+    access: { ...ACCESS[route.access], format: format.name },
     scopes: [route.access === 'write' ? 'write:package' : 'read:package'],
     handle: (context, call) => answer(context, call, { format, route }),
   }
@@ -43,8 +44,9 @@ async function answer(
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
   })
   try {
-    const watched = route.access === 'write' ? watchShelf(context, shelf, { grant, format }) : shelf
-    return await route.handle(watched, { request, params })
+    const isRead = route.access !== 'write'
+    const lent = isRead ? shelf : watchShelf(context, shelf, { grant, format })
+    return await route.handle(narrowShelf(lent, grant.packageNames), { request, params })
   } finally {
     await shelf.close()
   }

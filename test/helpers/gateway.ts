@@ -24,7 +24,8 @@ import { openRegistry } from '../../registry/registry.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { migrate } from '../../sql/migrate.js'
 import { createOrganization, type Organization } from '../../sql/organizations.js'
-import { createToken, type Token } from '../../sql/tokens.js'
+import type { TokenLimits } from '../../sql/token-limits.js'
+import { createToken, type Token, type NewToken as TokenFields } from '../../sql/tokens.js'
 import { createUser, type User, type Visibility } from '../../sql/users.js'
 import { type Answer, ask, type Question } from './requests.js'
 
@@ -56,6 +57,12 @@ export interface House {
   addUser(name: string, options?: { readonly isAdmin?: boolean }): Promise<User>
   addOrganization(name: string, creator: User, visibility?: Visibility): Promise<Organization>
   addToken(user: User, ...scopes: readonly string[]): Promise<NewToken>
+  /** What is absent limits nothing. */
+  addLimitedToken(
+    user: User,
+    limits: Partial<TokenLimits>,
+    ...scopes: readonly string[]
+  ): Promise<NewToken>
 }
 
 export interface NewToken {
@@ -136,16 +143,23 @@ async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
         ...{ fullName: '', email: '', description: '', website: '', location: '' },
         repoAdminChangeTeamAccess: false,
       }),
-    async addToken(user, ...scopes) {
-      const plain = newToken()
-      const hash = hashToken(plain)
-      const [name, lastEight] = [`token ${plain.slice(0, 8)}`, plain.slice(-8)]
-      return {
-        plain,
-        token: await createToken(db, { userId: user.id, name, hash, lastEight, scopes }),
-      }
-    },
+    addToken: (user, ...scopes) => addToken(db, { user, scopes }),
+    addLimitedToken: (user, limits, ...scopes) =>
+      addToken(db, { user, scopes, limits: { ...UNLIMITED, ...limits } }),
   }
+}
+
+const UNLIMITED: TokenLimits = { expiresAtMs: undefined, addresses: [], reach: undefined }
+
+async function addToken(
+  db: Database,
+  { user, ...token }: { readonly user: User } & Pick<TokenFields, 'scopes' | 'limits'>,
+): Promise<NewToken> {
+  const plain = newToken()
+  const hash = hashToken(plain)
+  const [name, lastEight] = [`token ${plain.slice(0, 8)}`, plain.slice(-8)]
+  const made = await createToken(db, { userId: user.id, name, hash, lastEight, ...token })
+  return { plain, token: made }
 }
 
 function settingsOf(dataDir: string, { location, environment }: GatewayOptions): Settings {

@@ -7,12 +7,13 @@ import {
   deleteToken,
   findTokenWithUser,
   listTokens,
+  removeExpiredTokens,
   type Token,
   touchToken,
 } from '../../sql/tokens.js'
 import { findUser, type User } from '../../sql/users.js'
 import { forEachMigrated } from '../helpers/databases.js'
-import { aUser } from '../helpers/rows.js'
+import { aRepository, aUser } from '../helpers/rows.js'
 
 /** A token whose hash is made of `digit`. */
 async function aToken(db: Database, user: User, name: string, digit: string): Promise<Token> {
@@ -109,4 +110,31 @@ await forEachMigrated(t, 'what happens to a user holds for the next question', a
   t.match(found?.user, { isActive: false, isLoginProhibited: true })
   await db('emails').where({ user_id: ada.id }).delete()
   t.equal((await findUser(db, 'ada'))?.email, '', 'a user without an address is still found')
+})
+
+await forEachMigrated(t, 'what limits a token stays with it', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const { id: repositoryId } = await aRepository(db, ada.id, 'r')
+  const reach = {
+    repositoryIds: [repositoryId],
+    packages: [
+      { ownerId: ada.id, named: undefined },
+      { ownerId: ada.id, named: { format: 'generic', name: 'tool' } },
+    ],
+  }
+  const limits = { expiresAtMs: 5_000_000_000_000, addresses: ['10.0.0.0/8', '::1'], reach }
+  const fields = { userId: ada.id, lastEight: 'cccccccc', scopes: ['all'] }
+  const made = await createToken(db, { ...fields, name: 'l', hash: 'c'.repeat(64), limits })
+  const found = async () => (await findTokenWithUser(db, 'c'.repeat(64)))?.token
+  t.strictSame(made.limits, limits)
+  t.strictSame(await found(), made)
+  t.strictSame((await listTokens(db, ada.id, { page: 1, limit: 9 })).entries, [made])
+  await db('repositories').where({ id: repositoryId }).delete()
+  t.strictSame((await found())?.limits?.reach, { ...reach, repositoryIds: [] })
+  await db('token_packages').delete()
+  const nothing = { repositoryIds: [], packages: [] }
+  t.strictSame((await found())?.limits?.reach, nothing, 'it never opens more than before')
+  t.equal(await removeExpiredTokens(db, 5_000_000_000_000), 0)
+  t.equal(await removeExpiredTokens(db, 5_000_000_000_001), 1)
+  t.equal(await found(), undefined)
 })

@@ -17,7 +17,7 @@ const search = defineOperation({
   path: '/repos/issues/search',
   summary: 'Search for issues across the repositories that the user has access to',
   tags: ['issue'],
-  access: { kind: 'anyone' },
+  access: { kind: 'anyone', isForBoundTokens: true },
   scopes: ['read:issue'],
   params: {},
   query: Type.Object({

@@ -128,7 +128,7 @@ const search = defineOperation({
   path: '/repos/search',
   summary: 'Search for repositories',
   tags: ['repository'],
-  access: { kind: 'anyone' },
+  access: { kind: 'anyone', isForBoundTokens: true },
   scopes: ['read:repository'],
   params: {},
   query: SEARCH_QUERY,

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { repositoryPath } from '../../../cgi/paths.js'
 import { isEmptyRepository } from '../../../cgi/repository.js'
-import { type AccessMode, accessToRepositories, atLeast } from '../../../sql/access.js'
+import { type AccessMode, atLeast } from '../../../sql/access.js'
 import { countOpenIssues } from '../../../sql/issues.js'
 import { countReleases } from '../../../sql/releases.js'
 import {
@@ -12,7 +12,7 @@ import {
   updateRepository,
 } from '../../../sql/repositories.js'
 import { findRepositoryFacts, type RepositoryFacts } from '../../../sql/repository-facts.js'
-import { accessToLinked } from '../../auth/gate.js'
+import { accessToLinked, accessToListed } from '../../auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
 import { omissible } from '../schema.js'
@@ -136,8 +136,7 @@ export async function repositoryObjects(
   repositories: readonly Repository[],
   who: Identity,
 ): Promise<readonly RepositoryObject[]> {
-  const user = who.kind === 'user' ? who.user : undefined
-  const modes = await accessToRepositories(context.db, user, repositories)
+  const modes = await accessToListed(context.db, who, repositories)
   const views = repositories.map((repository) => ({
     repository,
     mode: modes.get(repository.id) ?? 'none',

@@ -3,12 +3,20 @@
 import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { createToken, deleteToken, findToken, listTokens, type Token } from '../../../sql/tokens.js'
+import type { Grants } from '../../auth/gate.js'
 import { normaliseScopes } from '../../auth/scopes.js'
 import { hashToken, newToken } from '../../auth/token.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { apiTime, NEVER } from './times.js'
+import {
+  LIMIT_FIELDS,
+  LIMIT_OPTIONS,
+  readLimits,
+  type ShownLimits,
+  shownLimits,
+} from './token-limits.js'
 
 const ACCESS_TOKEN = Type.Object(
   {
@@ -19,6 +27,7 @@ const ACCESS_TOKEN = Type.Object(
     scopes: Type.Array(Type.String()),
     created_at: Type.String({ format: 'date-time' }),
     last_used_at: Type.String({ format: 'date-time' }),
+    ...LIMIT_FIELDS,
   },
   { $id: 'AccessToken' },
 )
@@ -27,13 +36,21 @@ const CREATE_ACCESS_TOKEN_OPTION = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 255 }),
     scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    ...LIMIT_OPTIONS,
   },
   { $id: 'CreateAccessTokenOption' },
 )
 
 const USERNAME_PARAM = { username: 'username of the user whose access tokens these are' }
 
-function tokenObject(token: Token, plain = ''): Static<typeof ACCESS_TOKEN> {
+interface ShownToken {
+  readonly token: Token
+  readonly limits: ShownLimits
+  /** Absent: it is not shown again. */
+  readonly plain?: string
+}
+
+function tokenObject({ token, limits, plain = '' }: ShownToken): Static<typeof ACCESS_TOKEN> {
   return {
     id: token.id,
     name: token.name,
@@ -42,7 +59,13 @@ function tokenObject(token: Token, plain = ''): Static<typeof ACCESS_TOKEN> {
     scopes: [...token.scopes],
     created_at: apiTime(token.createdAtMs),
     last_used_at: token.lastUsedAtMs === undefined ? NEVER : apiTime(token.lastUsedAtMs),
+    ...limits,
   }
+}
+
+/** Whose tokens they are, with all that they may, whoever asks. */
+function holderOf({ who, account }: Grants['account']): Grants['account']['who'] {
+  return { ...who, user: account }
 }
 
 const list = defineOperation({
@@ -61,11 +84,9 @@ const list = defineOperation({
     const page = pageOf(query)
     const { entries, total } = await listTokens(context.db, grant.account.id, page)
     const path = `/users/${grant.account.name}/tokens`
-    return pageReply(
-      context,
-      entries.map((token) => tokenObject(token)),
-      { path, page, total },
-    )
+    const shown = await shownLimits(context, holderOf(grant), entries)
+    const objects = entries.map((token) => tokenObject({ token, limits: shown(token) }))
+    return pageReply(context, objects, { path, page, total })
   },
 })
 
@@ -84,6 +105,8 @@ const create = defineOperation({
   failures: [400, 403, 422],
   async handle(context, { grant, body }) {
     const scopes = normaliseScopes(body.scopes ?? [])
+    const holder = holderOf(grant)
+    const limits = await readLimits(context, holder, body)
     const plain = newToken()
     try {
       const token = await createToken(context.db, {
@@ -91,9 +114,10 @@ const create = defineOperation({
         name: body.name,
         hash: hashToken(plain),
         lastEight: plain.slice(-8),
-        scopes,
+        ...{ scopes, limits },
       })
-      return jsonReply(201, tokenObject(token, plain))
+      const shown = await shownLimits(context, holder, [token])
+      return jsonReply(201, tokenObject({ token, limits: shown(token), plain }))
     } catch (error) {
       // A taken name is a bad request here, where elsewhere it is a conflict.
       if (isFailure(error, 'conflict')) throw new Failure('bad_request', error.message)

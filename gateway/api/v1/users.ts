@@ -14,7 +14,7 @@ const getCurrent = defineOperation({
   path: '/user',
   summary: 'Get the authenticated user',
   tags: ['user'],
-  access: { kind: 'signed-in' },
+  access: { kind: 'signed-in', isForBoundTokens: true },
   scopes: ['read:user'],
   params: {},
   query: NO_QUERY,

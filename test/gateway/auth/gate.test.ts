@@ -427,6 +427,14 @@ t.test('an attachment is seen with its repository, that of a draft by who writes
   }
   const access = { kind: 'attachment' } as const
   const scopes: Scope[] = ['read:repository']
+  const bound = (...repositoryIds: readonly number[]): Identity => ({
+    ...{ kind: 'user', user: ada, by: 'token', scopes: ['all'] },
+    limits: { expiresAtMs: undefined, addresses: [], reach: { repositoryIds, packages: [] } },
+  })
+  t.equal(await asked(bound(hidden.id), access, secret), 'ok')
+  t.equal(await asked(bound(open.id), access, secret), 'not_found')
+  t.equal(await asked(bound(hidden.id), access, seen), 'ok', 'as anybody')
+  t.equal(await asked(bound(hidden.id), access, draft), 'not_found')
   const wanted = [
     [ANONYMOUS, ['ok', 'not_found', 'not_found', 'not_found']],
     [as(bob), ['ok', 'not_found', 'ok', 'not_found']],

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { withPassword } from '../../../helpers/requests.js'
+import { withPassword, withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
 import { startTown } from '../../../helpers/town.js'
 
@@ -106,4 +106,43 @@ await forEachDatabase(t, 'an admin gives an account a key', async (t, location) 
   t.equal((await as('root', 'DELETE', `/admin/users/bob/keys/${id}`)).status, 404)
   t.equal((await as('root', 'DELETE', `/admin/users/ada/keys/${id}`)).status, 204)
   t.strictSame((await as('ada', 'GET', '/user/keys')).json, [])
+})
+
+await forEachDatabase(t, 'somebody is left who can sign in and run it', async (t, location) => {
+  const { as, db, addUser, addToken, ask } = await startTown(t, { location })
+  await as('ada', 'POST', '/orgs', { username: 'club' })
+  const edit = (body: object, name = 'ada') => as('root', 'PATCH', `/admin/users/${name}`, body)
+  const shut = [{ active: false }, { prohibit_login: true }]
+  for (const body of shut) {
+    t.match(await edit(body), { status: 422, json: { message: /No owner.*sign in.*club/ } })
+  }
+  t.equal((await as('ada', 'GET', '/user')).status, 200, 'nothing has changed')
+  const [team] = (await as('ada', 'GET', '/orgs/club/teams')).json as { id: number }[]
+  await as('ada', 'PUT', `/teams/${team?.id}/members/bob`)
+  for (const body of shut) t.equal((await edit(body)).status, 200)
+  for (const body of shut) t.equal((await edit(body, 'bob')).status, 422)
+  t.equal((await as('bob', 'DELETE', '/orgs/club/members/bob')).status, 422)
+  t.match(await as('root', 'DELETE', '/admin/users/bob'), {
+    ...{ status: 422, json: { message: /last owner.*club/ } },
+  })
+  t.equal((await as('bob', 'DELETE', '/orgs/club/members/ada')).status, 204)
+
+  const admins = [await addUser('one', { isAdmin: true }), await addUser('two', { isAdmin: true })]
+  const tokens = await Promise.all(admins.map((admin) => addToken(admin, 'all')))
+  await db('users')
+    .whereNotIn(
+      'owner_id',
+      admins.map(({ id }) => id),
+    )
+    .update({ is_admin: false })
+  const ends = ['two', 'one'].map((name, index) =>
+    ask({
+      ...{ method: 'PATCH', path: `/api/v1/admin/users/${name}`, body: { prohibit_login: true } },
+      authorization: withToken(tokens[index]?.plain ?? ''),
+    }),
+  )
+  const statuses = (await Promise.all(ends)).map(({ status }) => status)
+  t.ok(statuses.includes(200), 'the first of two who shut each other out has done it')
+  const left = await db('users').where({ is_admin: true, is_login_prohibited: false })
+  t.equal(left.length, 1)
 })

@@ -11,7 +11,9 @@ import { newToken } from '../../../../gateway/auth/token.js'
 import { NO_BODY } from '../../../../gateway/incoming-body.js'
 import { createRouteTable } from '../../../../gateway/route.js'
 import { createRouter } from '../../../../gateway/router.js'
+import { atLeast } from '../../../../sql/access.js'
 import { createRepository } from '../../../../sql/repositories.js'
+import type { TokenLimits } from '../../../../sql/token-limits.js'
 import { deleteToken } from '../../../../sql/tokens.js'
 import { openContext, passwordOf } from '../../../helpers/gateway.js'
 import { pathOf } from '../../../helpers/operation-paths.js'
@@ -30,7 +32,12 @@ type Bearer =
       readonly kind: 'owner' | 'stranger' | 'admin'
       /** Undefined for a password. */
       readonly scopes: readonly string[] | undefined
+      /** Of a token that is limited otherwise. */
+      readonly opens?: Opened
     }
+
+/** Everything; what the path of an operation says; or something that no path says. */
+type Opened = 'all' | '/public' | '/private' | '/packages/ada' | '/packages/ada/generic/tool' | '-'
 
 interface Credentials {
   readonly name: string
@@ -67,6 +74,10 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
       `required=[${scopes.join(' ')}], token scope=${held?.join(',')}`
     )
   }
+  if (bearer.opens !== undefined) {
+    const answer = expectedOfLimited(operation, { opens: bearer.opens, isPrivate })
+    if (answer !== undefined) return answer
+  }
   const isStranger = bearer.kind === 'stranger'
   switch (access.kind) {
     case 'account':
@@ -94,6 +105,41 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
   }
 }
 
+/** Undefined: what the same token without a limit is told. */
+function expectedOfLimited(
+  { access, scopes, path }: AnyOperation,
+  { opens, isPrivate }: { readonly opens: Opened; readonly isPrivate: boolean },
+): string | undefined {
+  if (scopes.some((scope) => /^write:(?:admin|organization|user)$/.test(scope))) return LIMITED
+  switch (access.kind) {
+    case 'repository': {
+      if (opens === 'all' || opens === (isPrivate ? '/private' : '/public')) {
+        return atLeast('write', access.mode) ? String(PASSED) : LIMITED
+      }
+      if (isPrivate) return "404 The target couldn't be found."
+      return access.mode === 'read' && !access.isSignedIn ? String(PASSED) : LIMITED
+    }
+    case 'packages': {
+      const asked = `${path.replace('{owner}', 'ada').replace('{type}/{name}', 'generic/tool')}/`
+      return opens === 'all' || asked.startsWith(`${opens}/`) ? String(PASSED) : LIMITED
+    }
+    case 'signed-in':
+    case 'anyone':
+      return opens === 'all' || access.kind === 'anyone' || path === '/user'
+        ? String(PASSED)
+        : LIMITED
+    case 'organization':
+      if (opens === 'all') return undefined
+      return access.role === 'visible' && !access.isSignedIn ? String(PASSED) : LIMITED
+    case 'account':
+      return '401 auth required'
+    default:
+      return opens === 'all' ? undefined : LIMITED
+  }
+}
+
+const LIMITED = '403 This token is limited: it is not for this.'
+
 const FORBIDDEN: Readonly<Record<string, string>> = {
   write: 'user should have a permission to write to a repo',
   admin: 'user should be an owner or a collaborator with admin write of a repository',
@@ -105,12 +151,14 @@ const ada = await house.addUser('ada')
 const bob = await house.addUser('bob')
 const root = await house.addUser('root', { isAdmin: true })
 await house.addOrganization('club', ada)
+const repositoryIds: Record<string, number> = {}
 for (const name of ['public', 'private']) {
-  await createRepository(house.db, {
+  const { id } = await createRepository(house.db, {
     ...{ ownerId: ada.id, name, storage: newStorageKey(), description: '', website: '' },
     ...{ isPrivate: name === 'private', isTemplate: false, isEmpty: true },
     ...{ defaultBranch: 'main', objectFormat: 'sha1', preferences: {} },
   })
+  repositoryIds[name] = id
 }
 
 /** Behind the gate stands a marker in place of the work, so that the matrix changes nothing. */
@@ -183,9 +231,50 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
       { kind: 'admin', scopes: undefined },
       basic('root', passwordOf('root')),
     ),
+    ...(await limitedCredentials()),
     { name: '?token=', bearer: { kind: 'malformed' }, query: `token=${all}` },
     { name: '&access_token=', bearer: { kind: 'malformed' }, query: `page=1&access_token=${all}` },
   ]
+}
+
+const REACHES: Readonly<Record<Opened, TokenLimits['reach']>> = {
+  all: undefined,
+  '/public': { repositoryIds: [repositoryIds['public'] ?? 0], packages: [] },
+  '/private': { repositoryIds: [repositoryIds['private'] ?? 0], packages: [] },
+  '/packages/ada': { repositoryIds: [], packages: [{ ownerId: ada.id, named: undefined }] },
+  '/packages/ada/generic/tool': {
+    repositoryIds: [],
+    packages: [{ ownerId: ada.id, named: { format: 'generic', name: 'tool' } }],
+  },
+  '-': { repositoryIds: [], packages: [] },
+}
+
+async function limitedCredentials(): Promise<readonly Credentials[]> {
+  const here = ['192.0.2.0/24']
+  const [past, future] = [Date.now() - 1, Date.now() + 3_600_000]
+  const wrong = { kind: 'wrong' } as const
+  const [ended, elsewhere] = [
+    await house.addLimitedToken(ada, { expiresAtMs: past, addresses: here }, 'all'),
+    await house.addLimitedToken(ada, { expiresAtMs: future, addresses: ['2001:db8::/32'] }, 'all'),
+  ]
+  const all: Credentials[] = [
+    { name: 'a token that has ended', bearer: wrong, authorization: withToken(ended.plain) },
+    { name: 'a token of elsewhere', bearer: wrong, authorization: withToken(elsewhere.plain) },
+    {
+      ...{ name: 'a token of elsewhere as password', bearer: wrong },
+      authorization: withPassword('ada', elsewhere.plain),
+    },
+  ]
+  for (const [opens, reach] of Object.entries(REACHES) as [Opened, TokenLimits['reach']][]) {
+    for (const [kind, user] of Object.entries({ owner: ada, admin: root } as const)) {
+      const limits = { expiresAtMs: future, addresses: here, reach }
+      const { plain } = await house.addLimitedToken(user, limits, 'all')
+      const bearer = { kind: kind as 'owner' | 'admin', scopes: ['all'], opens }
+      const name = `a token of the ${kind} that opens ${opens}`
+      all.push({ name, bearer, authorization: withToken(plain) })
+    }
+  }
+  return all
 }
 
 const credentials = await everyCredentials()

@@ -121,3 +121,78 @@ await forEachDatabase(t, 'tokens are of their account, and of site admins', asyn
   t.equal((await root('POST', '', body)).status, 201)
   t.equal((await root('DELETE', '/x')).status, 204)
 })
+
+await forEachDatabase(t, 'a token says what limits it beside its scopes', async (t, location) => {
+  const town = await startTown(t, { location })
+  const tokens = byPassword(town, 'ada')
+  await town.as('ada', 'POST', '/user/repos', { name: 'site', private: true })
+  await town.addOrganization('club', town.bob)
+  const limits = {
+    expires_at: '2999-01-02T03:04:05+01:00',
+    repositories: ['ADA/Site', 'ada/site'],
+    packages: ['club', 'ada/composer/Vendor/Tool'],
+    addresses: ['192.0.2.7', '2001:DB8::/32', '10.0.0.0/8'],
+  }
+  const made = await tokens('POST', '', { name: 'fleet', scopes: ['read:repository'], ...limits })
+  const shown = {
+    expires_at: '2999-01-02T02:04:05Z',
+    repositories: ['ada/site'],
+    packages: ['club', 'ada/composer/vendor/tool'],
+    addresses: ['192.0.2.7', '2001:db8::/32', '10.0.0.0/8'],
+  }
+  t.match(made, { status: 201, json: shown })
+  await town.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
+  await tokens('POST', '', { name: 'short', scopes: ['all'], expires_at: limits.expires_at })
+  await tokens('POST', '', { name: 'nulls', scopes: ['all'], expires_at: null, addresses: null })
+  const list = async () =>
+    ((await tokens('GET')).json as Fields[]).map(({ name, ...rest }) => ({
+      name,
+      ...Object.fromEntries(Object.keys(shown).map((key) => [key, rest[key]])),
+    }))
+  const none = { repositories: undefined, packages: undefined, addresses: undefined }
+  t.strictSame((await list()).slice(1), [
+    { name: 'fleet', ...shown, repositories: ['ada/home'] },
+    { name: 'short', expires_at: shown.expires_at, ...none },
+    { name: 'nulls', expires_at: undefined, ...none },
+  ])
+  const club = await town.db('owners').where({ name_lower: 'club' })
+  await town.db('owners').where({ id: club[0].id }).update({ visibility: 'private' })
+  await town.as('ada', 'DELETE', '/repos/ada/home')
+  const [, fleet] = await list()
+  t.strictSame(fleet, {
+    ...{ name: 'fleet', ...shown, repositories: [], packages: ['ada/composer/vendor/tool'] },
+  })
+})
+
+t.test('a limit that cannot be is refused by its field', async (t) => {
+  const town = await startTown(t)
+  await town.as('bob', 'POST', '/user/repos', { name: 'secret', private: true })
+  await town.addOrganization('hidden', town.bob, 'private')
+  const tokens = byPassword(town, 'ada')
+  const refused = async (limit: object, message: string | RegExp) => {
+    const answer = await tokens('POST', '', { name: 'x', scopes: ['all'], ...limit })
+    t.match(answer, { status: 422, json: { message } }, JSON.stringify(limit))
+  }
+  await refused({ expires_at: 'soon' }, /^\[ExpiresAt\]: /)
+  await refused({ expires_at: '2020-01-01T00:00:00Z' }, /^expires_at: .* is not in the future/)
+  await refused({ expires_at: 1 }, /^\[ExpiresAt\]: /)
+  for (const name of ['bob/secret', 'bob/absent', 'secret', 'bob/secret/x', '', '/']) {
+    const message = `repositories: ${JSON.stringify(name)} is no repository (owner/name).`
+    await refused({ repositories: [name] }, message)
+  }
+  for (const name of ['hidden', 'absent', '', 'hidden/generic/x']) {
+    const message = `packages: ${JSON.stringify(name)} begins with no owner of packages.`
+    await refused({ packages: [name] }, message)
+  }
+  for (const name of ['ada/generic', 'ada/generic/', 'ada/npm/x', `ada/go/${'x'.repeat(256)}`]) {
+    await refused({ packages: [name] }, /^packages: .* is neither owner nor owner.format.name/)
+  }
+  for (const address of ['example.com', '10.0.0.0/33', '10.0.0', '::1/129', '']) {
+    await refused({ addresses: [address] }, /^addresses: wants addresses/)
+  }
+  await refused({ addresses: [`fe80::1%${'x'.repeat(60)}`] }, /^\[Addresses\]: /)
+  for (const field of ['Repositories', 'Packages', 'Addresses']) {
+    await refused({ [field.toLowerCase()]: [] }, new RegExp(`^\\[${field}\\]: `))
+  }
+  t.equal((await town.db('tokens').where({ name: 'x' })).length, 0)
+})

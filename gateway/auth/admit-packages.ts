@@ -1,0 +1,79 @@
+/** What the gate asks of the packages of an owner. */
+
+import { Failure } from '../../conf/failures.js'
+import type { PackageFormat } from '../../conf/package.js'
+import { accessToPackages, atLeast } from '../../sql/access.js'
+import { foldCase } from '../../sql/bindings.js'
+import type { Database } from '../../sql/database.js'
+import { findOwner, type Owner, type User } from '../../sql/users.js'
+import { ANONYMOUS, type Identity } from './identify.js'
+import { limited, packagesOpened } from './limits.js'
+import { notFound, refuseAnonymous, refusePublicOnly } from './refusals.js'
+
+export interface PackagesGrant {
+  readonly who: Identity
+  /** Absent for an anonymous caller. */
+  readonly user: User | undefined
+  readonly owner: Owner
+  /** Those alone that the caller's token opens, in lower case; absent: all. */
+  readonly packageNames?: ReadonlySet<string> | undefined
+}
+
+interface PackagesQuestion {
+  readonly mode: 'read' | 'write'
+  readonly format?: PackageFormat
+  readonly isSignedIn?: true
+  readonly params: Readonly<Record<string, string>>
+  readonly challenges: boolean
+}
+
+/**
+ * A stranger hears the same of an owner who is private and of one who is not there, and so does
+ * whoever is signed in. Who may read and not write is told so as clients of registries expect it.
+ */
+export async function admitToPackages(
+  db: Database,
+  who: Identity,
+  question: PackagesQuestion,
+): Promise<PackagesGrant> {
+  const { mode: needed, challenges } = question
+  const isForStrangers = needed === 'read' && !question.isSignedIn
+  if (!isForStrangers) refuseAnonymous(who)
+  const owner = await findOwner(db, question.params['owner'] ?? '')
+  const { caller, packageNames } = callerAtPackages(who, { ...question, ownerId: owner?.id ?? 0 })
+  const user = caller.kind === 'user' ? caller.user : undefined
+  const mode =
+    owner === undefined || who.kind === 'deploy-key'
+      ? 'none'
+      : await accessToPackages(db, user, owner)
+  if (owner === undefined || mode === 'none') {
+    if (challenges) refuseAnonymous(who)
+    throw notFound()
+  }
+  if (caller !== who && !isForStrangers) throw limited()
+  refusePublicOnly(who, owner)
+  if (!atLeast(mode, needed)) {
+    const message = `You may not change the packages of ${owner.name}.`
+    throw new Failure(challenges ? 'sign_in_required' : 'forbidden', message)
+  }
+  return { who: caller, user, owner, packageNames }
+}
+
+/**
+ * The caller, who is a stranger to packages that their token does not open, and which of them it
+ * opens. Which one is brought to a registry, the upload alone says.
+ */
+function callerAtPackages(
+  who: Identity,
+  { ownerId, params, mode, isSignedIn, ...question }: PackagesQuestion & { ownerId: number },
+): { readonly caller: Identity; readonly packageNames: ReadonlySet<string> | undefined } {
+  const format = question.format ?? params['type']
+  const packageNames = packagesOpened(who, { ownerId, format })
+  const isRegistry = question.format !== undefined
+  const name = isRegistry ? undefined : params['name']
+  const isOpen =
+    packageNames === undefined ||
+    (name !== undefined && packageNames.has(foldCase(name))) ||
+    (isRegistry && packageNames.size > 0 && (mode === 'write' || isSignedIn === true))
+  return isOpen ? { caller: who, packageNames } : { caller: ANONYMOUS, packageNames: undefined }
+}

@@ -1,0 +1,18 @@
+/** The job of every day: tokens that ended long ago are forgotten. */
+
+import { removeExpiredTokens } from '../../sql/tokens.js'
+import type { JobKind } from './job.js'
+
+const DAY_MS = 86_400_000
+
+/** For so long its owner still finds in the list why a token opens nothing. */
+const KEPT_MS = 30 * DAY_MS
+
+export const SWEEP_TOKENS: JobKind = {
+  kind: 'sweep-tokens',
+  everyMs: DAY_MS,
+  async run({ db, log }) {
+    const removed = await removeExpiredTokens(db, Date.now() - KEPT_MS)
+    if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
+  },
+}

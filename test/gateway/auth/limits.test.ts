@@ -1,0 +1,242 @@
+/** Tokens that are limited beside their scopes: what they open at each door, and what not. */
+
+import t from 'tap'
+import { accessToListed } from '../../../gateway/auth/gate.js'
+import type { Identity } from '../../../gateway/auth/identify.js'
+import { findRepository } from '../../../sql/repositories.js'
+import type { TokenLimits, TokenReach } from '../../../sql/token-limits.js'
+import type { User } from '../../../sql/users.js'
+import { tryGit } from '../../helpers/git-client.js'
+import { withPassword, withToken } from '../../helpers/requests.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { startTown, type Town, visible } from '../../helpers/town.js'
+
+const LIMITED = { status: 403, json: { message: 'This token is limited: it is not for this.' } }
+
+async function makeRepository({ as }: Town, name: string, isPrivate = true): Promise<number> {
+  const body = { name, private: isPrivate, auto_init: true }
+  const { json } = await as('ada', 'POST', '/user/repos', body)
+  return (json as { id: number }).id
+}
+
+/** Asks with a new token of `user`, for all scopes. */
+async function holding(town: Town, user: User, limits: Partial<TokenLimits>) {
+  const { plain, token } = await town.addLimitedToken(user, limits, 'all')
+  const authorization = withToken(plain)
+  return {
+    ...{ plain, token },
+    ask: (method: string, path: string, body?: unknown) =>
+      town.ask({ method, path, body, authorization }),
+    api: (method: string, path: string, body?: unknown) =>
+      town.ask({ method, path: `/api/v1${path}`, body, authorization }),
+  }
+}
+
+const to = (...repositoryIds: readonly number[]): TokenReach => ({ repositoryIds, packages: [] })
+
+t.test('a token for one repository opens it, under any name that it has later', async (t) => {
+  const town = await startTown(t)
+  const id = await makeRepository(town, 'site')
+  const { api } = await holding(town, town.ada, { reach: to(id) })
+  const seen = await api('GET', '/repos/ada/site')
+  t.match(seen, { status: 200, json: { permissions: { admin: false, push: true, pull: true } } })
+  t.equal((await api('POST', '/repos/ada/site/issues', { title: 'x' })).status, 201)
+  await town.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
+  t.equal((await api('GET', '/repos/ada/home')).status, 200)
+  t.match(await api('GET', '/user'), { status: 200, json: { login: 'ada' } })
+  await town.as('ada', 'DELETE', '/repos/ada/home')
+  await makeRepository(town, 'home')
+  t.equal((await api('GET', '/repos/ada/home')).status, 404, 'another one of that name is another')
+})
+
+t.test('elsewhere its holder is a stranger who has a token', async (t) => {
+  const town = await startTown(t)
+  const id = await makeRepository(town, 'site')
+  await makeRepository(town, 'secret')
+  await makeRepository(town, 'open', false)
+  const chief = await town.addUser('chief', { isAdmin: true })
+  await town.addOrganization('hidden', town.ada, 'private')
+  await town.db('owners').where({ id: chief.id }).update({ visibility: 'private' })
+  for (const user of [town.ada, chief]) {
+    const { api, ask } = await holding(town, user, { reach: to(id) })
+    t.strictSame(
+      visible(await api('GET', '/repos/ada/secret')),
+      visible(await api('GET', '/repos/ada/absent')),
+    )
+    t.equal((await ask('GET', '/ada/secret.git/info/refs?service=git-upload-pack')).status, 404)
+    t.equal((await api('GET', '/repos/ada/open')).status, 200)
+    t.match(await api('GET', '/repos/ada/open'), { json: { permissions: { push: false } } })
+    t.match(await api('POST', '/repos/ada/open/issues', { title: 'x' }), LIMITED)
+    t.match(await api('POST', '/repos/ada/open/forks', {}), LIMITED)
+    t.match(await api('POST', '/repos/ada/site/forks', { name: 'mine' }), LIMITED)
+    t.match(await api('GET', '/user/repos'), LIMITED)
+    t.equal((await api('GET', '/orgs/hidden')).status, 404)
+    t.equal((await api('GET', '/users/chief')).status, 404)
+    t.strictSame((await api('GET', '/orgs')).json, [])
+    const found = (await api('GET', '/repos/search')).json as { data: { name: string }[] }
+    t.strictSame(
+      found.data.map(({ name }) => name),
+      ['open', 'site'],
+    )
+    await town.as('ada', 'POST', '/repos/ada/secret/issues', { title: 'hush' })
+    await town.as('ada', 'POST', '/repos/ada/site/issues', { title: 'told' })
+    const issues = (await api('GET', '/repos/issues/search')).json as { title: string }[]
+    t.strictSame([...new Set(issues.map(({ title }) => title))], ['told'])
+  }
+  const { db, ada } = town
+  const names = ['site', 'secret', 'open']
+  const found = await Promise.all(names.map((name) => findRepository(db, 'ada', name)))
+  const repositories = found.flatMap((repository) => repository ?? [])
+  const who: Identity = {
+    ...{ kind: 'user', user: ada, by: 'token', scopes: ['all'] },
+    limits: { expiresAtMs: undefined, addresses: [], reach: to(id) },
+  }
+  t.strictSame([...(await accessToListed(db, who, repositories)).values()].sort(), [
+    ...['none', 'read', 'write'],
+  ])
+})
+
+t.test('no limited token makes what reaches further than it, or for longer', async (t) => {
+  const town = await startTown(t)
+  const id = await makeRepository(town, 'site')
+  const root = await town.addUser('chief', { isAdmin: true })
+  await town.addOrganization('club', root)
+  const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:1/', content_type: 'json' } }
+  const limits: readonly Partial<TokenLimits>[] = [
+    { expiresAtMs: Date.now() + 3_600_000 },
+    { addresses: ['127.0.0.1'] },
+    { reach: to(id) },
+  ]
+  for (const limit of limits) {
+    const { api, plain } = await holding(town, root, limit)
+    const refused = [
+      ['POST', '/user/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
+      ['POST', '/repos/ada/site/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
+      ['POST', '/user/hooks', hook],
+      ['POST', '/repos/ada/site/hooks', hook],
+      ['POST', '/orgs/club/hooks', hook],
+      ['POST', '/admin/users', { username: 'eve', email: 'eve@example.com', password: 'p' }],
+      ['PATCH', '/admin/users/chief', { password: 'another password' }],
+      ['PUT', '/repos/ada/site/collaborators/bob', {}],
+      ['POST', '/repos/ada/site/transfer', { new_owner: 'bob' }],
+      ['POST', '/orgs/club/teams', { name: 'crew' }],
+    ] as const
+    for (const [method, path, body] of refused) {
+      t.match(await api(method, path, body), LIMITED, `${method} ${path}`)
+    }
+    const sudo = { path: '/api/v1/user', headers: { Sudo: 'ada' } }
+    t.match(await town.ask({ ...sudo, authorization: withToken(plain) }), LIMITED)
+    const tokens = await api('POST', '/users/chief/tokens', { name: 'n', scopes: ['all'] })
+    t.match(tokens, { status: 401, json: { message: 'auth required' } })
+  }
+})
+
+t.test('a token counts from its addresses alone, as the trusted proxy tells them', async (t) => {
+  const town = await startTown(t, { environment: { GATEHOUSE_HTTP_TRUSTED_PROXIES: '127.0.0.1' } })
+  await makeRepository(town, 'site')
+  const addresses = ['192.0.2.0/24', '2001:db8:1::/48']
+  const { plain } = await holding(town, town.ada, { addresses })
+  const from = (address: string, authorization: string, path = '/api/v1/repos/ada/site') =>
+    town.ask({ path, authorization, headers: { 'x-forwarded-for': address } })
+  for (const address of [
+    '192.0.2.9',
+    '2001:db8:1:2::3',
+    '::ffff:192.0.2.1',
+    '8.8.8.8, 192.0.2.9',
+  ]) {
+    t.equal((await from(address, withToken(plain))).status, 200, address)
+  }
+  const unknown = visible(await from('8.8.8.8', withToken('0'.repeat(40))))
+  for (const address of ['198.51.100.1', '2001:db8:2::1', '192.0.2.9, 8.8.8.8', 'odd', '']) {
+    t.strictSame(visible(await from(address, withToken(plain))), unknown, address)
+  }
+  for (const path of [
+    '/ada/site.git/info/refs?service=git-upload-pack',
+    '/api/packages/ada/generic/tool/1/a',
+    '/api/v1/version',
+  ]) {
+    for (const authorization of [withPassword('ada', plain), withPassword(plain, '')]) {
+      t.equal((await from('198.51.100.1', authorization, path)).status, 401, path)
+    }
+  }
+})
+
+t.test('git clones and pushes with such a token, and not once it has ended', async (t) => {
+  const town = await startTown(t)
+  const id = await makeRepository(town, 'site')
+  await makeRepository(town, 'secret')
+  const far = Date.now() + 3_600_000
+  const { plain, token } = await holding(town, town.ada, { reach: to(id), expiresAtMs: far })
+  const cwd = await temporaryFolder(t)
+  const git = (...args: readonly string[]) => tryGit(args, { cwd })
+  const address = (name: string) => `http://ada:${plain}@127.0.0.1:${town.port}/ada/${name}.git`
+  // The second clone is answered from the pack cache.
+  t.equal((await git('clone', '-q', address('site'), 'one')).exitCode, 0)
+  t.equal((await git('clone', '-q', address('site'), 'two')).exitCode, 0)
+  t.equal((await git('-C', 'one', 'push', '-q', 'origin', 'HEAD:refs/heads/b')).exitCode, 0)
+  const hidden = await git('clone', '-q', address('secret'), 'three')
+  t.match(hidden, { exitCode: 128, errorText: /not found/ })
+  await town.db('tokens').where({ id: token.id }).update({ expires_at: Date.now() })
+  const ended = await git('clone', '-q', address('site'), 'four')
+  t.match(ended, { exitCode: 128, errorText: /Authentication failed/ })
+  await makeRepository(town, 'open', false)
+  const authorization = withPassword('ada', plain)
+  const path = '/ada/open.git/info/refs?service=git-upload-pack'
+  t.equal((await town.ask({ path, authorization })).status, 401, 'not even what all may read')
+})
+
+t.test('a token for packages opens these, and for one package changes that alone', async (t) => {
+  const town = await startTown(t)
+  const { ada, bob } = town
+  const whole = await holding(town, ada, {
+    reach: { repositoryIds: [], packages: [{ ownerId: ada.id, named: undefined }] },
+  })
+  const one = await holding(town, ada, {
+    reach: {
+      repositoryIds: [],
+      packages: [{ ownerId: ada.id, named: { format: 'generic', name: 'tool' } }],
+    },
+  })
+  const other = await holding(town, ada, {
+    reach: { repositoryIds: [], packages: [{ ownerId: bob.id, named: undefined }] },
+  })
+  const at = (path: string) => `/api/packages/ada/generic/${path}`
+  const data = Buffer.from('data')
+  t.equal((await whole.ask('PUT', at('thing/1/a'), data)).status, 201)
+  t.equal((await one.ask('PUT', at('Tool/1/a'), data)).status, 201)
+  const refused = [
+    await one.ask('PUT', at('thing/2/a'), data),
+    await one.ask('PUT', at('thing/1/a'), data),
+    await one.ask('DELETE', at('thing/1/a')),
+    await one.ask('DELETE', at('thing/1')),
+    await other.ask('PUT', at('tool/2/a'), data),
+  ]
+  t.strictSame(
+    refused.map(({ status }) => status),
+    [403, 403, 403, 403, 403],
+  )
+  t.match(await one.api('GET', '/packages/ada/generic/tool/1.0'), { status: 404 })
+  t.equal((await one.api('GET', '/packages/ada/generic/tool/1')).status, 200)
+  t.match(await one.api('GET', '/packages/ada/generic/thing/1'), LIMITED)
+  t.match(await one.api('GET', '/packages/ada'), LIMITED)
+  t.match(await other.api('DELETE', '/packages/ada/generic/tool'), LIMITED)
+  t.equal((await one.ask('GET', at('thing/1/a'))).status, 200, 'as everybody may')
+  await town.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+  t.equal((await whole.ask('GET', at('thing/1/a'))).status, 200)
+  t.equal((await one.ask('GET', at('thing/1/a'))).status, 404)
+  t.equal((await one.ask('DELETE', at('tool/1/a'))).status, 204)
+  const id = await makeRepository(town, 'site', false)
+  const link = '/packages/ada/generic/thing/-/link/site'
+  t.equal((await whole.api('POST', link)).status, 404, 'nor does it open a repository')
+  const both = { repositoryIds: [id], packages: [{ ownerId: ada.id, named: undefined }] }
+  t.equal((await (await holding(town, ada, { reach: both })).api('POST', link)).status, 201)
+})
+
+t.test('swift’s sign-in knows such tokens', async (t) => {
+  const town = await startTown(t)
+  const packages = [{ ownerId: town.ada.id, named: { format: 'swift', name: 'a.b' } }]
+  const swift = await holding(town, town.ada, { reach: { repositoryIds: [], packages } })
+  t.equal((await swift.ask('POST', '/api/packages/ada/swift/login')).status, 200)
+  const site = await holding(town, town.ada, { reach: to() })
+  t.equal((await site.ask('POST', '/api/packages/ada/swift/login')).status, 403)
+})
