@@ -107,6 +107,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
   'gateway/actions/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
   'gateway/api/v1/hook-operations.ts': 'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/v1/label-operations.ts': 'by labels.test.ts and organization-labels.test.ts',
   'gateway/api/v1/organization-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/v1/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/packages/watched-shelf.ts': 'by actions/package-events.test.ts, through a registry',
