@@ -46,6 +46,7 @@ export interface RepositorySearch {
   readonly isArchived?: boolean | undefined
   readonly isTemplate?: boolean | undefined
   readonly isFork?: boolean | undefined
+  readonly isMirror?: boolean | undefined
   /** Whose repositories come before all others. */
   readonly firstOwnerId?: number | undefined
   readonly sort?: RepositorySort
@@ -97,7 +98,7 @@ function conditionOf(search: RepositorySearch): Condition {
 }
 
 function conditionsOf(search: RepositorySearch): readonly Condition[] {
-  const { reachedById, text, isFork } = search
+  const { reachedById, text, isFork, isMirror } = search
   const plain = [
     ['r.id = ?', search.id],
     ['r.owner_id = ?', search.ownerId],
@@ -117,7 +118,8 @@ function conditionsOf(search: RepositorySearch): readonly Condition[] {
       value === undefined ? [] : [{ where, bindings: [value] }],
     ),
     ...(reachedById === undefined ? [] : [repositoriesReachedBy(reachedById)]),
-    ...(isFork === undefined ? [] : [{ where: isFork ? IS_FORK : `not ${IS_FORK}`, bindings: [] }]),
+    ...(isFork === undefined ? [] : [whether(isFork, IS_FORK)]),
+    ...(isMirror === undefined ? [] : [whether(isMirror, IS_MIRROR)]),
     ...(text === undefined || text === '' ? [] : [textCondition(text, search)]),
   ]
 }
@@ -126,7 +128,13 @@ function flag(value: boolean | undefined): number | undefined {
   return value === undefined ? undefined : Number(value)
 }
 
+function whether(isWanted: boolean, where: string): Condition {
+  return { where: isWanted ? where : `not ${where}`, bindings: [] }
+}
+
 const IS_FORK = 'r.id in (select f.repository_id from repository_forks f)'
+
+const IS_MIRROR = 'r.id in (select s.repository_id from repository_sources s where s.is_mirror = 1)'
 
 /** Of a team that has them all, or was given them; the team's organization owns them either way. */
 const IN_TEAM = `exists (select 1 from teams t where t.id = ? and t.organization_id = r.owner_id

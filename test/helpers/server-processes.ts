@@ -14,6 +14,35 @@ export async function workersOf(supervisor: number): Promise<readonly number[]> 
   return children.filter((_, index) => lines[index]?.includes('gatehouse.js'))
 }
 
+/** What of a server is needed to kill it. */
+interface Victim {
+  readonly pid: number
+  readonly dataDir: string
+  stop(signal?: NodeJS.Signals): Promise<unknown>
+}
+
+/** Ends a server with SIGKILL, its workers too, and if wanted the git processes that they lead. */
+export async function killServer(
+  server: Victim,
+  { withGit = false }: { readonly withGit?: boolean } = {},
+): Promise<void> {
+  const workers = await workersOf(server.pid)
+  const gits = withGit ? await gitProcessesOf(server.dataDir) : []
+  killNow(server.pid, ...workers, ...gits.map(({ pid }) => pid))
+  await server.stop('SIGKILL')
+}
+
+/** Sends SIGKILL to processes, of which some may have ended by themselves just now. */
+export function killNow(...pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
 /** How many processes listen on a port of 127.0.0.1: those workers that serve already. */
 export async function listenersOn(port: number): Promise<number> {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`

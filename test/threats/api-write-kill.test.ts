@@ -1,12 +1,14 @@
 /** The server is killed amid writes over the API: what it acknowledged is there, and no lock. */
 
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { repositoriesIn } from '../helpers/repositories.js'
-import { gitProcessesOf, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import { killNow, killServer, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
@@ -47,16 +49,7 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
     const isWriting = (count: number) => count > before + WRITERS
     await until(async () => files.length, isWriting, WRITTEN_WITHIN_MS)
     await sleep(randomInt(KILLED_WITHIN_MS))
-    const workers = await workersOf(gatehouse.pid)
-    const gits = round % 2 === 1 ? await gitProcessesOf(gatehouse.dataDir) : []
-    for (const pid of [gatehouse.pid, ...workers, ...gits.map(({ pid }) => pid)]) {
-      try {
-        process.kill(pid, 'SIGKILL')
-      } catch {
-        // It ended by itself just now.
-      }
-    }
-    await gatehouse.stop('SIGKILL')
+    await killServer(gatehouse, { withGit: round % 2 === 1 })
     await ends
     left.push(...(await leavingsIn(gatehouse.dataDir)))
     await gatehouse.start()
@@ -97,3 +90,58 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
     'a clone has them all',
   )
 })
+
+/** Merges that lose their worker in time, and how many are tried for that. */
+const CUTS = isFullSize ? 20 : 2
+const MERGES_MAX = CUTS * 5
+
+t.test('kill -9 of the workers when a merge has moved the branch', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 2 })
+  const ada = await gatehouse.addUser('ada')
+  await ada.api('POST', '/user/repos', { name: 'r', auto_init: true })
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  const ask = (method: string, rest: string, body?: unknown) =>
+    ada.api(method, `/repos/ada/r${rest}`, body)
+  const tip = () => readFileSync(join(path, 'refs/heads/main'), 'utf8').trim()
+
+  /** Answers whether the kill came before the answer. */
+  async function cutMerge(number: number): Promise<boolean> {
+    const [workers, before] = [await workersOf(gatehouse.pid), tip()]
+    let end: 'answered' | 'cut' | undefined
+    const merging = ask('POST', `/pulls/${number}/merge`, { Do: 'merge' }).then(
+      () => {
+        end = 'answered'
+      },
+      () => {
+        end = 'cut'
+      },
+    )
+    while (end === undefined && tip() === before) await turn()
+    killNow(...workers)
+    await merging
+    return end === 'cut'
+  }
+
+  let [merges, cuts] = [0, 0]
+  while (cuts < CUTS && merges < MERGES_MAX) {
+    merges += 1
+    const name = `topic-${merges}`
+    t.equal((await ask('POST', `/contents/${name}`, fileOf(name))).status, 201)
+    t.equal((await ask('POST', '/pulls', { title: name, head: name, base: 'main' })).status, 201)
+    if (await cutMerge(merges)) cuts += 1
+    const found = await until(
+      () => ask('GET', `/pulls/${merges}`).catch(() => undefined),
+      (answer) => answer?.status === 200,
+      MENDED_WITHIN_MS,
+    )
+    const merged = { state: 'closed', merged: true, merge_commit_sha: tip() }
+    t.match(found?.body, merged, `${name} is merged, whether it was answered or not`)
+    t.equal((await ask('POST', `/pulls/${merges}/merge`, { Do: 'merge' })).status, 405)
+  }
+  t.equal(cuts, CUTS, `of ${merges}`)
+  const made = await git(['rev-list', '--count', '--merges', 'main'], { cwd: path })
+  t.equal(Number(made), merges, 'each of them once')
+  await git(['fsck', '--strict', '--no-dangling'], { cwd: path })
+})
+
+const fileOf = (branch: string) => ({ content: 'YQ==', new_branch: branch })

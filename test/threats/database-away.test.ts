@@ -1,10 +1,12 @@
 /** The database server goes away while requests come: 503 for as long, and then as before. */
 
-import { t } from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, t } from 'tap'
 import { freshLocation, sharedMariadb } from '../helpers/databases.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
-import { tryGit } from '../helpers/git-client.js'
-import { until } from '../helpers/server-processes.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { leavingsIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 t.test('MariaDB is killed and comes back', async (t) => {
@@ -41,3 +43,177 @@ t.test('MariaDB is killed and comes back', async (t) => {
   t.equal((await ada.api('POST', '/user/repos', { name: 'another' })).status, 201)
   t.notMatch(gatehouse.log(), '"status":500')
 })
+
+const CHANGES_WITHIN_MS = 30_000
+/** What each writer gets done before the server goes, and again when it is back. */
+const DONE_BETWEEN = 2
+const REFUSALS_EACH = 2
+
+/** What was answered with 503 and `Retry-After`. */
+class Refused extends Error {}
+
+interface Item {
+  readonly [key: string]: unknown
+}
+
+/** A repository of ada's, those who write to it, and what was acknowledged to them by its kind. */
+async function openWriters(t: Test) {
+  const gatehouse = await startGatehouse(t, { location: await freshLocation(t, 'mysql') })
+  const ada = await gatehouse.addUser('ada')
+  const library = await makeRepository(ada, 'library', { auto_init: true })
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  const kept = new Map<string, string[]>()
+
+  /** Throws `Refused` for an answer that asks for patience. */
+  async function ask(method: string, path: string, body?: unknown): Promise<Item> {
+    const answer = await ada.api(method, `/repos/${library}${path}`, body)
+    if (answer.status < 300) return (answer.body ?? {}) as Item
+    const isForNow = answer.status === 503 && answer.headers.has('retry-after')
+    if (isForNow) throw new Refused(path)
+    throw new Error(`${method} ${path} ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+  const keep = (kind: string, name: string) => kept.set(kind, [...(kept.get(kind) ?? []), name])
+  await ask('POST', '/branches', { new_branch_name: 'trunk' })
+
+  const writers: readonly ((name: string) => Promise<void>)[] = [
+    async function issue(title) {
+      const { number } = await ask('POST', '/issues', { title })
+      keep('issues', title)
+      await ask('POST', `/issues/${number}/comments`, { body: title })
+      keep('comments', title)
+      await ask('PATCH', `/issues/${number}`, { state: 'closed' })
+      keep('closed', title)
+    },
+    async function release(name) {
+      await ask('POST', '/releases', { tag_name: name, name })
+      keep('releases', name)
+    },
+    async function file(name) {
+      await ask('POST', `/contents/${name}`, { content: 'YQ==' })
+      keep('files', name)
+    },
+    async function merge(name) {
+      const branch = { content: 'YQ==', branch: 'trunk', new_branch: name }
+      await ask('POST', `/contents/${name}`, branch)
+      const { number } = await ask('POST', '/pulls', { title: name, head: name, base: 'trunk' })
+      keep('pulls', name)
+      await ask('POST', `/pulls/${number}/merge`, { Do: 'merge' })
+      keep('merged', name)
+    },
+  ]
+
+  /** Everything of a list, of all its pages. */
+  async function all(list: string): Promise<readonly Item[]> {
+    const found: Item[] = []
+    for (let page = 1; ; page += 1) {
+      const items = await ask('GET', `${list}limit=50&page=${page}`)
+      found.push(...(items as unknown as readonly Item[]))
+      if ((items as unknown as readonly Item[]).length < 50) return found
+    }
+  }
+  return { gatehouse, path, kept, writers, ask, all }
+}
+
+type Writers = Awaited<ReturnType<typeof openWriters>>
+
+/** Lets all write while `disturb` goes on; throws for any answer but a success and a 503. */
+async function writeDuring(
+  { writers }: Writers,
+  disturb: (counts: Counts) => Promise<void>,
+): Promise<void> {
+  let isOver = false
+  const counts: Counts = { done: writers.map(() => 0), refused: writers.map(() => 0) }
+  const write = async (writer: Writers['writers'][number], at: number) => {
+    for (let turn = 0; !isOver; turn += 1) {
+      try {
+        await writer(`${writer.name}-${turn}`)
+        counts.done[at] = (counts.done[at] ?? 0) + 1
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        counts.refused[at] = (counts.refused[at] ?? 0) + 1
+        await sleep(50)
+      }
+    }
+  }
+  const disturbing = disturb(counts).finally(() => {
+    isOver = true
+  })
+  await Promise.all([...writers.map(write), disturbing])
+}
+
+interface Counts {
+  readonly done: number[]
+  readonly refused: number[]
+}
+
+/** Until each writer has come so much further. */
+async function untilAll(counts: readonly number[], more: number): Promise<void> {
+  const wanted = counts.map((count) => count + more)
+  const isReached = (now: readonly number[]) => now.every((count, at) => count >= (wanted[at] ?? 0))
+  const last = await until(async () => [...counts], isReached, CHANGES_WITHIN_MS)
+  if (!isReached(last)) throw new Error(`they stand at ${last} and not at ${wanted}`)
+}
+
+t.test('MariaDB is restarted under writes over the API', async (t) => {
+  const scene = await openWriters(t)
+  const mariadb = await sharedMariadb()
+  await writeDuring(scene, async ({ done, refused }) => {
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      await untilAll(done, DONE_BETWEEN)
+      await mariadb.stop(signal)
+      await untilAll(refused, REFUSALS_EACH)
+      await mariadb.start()
+    }
+    await untilAll(done, DONE_BETWEEN)
+  })
+  const { gatehouse, path, kept, ask, all } = scene
+  const missing = (kind: string, there: readonly unknown[]) => {
+    const known = new Set(there)
+    const names = kept.get(kind) ?? []
+    t.strictSame(
+      names.filter((name) => !known.has(name)),
+      [],
+      `${names.length} ${kind}`,
+    )
+  }
+  const lines = async (...args: readonly string[]) => (await git(args, { cwd: path })).split('\n')
+  const issues = await all('/issues?type=issues&state=all&')
+  const releases = await all('/releases?')
+  const pulls = await all('/pulls?state=all&')
+  missing('issues', issues.map(titleOf))
+  missing('closed', issues.filter(isClosed).map(titleOf))
+  missing(
+    'comments',
+    (await all('/issues/comments?')).map((comment) => comment['body']),
+  )
+  missing(
+    'releases',
+    releases.map((release) => release['tag_name']),
+  )
+  missing('files', await lines('ls-tree', '-r', '--name-only', 'main'))
+  missing('pulls', pulls.map(titleOf))
+  missing('merged', await lines('ls-tree', '-r', '--name-only', 'trunk'))
+  missing('merged', pulls.filter((pull) => pull['merged']).map(titleOf))
+
+  const tags = await lines('for-each-ref', '--format=%(refname:short)', 'refs/tags')
+  t.strictSame(
+    releases.filter((release) => !tags.includes(`${release['tag_name']}`)),
+    [],
+    'each release has its tag',
+  )
+  const inTrunk = await lines('ls-tree', '-r', '--name-only', 'trunk')
+  t.strictSame(
+    pulls.filter((pull) => pull['merged'] !== inTrunk.includes(`${pull['title']}`)).map(titleOf),
+    [],
+    'what is merged is in the branch, and what is in the branch is merged',
+  )
+  const open = issues.filter((issue) => !isClosed(issue)).length
+  const openPulls = pulls.filter((pull) => !isClosed(pull)).length
+  t.match(await ask('GET', ''), { open_issues_count: open, open_pr_counter: openPulls })
+  t.equal(await git(['fsck', '--strict', '--no-dangling'], { cwd: path }), '')
+  t.strictSame(await leavingsIn(gatehouse.dataDir), [])
+  t.notMatch(gatehouse.log(), '"status":500')
+})
+
+const titleOf = (item: Item) => item['title']
+const isClosed = (item: Item) => item['state'] === 'closed'

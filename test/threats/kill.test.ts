@@ -8,7 +8,7 @@ import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type GitClientResult, git, tryGit } from '../helpers/git-client.js'
 import { repositoriesIn } from '../helpers/repositories.js'
-import { gitProcessesOf, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import { killServer, leavingsIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -88,22 +88,6 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   const complaint = await git(['fsck', '--connectivity-only', '--no-dangling'], { cwd: scene.path })
   t.equal(complaint, '', `round ${round}: git fsck is clean`)
   return done.length
-}
-
-async function killServer(
-  gatehouse: Gatehouse,
-  { withGit }: { readonly withGit: boolean },
-): Promise<void> {
-  const workers = await workersOf(gatehouse.pid)
-  const found = withGit ? await gitProcessesOf(gatehouse.dataDir) : []
-  for (const pid of [gatehouse.pid, ...workers, ...found.map(({ pid }) => pid)]) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It ended by itself just now.
-    }
-  }
-  await gatehouse.stop('SIGKILL')
 }
 
 const branchesOf = (index: number) =>

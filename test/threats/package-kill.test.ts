@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '../../sql/database.js'
 import { selectRows } from '../../sql/dialect.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { workersOf } from '../helpers/server-processes.js'
+import { killServer } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
@@ -77,17 +77,6 @@ async function upload(
       return
     }
   }
-}
-
-async function killServer(gatehouse: Gatehouse): Promise<void> {
-  for (const pid of [gatehouse.pid, ...(await workersOf(gatehouse.pid))]) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It ended by itself just now.
-    }
-  }
-  await gatehouse.stop('SIGKILL')
 }
 
 /** Every file that a list could name has its bytes, and every version has a file. */

@@ -22,7 +22,7 @@ export const LABEL = Type.Object(
 )
 
 /** Where a label is: in a repository, or in an organization. */
-interface LabelPlace {
+export interface LabelPlace {
   readonly owner: Owner
   /** Absent for a label of an organization. */
   readonly name?: string

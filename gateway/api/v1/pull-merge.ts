@@ -5,6 +5,7 @@ import { isAncestor } from '../../../cgi/commit-range.js'
 import type { MergeStyle } from '../../../cgi/merge.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { Failure } from '../../../conf/failures.js'
+import { combineCommitStatuses } from '../../../sql/commit-statuses.js'
 import { markMerged } from '../../../sql/pulls.js'
 import type { Repository } from '../../../sql/repositories.js'
 import { findUserById, type User } from '../../../sql/users.js'
@@ -15,6 +16,7 @@ import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { worstOf } from './commit-status-object.js'
 import { inQueue, pathOf } from './git-reader.js'
 import { mayWrite, noSuchThing } from './issue-access.js'
 import { PULL_PARAMS, pullOf } from './pull-access.js'
@@ -60,6 +62,7 @@ const merge = defineOperation({
     const doer = writerOf(grant)
     const state = await pullOf(context, grant, params)
     refuseMerge(grant, state, body)
+    if (body.merge_when_checks_succeed === true) await refuseUnchecked(context, grant, state)
     const { repository } = grant
     const style = styleOf(repository, body)
     if (style === 'manually-merged') {
@@ -96,6 +99,21 @@ function refuseMerge(grant: Grant, state: PullState, body: MergePullRequestOptio
   if (expected !== undefined && expected !== (headTip ?? pull.headCommit)) {
     throw new Failure('conflict', 'head out of date')
   }
+}
+
+/** Merges are not scheduled, and one that is to wait for its checks is not made before them. */
+async function refuseUnchecked(
+  { db }: Context,
+  { repository }: Grant,
+  { pull, headTip }: PullState,
+): Promise<void> {
+  const place = { repositoryId: repository.id, commitId: headTip ?? pull.headCommit }
+  const { states } = await combineCommitStatuses(db, place, { page: 1, limit: 1 })
+  if (worstOf(states) === 'success') return
+  throw new Failure(
+    'method_not_allowed',
+    'The checks of the head have not all succeeded, and merges are not scheduled here.',
+  )
 }
 
 /** Which preference lets a style be used. */

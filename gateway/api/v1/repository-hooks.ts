@@ -9,103 +9,27 @@ import { Failure } from '../../../conf/failures.js'
 import { deliverTo } from '../../actions/events.js'
 import { testPushPayload } from '../../actions/push-payload.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY } from '../paging.js'
-import {
-  answerHook,
-  answerHookPatch,
-  answerHookRemoval,
-  answerHooks,
-  answerNewHook,
-  namedHook,
-} from './hook-answers.js'
-import { CREATE_HOOK_OPTION, EDIT_HOOK_OPTION, HOOK } from './hook-object.js'
+import { hookOperations, namedHook } from './hook-operations.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const list = defineOperation({
-  id: 'repoListHooks',
-  method: 'GET',
+const operations = hookOperations({
   path: '/repos/{owner}/{repo}/hooks',
-  summary: 'List the hooks in a repository',
-  tags: ['repository'],
+  category: 'repository',
   access: { kind: 'repository', mode: 'admin' },
-  scopes: ['read:repository'],
   params: PARAMS,
-  query: Type.Object(PAGE_QUERY),
-  success: { status: 200, schema: Type.Array(HOOK) },
   failures: [403, 404],
-  handle: (context, { grant, query }) =>
-    answerHooks(context, {
-      place: { repositoryId: grant.repository.id },
-      path: `/repos/${grant.repository.owner.name}/${grant.repository.name}/hooks`,
-      query,
-    }),
-})
-
-const create = defineOperation({
-  id: 'repoCreateHook',
-  method: 'POST',
-  path: '/repos/{owner}/{repo}/hooks',
-  summary: 'Create a hook',
-  tags: ['repository'],
-  access: { kind: 'repository', mode: 'admin' },
-  scopes: ['write:repository'],
-  params: PARAMS,
-  query: NO_QUERY,
-  body: CREATE_HOOK_OPTION,
-  success: { status: 201, schema: HOOK },
-  failures: [403, 404, 422],
-  handle: (context, { grant, body }) =>
-    answerNewHook(context, { repositoryId: grant.repository.id }, body),
-})
-
-const get = defineOperation({
-  id: 'repoGetHook',
-  method: 'GET',
-  path: '/repos/{owner}/{repo}/hooks/{id}',
-  summary: 'Get a hook',
-  tags: ['repository'],
-  access: { kind: 'repository', mode: 'admin' },
-  scopes: ['read:repository'],
-  params: { ...PARAMS, id: 'id of the hook' },
-  query: NO_QUERY,
-  success: { status: 200, schema: HOOK },
-  failures: [403, 404],
-  handle: (context, { grant, params }) =>
-    answerHook(context, { place: { repositoryId: grant.repository.id }, params }),
-})
-
-const edit = defineOperation({
-  id: 'repoEditHook',
-  method: 'PATCH',
-  path: '/repos/{owner}/{repo}/hooks/{id}',
-  summary: 'Edit a hook in a repository',
-  tags: ['repository'],
-  access: { kind: 'repository', mode: 'admin' },
-  scopes: ['write:repository'],
-  params: { ...PARAMS, id: 'id of the hook' },
-  query: NO_QUERY,
-  body: EDIT_HOOK_OPTION,
-  success: { status: 200, schema: HOOK },
-  failures: [403, 404, 422],
-  handle: (context, { grant, params, body }) =>
-    answerHookPatch(context, { place: { repositoryId: grant.repository.id }, params }, body),
-})
-
-const remove = defineOperation({
-  id: 'repoDeleteHook',
-  method: 'DELETE',
-  path: '/repos/{owner}/{repo}/hooks/{id}',
-  summary: 'Delete a hook in a repository',
-  tags: ['repository'],
-  access: { kind: 'repository', mode: 'admin' },
-  scopes: ['write:repository'],
-  params: { ...PARAMS, id: 'id of the hook' },
-  query: NO_QUERY,
-  success: { status: 204, schema: null },
-  failures: [403, 404],
-  handle: (context, { grant, params }) =>
-    answerHookRemoval(context, { place: { repositoryId: grant.repository.id }, params }),
+  names: {
+    list: ['repoListHooks', 'List the hooks in a repository'],
+    create: ['repoCreateHook', 'Create a hook'],
+    get: ['repoGetHook', 'Get a hook'],
+    edit: ['repoEditHook', 'Edit a hook in a repository'],
+    remove: ['repoDeleteHook', 'Delete a hook in a repository'],
+  },
+  locate: ({ repository: { id, owner, name } }) => ({
+    place: { repositoryId: id },
+    path: `/repos/${owner.name}/${name}/hooks`,
+  }),
 })
 
 /** The newest commit of a branch is told as if it had been pushed; of an empty one, nothing. */
@@ -127,7 +51,7 @@ const test = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params, query }) {
     const { repository, user } = grant
-    const webhook = await namedHook(context, { place: { repositoryId: repository.id }, params })
+    const webhook = await namedHook(context, { repositoryId: repository.id }, params)
     const path = repositoryPath(context.settings.data.dir, repository.storage)
     const text = query.ref || `refs/heads/${repository.defaultBranch}`
     const found = await withObjects(context.git, path, (objects) => findRevision(objects, text))
@@ -144,6 +68,4 @@ const test = defineOperation({
   },
 })
 
-export const REPOSITORY_HOOK_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, create, get, edit, remove, test],
-]
+export const REPOSITORY_HOOK_OPERATIONS: readonly AnyOperation[] = [...operations, test]

@@ -167,10 +167,9 @@ function ownerOf({ uid, exclusive, mode }: SearchQuery): Partial<RepositorySearc
 const MODES: Readonly<Record<string, Partial<RepositorySearch>>> = {
   '': {},
   fork: { isFork: true },
-  source: { isFork: false },
-  collaborative: {},
-  // The house has none, and no owner has this id.
-  mirror: { ownerId: 0 },
+  source: { isFork: false, isMirror: false },
+  collaborative: { isMirror: false },
+  mirror: { isMirror: true },
 }
 
 function modeOf({ mode = '' }: SearchQuery): Partial<RepositorySearch> {

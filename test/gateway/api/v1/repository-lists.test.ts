@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/settings.js'
+import { addSource } from '../../../../sql/repository-sources.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
@@ -94,7 +95,7 @@ await forEachDatabase(
   t,
   'a search is narrowed by all that it is asked for',
   async (t, location) => {
-    const { as, ada, bob } = await startVillage(t, location)
+    const { as, db, ada, bob } = await startVillage(t, location)
     await as('ada', 'PATCH', '/repos/club/open', { archived: true })
     await as('ada', 'PATCH', '/repos/ada/open', { template: true })
     await as('ada', 'PUT', '/repos/ada/shut/topics', { topics: ['brass'] })
@@ -125,6 +126,11 @@ await forEachDatabase(
     t.equal(await found(`&uid=${bob.id}`, 'anyone'), 'bob/own', 'of another only what is public')
     t.equal(await found('&mode=fork'), '')
     t.equal(await found('&mode=mirror'), '')
+    const { id } = (await as('ada', 'GET', '/repos/ada/open')).json as { id: number }
+    const url = 'https://source.example/open.git'
+    await addSource(db, id, { url, mirror: { intervalMs: 0, credentialsSealed: undefined } })
+    t.equal(await found('&mode=mirror'), 'ada/Open')
+    t.equal(await found('&mode=source&q=open'), 'club/Open den/Open')
     t.equal(await found('&q=sh&sort=id&order=desc'), 'den/shut club/shut ada/shut')
     t.equal(await found(`&q=open&priority_owner_id=${ada.id}`), open)
     const wrong = async (query: string) => (await as('ada', 'GET', `/repos/search?${query}`)).status
