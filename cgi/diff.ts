@@ -135,7 +135,7 @@ async function* boundedOutput(
   }
 }
 
-/** Git holds all paths that differ in memory before it writes the first: trees can name billions. */
+/** Git holds all paths that differ before it writes the first, and trees can name billions. */
 async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange): Promise<void> {
   const isSmall = await withObjects(git, path, async (objects) => {
     const [before, after] = await Promise.all(
@@ -168,8 +168,8 @@ function mailOptions(hasBinary: boolean): readonly string[] {
 }
 
 /**
- * The diff of one file, up to a size; undefined where it is larger. Throws `payload_too_large` where
- * too many files differ: a path may be that of a folder.
+ * The diff of one file, up to a size; undefined where it is larger. Throws `payload_too_large`
+ * where too many files differ: a path may be that of a folder.
  */
 export async function readFileDiff(
   git: Git,

@@ -41,13 +41,13 @@ export function treeBytes({ id, content }: Pick<GitObject, 'id' | 'content'>): T
 
 /** The entry that begins there, and where it ends; undefined where none does. */
 export function entryAt(
-  { content, idBytes }: TreeBytes,
+  bytes: TreeBytes,
   at: number,
 ): { readonly entry: TreeEntry; readonly end: number } | undefined {
-  const space = content.indexOf(0x20, at)
-  const nul = space < 0 ? -1 : content.indexOf(0, space)
-  const end = nul + 1 + idBytes
-  if (nul < 0 || end > content.length) return undefined
+  const place = placeAt(bytes, at)
+  if (place === undefined) return undefined
+  const { content } = bytes
+  const { space, nul, end } = place
   const nameBytes = content.subarray(space + 1, nul)
   const entry = {
     ...modeOf(content.toString('latin1', at, space)),
@@ -56,6 +56,26 @@ export function entryAt(
     id: content.toString('hex', nul + 1, end),
   }
   return { entry, end }
+}
+
+/** The first entry of that name, without making values of those before it. */
+function entryNamed(bytes: TreeBytes, name: string): TreeEntry | undefined {
+  let at = 0
+  for (let place = placeAt(bytes, at); place !== undefined; place = placeAt(bytes, at)) {
+    const { space, nul, end } = place
+    const isIt = bytes.content.toString('utf8', space + 1, nul) === name
+    if (isIt) return entryAt(bytes, at)?.entry
+    at = end
+  }
+  return undefined
+}
+
+/** gitformat of a tree: the mode, a space, the name, NUL, and the bytes of the id. */
+function placeAt({ content, idBytes }: TreeBytes, at: number) {
+  const space = content.indexOf(0x20, at)
+  const nul = space < 0 ? -1 : content.indexOf(0, space)
+  const end = nul + 1 + idBytes
+  return nul < 0 || end > content.length ? undefined : { space, nul, end }
 }
 
 /** A mode as git writes it, with or without its leading zero, and what it means. */
@@ -105,8 +125,8 @@ export async function findEntry(
     id: treeId,
   }
   for (const segment of segments) {
-    const entries = entry.kind === 'directory' ? await readTree(objects, entry.id) : []
-    const found = entries.find(({ name }) => name === segment)
+    const tree = entry.kind === 'directory' ? await objects.read(entry.id) : undefined
+    const found = tree?.type === 'tree' ? entryNamed(treeBytes(tree), segment) : undefined
     if (found === undefined) return undefined
     entry = found
   }
