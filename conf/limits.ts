@@ -8,7 +8,7 @@ export const JSON_BYTES_MAX = 1_048_576
 
 /**
  * Bytes of a JSON body that carries files in base64: one as large as answers tell, and a little
- * more. It stands in memory four times over; larger files are pushed.
+ * more. It stands in memory several times over; larger files are pushed.
  */
 export const FILES_JSON_BYTES_MAX = 16_777_216
 

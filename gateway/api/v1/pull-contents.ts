@@ -111,14 +111,14 @@ const files = defineOperation({
   }),
   success: { status: 200, schema: Type.Array(CHANGED_FILE) },
   failures: [404, 413],
-  async handle(context, { grant, params, query }) {
+  async handle(context, { request, grant, params, query }) {
     const { issue, ...state } = await pullOf(context, grant, params)
     const page = pageOf(query)
     const range = rangeOf(state)
     const whitespace = WHITESPACES.find((word) => word === query.whitespace) ?? 'show-all'
-    const all = await listChangedFiles(context.git, pathOf(context, grant), {
-      ...{ ...range, whitespace },
-    })
+    const all = await inQueue(context, { request, grant }, () =>
+      listChangedFiles(context.git, pathOf(context, grant), { ...range, whitespace }),
+    )
     const first = Math.max(
       0,
       all.findIndex((file) => file.path === query['skip-to']),
