@@ -4,7 +4,7 @@ import type { Commit } from './commit-object.js'
 import type { Git } from './git.js'
 import { fullId, gitRecords } from './git-output.js'
 import type { ObjectReader } from './objects.js'
-import { type Budget, type ChangedPath, changedPaths } from './tree-changes.js'
+import { type Budget, type ChangedPath, changedPaths, type TreePair } from './tree-changes.js'
 
 /** What one commit changed. */
 export interface CommitChanges {
@@ -60,6 +60,11 @@ export async function readChanges(
 /** Whether a commit changed so little that git may be asked for the whole of it. */
 export async function isBounded(objects: ObjectReader, commit: CommitPlace): Promise<boolean> {
   return (await filesOf(objects, commit, { entries: PATHS_MAX })) !== undefined
+}
+
+/** Whether two trees differ in so little that git may be asked for the whole of it. */
+export async function isBoundedPair(objects: ObjectReader, pair: TreePair): Promise<boolean> {
+  return (await changedPaths(objects, pair, { entries: PATHS_MAX })) !== undefined
 }
 
 async function filesOf(

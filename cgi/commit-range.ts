@@ -37,7 +37,7 @@ export interface CommitRange {
   readonly to: string
 }
 
-/** Ids of the commits, newest first; all of them, or a part. */
+/** Ids of the commits, newest first; all of them, or a part; with merges unless told otherwise. */
 export async function listCommits(
   git: Git,
   path: string,
@@ -46,9 +46,18 @@ export async function listCommits(
     to,
     offset = 0,
     limit,
-  }: CommitRange & { readonly offset?: number; readonly limit?: number },
+    hasMerges = true,
+  }: CommitRange & {
+    readonly offset?: number
+    readonly limit?: number
+    readonly hasMerges?: boolean
+  },
 ): Promise<readonly string[]> {
-  const part = [`--skip=${offset}`, ...(limit === undefined ? [] : [`--max-count=${limit}`])]
+  const part = [
+    `--skip=${offset}`,
+    ...(limit === undefined ? [] : [`--max-count=${limit}`]),
+    ...(hasMerges ? [] : ['--no-merges']),
+  ]
   const range = [checkedId(to), `^${checkedId(from)}`]
   return linesOf(await runGit(git, ['rev-list', ...part, ...range], { cwd: path }))
 }

@@ -2,8 +2,11 @@
 
 import { Failure } from '../conf/failures.js'
 import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../conf/limits.js'
-import { type CommitRange, checkedId } from './commit-range.js'
+import { isBounded, isBoundedPair } from './commit-changes.js'
+import { parseCommit } from './commit-object.js'
+import { type CommitRange, checkedId, listCommits } from './commit-range.js'
 import { firstLine, type Git, gitEnvironment } from './git.js'
+import { withObjects } from './objects.js'
 import { startProcess } from './run.js'
 
 /** One file that differs. */
@@ -38,13 +41,14 @@ export async function listChangedFiles(
 ): Promise<readonly ChangedFile[]> {
   const options = [...PLAIN, ...WHITESPACE_OPTIONS[whitespace], '--raw', '--numstat', '-z']
   const args = ['diff-tree', '-r', ...options, checkedId(from), checkedId(to)]
+  await refuseTooMany(git, path, { from, to })
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of outputOf(git, path, args)) {
     chunks.push(chunk)
     sizeBytes += chunk.length
     if (sizeBytes > DIFF_LIST_BYTES_MAX) {
-      throw new Failure('payload_too_large', 'Too many files differ to list them.')
+      throw tooMany()
     }
   }
   return parseFiles(Buffer.concat(chunks).toString())
@@ -98,17 +102,31 @@ export interface DiffWish extends CommitRange {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The diff as text, which is broken off where it grows beyond all bounds. */
-export async function* readDiff(
+/**
+ * The diff as text, which is broken off where it grows beyond all bounds. Throws
+ * `payload_too_large` where too many files differ.
+ */
+export async function readDiff(
   git: Git,
   path: string,
   { from, to, format, hasBinary, signal }: DiffWish,
-): AsyncGenerator<Uint8Array> {
+): Promise<AsyncGenerator<Uint8Array>> {
   const [one, other] = [checkedId(from), checkedId(to)]
   const args =
     format === 'diff'
       ? ['diff-tree', '-r', '-p', ...PLAIN, ...(hasBinary ? ['--binary'] : []), one, other]
       : ['format-patch', '--stdout', ...PLAIN, ...mailOptions(hasBinary), other, `^${one}`]
+  if (format === 'diff') await refuseTooMany(git, path, { from, to })
+  else await refuseLargePatches(git, path, { from, to })
+  return boundedOutput(git, path, args, signal)
+}
+
+async function* boundedOutput(
+  git: Git,
+  path: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
   let sizeBytes = 0
   for await (const chunk of outputOf(git, path, args, signal)) {
     sizeBytes += chunk.length
@@ -117,12 +135,42 @@ export async function* readDiff(
   }
 }
 
+/** Git holds all paths that differ before it writes the first, and trees can name billions. */
+async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const [before, after] = await Promise.all(
+      [from, to].map(async (id) => (await objects.read(`${checkedId(id)}^{tree}`))?.id),
+    )
+    return isBoundedPair(objects, { before, after })
+  })
+  if (!isSmall) throw tooMany()
+}
+
+/** The same for each commit of its own; of a merge there is no patch. */
+async function refuseLargePatches(git: Git, path: string, range: CommitRange): Promise<void> {
+  const ids = await listCommits(git, path, { ...range, hasMerges: false })
+  await withObjects(git, path, async (objects) => {
+    for (const id of ids) {
+      const { content } = (await objects.read(id)) ?? {}
+      const commit = content && parseCommit(id, content)
+      if (commit !== undefined && !(await isBounded(objects, commit))) throw tooMany()
+    }
+  })
+}
+
+function tooMany(): Failure {
+  return new Failure('payload_too_large', 'Too many files differ to list them.')
+}
+
 /** format-patch writes binary files by itself. */
 function mailOptions(hasBinary: boolean): readonly string[] {
   return hasBinary ? ['--binary'] : ['--no-binary']
 }
 
-/** The diff of one file, up to a size; undefined where it is larger. */
+/**
+ * The diff of one file, up to a size; undefined where it is larger. Throws `payload_too_large`
+ * where too many files differ: a path may be that of a folder.
+ */
 export async function readFileDiff(
   git: Git,
   path: string,
@@ -130,6 +178,7 @@ export async function readFileDiff(
 ): Promise<string | undefined> {
   const names = ['--', `:(top,literal)${file}`]
   const args = ['diff-tree', '-r', '-p', ...PLAIN, checkedId(from), checkedId(to), ...names]
+  await refuseTooMany(git, path, { from, to })
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of outputOf(git, path, args)) {

@@ -1,7 +1,9 @@
 /** The commits that led to a commit: a part of them, how many, and the last that changed a path. */
 
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type Git, runGit } from './git.js'
-import { fullId, gitRecords } from './git-output.js'
+import { fullId } from './git-output.js'
 
 /** Which commits are meant; all that led to `from` unless it says more. */
 export interface HistoryWish {
@@ -27,33 +29,45 @@ async function listHistory(
   return output.toString().split('\n').filter(Boolean)
 }
 
-/** A part of those that changed a path, and how many they are: one walk finds both. */
+/** A part of a history, and how to learn the length of the whole. */
+export interface HistoryPage {
+  /** Full ids, the newest first. */
+  readonly ids: readonly string[]
+  /** How many commits the whole has. It may have to be walked, while the part is worked on. */
+  total(): Promise<number>
+}
+
+/** A part of them. The length of the whole follows from the part where that reaches its end. */
 export async function pageOfHistory(
   git: Git,
   path: string,
   { offset, limit, ...wish }: HistoryWish & { readonly offset: number; readonly limit: number },
-): Promise<{ readonly ids: readonly string[]; readonly total: number }> {
-  if (wish.file === undefined) {
-    const [ids, total] = await Promise.all([
-      listHistory(git, path, { ...wish, offset, limit }),
-      countHistory(git, path, wish),
-    ])
-    return { ids, total }
+): Promise<HistoryPage> {
+  const ids = await listHistory(git, path, { ...wish, offset, limit })
+  const isEnd = ids.length < limit && (ids.length > 0 || offset === 0)
+  return {
+    ids,
+    total: async () => (isEnd ? offset + ids.length : countHistory(git, path, wish)),
   }
-  const ids: string[] = []
-  let total = 0
-  const { signal } = wish
-  const options = { cwd: path, separator: '\n', environment: LITERAL, signal } as const
-  for await (const id of gitRecords(git, revListArgs([], wish), options)) {
-    if (total >= offset && ids.length < limit) ids.push(id)
-    total += 1
-  }
-  return { ids, total }
 }
+
+/** Lengths that are remembered: a hundred and some bytes each. */
+const COUNTS_MAX = 10_000
+
+/** The history that led to a commit never changes, so neither does its length. */
+const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
 
 /** How many they are. */
 async function countHistory(git: Git, path: string, wish: HistoryWish): Promise<number> {
-  return Number((await revList(git, path, { part: ['--count'], wish })).toString())
+  const { from, not, file, sinceMs, untilMs } = wish
+  const key = createHash('sha256')
+    .update(JSON.stringify([path, from, not, file, sinceMs, untilMs]))
+    .digest('base64')
+  const known = counts.get(key)
+  if (known !== undefined) return known
+  const count = Number((await revList(git, path, { part: ['--count'], wish })).toString())
+  counts.set(key, count)
+  return count
 }
 
 /** The commit that last changed what is at a path, where there is one. */

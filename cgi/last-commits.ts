@@ -30,21 +30,28 @@ export async function lastCommits(
 ): Promise<ReadonlyMap<string, string>> {
   const { objects } = repository
   const found = new Map<string, string>()
-  const trees = new Map<string, string | undefined>()
-  const treeOf = async (commitId: string | undefined) => {
-    if (commitId === undefined) return undefined
-    if (!trees.has(commitId)) trees.set(commitId, await folderTree(objects, commitId, wish.folder))
-    return trees.get(commitId)
+  const trees = new Map<string, Promise<string | undefined>>()
+  const treeOf = (commitId: string) => {
+    const tree = trees.get(commitId) ?? folderTree(objects, commitId, wish.folder)
+    trees.set(commitId, tree)
+    return tree
   }
   let entries = 0
-  for await (const { id, parent } of changesOf(repository, wish)) {
-    const [before, after] = [await treeOf(parent), await treeOf(id)]
-    for (const [, entry] of await differing(objects, { before, after })) {
-      if (entry === undefined || !names.has(entry.name) || found.has(entry.name)) continue
-      found.set(entry.name, id)
+  for await (const commits of changesOf(repository, wish)) {
+    const pairs = await Promise.all(
+      commits.map(async ({ id, parent }) => {
+        const [before, after] = await Promise.all([parent && treeOf(parent), treeOf(id)])
+        return { id, before, after }
+      }),
+    )
+    for (const { id, ...pair } of pairs) {
+      for (const [, entry] of await differing(objects, pair)) {
+        if (entry === undefined || !names.has(entry.name) || found.has(entry.name)) continue
+        found.set(entry.name, id)
+      }
+      entries += names.size
+      if (found.size === names.size || entries > ENTRIES_MAX) return found
     }
-    entries += names.size
-    if (found.size === names.size || entries > ENTRIES_MAX) break
   }
   return found
 }
@@ -59,16 +66,28 @@ async function folderTree(
   return entry?.kind === 'directory' ? entry.id : undefined
 }
 
+/** Commits whose folders are looked up at once. */
+const COMMITS_AT_ONCE = 50
+
+interface Change {
+  readonly id: string
+  readonly parent: string | undefined
+}
+
 /** A merge is left out: what it brought was changed by the commits that it merged. */
 async function* changesOf(
   { git, path }: Repository,
   { from, signal }: Pick<LastCommitsWish, 'from' | 'signal'>,
-): AsyncGenerator<{ readonly id: string; readonly parent: string | undefined }> {
+): AsyncGenerator<readonly Change[]> {
   const part = ['--no-merges', '--parents', `--max-count=${COMMITS_MAX}`]
   const args = ['rev-list', ...part, fullId(from), '--']
   const options = { cwd: path, separator: '\n', signal } as const
+  let commits: Change[] = []
   for await (const line of gitRecords(git, args, options)) {
     const [id = '', parent] = line.split(' ')
-    yield { id, parent }
+    if (commits.push({ id, parent }) < COMMITS_AT_ONCE) continue
+    yield commits
+    commits = []
   }
+  yield commits
 }

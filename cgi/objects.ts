@@ -44,26 +44,48 @@ export async function withObjects<T>(
     environment: gitEnvironment(git, { config: [] }),
     timeoutMs: GIT_COMMAND_MS,
   })
+  const reader = readerOf(running)
   try {
-    return await use(readerOf(running))
+    return await use(reader)
   } finally {
-    running.kill()
+    // It ends by itself in a moment, where it is not still saying what nobody will read.
+    if (reader.waiting() === 0) running.input.end()
+    else running.kill()
     await running.ended
   }
 }
 
-function readerOf(running: RunningProcess): ObjectReader {
+/** A reader that knows how many of its questions have no answer yet. */
+function readerOf(running: RunningProcess): ObjectReader & { waiting(): number } {
   const source = createSource(running)
   let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let asked = ''
+  // What is asked at once goes to git at once: each write would cost as much as an answer.
+  const ask = (name: string) => {
+    if (asked === '') queueMicrotask(send)
+    asked += `${name}\n`
+  }
+  const send = () => {
+    void running.input.write(Buffer.from(asked))
+    asked = ''
+  }
   return {
+    waiting: () => waiting,
     read(name, contentBytesMax = CONTENT_BYTES_MAX) {
       if (!isPlain(name)) {
         return Promise.reject(new Error('a name of an object is checked before git sees it'))
       }
-      void running.input.write(Buffer.from(`${name}\n`))
+      ask(name)
       // Answers come in the order of the questions.
+      waiting += 1
       const answer = last.then(() => readAnswer(source, contentBytesMax))
-      last = answer.catch(() => {})
+      last = answer.then(
+        () => {
+          waiting -= 1
+        },
+        () => {},
+      )
       return answer
     },
   }

@@ -1,7 +1,8 @@
 /** Which paths differ between two trees, read step by step and within bounds. */
 
 import type { ObjectReader } from './objects.js'
-import { readTree, type TreeEntry } from './tree.js'
+import { type TreeBytes, type TreeEntry, treeBytes } from './tree.js'
+import { unsharedEntries } from './unshared-entries.js'
 
 export interface ChangedPath {
   readonly path: string
@@ -53,11 +54,10 @@ export async function differing(
   { before, after }: TreePair,
 ): Promise<readonly (readonly [TreeEntry | undefined, TreeEntry | undefined])[]> {
   if (before === after) return []
-  const [old, young] = await Promise.all(
-    [before, after].map((id) => (id === undefined ? [] : readTree(objects, id))),
-  )
-  const former = new Map((old ?? []).map((entry) => [entry.name, entry]))
-  const pairs = (young ?? []).map((entry) => {
+  const [one, other] = await Promise.all([before, after].map((id) => readBytes(objects, id)))
+  const [old, young] = unsharedEntries(one ?? NOTHING, other ?? NOTHING)
+  const former = new Map(old.map((entry) => [entry.name, entry]))
+  const pairs = young.map((entry) => {
     const other = former.get(entry.name)
     former.delete(entry.name)
     return [other, entry] as const
@@ -66,6 +66,17 @@ export async function differing(
   return [...pairs, ...gone].filter(
     ([one, other]) => one?.id !== other?.id || one?.mode !== other?.mode,
   )
+}
+
+const NOTHING: TreeBytes = { content: Buffer.alloc(0), idBytes: 20 }
+
+/** None where the tree is missing. */
+async function readBytes(
+  objects: ObjectReader,
+  id: string | undefined,
+): Promise<TreeBytes | undefined> {
+  const tree = id === undefined ? undefined : await objects.read(id)
+  return tree?.type === 'tree' ? treeBytes(tree) : undefined
 }
 
 function folderOf(entry: TreeEntry | undefined): string | undefined {

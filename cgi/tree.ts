@@ -18,25 +18,64 @@ export interface TreeEntry {
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule'
 
 /** What is there of a tree object. What is odd in it ends the list, and never throws. */
-export function parseTree({ id, content }: Pick<GitObject, 'id' | 'content'>): TreeEntry[] {
-  if (content === undefined) throw new Failure('payload_too_large', 'The folder is too large.')
-  const idBytes = id.length / 2
+export function parseTree(tree: Pick<GitObject, 'id' | 'content'>): TreeEntry[] {
+  const bytes = treeBytes(tree)
   const entries: TreeEntry[] = []
-  let at = 0
-  while (at < content.length) {
-    const space = content.indexOf(0x20, at)
-    const end = content.indexOf(0, space)
-    if (space < 0 || end < 0 || end + idBytes >= content.length) break
-    const nameBytes = content.subarray(space + 1, end)
-    entries.push({
-      ...modeOf(content.toString('latin1', at, space)),
-      name: nameBytes.toString(),
-      nameBytes,
-      id: content.toString('hex', end + 1, end + 1 + idBytes),
-    })
-    at = end + 1 + idBytes
+  for (let next = entryAt(bytes, 0); next !== undefined; next = entryAt(bytes, next.end)) {
+    entries.push(next.entry)
   }
   return entries
+}
+
+/** The bytes of a tree object, and how many of them an id takes. */
+export interface TreeBytes {
+  readonly content: Buffer
+  readonly idBytes: number
+}
+
+/** Throws `payload_too_large` for a tree that is larger than the reader held. */
+export function treeBytes({ id, content }: Pick<GitObject, 'id' | 'content'>): TreeBytes {
+  if (content === undefined) throw new Failure('payload_too_large', 'The folder is too large.')
+  return { content, idBytes: id.length / 2 }
+}
+
+/** The entry that begins there, and where it ends; undefined where none does. */
+export function entryAt(
+  bytes: TreeBytes,
+  at: number,
+): { readonly entry: TreeEntry; readonly end: number } | undefined {
+  const place = placeAt(bytes, at)
+  if (place === undefined) return undefined
+  const { content } = bytes
+  const { space, nul, end } = place
+  const nameBytes = content.subarray(space + 1, nul)
+  const entry = {
+    ...modeOf(content.toString('latin1', at, space)),
+    name: nameBytes.toString(),
+    nameBytes,
+    id: content.toString('hex', nul + 1, end),
+  }
+  return { entry, end }
+}
+
+/** The first entry of that name, without making values of those before it. */
+function entryNamed(bytes: TreeBytes, name: string): TreeEntry | undefined {
+  let at = 0
+  for (let place = placeAt(bytes, at); place !== undefined; place = placeAt(bytes, at)) {
+    const { space, nul, end } = place
+    const isIt = bytes.content.toString('utf8', space + 1, nul) === name
+    if (isIt) return entryAt(bytes, at)?.entry
+    at = end
+  }
+  return undefined
+}
+
+/** gitformat of a tree: the mode, a space, the name, NUL, and the bytes of the id. */
+function placeAt({ content, idBytes }: TreeBytes, at: number) {
+  const space = content.indexOf(0x20, at)
+  const nul = space < 0 ? -1 : content.indexOf(0, space)
+  const end = nul + 1 + idBytes
+  return nul < 0 || end > content.length ? undefined : { space, nul, end }
 }
 
 /** A mode as git writes it, with or without its leading zero, and what it means. */
@@ -86,8 +125,8 @@ export async function findEntry(
     id: treeId,
   }
   for (const segment of segments) {
-    const entries = entry.kind === 'directory' ? await readTree(objects, entry.id) : []
-    const found = entries.find(({ name }) => name === segment)
+    const tree = entry.kind === 'directory' ? await objects.read(entry.id) : undefined
+    const found = tree?.type === 'tree' ? entryNamed(treeBytes(tree), segment) : undefined
     if (found === undefined) return undefined
     entry = found
   }

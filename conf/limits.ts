@@ -6,8 +6,11 @@ export const HEADERS_BYTES_MAX = 16_384
 /** Bytes of a JSON body. */
 export const JSON_BYTES_MAX = 1_048_576
 
-/** Bytes of a JSON body that carries files in base64; it stands in memory four times over. */
-export const FILES_JSON_BYTES_MAX = 67_108_864
+/**
+ * Bytes of a JSON body that carries files in base64: one as large as answers tell, and a little
+ * more. It stands in memory several times over; larger files are pushed.
+ */
+export const FILES_JSON_BYTES_MAX = 16_777_216
 
 /** Files that one request changes: each costs a process. */
 export const FILES_CHANGED_MAX = 1_000

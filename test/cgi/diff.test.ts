@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type DiffWish, listChangedFiles, readDiff, readFileDiff } from '../../cgi/diff.js'
 import { findGit } from '../../cgi/git.js'
+import { git } from '../helpers/git-client.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
@@ -34,7 +35,8 @@ async function changed(t: Test) {
 
 async function textOf(copy: WorkingCopy, wish: Omit<DiffWish, 'hasBinary'>, hasBinary = false) {
   const chunks: Uint8Array[] = []
-  for await (const chunk of readDiff(ours, copy.path, { ...wish, hasBinary })) chunks.push(chunk)
+  const diff = await readDiff(ours, copy.path, { ...wish, hasBinary })
+  for await (const chunk of diff) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
 }
 
@@ -124,4 +126,26 @@ t.test('a commit is told by its full id, and a missing one is an error', async (
   }
   const absent = 'f'.repeat(40)
   await t.rejects(listChangedFiles(ours, copy.path, { from, to: absent }), /git diff-tree failed/)
+})
+
+t.test('git is not asked for a diff of more files than it can hold', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const from = await copy.commit('a')
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd: copy.path, input: 'x' })
+  const mktree = (entry: string) => {
+    const entries = Array.from({ length: 300 }, (_, at) => `${entry}\t${at}\n`)
+    return git(['mktree'], { cwd: copy.path, input: entries.join('') })
+  }
+  const tree = await mktree(`040000 tree ${await mktree(`100644 blob ${blob}`)}`)
+  const many = await copy.git('commit-tree', '-m', 'x', '-p', from, tree)
+  const gone = await copy.git('commit-tree', '-m', 'x', '-p', many, `${from}^{tree}`)
+  const tooMany = { message: 'Too many files differ to list them.' }
+  await t.rejects(listChangedFiles(ours, copy.path, { from, to: many }), tooMany)
+  await t.rejects(textOf(copy, { from, to: many, format: 'diff' }), tooMany)
+  await t.rejects(readFileDiff(ours, copy.path, { from, to: many, file: '7' }), tooMany)
+  t.equal(await textOf(copy, { from, to: gone, format: 'diff' }), '')
+  await t.rejects(textOf(copy, { from, to: gone, format: 'patch' }), tooMany, 'two patches of many')
+  const merge = await copy.git('commit-tree', '-m', 'x', '-p', from, '-p', many, `${from}^{tree}`)
+  const young = await copy.git('commit-tree', '-m', 'y', '-p', merge, `${from}^{tree}`)
+  t.match(await textOf(copy, { from: many, to: young, format: 'patch' }), /^$/, 'none of a merge')
 })

@@ -16,6 +16,7 @@ import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { BRANCH, branchObjects } from './branch-object.js'
+import { inQueue } from './git-reader.js'
 import { type Writable, writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -49,24 +50,26 @@ const create = defineOperation({
   body: CREATE_BRANCH_OPTION,
   success: { status: 201, schema: BRANCH },
   failures: [403, 404, 409, 422, 423],
-  async handle(context, { grant, body }) {
-    const writable = writableOf(context, grant)
-    const name = parseBranchName(body.new_branch_name)
-    if (await isEmptyRepository(writable.path)) throw isEmpty()
-    const [branch] = await withObjects(context.git, writable.path, async (objects) => {
-      const start = await startOf(objects, writable, body)
-      if (start === undefined) throw new Failure('not_found', 'The old branch does not exist')
-      if ((await objects.read(`refs/tags/${name}`)) !== undefined) {
-        throw new Failure('conflict', 'The branch with the same tag already exists.')
-      }
-      const change = { name: ROOM + name, before: undefined, after: start.commitId }
-      await moveBranches(context, writable, [change]).catch(refuseTaken)
-      const { id, content } = (await objects.read(start.commitId)) ?? {}
-      if (id === undefined || content === undefined) throw new Error('a commit is missing')
-      const commit = parseCommit(id, content)
-      return await branchObjects(context, grant, [{ name, commit }])
+  async handle(context, { request, grant, body }) {
+    return inQueue(context, { request, grant }, async () => {
+      const writable = writableOf(context, grant)
+      const name = parseBranchName(body.new_branch_name)
+      if (await isEmptyRepository(writable.path)) throw isEmpty()
+      const [branch] = await withObjects(context.git, writable.path, async (objects) => {
+        const start = await startOf(objects, writable, body)
+        if (start === undefined) throw new Failure('not_found', 'The old branch does not exist')
+        if ((await objects.read(`refs/tags/${name}`)) !== undefined) {
+          throw new Failure('conflict', 'The branch with the same tag already exists.')
+        }
+        const change = { name: ROOM + name, before: undefined, after: start.commitId }
+        await moveBranches(context, writable, [change]).catch(refuseTaken)
+        const { id, content } = (await objects.read(start.commitId)) ?? {}
+        if (id === undefined || content === undefined) throw new Error('a commit is missing')
+        const commit = parseCommit(id, content)
+        return await branchObjects(context, grant, [{ name, commit }])
+      })
+      return jsonReply(201, branch)
     })
-    return jsonReply(201, branch)
   },
 })
 
@@ -115,33 +118,37 @@ const rename = defineOperation({
   body: UPDATE_BRANCH_OPTION,
   success: { status: 204, schema: null },
   failures: [403, 404, 409, 422, 423],
-  async handle(context, { grant, params, body }) {
-    const writable = writableOf(context, grant)
-    const from = params['branch'] ?? ''
-    const to = parseBranchName(body.name)
-    const before = await withObjects(context.git, writable.path, (objects) => tipOf(objects, from))
-    if (from === to) throw isTaken()
-    const isDefault = from === writable.repository.defaultBranch
-    if (isDefault && !atLeast(grant.mode, 'admin')) {
-      throw new Failure(
-        'forbidden',
-        'User must be a repo or site admin to rename default branches.',
+  async handle(context, { request, grant, params, body }) {
+    return inQueue(context, { request, grant }, async () => {
+      const writable = writableOf(context, grant)
+      const from = params['branch'] ?? ''
+      const to = parseBranchName(body.name)
+      const before = await withObjects(context.git, writable.path, (objects) =>
+        tipOf(objects, from),
       )
-    }
-    const added = { name: ROOM + to, before: undefined, after: before }
-    const removed = { name: ROOM + from, before, after: undefined }
-    const first = isDefault ? [added] : [added, removed]
-    await moveBranches(context, writable, first).catch((error: unknown) => {
-      if (!isFailure(error, 'conflict')) throw error
-      throw isTaken()
+      if (from === to) throw isTaken()
+      const isDefault = from === writable.repository.defaultBranch
+      if (isDefault && !atLeast(grant.mode, 'admin')) {
+        throw new Failure(
+          'forbidden',
+          'User must be a repo or site admin to rename default branches.',
+        )
+      }
+      const added = { name: ROOM + to, before: undefined, after: before }
+      const removed = { name: ROOM + from, before, after: undefined }
+      const first = isDefault ? [added] : [added, removed]
+      await moveBranches(context, writable, first).catch((error: unknown) => {
+        if (!isFailure(error, 'conflict')) throw error
+        throw isTaken()
+      })
+      if (isDefault) {
+        // At every instant the default branch is one that exists.
+        await setDefaultBranch(context.git, writable.path, to)
+        await updateRepository(context.db, writable.repository.id, { defaultBranch: to })
+        await moveBranches(context, writable, [removed])
+      }
+      return { status: 204 }
     })
-    if (isDefault) {
-      // At every instant the default branch is one that exists.
-      await setDefaultBranch(context.git, writable.path, to)
-      await updateRepository(context.db, writable.repository.id, { defaultBranch: to })
-      await moveBranches(context, writable, [removed])
-    }
-    return { status: 204 }
   },
 })
 
@@ -171,23 +178,25 @@ const remove = defineOperation({
   query: NO_QUERY,
   success: { status: 204, schema: null },
   failures: [403, 404, 409, 423],
-  async handle(context, { grant, params }) {
-    const writable = writableOf(context, grant)
-    const branch = params['branch'] ?? ''
-    for (let tries = 1; ; tries += 1) {
-      const before = await withObjects(context.git, writable.path, (objects) =>
-        tipOf(objects, branch),
-      )
-      if (branch === writable.repository.defaultBranch) {
-        throw new Failure('forbidden', 'can not delete default branch')
+  async handle(context, { request, grant, params }) {
+    return inQueue(context, { request, grant }, async () => {
+      const writable = writableOf(context, grant)
+      const branch = params['branch'] ?? ''
+      for (let tries = 1; ; tries += 1) {
+        const before = await withObjects(context.git, writable.path, (objects) =>
+          tipOf(objects, branch),
+        )
+        if (branch === writable.repository.defaultBranch) {
+          throw new Failure('forbidden', 'can not delete default branch')
+        }
+        try {
+          await moveBranches(context, writable, [{ name: ROOM + branch, before, after: undefined }])
+          return { status: 204 }
+        } catch (error) {
+          if (!isFailure(error, 'conflict') || tries === TRIES_MAX) throw error
+        }
       }
-      try {
-        await moveBranches(context, writable, [{ name: ROOM + branch, before, after: undefined }])
-        return { status: 204 }
-      } catch (error) {
-        if (!isFailure(error, 'conflict') || tries === TRIES_MAX) throw error
-      }
-    }
+    })
   },
 })
 

@@ -42,8 +42,11 @@ const compare = defineOperation({
         const { commitId: from } = await revisionOf(reader, grant, head)
         const { git, path } = reader
         const wish = { from, not, offset: 0, limit: COMMITS_MAX, signal }
-        const { ids, total: total_commits } = await pageOfHistory(git, path, wish)
-        const commits = await describeCommits(context, { request, grant }, { reader, ids })
+        const { ids, total } = await pageOfHistory(git, path, wish)
+        const [total_commits, commits] = await Promise.all([
+          total(),
+          describeCommits(context, { request, grant }, { reader, ids }),
+        ])
         return { total_commits, commits }
       }),
     )

@@ -28,6 +28,7 @@ import {
   readFileChanges,
   UPDATE_FILE_OPTIONS,
 } from './file-options.js'
+import { type Caller, inQueue } from './git-reader.js'
 import { writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -74,13 +75,13 @@ const create = defineOperation({
   bodyBytesMax: FILES_JSON_BYTES_MAX,
   success: { status: 201, schema: FILE_RESPONSE },
   failures: [403, 404, 422, 423],
-  async handle(context, { grant, params, body }) {
+  async handle(context, { request, grant, params, body }) {
     const names = parseFilePath(params['filepath'] ?? '')
     const content = readContent(body.content)
     const wanted = readFileChanges(writableOf(context, grant), body, [
       { operation: 'create', names, content },
     ])
-    return jsonReply(201, await changeOneFile(context, wanted))
+    return jsonReply(201, await changeOneFile(context, { request, grant }, wanted))
   },
 })
 
@@ -98,7 +99,7 @@ const update = defineOperation({
   bodyBytesMax: FILES_JSON_BYTES_MAX,
   success: { status: 200, schema: FILE_RESPONSE },
   failures: [403, 404, 422, 423],
-  async handle(context, { grant, params, body }) {
+  async handle(context, { request, grant, params, body }) {
     const wanted = readFileChanges(writableOf(context, grant), body, [
       {
         operation: 'put',
@@ -108,7 +109,7 @@ const update = defineOperation({
         content: readContent(body.content),
       },
     ])
-    return jsonReply(200, await changeOneFile(context, wanted))
+    return jsonReply(200, await changeOneFile(context, { request, grant }, wanted))
   },
 })
 
@@ -125,12 +126,15 @@ const remove = defineOperation({
   body: DELETE_FILE_OPTIONS,
   success: { status: 200, schema: FILE_DELETE_RESPONSE },
   failures: [400, 403, 404, 422, 423],
-  async handle(context, { grant, params, body }) {
+  async handle(context, { request, grant, params, body }) {
     const names = parseFilePath(params['filepath'] ?? '')
     const wanted = readFileChanges(writableOf(context, grant), body, [
       { operation: 'delete', names, sha: body.sha },
     ])
-    return jsonReply(200, await changeOneFile(context, wanted).catch(refuseAsBadRequest))
+    return jsonReply(
+      200,
+      await changeOneFile(context, { request, grant }, wanted).catch(refuseAsBadRequest),
+    )
   },
 })
 
@@ -154,20 +158,29 @@ const changeSeveral = defineOperation({
   bodyBytesMax: FILES_JSON_BYTES_MAX,
   success: { status: 201, schema: FILES_RESPONSE },
   failures: [403, 404, 422, 423],
-  async handle(context, { grant, body }) {
+  async handle(context, { request, grant, body }) {
     const writable = writableOf(context, grant)
     const wanted = readFileChanges(writable, body, body.files.map(readFileChange))
-    const changed = await changeFiles(context, wanted)
+    const changed = await changeInQueue(context, { request, grant }, wanted)
     const files = changed.files.map((file) => contentsOf(context, { wanted, changed, file }))
     return jsonReply(201, { files, ...commitParts(context, wanted, changed) })
   },
 })
 
 /** The FileResponse of a commit that changes one file. */
-async function changeOneFile(context: Context, wanted: FileChanges) {
-  const changed = await changeFiles(context, wanted)
+async function changeOneFile(context: Context, caller: Caller, wanted: FileChanges) {
+  const changed = await changeInQueue(context, caller, wanted)
   const content = contentsOf(context, { wanted, changed, file: changed.files[0] })
   return { content, ...commitParts(context, wanted, changed) }
+}
+
+/** A commit costs a process for each file and each folder on the way to it. */
+function changeInQueue(
+  context: Context,
+  caller: Caller,
+  wanted: FileChanges,
+): Promise<ChangedFiles> {
+  return inQueue(context, caller, () => changeFiles(context, wanted))
 }
 
 function commitParts(context: Context, { repository }: FileChanges, { commit }: ChangedFiles) {

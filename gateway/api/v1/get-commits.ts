@@ -85,12 +85,17 @@ const list = defineOperation({
       readGit(context, grant, async (reader) => {
         const wish = { ...(await historyOf(context, { reader, grant, query })), signal }
         const part = { offset: offsetOf(page), limit: page.limit }
-        const { ids, total } = await pageOfHistory(reader.git, reader.path, { ...wish, ...part })
+        const found = await pageOfHistory(reader.git, reader.path, { ...wish, ...part })
+        const details = { ...query, signal }
+        const [total, commits] = await Promise.all([
+          found.total(),
+          readCommits(reader, found.ids).then((commits) =>
+            describe(context, grant, { reader, commits, details }),
+          ),
+        ])
         // A path that no commit ever touched is none.
         if (total === 0 && wish.file !== undefined) throw noSuchThing()
-        const commits = await readCommits(reader, ids)
-        const details = { ...query, signal }
-        return { commits: await describe(context, grant, { reader, commits, details }), total }
+        return { commits, total }
       }),
     )
     const { owner, name } = grant.repository

@@ -1,20 +1,18 @@
 /** What a pull request brings: its commits, its files, and all of it as a diff or as patches. */
 
 import { Type } from 'typebox'
-import { parseCommit } from '../../../cgi/commit-object.js'
+import { readChanges } from '../../../cgi/commit-changes.js'
 import { countApart, listCommits } from '../../../cgi/commit-range.js'
-import { type ChangedFile, listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
-import { withObjects } from '../../../cgi/objects.js'
+import { listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
-import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { FILE } from '../schema.js'
 import { CHANGED_FILE, changedFileObject } from './changed-file-object.js'
 import { commitObjects } from './commit-json.js'
-import { COMMIT, type CommitObject } from './commit-schema.js'
-import { inQueue, pathOf } from './git-reader.js'
+import { COMMIT } from './commit-schema.js'
+import { inQueue, pathOf, readCommits, readGit } from './git-reader.js'
 import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
 
 const download = defineOperation({
@@ -30,10 +28,10 @@ const download = defineOperation({
     binary: Type.Optional(Type.Boolean({ description: 'whether to include binary file changes' })),
   }),
   success: { status: 200, schema: FILE },
-  failures: [404],
+  failures: [404, 413],
   async handle(context, { request, grant, params, query }) {
     const state = await pullOf(context, grant, params)
-    const body = readDiff(context.git, pathOf(context, grant), {
+    const body = await readDiff(context.git, pathOf(context, grant), {
       ...rangeOf(state),
       format: params['diffType'] === 'patch' ? 'patch' : 'diff',
       hasBinary: query.binary ?? false,
@@ -72,55 +70,28 @@ const commits = defineOperation({
   async handle(context, { request, grant, params, query }) {
     const { issue, ...state } = await pullOf(context, grant, params)
     const page = pageOf(query)
-    const path = pathOf(context, grant)
     const range = rangeOf(state)
     const part = { offset: (page.page - 1) * page.limit, limit: page.limit }
-    const { git } = context
-    const { ahead: total } = await countApart(git, path, range)
-    const ids = await listCommits(git, path, { ...range, ...part })
-    const list = await withObjects(git, path, (objects) =>
-      Promise.all(
-        ids.map(async (id) => parseCommit(id, (await objects.read(id))?.content ?? Buffer.of())),
-      ),
+    const { signal } = request
+    const { objects, total } = await inQueue(context, { request, grant }, () =>
+      readGit(context, grant, async (reader) => {
+        const { git, path } = reader
+        const { ahead: total } = await countApart(git, path, range)
+        const list = await readCommits(reader, await listCommits(git, path, { ...range, ...part }))
+        const wanted = query.files === false ? [] : list
+        const changes = await readChanges(reader, { commits: wanted, hasLines: false, signal })
+        const objects = await commitObjects(context, grant, list, ({ id }) => ({
+          files: changes.get(id)?.files.map(({ path, status }) => ({ filename: path, status })),
+          isUnverified: query.verification === false,
+        }))
+        return { objects, total }
+      }),
     )
-    const files =
-      query.files === false
-        ? new Map<string, CommitObject['files']>()
-        : await inQueue(context, { request, grant }, () => filesOf(context, path, list))
-    const objects = await commitObjects(context, grant, list, ({ id }) => ({
-      files: files.get(id),
-      isUnverified: query.verification === false,
-    }))
     const { repository } = grant
     const place = `/repos/${repository.owner.name}/${repository.name}/pulls/${issue.number}/commits`
     return withPageHeaders(pageReply(context, objects, { path: place, page, total }), page, total)
   },
 })
-
-/** What each commit changed against its first parent; nothing of one that has none. */
-async function filesOf(
-  { git }: Context,
-  path: string,
-  list: ReadonlyArray<{ readonly id: string; readonly parents: readonly string[] }>,
-): Promise<ReadonlyMap<string, CommitObject['files']>> {
-  const files = new Map<string, CommitObject['files']>()
-  for (const { id, parents } of list) {
-    const [parent] = parents
-    const changed =
-      parent === undefined ? [] : await listChangedFiles(git, path, { from: parent, to: id })
-    files.set(
-      id,
-      changed.map((file) => ({ filename: file.path, status: AFFECTED[file.status] })),
-    )
-  }
-  return files
-}
-
-/** In the words of a commit, whose files are modified where those of a pull request are changed. */
-const AFFECTED: Readonly<Record<ChangedFile['status'], string>> = {
-  ...{ added: 'added', copied: 'added', deleted: 'removed' },
-  ...{ changed: 'modified', renamed: 'modified' },
-}
 
 const files = defineOperation({
   id: 'repoGetPullRequestFiles',
@@ -139,15 +110,15 @@ const files = defineOperation({
     ...PAGE_QUERY,
   }),
   success: { status: 200, schema: Type.Array(CHANGED_FILE) },
-  failures: [404],
-  async handle(context, { grant, params, query }) {
+  failures: [404, 413],
+  async handle(context, { request, grant, params, query }) {
     const { issue, ...state } = await pullOf(context, grant, params)
     const page = pageOf(query)
     const range = rangeOf(state)
     const whitespace = WHITESPACES.find((word) => word === query.whitespace) ?? 'show-all'
-    const all = await listChangedFiles(context.git, pathOf(context, grant), {
-      ...{ ...range, whitespace },
-    })
+    const all = await inQueue(context, { request, grant }, () =>
+      listChangedFiles(context.git, pathOf(context, grant), { ...range, whitespace }),
+    )
     const first = Math.max(
       0,
       all.findIndex((file) => file.path === query['skip-to']),

@@ -12,6 +12,7 @@ import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { inQueue } from './git-reader.js'
 import { TAG, tagObject } from './tag-object.js'
 import { type Writable, writableOf } from './writable.js'
 
@@ -45,26 +46,28 @@ const create = defineOperation({
   body: CREATE_TAG_OPTION,
   success: { status: 200, schema: TAG },
   failures: [403, 404, 409, 422, 423],
-  async handle(context, { grant, body }) {
-    const writable = writableOf(context, grant)
-    const name = body.tag_name
-    if (!isReferenceName(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) {
-      throw new Failure('invalid', 'The tag name is not a valid Git reference name.')
-    }
-    const tag = await withObjects(context.git, writable.path, async (objects) => {
-      const target = body.target || `refs/heads/${writable.repository.defaultBranch}`
-      const revision = await findRevision(objects, target)
-      if (revision === undefined) throw new Failure('not_found', 'target not found')
-      const { commitId } = revision
-      const message = body.message?.trim() ?? ''
-      const id =
-        message === '' ? commitId : await annotate(context, writable, { name, message, commitId })
-      await moveTag(context, writable, { name, before: undefined, after: id }).catch(refuseTaken)
-      const object = await objects.read(id)
-      if (object === undefined) throw new Error('a tag just made cannot be found')
-      return tagObject(context, writable.repository, { name, object })
+  async handle(context, { request, grant, body }) {
+    return inQueue(context, { request, grant }, async () => {
+      const writable = writableOf(context, grant)
+      const name = body.tag_name
+      if (!isReferenceName(name) || Buffer.byteLength(name) > NAME_BYTES_MAX) {
+        throw new Failure('invalid', 'The tag name is not a valid Git reference name.')
+      }
+      const tag = await withObjects(context.git, writable.path, async (objects) => {
+        const target = body.target || `refs/heads/${writable.repository.defaultBranch}`
+        const revision = await findRevision(objects, target)
+        if (revision === undefined) throw new Failure('not_found', 'target not found')
+        const { commitId } = revision
+        const message = body.message?.trim() ?? ''
+        const id =
+          message === '' ? commitId : await annotate(context, writable, { name, message, commitId })
+        await moveTag(context, writable, { name, before: undefined, after: id }).catch(refuseTaken)
+        const object = await objects.read(id)
+        if (object === undefined) throw new Error('a tag just made cannot be found')
+        return tagObject(context, writable.repository, { name, object })
+      })
+      return jsonReply(200, tag)
     })
-    return jsonReply(200, tag)
   },
 })
 
@@ -116,17 +119,19 @@ const remove = defineOperation({
   query: NO_QUERY,
   success: { status: 204, schema: null },
   failures: [403, 404, 409, 423],
-  async handle(context, { grant, params }) {
-    const writable = writableOf(context, grant)
-    const name = params['tag'] ?? ''
-    const release = await findReleaseByTag(context.db, writable.repository.id, name)
-    if (release?.isDraft === false) throw new Failure('conflict', OF_RELEASE)
-    const found = await withObjects(context.git, writable.path, async (objects) =>
-      isReferenceName(name) ? await objects.read(ROOM + name) : undefined,
-    )
-    if (found === undefined) throw new Failure('not_found', "The target couldn't be found.")
-    await moveTag(context, writable, { name, before: found.id, after: undefined })
-    return { status: 204 }
+  async handle(context, { request, grant, params }) {
+    return inQueue(context, { request, grant }, async () => {
+      const writable = writableOf(context, grant)
+      const name = params['tag'] ?? ''
+      const release = await findReleaseByTag(context.db, writable.repository.id, name)
+      if (release?.isDraft === false) throw new Failure('conflict', OF_RELEASE)
+      const found = await withObjects(context.git, writable.path, async (objects) =>
+        isReferenceName(name) ? await objects.read(ROOM + name) : undefined,
+      )
+      if (found === undefined) throw new Failure('not_found', "The target couldn't be found.")
+      await moveTag(context, writable, { name, before: found.id, after: undefined })
+      return { status: 204 }
+    })
   },
 })
 

@@ -3,6 +3,7 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { FILES_JSON_BYTES_MAX } from '../../../../conf/limits.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { git } from '../../../helpers/git-client.js'
 import type { Answer } from '../../../helpers/requests.js'
@@ -273,6 +274,37 @@ t.test('a large file goes in and comes out, and one too large is refused', async
   const made = await file('ada', 'POST', '/large', { content: base64(large) })
   t.match(made, { status: 201, json: { content: { size: 11_000_000, content: null } } })
   t.equal(await inside('cat-file', '-s', 'main:large'), '11000000')
-  const huge = await file('ada', 'POST', '/huge', `{"content":"${'A'.repeat(67_108_864)}"}`)
+  const huge = await file(
+    'ada',
+    'POST',
+    '/huge',
+    `{"content":"${'A'.repeat(FILES_JSON_BYTES_MAX)}"}`,
+  )
   t.equal(huge.status, 413)
+})
+
+t.test('whatever makes git write takes a place in its queue', async (t) => {
+  const { as, server } = await startTown(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const places = async () => {
+    const text = await server.metrics.registry.metrics()
+    return Number(/^gatehouse_git_queue_wait_seconds_count (\d+)$/m.exec(text)?.[1])
+  }
+  const content = base64('x')
+  const files = [{ operation: 'create', path: 'b', content }]
+  const writes: ReadonlyArray<readonly [string, string, object?]> = [
+    ['POST', '/contents/a', { content }],
+    ['POST', '/contents', { files }],
+    ['POST', '/branches', { new_branch_name: 'side' }],
+    ['PATCH', '/branches/side', { name: 'other' }],
+    ['DELETE', '/branches/other'],
+    ['POST', '/tags', { tag_name: 'v1' }],
+    ['DELETE', '/tags/v1'],
+  ]
+  for (const [method, path, body] of writes) {
+    const before = await places()
+    const { status } = await as('ada', method, `/repos/ada/r${path}`, body)
+    t.match(status, /^20[014]$/, `${method} ${path}`)
+    t.equal((await places()) - before, 1)
+  }
 })
