@@ -82,13 +82,13 @@ export async function judgePush(
   const files = await filesOf(rule, move)
   if (files === undefined)
     return `the push changes too many files of the protected branch ${branch}`
-  const file = firstFitting(settings.protected_file_patterns, files)
+  const file = await firstFitting(settings.protected_file_patterns, files)
   if (file !== undefined) return `branch ${branch} is protected from changing file ${file}`
   if (isForced) {
     if (mayForcePush(rule, actor)) return undefined
     return `Not allowed to force-push to protected branch ${branch}`
   }
-  if (mayPush(rule, actor) || hasFreeFilesOnly(rule, files)) return undefined
+  if (mayPush(rule, actor) || (await hasFreeFilesOnly(rule, files))) return undefined
   return `Not allowed to push to protected branch ${branch}`
 }
 
@@ -101,24 +101,47 @@ async function filesOf(
 }
 
 /** Whether a push changes something, and nothing but what everybody who writes may change. */
-function hasFreeFilesOnly(
+async function hasFreeFilesOnly(
   { settings: { unprotected_file_patterns } }: Protection,
   files: readonly string[],
-): boolean {
+): Promise<boolean> {
   const tests = fileTests(unprotected_file_patterns)
-  return files.length > 0 && files.every((path) => tests.some((fits) => fits(path.toLowerCase())))
+  const isRuled = (path: string) => !tests.some((fits) => fits(path.toLowerCase()))
+  return files.length > 0 && tests.length > 0 && (await firstOf(files, isRuled)) === undefined
 }
 
 /** The first of the paths that one of the patterns, told apart by semicolons, means. */
-export function firstFitting(patterns: string, paths: readonly string[]): string | undefined {
+export async function firstFitting(
+  patterns: string,
+  paths: readonly string[],
+): Promise<string | undefined> {
   const tests = fileTests(patterns)
-  return paths.find((path) => tests.some((fits) => fits(path.toLowerCase())))
+  return await firstOf(paths, (path) => tests.some((fits) => fits(path.toLowerCase())))
 }
 
-/** Throws `invalid` where a pattern of files cannot be read. */
+/** Paths between which others get their turn. */
+const PATHS_AT_ONCE = 100
+
+async function firstOf(
+  paths: readonly string[],
+  isWanted: (path: string) => boolean,
+): Promise<string | undefined> {
+  for (let start = 0; start < paths.length; start += PATHS_AT_ONCE) {
+    const found = paths.slice(start, start + PATHS_AT_ONCE).find(isWanted)
+    if (found !== undefined) return found
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return undefined
+}
+
+/** In one pattern: each is another place at which a path may be, at every character. */
+const STARS_MAX = 8
+
+/** Throws `invalid` where a pattern of files cannot be read, or would take long. */
 export function checkFilePatterns(patterns: string): void {
   for (const pattern of patternsOf(patterns)) {
-    if (parseGlob(pattern, './') === undefined) {
+    const stars = pattern.match(/\*+/g) ?? []
+    if (parseGlob(pattern, './') === undefined || stars.length > STARS_MAX) {
       throw new Failure('invalid', `The pattern of files ${pattern} cannot be read.`)
     }
   }

@@ -90,7 +90,8 @@ async function findObstacle(
   if (settings.protected_file_patterns.trim() === '') return undefined
   const files = await pathsBetween(git, path, { from: state.pull.mergeBase, to: head })
   const isProtected =
-    files === undefined || firstFitting(settings.protected_file_patterns, files) !== undefined
+    files === undefined ||
+    (await firstFitting(settings.protected_file_patterns, files)) !== undefined
   return isProtected ? 'Changed protected files' : undefined
 }
 

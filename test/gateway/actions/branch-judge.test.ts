@@ -120,7 +120,11 @@ t.test('files are judged by their paths, in any case', async (t) => {
     if (expected instanceof RegExp) t.match(verdict, expected)
     else t.equal(verdict, ifForced ?? expected, `${JSON.stringify(settings)} ${files}`)
   }
-  t.throws(() => checkFilePatterns('ok;[a'), /cannot be read/)
+  for (const patterns of ['ok;[a', 'ok;a*b*c*d*e*f*g*h*i*']) {
+    t.throws(() => checkFilePatterns(patterns), /cannot be read/)
+  }
+  const many = Array.from({ length: 250 }, (_, index) => `a${index}`)
+  t.match(await judgePush(aRule(locked), BOB, aMove('push', [...many, 'x.lock'])), /x\.lock/)
 })
 
 t.test('the first rule that fits is the one', async (t) => {
