@@ -2,16 +2,20 @@
 
 import { type Git, runGit, tryGit } from './git.js'
 
+/** Variables with which git sees the objects of a push that is not taken yet. */
+type Quarantine = Readonly<Record<string, string>> | undefined
+
 /** The newest commit that both have in their history, where there is one. */
 export async function findMergeBase(
   git: Git,
   path: string,
   [one, other]: readonly [string, string],
+  quarantine?: Quarantine,
 ): Promise<string | undefined> {
   const { exitCode, output, errorText } = await tryGit(
     git,
     ['merge-base', checkedId(one), checkedId(other)],
-    { cwd: path },
+    { cwd: path, environment: quarantine },
   )
   if (exitCode === 0) return output.toString().trim()
   if (exitCode === 1) return undefined
@@ -23,10 +27,11 @@ export async function isAncestor(
   git: Git,
   path: string,
   { older, younger }: { readonly older: string; readonly younger: string },
+  quarantine?: Quarantine,
 ): Promise<boolean> {
   if (older === younger) return true
   const args = ['merge-base', '--is-ancestor', checkedId(older), checkedId(younger)]
-  const { exitCode, errorText } = await tryGit(git, args, { cwd: path })
+  const { exitCode, errorText } = await tryGit(git, args, { cwd: path, environment: quarantine })
   if (exitCode === 0 || exitCode === 1) return exitCode === 0
   throw new Error(`git merge-base failed (${exitCode}): ${errorText}`)
 }

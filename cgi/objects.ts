@@ -33,15 +33,19 @@ const CONTENT_BYTES_MAX = 33_554_432
 /** An id, or a reference by its full name. */
 const NAME = /^(?:[0-9a-f]{4,64}|HEAD|refs\/(.+))$/
 
-/** Lets `use` read objects of the repository at `path`, with one process for all of them. */
+/**
+ * Lets `use` read objects of the repository at `path`, with one process for all of them; with the
+ * variables of a quarantine, those of a push that is not taken yet among them.
+ */
 export async function withObjects<T>(
   git: Git,
   path: string,
   use: (objects: ObjectReader) => Promise<T>,
+  quarantine: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const running = startProcess(git.file, ['cat-file', '--batch'], {
     cwd: path,
-    environment: gitEnvironment(git, { config: [] }),
+    environment: { ...gitEnvironment(git, { config: [] }), ...quarantine },
     timeoutMs: GIT_COMMAND_MS,
   })
   const reader = readerOf(running)

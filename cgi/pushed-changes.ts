@@ -1,4 +1,4 @@
-/** What a push has changed, as git itself wrote it down: the one hook that ever runs. */
+/** What a push has changed, as git itself wrote it down in a hook that runs after it. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises'
@@ -61,7 +61,8 @@ export async function readChangeNote(file: string): Promise<WrittenChanges | und
   return { changes, isWhole: lines.at(-2) === 'end', writtenAtMs: found.mtimeMs }
 }
 
-function idOf(text: string): string | undefined {
+/** An id as git writes it down; undefined for the zeros that stand for nothing. */
+export function idOf(text: string): string | undefined {
   return /^0+$/.test(text) ? undefined : text
 }
 

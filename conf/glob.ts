@@ -1,20 +1,25 @@
-/** Patterns of names, as people write them: `*`, `?`, `[abc]` and `{one,other}`. */
+/** Patterns of names, as people write them: `*`, `**`, `?`, `[abc]` and `{one,other}`. */
 
 /** Alternatives that one pattern may unfold to. */
 const ALTERNATIVES_MAX = 64
 
-type Token =
-  | { readonly kind: 'any' }
-  | { readonly kind: 'one'; readonly takes: (character: string) => boolean }
+interface Token {
+  readonly kind: 'any' | 'one'
+  readonly takes: (character: string) => boolean
+}
 
 /**
- * A function that says whether a name fits; `*` stands for any characters, slashes among them.
- * Undefined for a pattern that cannot be read. The time it takes is that of length by length.
+ * A function that says whether a name fits; `*` and `?` stand for any characters but the
+ * separators, `**` for those as well. Undefined for a pattern that cannot be read. The time it
+ * takes is that of length by length.
  */
-export function parseGlob(pattern: string): ((name: string) => boolean) | undefined {
+export function parseGlob(
+  pattern: string,
+  separators = '',
+): ((name: string) => boolean) | undefined {
   const plain = unfold(pattern)
   if (plain === undefined) return undefined
-  const alternatives = plain.map(tokensOf)
+  const alternatives = plain.map((alternative) => tokensOf(alternative, separators))
   if (alternatives.some((tokens) => tokens === undefined)) return undefined
   return (name) => alternatives.some((tokens) => fits(tokens ?? [], [...name]))
 }
@@ -35,12 +40,14 @@ function unfold(pattern: string): readonly string[] | undefined {
   return found
 }
 
-function tokensOf(pattern: string): readonly Token[] | undefined {
+function tokensOf(pattern: string, separators: string): readonly Token[] | undefined {
   const tokens: Token[] = []
+  const isInside = (character: string) => !separators.includes(character)
   const parts = pattern.match(/\*+|\?|\[[^\]]*\]?|\\?./gsu) ?? []
   for (const part of parts) {
-    if (part.startsWith('*')) tokens.push({ kind: 'any' })
-    else if (part === '?') tokens.push({ kind: 'one', takes: () => true })
+    if (part === '*') tokens.push({ kind: 'any', takes: isInside })
+    else if (part.startsWith('*')) tokens.push({ kind: 'any', takes: () => true })
+    else if (part === '?') tokens.push({ kind: 'one', takes: isInside })
     else if (part.startsWith('[')) {
       const takes = classOf(part)
       if (takes === undefined) return undefined
@@ -67,24 +74,28 @@ function classOf(text: string): ((character: string) => boolean) | undefined {
     })
 }
 
-/** On a failure the last `*` takes one character more; those before it never have to. */
+/** All places of the pattern at which a name may be, character by character. */
 function fits(tokens: readonly Token[], name: readonly string[]): boolean {
-  let [at, token] = [0, 0]
-  let retry: { at: number; token: number } | undefined
-  while (at < name.length) {
-    const current = tokens[token]
-    if (current?.kind === 'any') {
-      token += 1
-      retry = { at, token }
-    } else if (current?.takes(name[at] ?? '')) {
-      at += 1
-      token += 1
-    } else {
-      if (retry === undefined) return false
-      retry.at += 1
-      at = retry.at
-      token = retry.token
+  let places = new Set<number>()
+  enter(tokens, places, 0)
+  for (const character of name) {
+    const next = new Set<number>()
+    for (const place of places) {
+      const token = tokens[place]
+      if (token?.takes(character)) enter(tokens, next, token.kind === 'any' ? place : place + 1)
     }
+    if (next.size === 0) return false
+    places = next
   }
-  return tokens.slice(token).every(({ kind }) => kind === 'any')
+  return places.has(tokens.length)
+}
+
+/** A star may stand for nothing, so whoever is at one is behind it too. */
+function enter(tokens: readonly Token[], places: Set<number>, first: number): void {
+  let place = first
+  places.add(place)
+  while (tokens[place]?.kind === 'any') {
+    place += 1
+    places.add(place)
+  }
 }

@@ -178,6 +178,36 @@ export async function requestsOfPulls(
   return requests
 }
 
+/**
+ * The last verdict of each reviewer, unless it was dismissed, and whom a review is asked of. A
+ * verdict does not come back when a later one of the same reviewer is dismissed.
+ */
+export async function listVerdicts(db: Database, pullId: number): Promise<readonly Review[]> {
+  const rows = await selectReviews(
+    db,
+    `where r.pull_id = ? and r.reviewer_id is not null
+      and r.state in ('APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW')
+      order by r.created_at, r.id`,
+    [pullId],
+  )
+  const requests = rows.filter(({ state }) => state === 'REQUEST_REVIEW')
+  const verdicts = new Map<number | undefined, Review>()
+  for (const row of rows) if (row.state !== 'REQUEST_REVIEW') verdicts.set(row.reviewerId, row)
+  return [...requests, ...verdicts.values()].filter(({ isDismissed }) => !isDismissed)
+}
+
+/** Dismisses the approvals of all commits but one. */
+export async function dismissApprovals(
+  db: Database,
+  pullId: number,
+  exceptCommitId: string,
+): Promise<void> {
+  await db('reviews')
+    .where({ pull_id: pullId, state: 'APPROVED', is_dismissed: false })
+    .whereNot({ commit_id: exceptCommitId })
+    .update({ is_dismissed: true, updated_at: Date.now() })
+}
+
 /** How many comments on lines each of those pull requests has, drafts apart. */
 export async function countReviewComments(
   db: Database,

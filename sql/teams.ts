@@ -127,6 +127,35 @@ export async function isTeamMember(db: Database, teamId: number, userId: number)
   return rows.length > 0
 }
 
+/** The team of that name, in any case. */
+export async function findTeamByName(
+  db: Database,
+  organizationId: number,
+  name: string,
+): Promise<Team | undefined> {
+  const [row] = await selectRows<TeamRow>(
+    db,
+    `${SELECT} where t.organization_id = ? and t.name_lower = ?`,
+    [organizationId, foldCase(name)],
+  )
+  return row === undefined ? undefined : teamOf(row)
+}
+
+/** The teams of an organization that a user is in, by id. */
+export async function teamIdsOf(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<ReadonlySet<number>> {
+  const rows = await selectRows<{ team_id: number }>(
+    db,
+    `select m.team_id from team_members m join teams t on t.id = m.team_id
+      where t.organization_id = ? and m.user_id = ?`,
+    [organizationId, userId],
+  )
+  return new Set(rows.map(({ team_id }) => team_id))
+}
+
 /** What is said to whoever would leave an organization without an owner. */
 const LAST_OWNER = 'The last owner of an organization cannot leave it.'
 

@@ -121,6 +121,12 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/v1/organization-object.ts': 'by organizations.test.ts, on both databases',
   'gateway/api/v1/team-object.ts': 'by teams.test.ts, on both databases',
   'gateway/actions/delete-account.ts': 'by api/v1/admin-users.test.ts, on both databases',
+  'gateway/actions/branch-rules.ts': 'by branch-judge.test.ts, in tables',
+  'gateway/actions/push-questions.ts':
+    'by journeys/protected-branches.test.ts and ssh-push.test.ts',
+  'gateway/actions/stale-approvals.ts': 'by merge-rules.test.ts, which pushes after approvals',
+  'gateway/api/v1/branch-protection-lists.ts': 'by branch-protections.test.ts, person and team',
+  'gateway/api/v1/branch-protection-object.ts': 'by branch-protections.test.ts and swagger.test.ts',
   'gateway/actions/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
   'gateway/actions/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
   'gateway/actions/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',

@@ -9,6 +9,7 @@ import { isHeadInUse, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { refuseRuledMerge } from './merge-rules.js'
 import { changeReferences } from './references-moved.js'
 import { branchReference, type PullState } from './refresh-pulls.js'
 
@@ -20,17 +21,21 @@ export interface PullMerge {
   readonly message: { readonly title: string; readonly body: string }
   /** Who opened it, and with that wrote what a squash makes one of. */
   readonly author: User | undefined
+  /** See `merge-rules`. */
+  readonly isForced?: boolean | undefined
 }
 
 /**
  * Merges a pull request that is open and may be merged. Throws `conflict` when the branches
- * conflict, or one of them moves meanwhile.
+ * conflict, or one of them moves meanwhile, and `method_not_allowed` where a rule is against it.
  */
 export async function mergePull(
   context: Context,
-  { issue, pull, headTip, baseTip }: PullState,
-  { repository, doer, style, message, author }: PullMerge,
+  state: PullState,
+  { repository, doer, style, message, author, isForced = false }: PullMerge,
 ): Promise<void> {
+  const { issue, pull, headTip, baseTip } = state
+  await refuseRuledMerge(context, state, { repository, doer, isForced })
   if (baseTip === undefined) throw new Failure('conflict', 'The base branch does not exist.')
   const { git, db, settings } = context
   const path = repositoryPath(settings.data.dir, repository.storage)
@@ -47,10 +52,8 @@ export async function mergePull(
   await updatePull(db, pull.id, { headCommit: head, mergeCommit: tip, mergedById: doer.id })
   const name = branchReference(pull.baseBranch)
   if (tip !== baseTip) {
-    await changeReferences(context, {
-      ...{ repository, path, pusher: doer },
-      changes: [{ name, before: baseTip, after: tip }],
-    })
+    const changes = [{ name, before: baseTip, after: tip }]
+    await changeReferences(context, { repository, path, pusher: doer, changes }, 'merge')
   }
   await markMerged(db, pull, { mergeCommit: tip, mergedById: doer.id })
 }
@@ -65,7 +68,7 @@ function defaultTitle(
   return `Merge pull request '${title}' (#${number}) from ${pull.headBranch} into ${pull.baseBranch}`
 }
 
-/** Removes the head branch of a merged pull request, unless it is of use or has moved on. */
+/** Removes the head of a merged pull request, unless it is of use, has a rule, or has moved on. */
 export async function removeHeadBranch(
   context: Context,
   { pull, headTip }: PullState,
@@ -82,7 +85,7 @@ export async function removeHeadBranch(
       changes: [{ name: branchReference(headBranch), before: headTip, after: undefined }],
     })
   } catch (error) {
-    if (!isFailure(error, 'conflict')) throw error
+    if (!isFailure(error, 'conflict') && !isFailure(error, 'forbidden')) throw error
   }
 }
 

@@ -5,6 +5,7 @@ import { isFailure } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { refuseMoves } from './branch-judge.js'
 import { notePush } from './note-push.js'
 import { recordReferenceEvents } from './reference-events.js'
 
@@ -19,10 +20,16 @@ export interface MovedReferences {
 
 /**
  * Moves references, all or none, and says so to whom it concerns. Throws `conflict` where one is
- * not where it was thought to be, or another name is in the way.
+ * not where it was thought to be, or another name is in the way, and `forbidden` where a rule of a
+ * branch is. `merge`: the rules for merging have let it through, which are others than for pushes.
  */
-export async function changeReferences(context: Context, moved: MovedReferences): Promise<void> {
+export async function changeReferences(
+  context: Context,
+  moved: MovedReferences,
+  deed: 'push' | 'merge' = 'push',
+): Promise<void> {
   const { git, journal } = context
+  if (deed === 'push') await refuseMoves(context, moved)
   try {
     await moveReferences(git, moved.path, moved.changes, { journal })
   } catch (error) {

@@ -9,6 +9,7 @@ import { isFailure } from '../../conf/failures.js'
 import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
+import { dismissStaleApprovals } from './stale-approvals.js'
 
 /** A pull request and where its branches are. */
 export interface PullState extends IssueAndPull {
@@ -99,6 +100,7 @@ async function refresh(context: Context, path: string, state: PullState): Promis
   const head = state.headTip ?? pull.headCommit
   if (pull.checked.base === baseTip && pull.checked.head === head) return state
   const { git, db } = context
+  if (head !== pull.headCommit) await dismissStaleApprovals(context, pull, head)
   const patch = {
     headCommit: head,
     mergeBase: (await findMergeBase(git, path, [baseTip, head])) ?? baseTip,

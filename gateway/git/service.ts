@@ -2,10 +2,12 @@
 
 import { callBackend } from '../../cgi/backend.js'
 import { repositoryPath } from '../../cgi/paths.js'
+import type { PushAsking } from '../../cgi/push-question.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { notePush } from '../actions/note-push.js'
 import { openPushNote } from '../actions/push-notes.js'
+import { openPushQuestion } from '../actions/push-questions.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -37,8 +39,12 @@ export async function runService(
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   const isPush = wanted.suffix === 'git-receive-pack'
   let unmark: (() => Promise<void>) | undefined
+  let asking: PushAsking | undefined
   try {
     const note = isPush ? await openPushNote(context, wanted.grant) : undefined
+    asking = isPush
+      ? await openPushQuestion(context, { repository, path, pusher: user })
+      : undefined
     const answer = await callBackend(context.git, {
       ...headOf(request),
       service: wanted.service,
@@ -50,8 +56,9 @@ export async function runService(
       config: [
         ['receive.maxInputSize', String(context.settings.git.pushBytesMax)],
         ...(note?.config ?? []),
+        ...(asking?.config ?? []),
       ],
-      variables: note?.variables,
+      variables: { ...note?.variables, ...asking?.variables },
       body: request.body,
       signal: request.signal,
       timeoutMs: context.settings.git.timeoutMs,
@@ -72,11 +79,13 @@ export async function runService(
     answer.ended
       .then(noteEnd)
       .catch((error: unknown) => context.log.warn({ error, path }, 'a push was not noted'))
+      .finally(() => asking?.close())
       .finally(leave)
     return { status: answer.status, headers: answer.headers, body: answer.body }
   } catch (error) {
     if (unmark !== undefined) context.mender.pushWasCut()
     leave()
+    await asking?.close()
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** The job of every hour: what crashes left among the repositories is removed. */
 
+import { sweepPushQuestions } from '../../cgi/push-question.js'
 import { sweepRepositories } from '../../cgi/sweeper.js'
 import { sweepImports } from '../actions/sweep-imports.js'
 import type { JobKind } from './job.js'
@@ -12,6 +13,7 @@ export const SWEEP_REPOSITORIES: JobKind = {
   async run({ settings, log, db }, _subject, signal) {
     const imports = await sweepImports(db, settings.data.dir)
     if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
+    await sweepPushQuestions(settings.data.dir)
     const swept = await sweepRepositories(settings.data.dir, signal)
     if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
   },

@@ -5,12 +5,14 @@ import { type GitService, protocolEnvironment } from '../../cgi/environment.js'
 import { gitEnvironment } from '../../cgi/git.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { endProcessGroup } from '../../cgi/process-group.js'
+import type { PushAsking } from '../../cgi/push-question.js'
 import { Failure } from '../../conf/failures.js'
 import { SSH_IDLE_MS } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import { notePush } from '../actions/note-push.js'
 import { openPushNote, type PushNote } from '../actions/push-notes.js'
+import { openPushQuestion } from '../actions/push-questions.js'
 import { clientOf } from '../auth/client.js'
 import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
 import type { Context } from '../context.js'
@@ -129,11 +131,27 @@ async function followGit(context: Context, channel: Channel, run: Following): Pr
   return awaitEnd(context, channel)
 }
 
-/** A push is noted before its client may begin, and on the disk before its client hears the end. */
 async function followPush(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
-  const { repository, path, startedAtMs, user } = run
+  const { repository, path, user } = run
+  const asking = await openPushQuestion(context, { repository, path, pusher: user })
+  try {
+    return await followJudgedPush(context, channel, { ...run, asking })
+  } finally {
+    await asking.close()
+  }
+}
+
+/** A push is noted before its client may begin, and on the disk before its client hears the end. */
+async function followJudgedPush(
+  context: Context,
+  channel: Channel,
+  run: Following & { readonly asking: PushAsking },
+): Promise<SessionEnd> {
+  const { repository, path, startedAtMs, user, asking } = run
   const note = await openPushNote(context, { repository, user })
-  channel.send('run', 'push', ...commandOf(context, run, note))
+  const config = [...note.config, ...asking.config]
+  const variables = { ...note.variables, ...asking.variables }
+  channel.send('run', 'push', ...commandOf(context, run, { config, variables }))
   const started = await channel.next(HELPER_MS)
   const pid = Number(started?.[1])
   if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING

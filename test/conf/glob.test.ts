@@ -30,6 +30,26 @@ t.test('names fit, or do not', async (t) => {
   }
 })
 
+t.test('a separator is passed by two stars alone', async (t) => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ['release/*', 'release/1', true],
+    ['release/*', 'release/1/2', false],
+    ['release/**', 'release/1/2', true],
+    ['**', 'a/b', true],
+    ['*', 'a/b', false],
+    ['a?b', 'a/b', false],
+    ['a[/]b', 'a/b', true],
+    ['**/*x', 'a/b/cx', true],
+    ['**a/*', 'a/b/a/c', true],
+    ['**a/*', 'a/b/b/c', false],
+    ['{v*,main}', 'v1/x', false],
+  ]
+  for (const [pattern, name, expected] of cases) {
+    t.equal(parseGlob(pattern, '/')?.(name), expected, `${pattern} ${name}`)
+  }
+  t.equal(parseGlob('*.ts', './')?.('a.b.ts'), false)
+})
+
 t.test('what cannot be read is refused', async (t) => {
   for (const pattern of ['{a', 'a}', '[a', '[]', '{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']) {
     t.equal(parseGlob(pattern), undefined, pattern)
@@ -39,4 +59,5 @@ t.test('what cannot be read is refused', async (t) => {
 t.test('many stars are not many ways', async (t) => {
   t.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(250)), false)
   t.equal(fits('*a'.repeat(120), 'a'.repeat(250)), true)
+  t.equal(parseGlob(`${'**a*'.repeat(60)}b`, '/')?.('a'.repeat(250)), false)
 })

@@ -35,6 +35,7 @@ t.test('push over SSH', async (t) => {
   await refused(t, workshop)
   await notes(t, workshop)
   await told(t, workshop)
+  await ruled(t, workshop)
   t.same(await faultsOnDisk(house.gatehouse), [], 'git fsck finds nothing')
 })
 
@@ -205,5 +206,43 @@ async function told(t: Test, workshop: Workshop): Promise<void> {
     t.match(JSON.parse(String(received[0]?.body)), {
       ...{ ref: 'refs/heads/told', after: commit, pusher: { login: 'ada' } },
     })
+  })
+}
+
+async function ruled(t: Test, workshop: Workshop): Promise<void> {
+  const { house, ada, copy } = workshop
+  const rule = async (fields: Readonly<Record<string, unknown>>) => {
+    await ada.api('DELETE', '/repos/ada/work/branch_protections/ruled')
+    const body = { rule_name: 'ruled', ...fields }
+    t.equal((await ada.api('POST', '/repos/ada/work/branch_protections', body)).status, 201)
+  }
+
+  await t.test('a protected branch is told of, and not moved', async (t) => {
+    await copy.commit('ruled')
+    await rule({ enable_push: true })
+    t.equal((await push(workshop, 'main:ruled')).exitCode, 0)
+    const before = await remoteRef(workshop, 'refs/heads/ruled')
+    const forced = await push(workshop, '--force', 'main~1:ruled')
+    t.match(forced.errorText, /remote: Gatehouse: branch ruled is protected from force push/)
+    const removed = await push(workshop, ':ruled', 'main:refs/heads/beside')
+    t.match(removed.errorText, /remote: Gatehouse: branch ruled is protected from deletion/)
+    t.equal(await remoteRef(workshop, 'refs/heads/ruled'), before)
+    t.equal(await remoteRef(workshop, 'refs/heads/beside'), '')
+  })
+
+  await t.test('a deploy key pushes there where the rule lets deploy keys', async (t) => {
+    const robot = await house.newCaller('robot')
+    const key = { title: 'robot', key: robot.publicKey, read_only: false }
+    t.equal((await ada.api('POST', '/repos/ada/work/keys', key)).status, 201)
+    const tip = await copy.commit('by-a-robot')
+    const listed = { enable_push: true, enable_push_whitelist: true }
+    await rule({ ...listed, push_whitelist_usernames: ['ada'] })
+    const refused = await copy.try(['push', 'origin', 'main:ruled'], robot)
+    t.match(refused.errorText, /Not allowed to push to protected branch ruled/)
+    await rule({ ...listed, push_whitelist_deploy_keys: true })
+    const taken = await copy.try(['push', 'origin', 'main:ruled'], robot)
+    t.equal(taken.exitCode, 0, taken.errorText)
+    t.equal(await remoteRef(workshop, 'refs/heads/ruled'), tip)
+    t.not((await push(workshop, 'main~1:ruled')).exitCode, 0, 'and nobody else')
   })
 }

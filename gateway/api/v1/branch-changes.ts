@@ -10,6 +10,7 @@ import { Failure, isFailure } from '../../../conf/failures.js'
 import { isReferenceName, parseBranchName } from '../../../conf/names.js'
 import { atLeast } from '../../../sql/access.js'
 import { updateRepository } from '../../../sql/repositories.js'
+import { refuseMoves } from '../../actions/branch-judge.js'
 import { changeReferences } from '../../actions/references-moved.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -136,6 +137,9 @@ const rename = defineOperation({
       }
       const added = { name: ROOM + to, before: undefined, after: before }
       const removed = { name: ROOM + from, before, after: undefined }
+      const { repository, path, user } = writable
+      // The default branch is renamed in two steps: what refuses the second comes before the first.
+      await refuseMoves(context, { repository, path, pusher: user, changes: [added, removed] })
       const first = isDefault ? [added] : [added, removed]
       await moveBranches(context, writable, first).catch((error: unknown) => {
         if (!isFailure(error, 'conflict')) throw error

@@ -3,6 +3,8 @@
 import { type Static, Type } from 'typebox'
 import type { Commit } from '../../../cgi/commit-object.js'
 import { atLeast } from '../../../sql/access.js'
+import { teamIdsOf } from '../../../sql/teams.js'
+import { mayMerge, mayPush, readBranchRules } from '../../actions/branch-rules.js'
 import type { Context } from '../../context.js'
 import { payloadCommits } from './commit-json.js'
 import { PAYLOAD_COMMIT } from './commit-schema.js'
@@ -39,16 +41,29 @@ export async function branchObjects(
 ): Promise<BranchObject[]> {
   const tips = branches.map(({ commit }) => commit)
   const commits = await payloadCommits(context, grant, tips)
-  const mayWrite = atLeast(grant.mode, 'write') && !grant.repository.isArchived
-  return commits.map((commit, at) => ({
-    name: branches[at]?.name ?? '',
-    commit,
-    protected: false,
-    required_approvals: 0,
-    enable_status_check: false,
-    status_check_contexts: [],
-    user_can_push: mayWrite,
-    user_can_merge: mayWrite,
-    effective_branch_protection_name: '',
-  }))
+  const { repository, user } = grant
+  const ruleOf = await readBranchRules(context.db, repository.id)
+  const rules = branches.map(({ name }) => ruleOf(name))
+  const isTeamAsked = user !== undefined && rules.some((rule) => rule !== undefined)
+  const actor = {
+    userId: user?.id,
+    mode: repository.isArchived ? 'read' : grant.mode,
+    teamIds: isTeamAsked ? await teamIdsOf(context.db, repository.owner.id, user.id) : NO_TEAMS,
+  } as const
+  const mayWrite = atLeast(actor.mode, 'write')
+  const isAdmin = atLeast(grant.mode, 'admin')
+  return commits.map((commit, at) => {
+    const rule = rules[at]
+    return {
+      ...{ name: branches[at]?.name ?? '', commit, protected: rule !== undefined },
+      required_approvals: rule?.settings.required_approvals ?? 0,
+      enable_status_check: rule?.settings.enable_status_check ?? false,
+      status_check_contexts: [...(rule?.settings.status_check_contexts ?? [])],
+      user_can_push: rule === undefined ? mayWrite : mayPush(rule, actor),
+      user_can_merge: rule === undefined ? mayWrite : mayMerge(rule, actor),
+      effective_branch_protection_name: isAdmin ? (rule?.ruleName ?? '') : '',
+    }
+  })
 }
+
+const NO_TEAMS: ReadonlySet<number> = new Set()

@@ -5,6 +5,7 @@ import { ADMIN_BELONGING_OPERATIONS } from './admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin-users.js'
 import { ASSIGNEE_OPERATIONS } from './assignees.js'
 import { BRANCH_CHANGE_OPERATIONS } from './branch-changes.js'
+import { BRANCH_PROTECTION_OPERATIONS } from './branch-protections.js'
 import { COLLABORATOR_OPERATIONS } from './collaborators.js'
 import { COMMENT_OPERATIONS } from './comments.js'
 import { COMMIT_STATUS_OPERATIONS } from './commit-statuses.js'
@@ -61,6 +62,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ARCHIVE_OPERATIONS,
   ...ASSIGNEE_OPERATIONS,
   ...BRANCH_CHANGE_OPERATIONS,
+  ...BRANCH_PROTECTION_OPERATIONS,
   ...BRANCH_READING_OPERATIONS,
   ...COLLABORATOR_OPERATIONS,
   ...COMMENT_OPERATIONS,

@@ -11,6 +11,7 @@ import type { Repository } from '../../../sql/repositories.js'
 import { findUserById, type User } from '../../../sql/users.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { mergePull, removeHeadBranch, updateHead } from '../../actions/merge-pull.js'
+import { refuseMerger } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
@@ -66,12 +67,14 @@ const merge = defineOperation({
     const { repository } = grant
     const style = styleOf(repository, body)
     if (style === 'manually-merged') {
+      await refuseMerger(context, state.pull, { repository, doer })
       await noteMerge(context, grant, { state, doer, commitId: body.MergeCommitID ?? '' })
     } else {
       const message = { title: body.MergeTitleField ?? '', body: body.MergeMessageField ?? '' }
       const author = await authorOf(context, state)
+      const isForced = body.force_merge === true
       await inQueue(context, { request, grant }, () =>
-        mergePull(context, state, { repository, doer, style, message, author }),
+        mergePull(context, state, { repository, doer, style, message, author, isForced }),
       )
     }
     const { issue } = state

@@ -12,12 +12,12 @@ import {
   submitReview,
 } from '../../../sql/reviews.js'
 import type { User } from '../../../sql/users.js'
+import { isOfficialFor } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { pathOf } from './git-reader.js'
-import { mayWrite } from './issue-access.js'
 import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
 import { reviewOf } from './review-access.js'
 import { newComments, REVIEW_COMMENT_OPTION } from './review-comments.js'
@@ -99,9 +99,11 @@ const create = defineOperation({
     const comments = await newComments(context.git, pathOf(context, grant), {
       ...{ range: { ...rangeOf(state), to: commitId }, wanted: body.comments ?? [] },
     })
+    const { repository } = grant
+    const isOfficial = await isOfficialFor(context, pull, { repository, reviewer })
     const review = await createReview(context.db, {
       ...{ pullId: pull.id, reviewerId: reviewer.id, state: verdict, commitId, comments },
-      ...{ content: body.body ?? '', isOfficial: mayWrite(grant) },
+      ...{ content: body.body ?? '', isOfficial },
     })
     await touchIssue(context.db, issue.id)
     return jsonReply(200, await reviewObject(context, grant, { state, review }))

@@ -10,6 +10,7 @@ import { successesOfIssues } from './issues.js'
 import { successesOfMigrations } from './migrations.js'
 import { successesOfPackages } from './packages.js'
 import { successesOfPeople } from './people.js'
+import { successesOfProtections } from './protections.js'
 import { successesOfPulls } from './pulls.js'
 import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
@@ -24,6 +25,7 @@ export async function successes(town: Town): Promise<Readonly<Record<string, Ans
     ...(await successesOfMigrations(town)),
     ...(await successesOfAdmins(town)),
     ...(await successesOfPackages(town)),
+    ...(await successesOfProtections(town)),
     ...(await successesOfReading(town)),
     ...(await successesOfPeople(town)),
     ...(await successesOfReleases(town)),

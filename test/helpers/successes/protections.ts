@@ -1,0 +1,18 @@
+/** One request of each operation on rules of branches that succeeds. */
+
+import type { Town } from '../town.js'
+
+/** In a repository of its own, which stays. */
+export async function successesOfProtections({ as }: Town) {
+  await as('ada', 'POST', '/user/repos', { name: 'ruled' })
+  const ask = (method: string, rest = '', body?: unknown) =>
+    as('ada', method, `/repos/ada/ruled/branch_protections${rest}`, body)
+  return {
+    repoCreateBranchProtection: await ask('POST', '', { rule_name: 'main', enable_push: true }),
+    repoGetBranchProtection: await ask('GET', '/main'),
+    repoEditBranchProtection: await ask('PATCH', '/main', { required_approvals: 1 }),
+    repoListBranchProtection: await ask('GET'),
+    repoUpdateBranchProtectionPriories: await ask('POST', '/priority', { ids: [1] }),
+    repoDeleteBranchProtection: await ask('DELETE', '/main'),
+  }
+}
