@@ -15,6 +15,8 @@ import * as webhooks from './0011-webhooks.js'
 import * as pulls from './0012-pulls.js'
 import * as people from './0013-people.js'
 import * as migrations from './0014-migrations.js'
+import * as starsAndWatches from './0016-stars-and-watches.js'
+import * as notifications from './0017-notifications.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -39,4 +41,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0012-pulls', ...pulls },
   { name: '0013-people', ...people },
   { name: '0014-migrations', ...migrations },
+  { name: '0016-stars-and-watches', ...starsAndWatches },
+  { name: '0017-notifications', ...notifications },
 ]

@@ -2,7 +2,6 @@
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { touchIssue } from '../../../sql/issues.js'
 import {
   createReview,
   deleteReview,
@@ -13,6 +12,7 @@ import {
 } from '../../../sql/reviews.js'
 import type { User } from '../../../sql/users.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
+import { reviewGiven } from '../../actions/review-given.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -103,7 +103,7 @@ const create = defineOperation({
       ...{ pullId: pull.id, reviewerId: reviewer.id, state: verdict, commitId, comments },
       ...{ content: body.body ?? '', isOfficial: mayWrite(grant) },
     })
-    await touchIssue(context.db, issue.id)
+    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
@@ -192,7 +192,8 @@ const submit = defineOperation({
     const wish = { state: verdict, content, commitId: pending.commitId }
     const review = await submitReview(context.db, pending, wish)
     if (review === undefined) throw new Failure('invalid', NOT_PENDING)
-    await touchIssue(context.db, state.issue.id)
+    const { issue } = state
+    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
