@@ -23,9 +23,9 @@ const GENERATE_REPO_OPTION = Type.Object(
     git_content: flag('include the content of the default branch of the template'),
     topics: flag('include topics of the template'),
     labels: flag('include labels of the template'),
-    git_hooks: flag('not served'),
+    git_hooks: flag('no repository of this server has any'),
+    avatar: flag('no repository of this server has one'),
     webhooks: flag('not served'),
-    avatar: flag('not served'),
     protected_branch: flag('not served'),
   },
   { $id: 'GenerateRepoOption' },
@@ -70,13 +70,14 @@ const generate = defineOperation({
 })
 
 const NOT_SERVED = {
-  git_hooks: 'Git hooks',
   webhooks: 'webhooks',
-  avatar: 'the avatar',
   protected_branch: 'branch protections',
 } as const
 
-/** What is asked for and would not be there would be missed later, so it is refused now. */
+/**
+ * What is asked for and would not be there would be missed later, so it is refused now. Of Git
+ * hooks and avatars, which tea asks for by default, there are none to be missed.
+ */
 function refuseWishes(body: Static<typeof GENERATE_REPO_OPTION>): void {
   for (const [name, what] of Object.entries(NOT_SERVED)) {
     if (!body[name as keyof typeof NOT_SERVED]) continue

@@ -26,7 +26,7 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   const all = { git_content: true, topics: true, labels: true }
   t.equal((await generate('anyone', all)).status, 401)
   t.match(await generate('bob', {}), { status: 422, json: { message: /at least one/ } })
-  for (const name of ['git_hooks', 'webhooks', 'avatar', 'protected_branch']) {
+  for (const name of ['webhooks', 'protected_branch']) {
     const refused = await generate('bob', { ...all, [name]: true })
     t.match(refused, { status: 422, json: { message: /does not copy/ } }, name)
   }
@@ -58,7 +58,8 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   t.equal((await generate('bob', all)).status, 409)
   const bare = await generate('bob', { name: 'bare', labels: true, private: true })
   t.match(bare, { status: 201, json: { empty: true, private: true, topics: [] } })
-  t.equal((await generate('ada', { ...all, owner: 'club' })).status, 201)
+  const wish = { ...all, owner: 'club', git_hooks: true, avatar: true }
+  t.equal((await generate('ada', wish)).status, 201, 'of what nobody has nothing is missed')
   await as('ada', 'PATCH', '/repos/ada/t', { private: true })
   t.equal((await generate('bob', { ...all, name: 'second' })).status, 404)
   const kept = await generate('ada', { owner: 'ada', name: 'kept', git_content: true })
