@@ -3,9 +3,10 @@
 import type { AccessMode } from './access.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
-import { offsetOf, type Page, type Paged } from './page.js'
-import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
-import { ownersSeenBy, type Viewer } from './visibility.js'
+import type { Page, Paged } from './page.js'
+import { listUsersWho } from './user-lists.js'
+import type { User } from './users.js'
+import type { Viewer } from './visibility.js'
 
 export type CollaboratorMode = Extract<AccessMode, 'read' | 'write' | 'admin'>
 
@@ -15,21 +16,8 @@ export async function listCollaborators(
   { repositoryId, viewer }: { readonly repositoryId: number; readonly viewer: Viewer },
   page: Page,
 ): Promise<Paged<User>> {
-  const seen = ownersSeenBy(viewer)
-  const where = `${seen.where} and u.owner_id in
-    (select c.user_id from collaborators c where c.repository_id = ?)`
-  const bindings = [...seen.bindings, repositoryId]
-  const [count] = await selectRows<{ total: number }>(
-    db,
-    `select count(*) as total from users u join owners o on o.id = u.owner_id where ${where}`,
-    bindings,
-  )
-  const rows = await selectRows<UserRow>(
-    db,
-    `select ${USER_COLUMNS} from ${USER_TABLES} where ${where} order by o.id limit ? offset ?`,
-    [...bindings, page.limit, offsetOf(page)],
-  )
-  return { entries: rows.map(userOf), total: count?.total ?? 0 }
+  const where = 'u.owner_id in (select c.user_id from collaborators c where c.repository_id = ?)'
+  return await listUsersWho(db, { viewer, fit: { where, bindings: [repositoryId] } }, page)
 }
 
 /** Whether the user was let in by name. */

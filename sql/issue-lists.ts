@@ -60,8 +60,11 @@ export async function searchIssues(
   return await listUnder(db, conditions, page)
 }
 
-/** Preferences are kept as JSON without blanks; what is on by default may be missing. */
-const IS_SERVED = `instr(r.preferences, case when i.is_pull = 1
+/**
+ * Whether a repository, called `r`, has such things as an issue, called `i`, at all. Its
+ * preferences are kept as JSON without blanks; what is on by default may be missing.
+ */
+export const IS_SERVED = `instr(r.preferences, case when i.is_pull = 1
   then '"has_pull_requests":false' else '"has_issues":false' end) = 0`
 
 async function listUnder(

@@ -42,19 +42,24 @@ const MENTIONS_MAX = 50
 
 /** Remembers whom a text mentions. What was mentioned once is not forgotten. */
 export async function noteMentions(db: Database, issueId: number, text: string): Promise<void> {
+  await insertPeople(db, 'issue_mentions', { issueId, userIds: await listMentioned(db, text) })
+}
+
+/** The ids of the users whom a text mentions. */
+export async function listMentioned(db: Database, text: string): Promise<readonly number[]> {
   const names = new Set<string>()
   for (const [, name = ''] of text.matchAll(MENTION)) {
     names.add(foldCase(name))
     if (names.size === MENTIONS_MAX) break
   }
-  if (names.size === 0) return
+  if (names.size === 0) return []
   const rows = await selectRows<{ id: number }>(
     db,
     `select u.owner_id as id from users u join owners o on o.id = u.owner_id
       where o.name_lower in (${[...names].map(() => '?').join()})`,
     [...names],
   )
-  await insertPeople(db, 'issue_mentions', { issueId, userIds: rows.map(({ id }) => id) })
+  return rows.map(({ id }) => id)
 }
 
 interface People {

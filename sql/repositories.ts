@@ -7,6 +7,7 @@ import { type Database, transaction } from './database.js'
 import { removeDeployKeys } from './deploy-keys.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
+import { watchAsOwner } from './stars-and-watches.js'
 import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 /** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
@@ -57,6 +58,8 @@ export interface NewRepository {
   readonly defaultBranch: string
   readonly objectFormat: Repository['objectFormat']
   readonly preferences: Preferences
+  /** Who watches it from the beginning; by default whoever owns it. */
+  readonly watcherId?: number | undefined
 }
 
 /** What may change; what is absent stays. */
@@ -110,6 +113,8 @@ export async function createRepository(
     await removeRedirect(trx, repository.ownerId, nameLower)
     const [created] = await selectRepositories(trx, 'where r.storage = ?', [repository.storage])
     if (created === undefined) throw new Error('a repository just made cannot be found')
+    const { watcherId = repository.ownerId } = repository
+    await watchAsOwner(trx, { userId: watcherId, repositoryId: created.id })
     return created
   })
 }

@@ -18,6 +18,7 @@ const SORT_COLUMNS = {
   updated: 'r.updated_at',
   size: 'r.size_kib',
   forks: '(select count(*) from repository_forks f where f.parent_id = r.id)',
+  stars: '(select count(*) from repository_stars x where x.repository_id = r.id)',
   id: 'r.id',
 } as const
 
@@ -36,6 +37,10 @@ export interface RepositorySearch {
   readonly teamId?: number | undefined
   /** Of what they are forks. */
   readonly parentId?: number | undefined
+  /** Who likes them. */
+  readonly starredById?: number | undefined
+  /** Who wants to hear of them. */
+  readonly watchedById?: number | undefined
   /** A part of the name in any case; with a slash, the owner and a part of the name. */
   readonly text?: string | undefined
   /** Whether the text may stand in the description instead. */
@@ -107,6 +112,14 @@ function conditionsOf(search: RepositorySearch): readonly Condition[] {
     [
       'r.id in (select f.repository_id from repository_forks f where f.parent_id = ?)',
       search.parentId,
+    ],
+    [
+      'r.id in (select x.repository_id from repository_stars x where x.user_id = ?)',
+      search.starredById,
+    ],
+    [
+      'r.id in (select x.repository_id from repository_watches x where x.user_id = ?)',
+      search.watchedById,
     ],
     [WITH_TOPIC, search.topic === undefined ? undefined : foldCase(search.topic)],
     ['r.is_private = ?', flag(search.isPrivate)],

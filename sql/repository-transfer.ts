@@ -4,6 +4,7 @@ import { Failure } from '../conf/failures.js'
 import { type Database, transaction } from './database.js'
 import { orConflict } from './errors.js'
 import { NAME_TAKEN } from './repositories.js'
+import { watchAsOwner } from './stars-and-watches.js'
 
 export interface Transfer {
   readonly repositoryId: number
@@ -39,6 +40,7 @@ export async function transferRepository(db: Database, transfer: Transfer): Prom
     for (const id of [...new Set(teamIds)].sort((a, b) => a - b)) {
       await trx('team_repositories').insert({ ...place, team_id: id })
     }
+    await watchAsOwner(trx, { userId: newOwnerId, repositoryId })
     const { owner_id, name_lower } = before
     await trx('repository_redirects').where({ owner_id: newOwnerId, name_lower }).delete()
     await trx('repository_redirects').insert({ owner_id, name_lower, ...place })

@@ -52,6 +52,7 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
       isEmpty: !hasReadme,
       website: '',
       preferences: {},
+      watcherId: owner.kind === 'organization' ? wanted.creator.id : undefined,
     })
     const told = { action: 'created', repository: made, sender: wanted.creator } as const
     await emit(context, await repositoryEvent(context, told))

@@ -13,6 +13,7 @@ import type { Context } from '../context.js'
 import { emitHeard, type HouseEvent } from './events.js'
 import { type Changes, commentEvent, issueEvent, pullEvent } from './house-events.js'
 import { refreshPulls } from './refresh-pulls.js'
+import { tellOfIssue } from './tell-people.js'
 
 /** As webhooks of this API name them. */
 export type IssueAction =
@@ -56,18 +57,29 @@ export async function issueChanged(
   const { issue, repository } = change
   if ('comment' in change) {
     await touchIssue(context.db, issue.id)
+    if (change.action === 'created') await tellOfIssue(context, change)
     const event = issue.isPull ? 'pull_request_comment' : 'issue_comment'
-    return await emitHeard(context, { event, repository }, () => tellOfComment(context, change))
+    return await emitHeard(context, { event, repository }, () => commentTold(context, change))
   }
   const isGone = change.actions.includes('deleted')
   if (!isGone && change.actions.length > 0) await touchIssue(context.db, issue.id)
+  await tellPeople(context, change)
   for (const action of change.actions) {
     const event = `${issue.isPull ? 'pull_request' : 'issue'}${KINDS[action]}` as const
     const named = event === 'issue' ? 'issues' : event
-    const told = () => tellOfIssue(context, { change, action, event: named })
+    const told = () => issueTold(context, { change, action, event: named })
     await emitHeard(context, { event: named, repository }, told)
   }
 }
+
+/** Of labels, milestones and better words nobody is told. */
+async function tellPeople(context: Context, change: IssueChange): Promise<void> {
+  const { actions } = change
+  if (actions.some((action) => NEWS.includes(action))) await tellOfIssue(context, change)
+  else if (actions.includes('assigned')) await tellOfIssue(context, { ...change, to: 'assignees' })
+}
+
+const NEWS: readonly IssueAction[] = ['opened', 'closed', 'reopened']
 
 /** Of which kind an event is: of the thing itself, or of what is tied to it. */
 const KINDS = {
@@ -92,7 +104,7 @@ interface Told {
   readonly event: 'issues' | `issue${Exclude<Kind, ''>}` | `pull_request${Kind}`
 }
 
-async function tellOfIssue(context: Context, told: Told): Promise<HouseEvent | undefined> {
+async function issueTold(context: Context, told: Told): Promise<HouseEvent | undefined> {
   const { change, action, event } = told
   const { repository, actor, issue: before } = change
   const scene = { repository, sender: actor }
@@ -110,7 +122,7 @@ async function tellOfIssue(context: Context, told: Told): Promise<HouseEvent | u
   return pullEvent(context, { ...scene, event: kind, action, pull, ...edited })
 }
 
-async function tellOfComment(
+async function commentTold(
   context: Context,
   change: CommentChange,
 ): Promise<HouseEvent | undefined> {

@@ -10,6 +10,7 @@ import { ANONYMOUS } from '../auth/identify.js'
 import type { Context } from '../context.js'
 import { emitHeard } from './events.js'
 import { releaseEvent, statusEvent } from './house-events.js'
+import { tellOfRelease } from './tell-people.js'
 
 export interface ReleaseChange {
   readonly action: 'published' | 'updated' | 'deleted'
@@ -24,6 +25,7 @@ export interface ReleaseChange {
 export async function releaseChanged(context: Context, change: ReleaseChange): Promise<void> {
   const { action, repository, release, actor } = change
   if (release.isDraft) return
+  if (action === 'published') await tellOfRelease(context, change)
   await emitHeard(context, { event: 'release', repository }, async () =>
     releaseEvent(context, {
       ...{ action, repository, sender: actor },

@@ -28,7 +28,9 @@ export function routeOf(operation: AnyOperation): AnyRoute {
   const { method, access, scopes, bodyBytesMax = JSON_BYTES_MAX } = operation
   const rest = restOf(operation.path)
   const handle: Route['handle'] = (context, { request, params, grant }) => {
-    if ('hasMoved' in grant && grant.hasMoved) return redirect(context, request, grant.repository)
+    if ('hasMoved' in grant && grant.hasMoved) {
+      return redirect(context, request, { path: operation.path, repository: grant.repository })
+    }
     const query = readQuery(operation.query, request.query)
     const parameters = rest === undefined ? params : { ...params, [rest]: decodeRest(params, rest) }
     const body =
@@ -58,12 +60,21 @@ function decodeRest(params: Readonly<Record<string, string>>, name: string): str
 }
 
 /** To the same operation on the repository's present name; the method and body stay (307). */
-function redirect(context: Context, request: Request, repository: Repository): Reply {
-  const rest = request.path
-    .slice(request.path.indexOf(`${API_PREFIX}/repos/`))
+function redirect(
+  context: Context,
+  request: Request,
+  { path: pattern, repository }: Pick<AnyOperation, 'path'> & { readonly repository: Repository },
+): Reply {
+  const names = new Map([
+    ...OWNER_PARAMS.map((name) => [name, repository.owner.name] as const),
+    ...REPOSITORY_PARAMS.map((name) => [name, repository.name] as const),
+  ])
+  const parts = (API_PREFIX + pattern).split('/')
+  const path = request.path
+    .slice(request.path.indexOf(`${API_PREFIX}/`))
     .split('/')
-    .slice(6)
-  const path = [API_PREFIX, 'repos', repository.owner.name, repository.name, ...rest].join('/')
+    .map((segment, index) => names.get(parts[index] ?? '') ?? segment)
+    .join('/')
   const query = request.query === '' ? '' : `?${request.query}`
   return {
     status: 307,
@@ -71,25 +82,32 @@ function redirect(context: Context, request: Request, repository: Repository): R
   }
 }
 
+const OWNER_PARAMS = ['{owner}', '{template_owner}']
+const REPOSITORY_PARAMS = ['{repo}', '{template_repo}']
+
 /**
  * The query as the schema has it. Text is converted; what cannot be is left out, as Gitea's own
- * clients send `page=` and `limit=abc` and expect the default. The first of equal keys counts.
+ * clients send `page=` and `limit=abc` and expect the default. The first of equal keys
+ * counts, but in a list, which some send as one text with commas.
  */
 function readQuery(schema: TObject, query: string): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   if (query === '') return values
   const given = new URLSearchParams(query)
   for (const [name, property] of Object.entries(schema.properties)) {
-    const text = given.get(name)
-    if (text === null) continue
-    const value = convert(property, text)
+    const texts = given.getAll(name)
+    if (texts.length === 0) continue
+    const value = convert(property, texts)
     if (value !== undefined) values[name] = value
   }
   return values
 }
 
-function convert(schema: TSchema, text: string): unknown {
+function convert(schema: TSchema, texts: readonly string[]): unknown {
   const { type } = schema as { type?: string }
+  if (type === 'array')
+    return texts.flatMap((text) => text.split(',')).filter((text) => text !== '')
+  const [text = ''] = texts
   if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
   if (type === 'boolean') return text === 'true' || text === '1'
   return text

@@ -62,6 +62,8 @@ export type Access =
       readonly mode: Exclude<AccessMode, 'none'>
       /** The path names it by `{id}` alone. */
       readonly isById?: true
+      /** The path names it by `{template_owner}/{template_repo}`. */
+      readonly isTemplate?: true
       /** Strangers are refused, whatever they might see. */
       readonly isSignedIn?: true
       /** What Git keeps of it would change, which of a mirror only its source may do. */
@@ -241,7 +243,7 @@ async function admitRepository(
 ): Promise<Grants['repository']> {
   const isForStrangers = access.mode === 'read' && !access.isSignedIn
   if (!isForStrangers) refuseAnonymous(who)
-  const { repository, hasMoved } = await namedRepository(db, params, access.isById === true)
+  const { repository, hasMoved } = await namedRepository(db, params, access)
   const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
   if (repository === undefined || mode === 'none') {
     if (challenges) refuseAnonymous(who)
@@ -273,16 +275,16 @@ const MIRROR_MESSAGE = 'Git Repository is a mirror.'
 async function namedRepository(
   db: Database,
   params: Question['params'],
-  isById: boolean,
+  { isById, isTemplate }: Question<'repository'>['access'],
 ): Promise<{ readonly repository: Repository | undefined; readonly hasMoved: boolean }> {
   if (isById) {
     const id = readId(params['id'] ?? '')
     const repository = id === undefined ? undefined : await findRepositoryById(db, id)
     return { repository, hasMoved: false }
   }
-  const owner = params['owner'] ?? ''
+  const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
   // Git's own suffix: no repository may have a name that ends so.
-  const name = (params['repo'] ?? '').replace(/\.git$/i, '')
+  const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
   const found = await findRepository(db, owner, name)
   const repository = found ?? (await findRedirect(db, owner, name))
   return { repository, hasMoved: found === undefined }

@@ -4,6 +4,7 @@ import { enqueueJob } from '../../sql/jobs.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { type Happening, NOTIFY, notifySubject } from './notify.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
@@ -20,6 +21,8 @@ export interface Upkeep {
   deliveriesWait(): void
   /** Asks for a mirror to be updated as soon as a process has time for it. */
   mirrorIsWanted(repositoryId: number): Promise<void>
+  /** To be told of what is news to others. Never throws: what has happened has happened. */
+  peopleAreToKnow(happening: Happening): Promise<void>
   /** From now on jobs are done in this process. */
   start(): void
   /** Ends the jobs that run, and gives them back. */
@@ -42,14 +45,17 @@ const KINDS: readonly JobKind[] = [
 export function createUpkeep(context: JobContext): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const apart = [DELIVER_WEBHOOK.kind]
+  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind]
   // A receiver that is slow, and a repository that is large, shall not wait for each other.
   const deliveries = createJobRunner(context, {
-    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: apart }, name: 'webhooks' },
+    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: [DELIVER_WEBHOOK.kind] }, name: 'webhooks' },
     ...{ jobsMax: webhooks.deliveriesMax, atOnce: webhooks.deliveriesMax },
   })
+  const notifications = createJobRunner(context, {
+    ...{ kinds: [NOTIFY], takes: { of: [NOTIFY.kind] }, name: 'notifications', jobsMax: 1 },
+  })
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
-  const runners = isEnabled ? [deliveries, others] : [deliveries]
+  const runners = [deliveries, notifications, ...(isEnabled ? [others] : [])]
   return {
     async pushWasTaken(repositoryId) {
       if (!isEnabled) return
@@ -67,6 +73,15 @@ export function createUpkeep(context: JobContext): Upkeep {
         ...{ kind: SYNC_MIRROR.kind, subject: String(repositoryId), delayMs: 0 },
       })
       if (isEnabled) others.lookIn(0)
+    },
+    async peopleAreToKnow(happening) {
+      const wish = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }
+      try {
+        await enqueueJob(context.db, { ...wish, isSooner: true })
+        notifications.lookIn(0)
+      } catch (error) {
+        context.log.warn({ error, repository: happening.repositoryId }, 'people are not notified')
+      }
     },
     start() {
       for (const runner of runners) runner.start()

@@ -16,6 +16,8 @@ import * as pulls from './0012-pulls.js'
 import * as people from './0013-people.js'
 import * as migrations from './0014-migrations.js'
 import * as branchProtections from './0015-branch-protections.js'
+import * as starsAndWatches from './0016-stars-and-watches.js'
+import * as notifications from './0017-notifications.js'
 import * as limitedTokens from './0020-limited-tokens.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
@@ -42,5 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0013-people', ...people },
   { name: '0014-migrations', ...migrations },
   { name: '0015-branch-protections', ...branchProtections },
+  { name: '0016-stars-and-watches', ...starsAndWatches },
+  { name: '0017-notifications', ...notifications },
   { name: '0020-limited-tokens', ...limitedTokens },
 ]

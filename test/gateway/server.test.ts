@@ -30,7 +30,8 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['gitignore/templates', 'label/templates', 'licenses', 'nodeinfo', 'orgs'].map(api),
     ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
-    ...['users/search', 'users/{username}', 'users/{username}/repos', 'version'].map(api),
+    ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
+    ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
     'GET /{owner}/{repo}/info/refs',
   ])
   t.ok(routes.length > OPERATIONS.length)

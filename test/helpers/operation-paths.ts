@@ -9,6 +9,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ...{ filepath: 'README.md', branch: 'main', base: 'main', head: 'topic', basehead: 'a...b' },
   ...{ sha: 'main', ref: 'main', tag: 'v1', diffType: 'diff' },
   ...{ type: 'generic', name: 'tool', version: '1.0', repo_name: 'public' },
+  ...{ user: 'ada', template_owner: 'ada', template_repo: 'public' },
 }
 
 /** A path below `/api/v1`; `values` go before those of every path. */

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t } from 'tap'
+import { untilAllAreTold } from '../helpers/notified.js'
 import { signInWithTea } from '../helpers/tea.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { startTown } from '../helpers/town.js'
@@ -62,6 +63,20 @@ t.test('a project is led by tea alone', async (t) => {
   const { json } = await town.as('ada', 'GET', '/repos/ada/library/releases/tags/v1.0.0')
   t.match(json, { name: 'One', body: 'Notes', assets: [{ name: 'tool.txt', size: 9 }] })
   await did('releases', 'delete', ...here, '--confirm', 'v1.0.0')
+
+  await town.as('bob', 'POST', '/repos/ada/library/issues/1/comments', { body: 'And here' })
+  await untilAllAreTold(town)
+  const told = ['notifications', 'ls', '--mine', '--login', 'house', '--output', 'simple']
+  t.match(await did(...told), /unread.*It breaks/)
+  await did('notifications', 'read', '--mine', '--login', 'house')
+  t.notMatch(await did(...told), /It breaks/)
+  t.match(await did(...told, '--states', 'read,pinned', '--types', 'issue'), /It breaks/)
+
+  const pattern = { template: true }
+  t.equal((await town.as('ada', 'PATCH', '/repos/ada/library', pattern)).status, 200)
+  const from = ['repos', 'create-from-template', '--login', 'house', '--owner', 'ada']
+  await did(...from, '--template', 'ada/library', '--name', 'second')
+  t.match(await did('repos', 'ls', '--login', 'house', '--output', 'simple'), /second/)
 
   await did('organizations', 'create', '--login', 'house', 'guild')
   t.match(await did('organizations', 'list', '--output', 'simple'), /guild/)

@@ -28,6 +28,8 @@ const NAMES = [
   '0013-people',
   '0014-migrations',
   '0015-branch-protections',
+  '0016-stars-and-watches',
+  '0017-notifications',
   '0020-limited-tokens',
 ]
 

@@ -13,6 +13,7 @@ import { COMPARE_OPERATIONS } from './compare.js'
 import { DEPLOY_KEY_OPERATIONS } from './deploy-keys.js'
 import { FILE_CHANGE_OPERATIONS } from './file-changes.js'
 import { FORK_OPERATIONS } from './forks.js'
+import { GENERATE_OPERATIONS } from './generate.js'
 import { ARCHIVE_OPERATIONS } from './get-archives.js'
 import { BRANCH_READING_OPERATIONS } from './get-branches.js'
 import { COMMIT_READING_OPERATIONS } from './get-commits.js'
@@ -23,11 +24,13 @@ import { GIT_OBJECT_OPERATIONS } from './git-objects.js'
 import { ISSUE_LABEL_OPERATIONS } from './issue-labels.js'
 import { ISSUE_LOCK_OPERATIONS } from './issue-locks.js'
 import { ISSUE_SEARCH_OPERATIONS } from './issue-search.js'
+import { ISSUE_SUBSCRIPTION_OPERATIONS } from './issue-subscriptions.js'
 import { ISSUE_OPERATIONS } from './issues.js'
 import { LABEL_OPERATIONS } from './labels.js'
 import { LANGUAGE_OPERATIONS } from './languages.js'
 import { MIGRATION_OPERATIONS } from './migrations.js'
 import { MILESTONE_OPERATIONS } from './milestones.js'
+import { NOTIFICATION_OPERATIONS } from './notifications.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './organization-hooks.js'
 import { ORGANIZATION_LABEL_OPERATIONS } from './organization-labels.js'
 import { ORGANIZATION_MEMBER_OPERATIONS } from './organization-members.js'
@@ -45,6 +48,7 @@ import { REPOSITORY_LIST_OPERATIONS } from './repository-lists.js'
 import { REVIEW_REQUEST_OPERATIONS } from './review-requests.js'
 import { REVIEW_OPERATIONS } from './reviews.js'
 import { SETTING_OPERATIONS } from './settings.js'
+import { STAR_OPERATIONS } from './stars.js'
 import { TAG_CHANGE_OPERATIONS } from './tag-changes.js'
 import { TEAM_CONTENT_OPERATIONS } from './team-contents.js'
 import { TEAM_OPERATIONS } from './teams.js'
@@ -55,6 +59,7 @@ import { USER_KEY_OPERATIONS } from './user-keys.js'
 import { USER_SETTING_OPERATIONS } from './user-settings.js'
 import { USER_OPERATIONS } from './users.js'
 import { VERSION_OPERATIONS } from './version.js'
+import { WATCH_OPERATIONS } from './watches.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
   ...ADMIN_BELONGING_OPERATIONS,
@@ -73,15 +78,18 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...DEPLOY_KEY_OPERATIONS,
   ...FILE_CHANGE_OPERATIONS,
   ...FORK_OPERATIONS,
+  ...GENERATE_OPERATIONS,
   ...GIT_OBJECT_OPERATIONS,
   ...ISSUE_LABEL_OPERATIONS,
   ...ISSUE_LOCK_OPERATIONS,
   ...ISSUE_OPERATIONS,
   ...ISSUE_SEARCH_OPERATIONS,
+  ...ISSUE_SUBSCRIPTION_OPERATIONS,
   ...LABEL_OPERATIONS,
   ...LANGUAGE_OPERATIONS,
   ...MIGRATION_OPERATIONS,
   ...MILESTONE_OPERATIONS,
+  ...NOTIFICATION_OPERATIONS,
   ...ORGANIZATION_HOOK_OPERATIONS,
   ...ORGANIZATION_LABEL_OPERATIONS,
   ...ORGANIZATION_MEMBER_OPERATIONS,
@@ -100,6 +108,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REVIEW_OPERATIONS,
   ...REVIEW_REQUEST_OPERATIONS,
   ...SETTING_OPERATIONS,
+  ...STAR_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,
   ...TAG_READING_OPERATIONS,
   ...TEAM_CONTENT_OPERATIONS,
@@ -111,4 +120,5 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...USER_OPERATIONS,
   ...USER_SETTING_OPERATIONS,
   ...VERSION_OPERATIONS,
+  ...WATCH_OPERATIONS,
 ]

@@ -90,6 +90,9 @@ const SEARCH_QUERY = Type.Object({
   priority_owner_id: Type.Optional(
     Type.Integer({ description: 'repo owner to prioritize in the results' }),
   ),
+  starredBy: Type.Optional(
+    Type.Integer({ description: 'only repos that the user with the given id has starred' }),
+  ),
   private: Type.Optional(
     Type.Boolean({ description: 'include private repositories the user has access to' }),
   ),
@@ -109,7 +112,7 @@ const SEARCH_QUERY = Type.Object({
     Type.Boolean({ description: 'if uid is given, only repositories that the user owns' }),
   ),
   sort: Type.Optional(
-    Type.String({ description: 'alpha, created, updated, size, git_size, forks or id' }),
+    Type.String({ description: 'alpha, created, updated, size, git_size, stars, forks or id' }),
   ),
   order: Type.Optional(Type.String({ description: 'asc or desc' })),
   ...PAGE_QUERY,
@@ -152,6 +155,7 @@ function searchOf(query: SearchQuery): Omit<RepositorySearch, 'viewer'> {
     isPrivate: query.private === false ? false : query.is_private,
     isTemplate: query.template,
     isArchived: query.archived,
+    starredById: query.starredBy || undefined,
     ...ownerOf(query),
     ...modeOf(query),
     ...orderOf(query),
@@ -179,7 +183,7 @@ function modeOf({ mode = '' }: SearchQuery): Partial<RepositorySearch> {
 }
 
 const SORTS: ReadonlyMap<string, RepositorySort> = new Map([
-  ...(['alpha', 'created', 'updated', 'size', 'forks', 'id'] as const).map(
+  ...(['alpha', 'created', 'updated', 'size', 'stars', 'forks', 'id'] as const).map(
     (name) => [name, name] as const,
   ),
   ['git_size', 'size'],

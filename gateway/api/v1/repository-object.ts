@@ -251,6 +251,8 @@ async function plainObject(
     empty: await isEmpty(context, repository),
     fork: facts.parentId !== undefined,
     forks_count: facts.forks,
+    stars_count: facts.stars,
+    watchers_count: facts.watchers,
     topics: [...facts.topics],
     permissions: {
       admin: atLeast(mode, 'admin'),
@@ -297,8 +299,6 @@ const NOT_SERVED = {
   language: '',
   link: '',
   avatar_url: '',
-  stars_count: 0,
-  watchers_count: 0,
   has_code: true,
   has_wiki: false,
   has_projects: false,

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
 import { createReview, type Review, removeRequest } from '../../../sql/reviews.js'
+import { tellOfIssue } from '../../actions/tell-people.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -31,7 +32,7 @@ const create = defineOperation({
   success: { status: 201, schema: Type.Array(PULL_REVIEW) },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    writerOf(grant)
+    const actor = writerOf(grant)
     const state = await pullOf(context, grant, params)
     const { issue, pull } = state
     refuseOthers(grant, issue)
@@ -49,6 +50,10 @@ const create = defineOperation({
         // Somebody asked just now: then it is asked.
         if (!isFailure(error, 'conflict')) throw error
       }
+    }
+    const { repository } = grant
+    if (reviews.length > 0) {
+      await tellOfIssue(context, { repository, issue, actor, to: 'reviewers' })
     }
     return jsonReply(201, await reviewObjects(context, grant, { state, reviews }))
   },

@@ -2,7 +2,6 @@
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { touchIssue } from '../../../sql/issues.js'
 import {
   createReview,
   deleteReview,
@@ -14,6 +13,7 @@ import {
 import type { User } from '../../../sql/users.js'
 import { isOfficialFor } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
+import { reviewGiven } from '../../actions/review-given.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -105,7 +105,7 @@ const create = defineOperation({
       ...{ pullId: pull.id, reviewerId: reviewer.id, state: verdict, commitId, comments },
       ...{ content: body.body ?? '', isOfficial },
     })
-    await touchIssue(context.db, issue.id)
+    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
@@ -194,7 +194,8 @@ const submit = defineOperation({
     const wish = { state: verdict, content, commitId: pending.commitId }
     const review = await submitReview(context.db, pending, wish)
     if (review === undefined) throw new Failure('invalid', NOT_PENDING)
-    await touchIssue(context.db, state.issue.id)
+    const { issue } = state
+    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })

@@ -14,6 +14,7 @@ import { successesOfProtections } from './protections.js'
 import { successesOfPulls } from './pulls.js'
 import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
+import { successesOfSocial } from './social.js'
 
 /** Asks them all of a town that nobody has used. */
 export async function successes(town: Town): Promise<Readonly<Record<string, Answer>>> {
@@ -30,6 +31,7 @@ export async function successes(town: Town): Promise<Readonly<Record<string, Ans
     ...(await successesOfPeople(town)),
     ...(await successesOfReleases(town)),
     ...(await successesOfPulls(town)),
+    ...(await successesOfSocial(town)),
     repoDelete: await town.as('ada', 'DELETE', '/repos/ada/r'),
   }
 }

@@ -1,0 +1,65 @@
+/** The job that tells people of something new; its subject says of what, and who did it. */
+
+import { type Activity, listAudience } from '../../sql/audiences.js'
+import type { Database } from '../../sql/database.js'
+import { listMentioned } from '../../sql/issue-people.js'
+import { findIssue } from '../../sql/issues.js'
+import { notifyUsers } from '../../sql/notifications.js'
+import { findRelease } from '../../sql/releases.js'
+import { findRepositoryById } from '../../sql/repositories.js'
+import type { JobKind } from './job.js'
+
+/** One statement writes so many rows; others of the database come in between. */
+const USERS_AT_ONCE = 500
+
+/** What has happened, and who did it. */
+export interface Happening {
+  readonly repositoryId: number
+  readonly actorId: number
+  readonly about:
+    | { readonly issueNumber: number; readonly to: 'everybody' | 'assignees' | 'reviewers' }
+    | { readonly releaseId: number }
+}
+
+/** `issue 12 of 4 by 3 to everybody`, `release 5 of 4 by 3` */
+export function notifySubject({ repositoryId, actorId, about }: Happening): string {
+  const place = `of ${repositoryId} by ${actorId}`
+  if ('releaseId' in about) return `release ${about.releaseId} ${place}`
+  return `issue ${about.issueNumber} ${place} to ${about.to}`
+}
+
+const SUBJECT = /^(issue|release) (\d+) of (\d+) by (\d+)(?: to (everybody|assignees|reviewers))?$/
+
+export const NOTIFY: JobKind = {
+  kind: 'notify',
+  async run({ db }, subject, signal) {
+    const activity = await findActivity(db, subject)
+    if (activity === undefined) return
+    for (let afterId = 0; ; ) {
+      signal.throwIfAborted()
+      const page = { afterId, limit: USERS_AT_ONCE }
+      const userIds = await listAudience(db, activity, page)
+      await notifyUsers(db, userIds, activity)
+      const last = userIds.at(-1)
+      if (last === undefined || userIds.length < USERS_AT_ONCE) return
+      afterId = last
+    }
+  },
+}
+
+/** Undefined where it has gone meanwhile: then it is no news. */
+async function findActivity(db: Database, subject: string): Promise<Activity | undefined> {
+  const [, kind, number, repositoryId = 0, actorId, to] = SUBJECT.exec(subject) ?? []
+  const repository = await findRepositoryById(db, Number(repositoryId))
+  if (repository === undefined) return undefined
+  const place = { repository, actorId: Number(actorId) }
+  if (kind === 'release') {
+    const release = await findRelease(db, repository.id, Number(number))
+    if (release === undefined || release.isDraft) return undefined
+    const mentionedIds = await listMentioned(db, release.body)
+    return { ...place, about: { releaseId: release.id, mentionedIds } }
+  }
+  const issue = await findIssue(db, repository.id, Number(number))
+  if (issue === undefined) return undefined
+  return { ...place, about: { issueId: issue.id, to: (to ?? 'everybody') as 'everybody' } }
+}

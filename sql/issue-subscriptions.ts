@@ -1,0 +1,36 @@
+/** Who has said of an issue that they want to hear of it, or that they do not. */
+
+import type { Database } from './database.js'
+import type { Page, Paged } from './page.js'
+import { listUsersWho } from './user-lists.js'
+import type { User } from './users.js'
+import type { Viewer } from './visibility.js'
+
+/** Keeps what a user says of an issue. */
+export async function setIssueSubscription(
+  db: Database,
+  {
+    issueId,
+    userId,
+    isSubscribed,
+  }: { readonly issueId: number; readonly userId: number; readonly isSubscribed: boolean },
+): Promise<void> {
+  await db('issue_subscriptions')
+    .insert({
+      ...{ issue_id: issueId, user_id: userId, is_subscribed: isSubscribed },
+      created_at: Date.now(),
+    })
+    .onConflict(['issue_id', 'user_id'])
+    .merge(['is_subscribed'])
+}
+
+/** Who said that they want to hear of it, of those of whom `viewer` may know. */
+export async function listIssueSubscribers(
+  db: Database,
+  { issueId, viewer }: { readonly issueId: number; readonly viewer: Viewer },
+  page: Page,
+): Promise<Paged<User>> {
+  const where = `u.owner_id in (select s.user_id from issue_subscriptions s
+    where s.issue_id = ? and s.is_subscribed = 1)`
+  return await listUsersWho(db, { viewer, fit: { where, bindings: [issueId] } }, page)
+}

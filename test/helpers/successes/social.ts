@@ -1,0 +1,61 @@
+/** Requests on stars, watches, notifications and templates that succeed, one of each. */
+
+import { untilAllAreTold } from '../notified.js'
+import type { Town } from '../town.js'
+
+/** Of ada's repository `r`, which has to be there. */
+export async function successesOfSocial(town: Town) {
+  return {
+    ...(await successesOfTies(town)),
+    ...(await successesOfNotifications(town)),
+    ...(await successesOfTemplates(town)),
+  }
+}
+
+async function successesOfTies({ as }: Town) {
+  const [star, watch] = ['/user/starred/ada/r', '/repos/ada/r/subscription']
+  return {
+    userCurrentPutStar: await as('bob', 'PUT', star),
+    userCurrentCheckStarring: await as('bob', 'GET', star),
+    userCurrentListStarred: await as('bob', 'GET', '/user/starred'),
+    userListStarred: await as('anyone', 'GET', '/users/bob/starred'),
+    repoListStargazers: await as('anyone', 'GET', '/repos/ada/r/stargazers'),
+    userCurrentDeleteStar: await as('bob', 'DELETE', star),
+    userCurrentPutSubscription: await as('bob', 'PUT', watch),
+    userCurrentCheckSubscription: await as('bob', 'GET', watch),
+    userCurrentListSubscriptions: await as('bob', 'GET', '/user/subscriptions'),
+    userListSubscriptions: await as('anyone', 'GET', '/users/bob/subscriptions'),
+    repoListSubscribers: await as('anyone', 'GET', '/repos/ada/r/subscribers'),
+    userCurrentDeleteSubscription: await as('bob', 'DELETE', watch),
+  }
+}
+
+async function successesOfNotifications(town: Town) {
+  const { as } = town
+  const made = await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Look', body: '@bob' })
+  const { number } = made.json as { number: number }
+  const subscriptions = `/repos/ada/r/issues/${number}/subscriptions`
+  await untilAllAreTold(town)
+  const list = await as('bob', 'GET', '/notifications')
+  const [thread] = list.json as { id: number }[]
+  const path = `/notifications/threads/${thread?.id}`
+  return {
+    issueAddSubscription: await as('root', 'PUT', `${subscriptions}/root`),
+    issueSubscriptions: await as('anyone', 'GET', subscriptions),
+    issueCheckSubscription: await as('root', 'GET', `${subscriptions}/check`),
+    issueDeleteSubscription: await as('root', 'DELETE', `${subscriptions}/root`),
+    notifyGetList: list,
+    notifyGetRepoList: await as('bob', 'GET', '/repos/ada/r/notifications'),
+    notifyNewAvailable: await as('bob', 'GET', '/notifications/new'),
+    notifyGetThread: await as('bob', 'GET', path),
+    notifyReadThread: await as('bob', 'PATCH', `${path}?to-status=pinned`),
+    notifyReadRepoList: await as('bob', 'PUT', '/repos/ada/r/notifications?to-status=unread'),
+    notifyReadList: await as('bob', 'PUT', '/notifications?all=true'),
+  }
+}
+
+async function successesOfTemplates({ as }: Town) {
+  await as('ada', 'POST', '/user/repos', { name: 'pattern', template: true, auto_init: true })
+  const wish = { owner: 'bob', name: 'cut', git_content: true }
+  return { generateRepo: await as('bob', 'POST', '/repos/ada/pattern/generate', wish) }
+}
