@@ -1,4 +1,4 @@
-/** Fetches what a Gitea elsewhere has of a repository besides its Git: page by page, to the disk. */
+/** Fetches what a Gitea elsewhere has of a repository besides its Git, page by page to the disk. */
 
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'

@@ -27,7 +27,7 @@ export interface Settling {
 export async function settleContents(settling: Settling): Promise<void> {
   const { git, journal, path, from, to } = settling
   await keepPullHeads(git, path, { journal, numbers: await pullNumbers(from) })
-  for await (const batch of from.batches()) await to.append(await settled(settling, batch))
+  for await (const batch of from.oldestFirst()) await to.append(await settled(settling, batch))
 }
 
 async function pullNumbers(from: Spool): Promise<ReadonlySet<number>> {

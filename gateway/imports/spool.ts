@@ -10,7 +10,15 @@ export interface Spool {
   append(batch: ImportedBatch): Promise<void>
   /** All that was appended, in its order; as often as wanted. */
   batches(): AsyncGenerator<ImportedBatch>
+  /** The same, but lists that come with the newest first begin with the oldest. */
+  oldestFirst(): AsyncGenerator<ImportedBatch>
   close(): Promise<void>
+}
+
+interface Place {
+  readonly kind: ImportedBatch['kind']
+  readonly offset: number
+  readonly bytes: number
 }
 
 /** Opens one in a folder. Its file has no name there, so that a crash leaves nothing of it. */
@@ -18,24 +26,43 @@ export async function openSpool(folder: string): Promise<Spool> {
   const path = join(folder, randomBytes(16).toString('hex'))
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)
+  const places: Place[] = []
+  let end = 0
+  async function* read(order: readonly Place[]): AsyncGenerator<ImportedBatch> {
+    for (const { offset, bytes } of order) {
+      const buffer = Buffer.alloc(bytes)
+      const { bytesRead } = await file.read(buffer, 0, bytes, offset)
+      if (bytesRead < bytes) throw new Error('what was spooled became shorter')
+      yield JSON.parse(buffer.toString()) as ImportedBatch
+    }
+  }
   return {
     async append(batch) {
       if (batch.entries.length === 0) return
-      const line = JSON.stringify(batch).replace(LINE_ENDS, (end) =>
-        end === '\u2028' ? '\\u2028' : '\\u2029',
-      )
-      await file.appendFile(`${line}\n`).catch((error: unknown) => {
-        throw orNoRoom(error)
-      })
+      const buffer = Buffer.from(JSON.stringify(batch))
+      await file.appendFile(buffer).catch((error: unknown) => Promise.reject(orNoRoom(error)))
+      places.push({ kind: batch.kind, offset: end, bytes: buffer.length })
+      end += buffer.length
     },
-    async *batches() {
-      for await (const line of file.readLines({ start: 0, autoClose: false })) {
-        yield JSON.parse(line) as ImportedBatch
-      }
+    batches: () => read(places),
+    async *oldestFirst() {
+      for await (const batch of read(turned(places))) yield turnedBatch(batch)
     },
     close: () => file.close(),
   }
 }
 
-/** JSON leaves these in texts, and whoever reads lines ends one at each of them. */
-const LINE_ENDS = /[\u2028\u2029]/g
+const ORDER = ['labels', 'milestones', 'issues', 'comments', 'releases'] as const
+const NEWEST_FIRST: ReadonlySet<string> = new Set(['issues', 'releases'])
+
+function turned(places: readonly Place[]): readonly Place[] {
+  return ORDER.flatMap((kind) => {
+    const those = places.filter((place) => place.kind === kind)
+    return NEWEST_FIRST.has(kind) ? those.reverse() : those
+  })
+}
+
+function turnedBatch(batch: ImportedBatch): ImportedBatch {
+  if (!NEWEST_FIRST.has(batch.kind)) return batch
+  return { ...batch, entries: [...batch.entries].reverse() } as ImportedBatch
+}
