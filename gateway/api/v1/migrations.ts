@@ -113,7 +113,7 @@ function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return
-  const message = 'Only the Git data of a repository can be taken over here, so leave out'
+  const message = 'What is asked for cannot be taken over from there, so leave out'
   throw new Failure('invalid', `${message}: ${names.join(', ')}.`)
 }
 

@@ -65,12 +65,17 @@ t.test('what has no end, or no bounds, is refused', async (t) => {
   })
   await t.rejects(endless.list(), { fault: 'failed', message: /more than 100 items/ })
   t.equal(endless.requests.length, 3)
+  let sentBytes = 0
   const huge = await anApi(t, (_, response) => {
-    const more = () => response.write(Buffer.alloc(1_048_576, 32)) && setImmediate(more)
+    const more = () => {
+      sentBytes += 1_048_576
+      if (response.write(Buffer.alloc(1_048_576, 32))) setImmediate(more)
+    }
     response.on('drain', more)
     more()
   })
   await t.rejects(huge.list(), { fault: 'failed', message: /page of the source is too large/ })
+  t.ok(sentBytes < 33_554_432, `${sentBytes} bytes were sent`)
   const silent = await anApi(t, () => {}, { idleMs: 200 })
   await t.rejects(silent.list(), { fault: 'failed', message: /no answer within 200 ms/ })
 })
