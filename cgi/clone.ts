@@ -49,6 +49,8 @@ export async function cloneRepository(
 /** A repository elsewhere, and what bounds the way to it. */
 export interface RemoteSource extends RemoteBounds {
   readonly remote: Remote
+  /** Whether the heads of pull requests are wanted besides; by default they are not. */
+  readonly hasPulls?: boolean
 }
 
 /**
@@ -110,8 +112,9 @@ function branchOf(reference: string): string | undefined {
     : undefined
 }
 
-/** Branches and tags, and nothing else that the other side may show, such as its pull requests. */
+/** Branches and tags, and nothing else that the other side may show. */
 const REFERENCES = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
+const PULL_REFERENCES = '+refs/pull/*/head:refs/pull/*/head'
 
 /**
  * "To the root", as gitprotocol-v2(5) has it. Git's old way of fetching file by file, under which
@@ -127,7 +130,8 @@ const FETCH = [
 
 async function fetchAll(git: Git, path: string, source: RemoteSource): Promise<void> {
   const watch = watchPack(path, source)
-  const args = [...FETCH, '--end-of-options', source.remote.url.href, ...REFERENCES]
+  const references = source.hasPulls === true ? [...REFERENCES, PULL_REFERENCES] : REFERENCES
+  const args = [...FETCH, '--end-of-options', source.remote.url.href, ...references]
   try {
     await callRemote(git, source.remote, { ...source, path, args, enough: watch.enough })
   } finally {

@@ -191,6 +191,7 @@ export const SCHEMAS = {
       asDurationMs,
       '8h',
     ),
+    items_max: field('The most issues, comments and the like of one.', asCount(1), 100_000),
     mirror_interval_min: field('The most often that owners may have it.', asDurationMs, '10m'),
   },
   attachments: {
@@ -281,6 +282,7 @@ export interface Settings {
     readonly idleMs: number
     readonly mirrorIntervalMs: number
     readonly mirrorIntervalMsMin: number
+    readonly itemsMax: number
   }
   readonly attachments: { readonly sizeBytesMax: number }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
@@ -376,6 +378,7 @@ function outboundOf(given: GivenSettings): Pick<Settings, 'outbound' | 'webhooks
       idleMs: required(given.migrations.idle_timeout),
       mirrorIntervalMs: required(given.migrations.mirror_interval),
       mirrorIntervalMsMin: required(given.migrations.mirror_interval_min),
+      itemsMax: required(given.migrations.items_max),
     },
   }
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { type Attachment, addAttachment, type NewAttachment } from '../sql/attachments.js'
+import { holdBlob } from '../sql/repository-imports.js'
 import { settledTime } from './conditions.js'
 import { keepBlob } from './keep-blob.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
@@ -46,6 +47,19 @@ export async function keepAttachment(
   return await keepBlob(storage, file, (blob) =>
     addAttachment(db, { ...of, uuid: randomUUID() }, blob),
   )
+}
+
+/** Keeps a received file whose release comes when its import ends; answers the id of the blob. */
+export async function keepForImport(
+  { db, storage }: Registry,
+  file: ReceivedFile,
+  importId: number,
+): Promise<number> {
+  const { id } = await keepBlob(storage, file, async (blob) => {
+    const held = await holdBlob(db, importId, blob)
+    return { id: held.id, blobKey: held.key }
+  })
+  return id
 }
 
 /** Answers a GET or a HEAD for an attachment, and counts it as a download where it is one. */

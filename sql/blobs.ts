@@ -56,6 +56,7 @@ export async function listUnusedBlobs(
       where b.id > ? and not exists (select 1 from package_files f where f.blob_id = b.id)
       and not exists (select 1 from package_index_files g where g.blob_id = b.id)
       and not exists (select 1 from attachments a where a.blob_id = b.id)
+      and not exists (select 1 from import_blobs m where m.blob_id = b.id)
       order by b.id limit ?`,
     [afterId, limit],
   )

@@ -5,6 +5,7 @@ import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { orGone } from './errors.js'
 import { noteMentions } from './issue-people.js'
+import type { OriginalAuthor } from './issues.js'
 import { offsetOf, type Page, type Paged } from './page.js'
 
 export interface Comment {
@@ -15,6 +16,7 @@ export interface Comment {
   readonly isPull: boolean
   /** Undefined when the account has gone. */
   readonly authorId: number | undefined
+  readonly originalAuthor: OriginalAuthor
   readonly content: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -134,7 +136,7 @@ async function selectComments(
   const rows = await selectRows<CommentRow>(
     db,
     `select c.id, c.issue_id, c.author_id, c.content, c.created_at, c.updated_at,
-      i.number as issue_number, i.is_pull from ${COMMENT_TABLES} ${condition}`,
+      c.original_author, c.original_author_id, i.number as issue_number, i.is_pull from ${COMMENT_TABLES} ${condition}`,
     bindings,
   )
   return rows.map((row) => ({
@@ -143,6 +145,7 @@ async function selectComments(
     issueNumber: row.issue_number,
     isPull: row.is_pull === 1,
     authorId: row.author_id ?? undefined,
+    originalAuthor: { name: row.original_author, id: row.original_author_id },
     content: row.content,
     createdAtMs: row.created_at,
     updatedAtMs: row.updated_at,
@@ -154,6 +157,8 @@ interface CommentRow {
   readonly issue_id: number
   readonly author_id: number | null
   readonly content: string
+  readonly original_author: string
+  readonly original_author_id: number
   readonly created_at: number
   readonly updated_at: number
   readonly issue_number: number

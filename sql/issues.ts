@@ -9,6 +9,12 @@ import { addIssueAssignees, noteMentions, replaceIssueAssignees } from './issue-
 
 export type IssueState = 'open' | 'closed'
 
+/** Who wrote it on the server that it was taken over from; empty and 0 for what is from here. */
+export interface OriginalAuthor {
+  readonly name: string
+  readonly id: number
+}
+
 export interface Issue {
   readonly id: number
   readonly repositoryId: number
@@ -19,6 +25,7 @@ export interface Issue {
   readonly content: string
   /** Undefined when the account has gone. */
   readonly authorId: number | undefined
+  readonly originalAuthor: OriginalAuthor
   readonly state: IssueState
   readonly milestoneId: number | undefined
   /** A branch or a tag that the author names. */
@@ -228,7 +235,8 @@ const NONE_OPEN: OpenIssues = { issues: 0, pulls: 0 }
 
 const SELECT_ISSUES = `select i.id, i.repository_id, i.number, i.is_pull, i.title, i.content,
   i.author_id, i.state, i.milestone_id, i.ref, i.due_at, i.is_locked, i.created_at, i.updated_at,
-  i.closed_at, (select count(*) from comments c where c.issue_id = i.id) as comments_count
+  i.closed_at, i.original_author, i.original_author_id,
+  (select count(*) from comments c where c.issue_id = i.id) as comments_count
   from issues i`
 
 /** The issues, from a table called `i`, that stand under a condition. */
@@ -258,6 +266,8 @@ interface IssueRow {
   readonly created_at: number
   readonly updated_at: number
   readonly closed_at: number | null
+  readonly original_author: string
+  readonly original_author_id: number
 }
 
 function issueOf(row: IssueRow): Issue {
@@ -269,6 +279,7 @@ function issueOf(row: IssueRow): Issue {
     title: row.title,
     content: row.content,
     authorId: row.author_id ?? undefined,
+    originalAuthor: { name: row.original_author, id: row.original_author_id },
     state: row.state,
     milestoneId: row.milestone_id ?? undefined,
     ref: row.ref,

@@ -120,7 +120,8 @@ async function releaseClosed(trx: Database, targets: PullTargets): Promise<void>
     .update({ open_targets: null })
 }
 
-function digestOf(targets: PullTargets): string {
+/** What is unique among the pull requests that are open. */
+export function digestOf(targets: PullTargets): string {
   const { repositoryId, headRepositoryId, headBranch, baseBranch } = targets
   const text = JSON.stringify([repositoryId, headRepositoryId ?? 0, headBranch, baseBranch])
   return createHash('sha256').update(text).digest('hex')

@@ -2,9 +2,11 @@
 
 import { Failure } from '../conf/failures.js'
 import { foldCase } from './bindings.js'
+import { type KeptBlob, type NewBlob, placeBlob } from './blobs.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
-import { orConflict } from './errors.js'
+import { isReferenceViolation, orConflict } from './errors.js'
+import { type ArrivedContents, storeContents } from './imported-contents.js'
 import {
   createRepository,
   findRepositoryById,
@@ -57,6 +59,8 @@ export async function renewImport(db: Database, id: number, leaseMs: number): Pr
 export interface Arrival {
   readonly repository: NewRepository
   readonly source: NewSource
+  /** Absent where it is Git's data alone. */
+  readonly contents?: ArrivedContents | undefined
 }
 
 /**
@@ -66,16 +70,44 @@ export interface Arrival {
 export async function completeImport(
   db: Database,
   id: number,
-  { repository, source }: Arrival,
+  { repository, source, contents }: Arrival,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
-    if ((await alive(trx, id).delete()) === 0) {
-      throw new Failure('unavailable', 'The migration was given up meanwhile. Please try again.')
-    }
+    if ((await alive(trx, id).delete()) === 0) throw givenUp()
     const created = await createRepository(trx, repository)
     await addSource(trx, created.id, source)
+    if (contents !== undefined) await storeContents(trx, created.id, contents)
     return (await findRepositoryById(trx, created.id)) ?? created
   })
+}
+
+const TRIES_MAX = 5
+
+/**
+ * Keeps a blob, whose bytes are in their place, for as long as the import lasts. Throws
+ * `unavailable` when somebody took the import for dead.
+ */
+export async function holdBlob(db: Database, id: number, blob: NewBlob): Promise<KeptBlob> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction(db, async (trx) => {
+        const kept = await placeBlob(trx, blob)
+        const held = { import_id: id, blob_id: kept.id }
+        const known = await trx('import_blobs').where(held).first('blob_id')
+        if (known === undefined) await trx('import_blobs').insert(held)
+        return kept
+      })
+    } catch (error) {
+      // The import, or a blob that nobody needed any more, went at this very moment.
+      if (!isReferenceViolation(error)) throw error
+      if (attempt === TRIES_MAX) throw givenUp(error)
+    }
+  }
+}
+
+function givenUp(cause?: unknown): Failure {
+  const message = 'The migration was given up meanwhile. Please try again.'
+  return new Failure('unavailable', message, { cause })
 }
 
 /** Forgets an import, of which nothing is left. */

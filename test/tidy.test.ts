@@ -148,6 +148,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/v1/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
   'conf/package.ts': 'shapes and a list without behaviour',
   'gateway/context.ts': 'a shape without behaviour',
+  'gateway/imports/gather-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
+  'gateway/imports/settle-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
   'gateway/jobs/job.ts': 'a shape without behaviour',
   'gateway/git/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',

@@ -17,6 +17,8 @@ import {
 } from '../../sql/repository-imports.js'
 import type { Owner } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { type Arriving, openArriving } from '../imports/arriving.js'
+import type { ContentsWish } from '../imports/gather-contents.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import { notePush } from './note-push.js'
@@ -31,6 +33,8 @@ export interface ImportWish {
   readonly authorization: string | undefined
   /** Absent for a repository that goes its own way from now on. */
   readonly mirror: { readonly intervalMs: number } | undefined
+  /** What comes besides Git, through the API of the other side; undefined for nothing. */
+  readonly contents: (ContentsWish & { readonly authorId: number }) | undefined
 }
 
 /** Who asks for it. */
@@ -100,19 +104,32 @@ interface Begun extends ImportWish {
 }
 
 async function carryOut(context: Context, importer: Importer, begun: Begun): Promise<Repository> {
-  const { id, storage, remote } = begun
-  const path = repositoryPath(context.settings.data.dir, storage)
-  const { signal, client } = importer
-  const leave = await context.queue.enter(signal, { repository: path, client })
-  let cloned: Awaited<ReturnType<typeof cloneRepository>>
+  const { contents, id: importId } = begun
+  if (contents === undefined) return await take(context, importer, { begun, arriving: undefined })
+  const wish = { ...begun, contents, importId, signal: importer.signal }
+  const arriving = await openArriving(context, wish)
   try {
-    const bounds = boundsOf(context.settings)
-    const source: RemoteSource = { ...bounds, remote, signal, journal: context.journal }
-    cloned = await cloneRepository(context.git, path, source)
+    return await take(context, importer, { begun, arriving })
   } finally {
-    leave()
+    await arriving.close()
   }
+}
+
+interface Taking {
+  readonly begun: Begun
+  readonly arriving: Arriving | undefined
+}
+
+async function take(
+  context: Context,
+  importer: Importer,
+  { begun, arriving }: Taking,
+): Promise<Repository> {
+  const { id, storage } = begun
+  const path = repositoryPath(context.settings.data.dir, storage)
+  const cloned = await fetchAll(context, importer, { begun, arriving, path })
   try {
+    const contents = await arriving?.settle(path)
     const { defaultBranch, objectFormat, isEmpty } = cloned
     const repository = await completeImport(context.db, id, {
       repository: {
@@ -121,12 +138,30 @@ async function carryOut(context: Context, importer: Importer, begun: Begun): Pro
         ...{ website: '', preferences: {} },
       },
       source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
+      contents,
     })
     if (!isEmpty) await notePush(context, repository, path)
     return (await findRepository(context.db, begun.owner.name, repository.name)) ?? repository
   } catch (error) {
     await removeRepository(path)
     throw error
+  }
+}
+
+/** Whatever comes over the net, with one place in the queue for all of it. */
+async function fetchAll(
+  { settings, queue, git, journal }: Context,
+  { signal, client }: Importer,
+  { begun, arriving, path }: Taking & { readonly path: string },
+) {
+  const leave = await queue.enter(signal, { repository: path, client })
+  try {
+    await arriving?.gather()
+    const source: RemoteSource = { ...boundsOf(settings), remote: begun.remote, signal, journal }
+    const hasPulls = arriving?.hasPulls ?? false
+    return await cloneRepository(git, path, { ...source, hasPulls })
+  } finally {
+    leave()
   }
 }
 

@@ -58,13 +58,13 @@ interface Located {
 
 async function locate(objects: ObjectReader, entry: IssueAndPull): Promise<Located> {
   const { issue, pull } = entry
-  const [headTip, baseTip, kept] = await Promise.all(
-    [
-      branchReference(pull.headBranch),
-      branchReference(pull.baseBranch),
-      pullReference(issue.number),
-    ].map((name) => tipOf(objects, name)),
-  )
+  // The branch of a repository that is not here may be called as one of this repository is.
+  const isHeadHere = pull.headRepositoryId === pull.repositoryId
+  const [headTip, baseTip, kept] = await Promise.all([
+    isHeadHere ? tipOf(objects, branchReference(pull.headBranch)) : undefined,
+    tipOf(objects, branchReference(pull.baseBranch)),
+    tipOf(objects, pullReference(issue.number)),
+  ])
   return { state: { ...entry, headTip, baseTip }, kept }
 }
 

@@ -134,10 +134,15 @@ async function readJson(
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {}
   try {
-    return JSON.parse(bytes.toString('utf8'), keepMeant) as unknown
+    return parseJsonText(bytes.toString('utf8'))
   } catch (cause) {
     throw new Failure('invalid', '[]: the body is not JSON', { cause })
   }
+}
+
+/** A text of JSON as a body would be read. Throws where it is none. */
+export function parseJsonText(text: string): unknown {
+  return JSON.parse(text, keepMeant) as unknown
 }
 
 /**

@@ -14,8 +14,8 @@ export interface OutboundRequest extends OutboundOptions {
   readonly body?: Uint8Array | undefined
   /** For all of it, redirects included. */
   readonly timeoutMs: number
-  /** More of the answer is not read. */
-  readonly answerBytesMax: number
+  /** How long the other side may say nothing; by default, as long as there is time. */
+  readonly idleMs?: number
   /** Redirects that are followed, by GET and HEAD alone; none by default. Each is checked anew. */
   readonly redirectsMax?: number
   readonly signal?: AbortSignal | undefined
@@ -23,16 +23,28 @@ export interface OutboundRequest extends OutboundOptions {
   readonly authorities?: readonly string[]
 }
 
-export interface OutboundAnswer {
+/** One whose answer stays in memory. */
+export interface OutboundQuestion extends OutboundRequest {
+  /** More of the answer is not read. */
+  readonly answerBytesMax: number
+}
+
+export interface OutboundHead {
   readonly status: number
   /** As they came, names in lower case; those that came twice are joined by Node's rules. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-  /** False: there was more than was to be read. */
-  readonly isWhole: boolean
   /** Where the answer came from, after redirects. */
   readonly url: URL
 }
+
+export interface OutboundAnswer extends OutboundHead {
+  readonly body: Buffer
+  /** False: there was more than was to be read. */
+  readonly isWhole: boolean
+}
+
+/** What becomes of the bytes of an answer; what is not read of them is not waited for. */
+type Use<T> = (head: OutboundHead, body: AsyncIterable<Buffer>) => Promise<T>
 
 /** What one connection is made for. */
 interface Call extends OutboundRequest {
@@ -45,23 +57,31 @@ interface Call extends OutboundRequest {
  * Asks, and gives the answer whatever its status. Throws `invalid` for an address that may not be
  * called and `bad_gateway` when no answer came. No proxy of the environment is used.
  */
-export async function callOutbound(wanted: OutboundRequest): Promise<OutboundAnswer> {
+export async function callOutbound(wanted: OutboundQuestion): Promise<OutboundAnswer> {
+  return await streamOutbound(wanted, async (head, body) => ({
+    ...head,
+    ...(await readAnswer(body, wanted.answerBytesMax)),
+  }))
+}
+
+/** Asks, and lets `use` read the answer while it comes. Throws as it does, and `callOutbound`. */
+export async function streamOutbound<T>(wanted: OutboundRequest, use: Use<T>): Promise<T> {
   const { method = 'GET', headers = {}, redirectsMax = 0, timeoutMs } = wanted
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = wanted.signal === undefined ? deadline : AbortSignal.any([deadline, wanted.signal])
   let call: Call = { ...wanted, method, headers, signal }
-  try {
-    for (let redirects = 0; ; redirects += 1) {
-      const answer = await callOnce(call)
-      const next = redirects < redirectsMax ? redirectOf(call, answer) : undefined
-      if (next === undefined) return answer
-      call = next
-    }
-  } catch (error) {
-    if (error instanceof Failure) throw error
-    const reason = deadline.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(error)
-    const message = `${call.url.host} could not be called: ${reason}`
-    throw new Failure('bad_gateway', message, { cause: error })
+  const problem = (cause: unknown) => {
+    if (cause instanceof Failure) return cause
+    const reason = deadline.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(cause)
+    return new Failure('bad_gateway', `${call.url.host} could not be called: ${reason}`, { cause })
+  }
+  for (let redirects = 0; ; redirects += 1) {
+    const step = await callOnce(call, problem, async (head, body) => {
+      const next = redirects < redirectsMax ? redirectOf(call, head) : undefined
+      return next === undefined ? { used: await use(head, body) } : { next }
+    })
+    if ('used' in step) return step.used
+    call = step.next
   }
 }
 
@@ -73,7 +93,7 @@ function reasonOf(error: unknown): string {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Credentials are for the host that they were given for (threat: a redirect to one's own host). */
-function redirectOf(call: Call, { status, headers, url }: OutboundAnswer): Call | undefined {
+function redirectOf(call: Call, { status, headers, url }: OutboundHead): Call | undefined {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || call.method === 'POST') return undefined
   if (!URL.canParse(location, url.href)) throw refusal('is redirected to an address that is none')
@@ -95,11 +115,39 @@ function refusal(what: string): Failure {
   return new Failure('invalid', `The address ${what}.`)
 }
 
-/** Each address in turn until one takes the connection; what was sent is not sent again. */
-async function callOnce(call: Call): Promise<OutboundAnswer> {
-  const { url, signal } = call
+/** What is told of an error of the other side. */
+type Problem = (cause: unknown) => Failure
+
+async function callOnce<T>(call: Call, problem: Problem, use: Use<T>): Promise<T> {
+  const { url } = call
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refusal('is not one of HTTP')
   if (url.username !== '' || url.password !== '') throw refusal('has credentials in it')
+  const { request, response } = await answerOf(call).catch((error: unknown) =>
+    Promise.reject(problem(error)),
+  )
+  try {
+    return await use({ ...headOf(response), url }, bytesOf(response, problem))
+  } finally {
+    request.destroy()
+  }
+}
+
+async function* bytesOf(response: IncomingMessage, problem: Problem): AsyncGenerator<Buffer> {
+  try {
+    yield* response as AsyncIterable<Buffer>
+  } catch (error) {
+    throw problem(error)
+  }
+}
+
+interface Answered {
+  readonly request: ClientRequest
+  readonly response: IncomingMessage
+}
+
+/** Each address in turn until one takes the connection; what was sent is not sent again. */
+async function answerOf(call: Call): Promise<Answered> {
+  const { url, signal } = call
   const addresses = await abortable(resolveOutbound(url.hostname, call), signal)
   let failed: unknown
   for (const address of addresses) {
@@ -128,22 +176,18 @@ function callAddress(
   call: Call,
   address: string,
   state: { isConnected: boolean },
-): Promise<OutboundAnswer> {
+): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const { answerBytesMax, url, body = new Uint8Array() } = call
+    const { url, body = new Uint8Array(), idleMs = 0 } = call
     const request = open(call, address)
     request.on('socket', (socket) => {
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         state.isConnected = true
       })
     })
+    request.setTimeout(idleMs, () => request.destroy(new Error(`nothing came for ${idleMs} ms`)))
     request.on('error', reject)
-    request.on('response', (response) => {
-      readAnswer(response, answerBytesMax)
-        .then((read) => resolve({ ...headOf(response), ...read, url }))
-        .catch(reject)
-        .finally(() => request.destroy())
-    })
+    request.on('response', (response) => resolve({ request, response }))
     request.end(body)
   })
 }
@@ -173,12 +217,12 @@ function lengthOf({ method, body }: Call): Readonly<Record<string, string>> {
 }
 
 async function readAnswer(
-  response: IncomingMessage,
+  body: AsyncIterable<Buffer>,
   bytesMax: number,
 ): Promise<Pick<OutboundAnswer, 'body' | 'isWhole'>> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     chunks.push(chunk.subarray(0, bytesMax - bytes))
     bytes += chunk.length
     if (bytes > bytesMax) return { body: Buffer.concat(chunks), isWhole: false }

@@ -18,6 +18,7 @@ import * as migrations from './0014-migrations.js'
 import * as branchProtections from './0015-branch-protections.js'
 import * as starsAndWatches from './0016-stars-and-watches.js'
 import * as notifications from './0017-notifications.js'
+import * as importedContents from './0018-imported-contents.js'
 import * as limitedTokens from './0020-limited-tokens.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
@@ -46,5 +47,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0015-branch-protections', ...branchProtections },
   { name: '0016-stars-and-watches', ...starsAndWatches },
   { name: '0017-notifications', ...notifications },
+  { name: '0018-imported-contents', ...importedContents },
   { name: '0020-limited-tokens', ...limitedTokens },
 ]

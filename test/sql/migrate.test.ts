@@ -30,6 +30,7 @@ const NAMES = [
   '0015-branch-protections',
   '0016-stars-and-watches',
   '0017-notifications',
+  '0018-imported-contents',
   '0020-limited-tokens',
 ]
 

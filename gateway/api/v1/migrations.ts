@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
-import { importRepository } from '../../actions/import-repository.js'
+import { type ImportWish, importRepository } from '../../actions/import-repository.js'
 import { admitNewOwner } from '../../auth/admit-people.js'
 import { clientOf } from '../../auth/client.js'
 import {
@@ -69,7 +69,7 @@ const migrate = defineOperation({
     const { migrations } = context.settings
     const owner = await admitNewOwner(context.db, grant.user, { name, id })
     refuseDisabled(migrations, isMirror)
-    refuseWhatIsNotGit(body)
+    refuseWhatCannotBeHad(body)
     const address = parseCloneAddress(body.clone_addr)
     const { signal, address: clientAddress } = request
     const client = clientOf(grant.who, request)
@@ -84,6 +84,7 @@ const migrate = defineOperation({
         mirror: isMirror
           ? { intervalMs: mirrorIntervalOf(migrations, body.mirror_interval ?? '') }
           : undefined,
+        contents: contentsOf(body, grant.user.id),
       },
     )
     return jsonReply(201, await repositoryObject(context, repository, 'owner'))
@@ -101,19 +102,29 @@ function refuseDisabled({ isEnabled, hasMirrors }: Settings['migrations'], isMir
 }
 
 /** What is asked for and would be left behind would be missed later, so it is refused now. */
-function refuseWhatIsNotGit(body: MigrateRepoOptions): void {
+function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
   const { service = 'git', mirror = false } = body
   // A mirror is Git's data alone, and a source that is known as nothing but Git has no more.
-  const hasMore = !mirror && service !== '' && service !== 'git'
+  const isStrange = !mirror && service !== '' && service !== 'git' && service !== 'gitea'
   const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
   const asked = {
-    ...(hasMore ? { issues, labels, milestones, pull_requests, releases } : {}),
+    ...(isStrange ? { issues, labels, milestones, pull_requests, releases } : {}),
     ...{ lfs, wiki },
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return
-  const message = 'Only the Git data of a repository can be taken over here, so leave out'
+  const message = 'What is asked for cannot be taken over from there, so leave out'
   throw new Failure('invalid', `${message}: ${names.join(', ')}.`)
+}
+
+/** What comes besides Git, from those of whom it is known how to ask. */
+function contentsOf(body: MigrateRepoOptions, authorId: number): ImportWish['contents'] {
+  const { service, mirror = false } = body
+  const { labels = false, milestones = false, issues = false, releases = false } = body
+  const { pull_requests: pulls = false } = body
+  const isAny = labels || milestones || issues || pulls || releases
+  if (service !== 'gitea' || mirror || !isAny) return undefined
+  return { authorId, labels, milestones, issues, pulls, releases }
 }
 
 /** A token goes in the place of a password, under the name that Gitea gives it. */

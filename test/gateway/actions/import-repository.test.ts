@@ -18,7 +18,7 @@ async function aDesk(t: Test) {
   const take = (url: string) =>
     importRepository(context, importer, {
       ...{ owner: ada, name: 'r', description: '', isPrivate: false, url: new URL(url) },
-      ...{ authorization: undefined, mirror: undefined },
+      ...{ authorization: undefined, mirror: undefined, contents: undefined },
     })
   const folders = async () => {
     const top = join(house.settings.data.dir, 'repositories')

@@ -22,6 +22,7 @@ async function aMirror(t: Test, authorization?: string) {
   const repository = await importRepository(context, importer, {
     ...{ owner: await house.addUser('ada'), name: 'm', description: '', isPrivate: false },
     ...{ url: new URL(front.url), authorization, mirror: { intervalMs: 60_000 } },
+    contents: undefined,
   })
   const { db } = house
   await db('repository_sources').update({ synced_at: 1, next_at: 1 })

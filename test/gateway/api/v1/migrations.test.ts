@@ -195,10 +195,10 @@ t.test('what is asked for and cannot be taken is refused', async (t) => {
   }
   const leaveOut = (names: string) => `so leave out: ${names}.`
   const gitea = { service: 'gitea' }
-  await refused(
-    { ...gitea, issues: true, releases: true },
-    new RegExp(leaveOut('issues, releases')),
-  )
+  for (const service of ['gogs', 'github', 'gitlab', 'onedev', 'gitbucket', 'codebase']) {
+    const fields = { service, issues: true, releases: true }
+    await refused(fields, new RegExp(leaveOut('issues, releases')))
+  }
   await refused({ ...gitea, lfs: true, mirror: true }, new RegExp(leaveOut('lfs')))
   await refused({ wiki: true }, new RegExp(leaveOut('wiki')))
   await refused({ service: 'svn' }, /^\[Service\]: /)

@@ -1,0 +1,65 @@
+/** What comes with a repository from elsewhere besides its Git, from the first page to the rows. */
+
+import { RemoteError } from '../../cgi/remote.js'
+import type { ArrivedContents } from '../../sql/imported-contents.js'
+import type { Context } from '../context.js'
+import { type ContentsWish, gatherContents } from './gather-contents.js'
+import { openGiteaApi } from './gitea-api.js'
+import { settleContents } from './settle-contents.js'
+import { openSpool } from './spool.js'
+
+export interface ArrivingWish {
+  readonly url: URL
+  readonly authorization: string | undefined
+  /** What, and to whom issues and releases belong from now on. */
+  readonly contents: ContentsWish & { readonly authorId: number }
+  /** Of the row that carries the import. */
+  readonly importId: number
+  /** The import ends with it. */
+  readonly signal: AbortSignal
+}
+
+export interface Arriving {
+  /** Whether the heads of pull requests are wanted of Git. */
+  readonly hasPulls: boolean
+  /** Fetches everything, before Git: so Git has what is told of here. Throws RemoteError. */
+  gather(): Promise<void>
+  /** Compares it with the repository that came. */
+  settle(path: string): Promise<ArrivedContents>
+  close(): Promise<void>
+}
+
+/** Begins; whoever asks for it closes it in the end. Throws `invalid` for an odd address. */
+export async function openArriving(context: Context, wish: ArrivingWish): Promise<Arriving> {
+  const { settings, registry, git, journal } = context
+  const { idleMs, timeoutMs, itemsMax, packBytesMax } = settings.migrations
+  const late = new AbortController()
+  const api = openGiteaApi({
+    ...{ url: wish.url, authorization: wish.authorization, idleMs, timeoutMs, itemsMax },
+    signal: AbortSignal.any([wish.signal, late.signal]),
+    allowPrivate: settings.outbound.allow,
+  })
+  const { incomingFolder } = registry.storage
+  const [from, to] = [await openSpool(incomingFolder), await openSpool(incomingFolder)]
+  const { contents, importId } = wish
+  const bounds = { fileBytesMax: settings.attachments.sizeBytesMax, filesBytesMax: packBytesMax }
+  return {
+    hasPulls: contents.pulls,
+    async gather() {
+      const slow = new RemoteError('failed', 'the source took too long')
+      const timer = setTimeout(() => late.abort(slow), timeoutMs)
+      try {
+        await gatherContents({ ...bounds, api, spool: from, registry, importId, wish: contents })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async settle(path) {
+      await settleContents({ git, journal, path, from, to })
+      return { authorId: contents.authorId, batches: () => to.batches() }
+    },
+    async close() {
+      await Promise.all([from.close(), to.close()])
+    },
+  }
+}

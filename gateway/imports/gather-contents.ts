@@ -1,0 +1,179 @@
+/** Fetches what a Gitea elsewhere has of a repository besides its Git, page by page to the disk. */
+
+import { randomUUID } from 'node:crypto'
+import type { Static } from 'typebox'
+import { RemoteError } from '../../cgi/remote.js'
+import { isFailure } from '../../conf/failures.js'
+import { parseFileName } from '../../conf/names.js'
+import { keepForImport, receiveAttachment } from '../../registry/attachments.js'
+import type { ReceivedFile } from '../../registry/received-file.js'
+import type { Registry } from '../../registry/registry.js'
+import type { ImportedAttachment, ImportedIssue } from '../../sql/imported-contents.js'
+import type { GiteaApi } from './gitea-api.js'
+import {
+  GITEA_COMMENT,
+  GITEA_ISSUE,
+  GITEA_LABEL,
+  GITEA_MILESTONE,
+  GITEA_PULL,
+  GITEA_RELEASE,
+  GITEA_REPOSITORY,
+  type GiteaAsset,
+  importedComment,
+  importedIssue,
+  importedLabel,
+  importedMilestone,
+  importedPull,
+  importedRelease,
+  named,
+  timeOf,
+} from './gitea-objects.js'
+import type { Spool } from './spool.js'
+
+/** Which of it is wanted. */
+export interface ContentsWish {
+  readonly labels: boolean
+  readonly milestones: boolean
+  readonly issues: boolean
+  readonly pulls: boolean
+  readonly releases: boolean
+}
+
+export interface Gathering {
+  readonly api: GiteaApi
+  readonly spool: Spool
+  readonly registry: Registry
+  readonly importId: number
+  readonly wish: ContentsWish
+  /** Of one file, and of all of them. */
+  readonly fileBytesMax: number
+  readonly filesBytesMax: number
+}
+
+/** All that is wanted and there, in an order in which it can be written down. */
+export async function gatherContents(gathering: Gathering): Promise<void> {
+  const { api, wish } = gathering
+  const has = await api.get('', GITEA_REPOSITORY)
+  const labels = wish.labels ? await gatherLabels(gathering) : undefined
+  if (wish.milestones) await gatherMilestones(gathering)
+  const [hasIssues, hasPulls] = [has.has_issues !== false, has.has_pull_requests !== false]
+  const desk: IssueDesk = { ...gathering, labels, numbers: new Set() }
+  if (wish.issues && hasIssues) await gatherIssues(desk)
+  if (wish.pulls && hasPulls) await gatherPulls(desk)
+  if (desk.numbers.size > 0) await gatherComments(desk)
+  if (wish.releases && has.has_releases !== false) await gatherReleases(gathering)
+}
+
+/** The ids of those that came. */
+async function gatherLabels({ api, spool }: Gathering): Promise<Set<number>> {
+  const ids = new Set<number>()
+  for await (const page of api.pages('/labels', GITEA_LABEL)) {
+    await spool.append({ kind: 'labels', entries: page.map(importedLabel) })
+    for (const { id } of page) ids.add(id)
+  }
+  return ids
+}
+
+async function gatherMilestones({ api, spool }: Gathering): Promise<void> {
+  for await (const page of api.pages('/milestones?state=all', GITEA_MILESTONE)) {
+    await spool.append({ kind: 'milestones', entries: page.map(importedMilestone) })
+  }
+}
+
+interface IssueDesk extends Gathering {
+  /** Undefined where none are wanted. */
+  readonly labels: Set<number> | undefined
+  /** Of issues and pull requests so far. */
+  readonly numbers: Set<number>
+}
+
+async function gatherIssues(desk: IssueDesk): Promise<void> {
+  const path = '/issues?state=all&type=issues'
+  for await (const page of desk.api.pages(path, GITEA_ISSUE)) {
+    await appendIssues(desk, page, page.map(importedIssue))
+  }
+}
+
+async function gatherPulls(desk: IssueDesk): Promise<void> {
+  for await (const page of desk.api.pages('/pulls?state=all', GITEA_PULL)) {
+    await appendIssues(desk, page, page.map(importedPull))
+  }
+}
+
+/** Labels of an organization stand in no list of the repository: they become its own. */
+async function appendIssues(
+  { spool, labels, numbers }: IssueDesk,
+  page: ReadonlyArray<Pick<Static<typeof GITEA_ISSUE>, 'labels'>>,
+  issues: readonly ImportedIssue[],
+): Promise<void> {
+  const others = page
+    .flatMap((issue) => issue.labels ?? [])
+    .filter(({ id }) => labels !== undefined && !labels.has(id) && labels.add(id))
+  await spool.append({ kind: 'labels', entries: others.map(importedLabel) })
+  const entries = issues.filter(({ number }) => !numbers.has(number) && numbers.add(number))
+  await spool.append({ kind: 'issues', entries })
+}
+
+async function gatherComments({ api, spool, numbers }: IssueDesk): Promise<void> {
+  for await (const page of api.pages('/issues/comments', GITEA_COMMENT)) {
+    const comments = page.map(importedComment)
+    const entries = comments.filter(({ issueNumber }) => numbers.has(issueNumber))
+    await spool.append({ kind: 'comments', entries })
+  }
+}
+
+async function gatherReleases(gathering: Gathering): Promise<void> {
+  const tags = new Set<string>()
+  const total = { bytes: 0 }
+  for await (const page of gathering.api.pages('/releases', GITEA_RELEASE)) {
+    for (const { assets = [], ...sent } of page) {
+      const release = importedRelease(sent)
+      if (tags.has(release.tagName)) continue
+      tags.add(release.tagName)
+      const attachments: ImportedAttachment[] = []
+      for (const asset of assets) attachments.push(await fetchAsset(gathering, asset, total))
+      await gathering.spool.append({ kind: 'releases', entries: [{ ...release, attachments }] })
+    }
+  }
+}
+
+async function fetchAsset(
+  gathering: Gathering,
+  asset: GiteaAsset,
+  total: { bytes: number },
+): Promise<ImportedAttachment> {
+  const what = `the file ${asset.id}`
+  const { filesBytesMax, fileBytesMax } = gathering
+  const name = named(what, () => parseFileName(asset.name))
+  const createdAtMs = named(what, () => timeOf(asset.created_at)) ?? Date.now()
+  total.bytes += asset.size
+  if (asset.size > fileBytesMax || total.bytes > filesBytesMax) throw tooLarge(asset)
+  const blobId = await gathering.api.download(asset.browser_download_url, (body) =>
+    keepAsset(gathering, asset, body),
+  )
+  const downloads = asset.download_count ?? 0
+  return { uuid: randomUUID(), name, blobId, downloads, createdAtMs }
+}
+
+async function keepAsset(
+  { registry, importId }: Gathering,
+  asset: GiteaAsset,
+  body: AsyncIterable<Buffer>,
+): Promise<number> {
+  let file: ReceivedFile
+  try {
+    file = await receiveAttachment(registry, body, asset.size)
+  } catch (error) {
+    throw isFailure(error, 'payload_too_large') ? tooLarge(asset) : error
+  }
+  try {
+    if (file.bytes === asset.size) return await keepForImport(registry, file, importId)
+    throw new RemoteError('failed', `the file ${asset.id} of the source came in part`)
+  } finally {
+    await file.discard()
+  }
+}
+
+function tooLarge({ id }: GiteaAsset): RemoteError {
+  return new RemoteError('failed', `the file ${id} of the source is too large`)
+}

@@ -1,0 +1,193 @@
+/** The REST API of a Gitea elsewhere: asked for one page at a time, and believed in nothing. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { RemoteError } from '../../cgi/remote.js'
+import { Failure, isFailure } from '../../conf/failures.js'
+import type { HostSet } from '../../conf/host-set.js'
+import { PAGE_ENTRIES_MAX } from '../../conf/limits.js'
+import { parseJsonText } from '../api/validate.js'
+import { callOutbound, type OutboundHead, streamOutbound } from '../outbound/client.js'
+
+export interface GiteaSource {
+  /** Where git finds the repository. */
+  readonly url: URL
+  /** The header `Authorization`; it is sent to that very server and to no other. */
+  readonly authorization: string | undefined
+  /** Aborted with a RemoteError when it has taken too long. */
+  readonly signal: AbortSignal
+  readonly allowPrivate: HostSet
+  /** How long it may say nothing. */
+  readonly idleMs: number
+  /** For one file. */
+  readonly timeoutMs: number
+  /** Entries of all its lists together. */
+  readonly itemsMax: number
+}
+
+export interface GiteaApi {
+  /** One answer, below the path of the repository. Throws RemoteError, as all of this does. */
+  get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>
+  /** The pages of a list; what comes twice, since the list moves meanwhile, is told once. */
+  pages<T extends EntrySchema>(path: string, schema: T): AsyncGenerator<ReadonlyArray<Static<T>>>
+  /** Lets `use` read a file, from wherever it is, while it comes. */
+  download<T>(address: string, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>
+}
+
+type EntrySchema = TSchema & { readonly static?: { readonly id: number } }
+
+/** Bytes of one page: doubled by quoting, they still fit into a statement of MariaDB. */
+const PAGE_BYTES_MAX = 6_291_456
+const REDIRECTS_MAX = 3
+
+/** Opens what git has under that address. Throws `invalid` where it can be no address of Gitea. */
+export function openGiteaApi(source: GiteaSource): GiteaApi {
+  const base = apiAddressOf(source.url)
+  let items = 0
+  const count = (more: number) => {
+    items += more
+    if (items <= source.itemsMax) return
+    throw new RemoteError('failed', `the source has more than ${source.itemsMax} items`)
+  }
+  const ask = (path: string) => askPatiently(source, new URL(`${base}${path}`))
+  return {
+    get: async (path, schema) => checked(path, schema, await ask(path)),
+    async *pages(path, schema) {
+      const list = Type.Array(schema, { maxItems: PAGE_ITEMS_MAX })
+      const seen = new Set<number>()
+      for (let page = 1; ; page += 1) {
+        const sign = path.includes('?') ? '&' : '?'
+        const answer = await ask(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES_MAX}`)
+        const entries = checked(path, list, answer) as ReadonlyArray<{ readonly id: number }>
+        const fresh = entries.filter(({ id }) => !seen.has(id) && seen.add(id))
+        // Pages become shorter than asked for wherever the other side likes; the end is empty.
+        if (fresh.length === 0) return
+        count(fresh.length)
+        yield fresh as never
+      }
+    },
+    download: (address, use) => download(source, address, use),
+  }
+}
+
+/** A server that does not know of pages may send a whole list at once. */
+const PAGE_ITEMS_MAX = 10_000
+
+/** `https://host/sub/owner/name.git` → `https://host/sub/api/v1/repos/owner/name`. */
+function apiAddressOf(url: URL): string {
+  const segments = url.pathname.split('/').filter((segment) => segment !== '')
+  const [owner, name] = segments.splice(-2)
+  if (owner === undefined || name === undefined) {
+    throw new Failure('invalid', 'The clone address names no owner and no repository.')
+  }
+  const above = [url.origin, ...segments].join('/')
+  return `${above}/api/v1/repos/${owner}/${name.replace(/\.git$/, '')}`
+}
+
+const ATTEMPTS_MAX = 5
+const RETRY_AFTER_SECONDS_MAX = 60
+
+/** Waits where the other side says for how long, within reason. */
+async function askPatiently(source: GiteaSource, url: URL): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { status, headers, body, isWhole } = await outbound(source, () =>
+      callOutbound({
+        ...{ ...boundsOf(source), url, answerBytesMax: PAGE_BYTES_MAX },
+        ...{ timeoutMs: source.idleMs, headers: headersFor(source, url) },
+      }),
+    )
+    if (status !== 429 && status !== 503) {
+      refuseStatus(status, url)
+      if (isWhole) return parse(body, url)
+      throw new RemoteError('failed', `a page of the source is too large: ${url.pathname}`)
+    }
+    const seconds = Number(/^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0])
+    if (attempt === ATTEMPTS_MAX || !(seconds <= RETRY_AFTER_SECONDS_MAX)) {
+      throw new RemoteError('rate-limit', `the source answers ${status}`)
+    }
+    await outbound(source, () => sleep(seconds * 1_000, undefined, { signal: source.signal }))
+  }
+}
+
+function boundsOf({ allowPrivate, idleMs, signal }: GiteaSource) {
+  return { allowPrivate, idleMs, signal }
+}
+
+function headersFor({ url: { origin }, authorization }: GiteaSource, url: URL) {
+  const isSame = url.origin === origin && authorization !== undefined
+  return { 'User-Agent': 'Gatehouse', ...(isSame ? { Authorization: authorization } : {}) }
+}
+
+/** That no answer came is the other side's fault, unless somebody ended the call. */
+async function outbound<T>({ signal }: GiteaSource, work: () => Promise<T>): Promise<T> {
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!isFailure(error, 'bad_gateway')) throw error
+    throw new RemoteError('failed', error.message)
+  }
+}
+
+function refuseStatus(status: number, { pathname }: URL): void {
+  if (status === 200) return
+  if (status === 401 || status === 403) {
+    throw new RemoteError('authentication', `the source answers ${status} for ${pathname}`)
+  }
+  if (status >= 300 && status < 400) {
+    throw new RemoteError('failed', `the source redirects, which is not followed: ${pathname}`)
+  }
+  throw new RemoteError('failed', `the source answers ${status} for ${pathname}`)
+}
+
+function parse(body: Buffer, { pathname }: URL): unknown {
+  try {
+    return parseJsonText(body.toString('utf8'))
+  } catch {
+    throw new RemoteError('failed', `the source sent what is not JSON: ${pathname}`)
+  }
+}
+
+const VALIDATORS = new Map<string, Validator>()
+
+/** Each path has one schema, which is compiled once. */
+function checked<T extends TSchema>(path: string, schema: T, value: unknown): Static<T> {
+  const validator = VALIDATORS.get(path) ?? Compile(schema)
+  VALIDATORS.set(path, validator)
+  if (validator.Check(value)) return value as Static<T>
+  const [error] = validator.Errors(value)
+  const where = `${path.split('?')[0]}${error?.instancePath ?? ''}`.slice(0, WHERE_CHARACTERS_MAX)
+  throw new RemoteError('failed', `the source sent what does not fit: ${where} ${error?.message}`)
+}
+
+const WHERE_CHARACTERS_MAX = 100
+
+async function download<T>(
+  source: GiteaSource,
+  address: string,
+  use: (body: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url === undefined || (source.url.protocol === 'https:' && url.protocol !== 'https:')) {
+    throw new RemoteError('failed', 'the source names a file under no address of its own kind')
+  }
+  const wanted = {
+    ...{ ...boundsOf(source), url, timeoutMs: source.timeoutMs },
+    ...{ redirectsMax: REDIRECTS_MAX, headers: headersFor(source, url) },
+  }
+  return await outbound(source, () =>
+    streamOutbound(wanted, async (head, body) => {
+      refuseFile(head)
+      return await use(body)
+    }),
+  )
+}
+
+/** What is packed on its way would be kept as it came, which is not what the file is. */
+function refuseFile({ status, headers, url }: OutboundHead): void {
+  const { 'content-encoding': encoding = 'identity' } = headers
+  if (status === 200 && encoding === 'identity') return
+  throw new RemoteError('failed', `a file of the source is not sent: ${status} for ${url.pathname}`)
+}

@@ -1,0 +1,68 @@
+/** What has come of an import, on the disk until all of it is written down at once. */
+
+import { randomBytes } from 'node:crypto'
+import { open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { orNoRoom } from '../../registry/received-file.js'
+import type { ImportedBatch } from '../../sql/imported-contents.js'
+
+export interface Spool {
+  append(batch: ImportedBatch): Promise<void>
+  /** All that was appended, in its order; as often as wanted. */
+  batches(): AsyncGenerator<ImportedBatch>
+  /** The same, but lists that come with the newest first begin with the oldest. */
+  oldestFirst(): AsyncGenerator<ImportedBatch>
+  close(): Promise<void>
+}
+
+interface Place {
+  readonly kind: ImportedBatch['kind']
+  readonly offset: number
+  readonly bytes: number
+}
+
+/** Opens one in a folder. Its file has no name there, so that a crash leaves nothing of it. */
+export async function openSpool(folder: string): Promise<Spool> {
+  const path = join(folder, randomBytes(16).toString('hex'))
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  const places: Place[] = []
+  let end = 0
+  async function* read(order: readonly Place[]): AsyncGenerator<ImportedBatch> {
+    for (const { offset, bytes } of order) {
+      const buffer = Buffer.alloc(bytes)
+      const { bytesRead } = await file.read(buffer, 0, bytes, offset)
+      if (bytesRead < bytes) throw new Error('what was spooled became shorter')
+      yield JSON.parse(buffer.toString()) as ImportedBatch
+    }
+  }
+  return {
+    async append(batch) {
+      if (batch.entries.length === 0) return
+      const buffer = Buffer.from(JSON.stringify(batch))
+      await file.appendFile(buffer).catch((error: unknown) => Promise.reject(orNoRoom(error)))
+      places.push({ kind: batch.kind, offset: end, bytes: buffer.length })
+      end += buffer.length
+    },
+    batches: () => read(places),
+    async *oldestFirst() {
+      for await (const batch of read(turned(places))) yield turnedBatch(batch)
+    },
+    close: () => file.close(),
+  }
+}
+
+const ORDER = ['labels', 'milestones', 'issues', 'comments', 'releases'] as const
+const NEWEST_FIRST: ReadonlySet<string> = new Set(['issues', 'releases'])
+
+function turned(places: readonly Place[]): readonly Place[] {
+  return ORDER.flatMap((kind) => {
+    const those = places.filter((place) => place.kind === kind)
+    return NEWEST_FIRST.has(kind) ? those.reverse() : those
+  })
+}
+
+function turnedBatch(batch: ImportedBatch): ImportedBatch {
+  if (!NEWEST_FIRST.has(batch.kind)) return batch
+  return { ...batch, entries: [...batch.entries].reverse() } as ImportedBatch
+}
