@@ -1,4 +1,4 @@
-/** Opening a pull request between two branches of a repository. */
+/** Opening a pull request between two branches, of a repository or of two that are related. */
 
 import { findMergeBase } from '../../cgi/commit-range.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
@@ -11,13 +11,14 @@ import type { Repository } from '../../sql/repositories.js'
 import { createReview } from '../../sql/reviews.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import type { Head } from './find-head.js'
+import { bringCommit } from './foreign-heads.js'
 import { branchReference } from './refresh-pulls.js'
 
 export interface PullWish {
   readonly repository: Repository
   readonly author: User
-  /** A branch, or `owner:branch`. */
-  readonly head: string
+  readonly head: Head
   readonly base: string
   readonly issue: Omit<NewPull['issue'], 'authorId'>
   readonly allowsMaintainerEdit: boolean
@@ -32,22 +33,24 @@ export interface ReviewerWish {
 
 /**
  * Opens it. Throws `not_found` for branches that are not there, `invalid` for what is none or the
- * same twice, and `conflict` where one of these branches is open.
+ * same twice, `conflict` where one of these branches is open, `payload_too_large` where the head
+ * brings too much.
  */
 export async function openPull(context: Context, wish: PullWish): Promise<IssueAndPull> {
   const { git, db, settings } = context
-  const { repository, author, base } = wish
-  const headBranch = headBranchOf(wish)
-  if (headBranch === base) throw new Failure('invalid', NO_CHANGES)
+  const { repository, author, head, base } = wish
+  const isHere = head.repository.id === repository.id
+  if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
   const path = repositoryPath(settings.data.dir, repository.storage)
-  const [headTip, baseTip] = await withObjects(git, path, (objects) =>
-    Promise.all([tipOfBranch(objects, headBranch), tipOfBranch(objects, base)]),
-  )
+  const tipIn = (place: string, branch: string) =>
+    withObjects(git, place, (objects) => tipOfBranch(objects, branch))
+  const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
+  if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
     issue: { ...wish.issue, authorId: author.id },
     targets: {
-      ...{ repositoryId: repository.id, headRepositoryId: repository.id },
-      ...{ headBranch, baseBranch: base },
+      ...{ repositoryId: repository.id, headRepositoryId: head.repository.id },
+      ...{ headBranch: head.branch, baseBranch: base },
     },
     headCommit: headTip,
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
@@ -63,21 +66,6 @@ export async function openPull(context: Context, wish: PullWish): Promise<IssueA
 }
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
-
-/** Throws `not_found` for the branch of another repository: this one has no forks. */
-function headBranchOf({ head, repository }: PullWish): string {
-  const at = head.indexOf(':')
-  if (at < 0) return head
-  const [owner, branch] = [head.slice(0, at), head.slice(at + 1)]
-  const { name } = repository.owner
-  const isHere = [name, `${name}/${repository.name}`].some(
-    (known) => known.toLowerCase() === owner.toLowerCase(),
-  )
-  if (!isHere || branch.includes(':')) {
-    throw new Failure('not_found', `There is no fork of this repository at ${owner}.`)
-  }
-  return branch
-}
 
 /** The commit of a branch. Throws `not_found`, or `invalid` where the name is of something else. */
 export async function tipOfBranch(objects: ObjectReader, branch: string): Promise<string> {

@@ -4,6 +4,7 @@ import { enqueueJob } from '../../sql/jobs.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { MERGE_PULL, mergePullWith } from './merge-pull.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
@@ -19,6 +20,8 @@ export interface Upkeep {
   deliveriesWait(): void
   /** Asks for a mirror to be updated as soon as a process has time for it. */
   mirrorIsWanted(repositoryId: number): Promise<void>
+  /** Asks for a pull request to be merged, if its checks have succeeded. */
+  mergeIsWanted(pullId: number): Promise<void>
   /** From now on jobs are done in this process. */
   start(): void
   /** Ends the jobs that run, and gives them back. */
@@ -30,18 +33,34 @@ const KINDS: readonly JobKind[] = [
   ...[SWEEP_DELIVERIES, SWEEP_PACKAGES, SWEEP_REPOSITORIES, SYNC_MIRROR, SYNC_MIRRORS],
 ]
 
+/** On one machine. */
+const MERGES_AT_ONCE = 2
+
+/** What a gateway lends to its jobs. */
+export interface UpkeepOptions {
+  /** Merges a pull request that was to wait for its checks, if it is still to be merged. */
+  readonly mergePull?: (pullId: number) => Promise<void>
+}
+
 /** What is done in one gateway process; where the settings say so, repositories are left alone. */
-export function createUpkeep(context: JobContext): Upkeep {
+export function createUpkeep(
+  context: JobContext,
+  { mergePull = async () => {} }: UpkeepOptions = {},
+): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const apart = [DELIVER_WEBHOOK.kind]
+  const apart = [DELIVER_WEBHOOK.kind, MERGE_PULL]
   // A receiver that is slow, and a repository that is large, shall not wait for each other.
   const deliveries = createJobRunner(context, {
-    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: apart }, name: 'webhooks' },
+    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: [DELIVER_WEBHOOK.kind] }, name: 'webhooks' },
     ...{ jobsMax: webhooks.deliveriesMax, atOnce: webhooks.deliveriesMax },
   })
+  const merges = createJobRunner(context, {
+    ...{ kinds: [mergePullWith(mergePull)], takes: { of: [MERGE_PULL] }, name: 'merges' },
+    jobsMax: MERGES_AT_ONCE,
+  })
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
-  const runners = isEnabled ? [deliveries, others] : [deliveries]
+  const runners = [deliveries, merges, ...(isEnabled ? [others] : [])]
   return {
     async pushWasTaken(repositoryId) {
       if (!isEnabled) return
@@ -59,6 +78,11 @@ export function createUpkeep(context: JobContext): Upkeep {
         ...{ kind: SYNC_MIRROR.kind, subject: String(repositoryId), delayMs: 0 },
       })
       if (isEnabled) others.lookIn(0)
+    },
+    async mergeIsWanted(pullId) {
+      const wish = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
+      await enqueueJob(context.db, wish)
+      merges.lookIn(0)
     },
     start() {
       for (const runner of runners) runner.start()

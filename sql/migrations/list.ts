@@ -15,6 +15,7 @@ import * as webhooks from './0011-webhooks.js'
 import * as pulls from './0012-pulls.js'
 import * as people from './0013-people.js'
 import * as migrations from './0014-migrations.js'
+import * as pullForks from './0019-pull-forks.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0012-pulls', ...pulls },
   { name: '0013-people', ...people },
   { name: '0014-migrations', ...migrations },
+  { name: '0019-pull-forks', ...pullForks },
 ]

@@ -16,6 +16,7 @@ const NAMES = [
   ...['0001-accounts', '0002-repositories', '0003-jobs', '0004-keys', '0005-packages'],
   ...['0006-package-indexes', '0007-index-keys', '0008-former-signing-keys', '0009-issues'],
   ...['0010-releases', '0011-webhooks', '0012-pulls', '0013-people', '0014-migrations'],
+  '0019-pull-forks',
 ]
 
 /** The definition of every table, index and column, as the database tells it. */

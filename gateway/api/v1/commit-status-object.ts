@@ -83,7 +83,7 @@ export async function combinedStatusObject(
 }
 
 /** Where nothing was said all is still to come; what was passed over stands in nobody's way. */
-function worstOf(states: readonly CommitState[]): CommitState {
+export function worstOf(states: readonly CommitState[]): CommitState {
   if (states.length === 0) return 'pending'
   const worst = COMMIT_STATES.find((state) => states.includes(state)) ?? 'pending'
   return worst === 'skipped' ? 'success' : worst

@@ -5,12 +5,21 @@ import { isAncestor } from '../../../cgi/commit-range.js'
 import type { MergeStyle } from '../../../cgi/merge.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { Failure } from '../../../conf/failures.js'
+import { atLeast } from '../../../sql/access.js'
 import { markMerged } from '../../../sql/pulls.js'
 import type { Repository } from '../../../sql/repositories.js'
+import {
+  cancelScheduledMerge,
+  findScheduledMerge,
+  scheduleMerge,
+} from '../../../sql/scheduled-merges.js'
 import { findUserById, type User } from '../../../sql/users.js'
+import { haveChecksSucceeded } from '../../actions/checks.js'
+import { bringCommit } from '../../actions/foreign-heads.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { mergePull, removeHeadBranch, updateHead } from '../../actions/merge-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
+import { findWritableHead } from '../../actions/writable-head.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -59,25 +68,102 @@ const merge = defineOperation({
   async handle(context, { request, grant, params, body }) {
     const doer = writerOf(grant)
     const state = await pullOf(context, grant, params)
-    refuseMerge(grant, state, body)
-    const { repository } = grant
-    const style = styleOf(repository, body)
-    if (style === 'manually-merged') {
-      await noteMerge(context, grant, { state, doer, commitId: body.MergeCommitID ?? '' })
-    } else {
-      const message = { title: body.MergeTitleField ?? '', body: body.MergeMessageField ?? '' }
-      const author = await authorOf(context, state)
-      await inQueue(context, { request, grant }, () =>
-        mergePull(context, state, { repository, doer, style, message, author }),
-      )
+    const wish = { state, doer, body }
+    if (body.merge_when_checks_succeed && (await isScheduled(context, grant, wish))) {
+      return { status: 201 }
     }
-    const { issue } = state
-    await issueChanged(context, { repository, issue, actor: doer, actions: ['closed'] })
-    const isHeadRemoved =
-      body.delete_branch_after_merge ??
-      repository.preferences['default_delete_branch_after_merge'] === true
-    if (isHeadRemoved) await removeHeadBranch(context, state, { repository, doer })
+    await mergeNow(context, grant, {
+      ...wish,
+      inQueue: (work) => inQueue(context, { request, grant }, work),
+    })
     return { status: 200 }
+  },
+})
+
+interface MergeWish {
+  readonly state: PullState
+  readonly doer: User
+  readonly body: MergePullRequestOption
+}
+
+/** Merges as the body says and tells of it, or throws what stands in the way. */
+export async function mergeNow(
+  context: Context,
+  grant: Grant,
+  {
+    state,
+    doer,
+    body,
+    inQueue,
+  }: MergeWish & { readonly inQueue: (work: () => Promise<void>) => Promise<void> },
+): Promise<void> {
+  refuseMerge(grant, state, body)
+  const { repository } = grant
+  const style = styleOf(repository, body)
+  if (style === 'manually-merged') {
+    await noteMerge(context, grant, { state, doer, commitId: body.MergeCommitID ?? '' })
+  } else {
+    const message = { title: body.MergeTitleField ?? '', body: body.MergeMessageField ?? '' }
+    const author = await authorOf(context, state)
+    await inQueue(() => mergePull(context, state, { repository, doer, style, message, author }))
+  }
+  const { issue, pull } = state
+  await issueChanged(context, { repository, issue, actor: doer, actions: ['closed'] })
+  if (!deletesBranch(repository, body)) return
+  const head = await findWritableHead(context, grant, pull)
+  if (head !== undefined) await removeHeadBranch(context, state, { head, doer })
+}
+
+function deletesBranch({ preferences }: Repository, body: MergePullRequestOption): boolean {
+  const { delete_branch_after_merge: wish } = body
+  return wish ?? preferences['default_delete_branch_after_merge'] === true
+}
+
+/** Lets a merge wait for the checks of the head; false where these have succeeded. */
+async function isScheduled(
+  context: Context,
+  grant: Grant,
+  { state, doer, body }: MergeWish,
+): Promise<boolean> {
+  refuseMerge(grant, state, body)
+  const { repository } = grant
+  const style = styleOf(repository, body)
+  const headCommit = state.headTip ?? state.pull.headCommit
+  const place = { repositoryId: repository.id, commitId: headCommit }
+  if (style === 'manually-merged' || (await haveChecksSucceeded(context, place))) return false
+  await scheduleMerge(context.db, {
+    ...{ pullId: state.pull.id, doerId: doer.id, style, headCommit },
+    title: body.MergeTitleField ?? '',
+    message: body.MergeMessageField ?? '',
+    deletesBranch: deletesBranch(repository, body),
+  })
+  // They may have succeeded between the two.
+  await context.upkeep.mergeIsWanted(state.pull.id)
+  return true
+}
+
+const cancel = defineOperation({
+  id: 'repoCancelScheduledAutoMerge',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+  summary: 'Cancel the scheduled auto merge for the given pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 423],
+  async handle(context, { grant, params }) {
+    const user = writerOf(grant)
+    const { pull } = await pullOf(context, grant, params)
+    const scheduled = await findScheduledMerge(context.db, pull.id)
+    if (scheduled === undefined) throw noSuchThing()
+    if (scheduled.doerId !== user.id && !atLeast(grant.mode, 'admin')) {
+      throw new Failure('forbidden', 'user has no permission to cancel the scheduled auto merge')
+    }
+    await cancelScheduledMerge(context.db, pull.id)
+    return { status: 204 }
   },
 })
 
@@ -156,7 +242,7 @@ const update = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/update',
   summary: "Merge PR's baseBranch into headBranch",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write', changesGit: true },
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
   scopes: ['write:repository'],
   params: PULL_PARAMS,
   query: Type.Object({
@@ -176,11 +262,17 @@ const update = defineOperation({
     if (style === 'rebase' && repository.preferences['allow_rebase_update'] === false) {
       throw new Failure('forbidden', 'This repository does not take updates by rebase.')
     }
+    const head = await findWritableHead(context, grant, state.pull)
+    if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
+    const source = pathOf(context, grant)
+    if (head.path !== source && state.baseTip !== undefined) {
+      await bringCommit(context, { path: head.path, source, commit: state.baseTip })
+    }
     await inQueue(context, { request, grant }, () =>
-      updateHead(context, state, { repository, doer, style }),
+      updateHead(context, state, { head, doer, style }),
     )
     return { status: 200 }
   },
 })
 
-export const PULL_MERGE_OPERATIONS: readonly AnyOperation[] = [isMerged, merge, update]
+export const PULL_MERGE_OPERATIONS: readonly AnyOperation[] = [isMerged, merge, cancel, update]

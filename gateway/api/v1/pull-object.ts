@@ -1,18 +1,25 @@
 /** The PullRequest of this API. */
 
 import { type Static, Type } from 'typebox'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories.js'
 import { countReviewComments, requestsOfPulls } from '../../../sql/reviews.js'
 import { findOwnersById } from '../../../sql/users.js'
+import { isForeign } from '../../actions/foreign-heads.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { pullReference } from '../../actions/refresh-pulls.js'
-import type { Grants } from '../../auth/gate.js'
+import { accessToLinked, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { nullable, omissible, TIME } from '../schema.js'
 import { issueObjects } from './issue-object.js'
 import { LABEL } from './label-object.js'
 import { MILESTONE } from './milestone-object.js'
 import { isDraft } from './pull-request-meta.js'
-import { REPOSITORY_OBJECT, type RepositoryObject, repositoryObject } from './repository-object.js'
+import {
+  REPOSITORY_OBJECT,
+  type RepositoryObject,
+  repositoryObject,
+  repositoryObjects,
+} from './repository-object.js'
 import { apiTime } from './times.js'
 import { personObject, USER_OBJECT } from './user-object.js'
 
@@ -93,6 +100,7 @@ export async function pullObjects(
     await countReviewComments(db, ids),
     await repositoryObject(context, grant.repository, grant.mode),
   ]
+  const heads = await headObjects(context, grant, states)
   const people = await findOwnersById(db, [
     ...states.flatMap(({ pull }) => (pull.mergedById === undefined ? [] : [pull.mergedById])),
     ...[...requests.values()].flat().flatMap(({ reviewerId }) => reviewerId ?? []),
@@ -109,7 +117,7 @@ export async function pullObjects(
     return {
       ...fields,
       ...plainFields(state, issue.html_url),
-      ...branchesOf(state, repository),
+      ...branchesOf(state, repository, heads.get(pull.headRepositoryId ?? 0)),
       merged_by: pull.mergedAtMs === undefined ? null : personOf(pull.mergedById),
       requested_reviewers: reviewers.length === 0 ? null : reviewers,
       requested_reviewers_teams: null,
@@ -130,16 +138,37 @@ function plainFields({ issue, pull, baseTip }: PullState, url: string) {
     merged: isMerged,
     merged_at: pull.mergedAtMs === undefined ? null : apiTime(pull.mergedAtMs),
     merge_commit_sha: isMerged ? (pull.mergeCommit ?? null) : null,
-    allow_maintainer_edit: pull.allowsMaintainerEdit,
+    // Into another repository nobody may push who could not do so anyway.
+    allow_maintainer_edit: pull.allowsMaintainerEdit && !isForeign({ pull }),
     merge_base: pull.mergeBase,
   }
 }
 
+/** The other repositories that heads are in, by id, as far as the caller may see them. */
+async function headObjects(
+  context: Context,
+  { who }: Grant,
+  states: readonly PullState[],
+): Promise<ReadonlyMap<number, RepositoryObject>> {
+  const ids = new Set(states.filter(isForeign).flatMap(({ pull }) => pull.headRepositoryId ?? []))
+  const seen: Repository[] = []
+  for (const repository of await findRepositoriesById(context.db, [...ids])) {
+    if ((await accessToLinked(context.db, who, repository)) !== 'none') seen.push(repository)
+  }
+  if (seen.length === 0) return new Map()
+  const objects = await repositoryObjects(context, seen, who)
+  return new Map(objects.map((object) => [object.id, object]))
+}
+
+/** A head in a repository that the caller may not see looks as if that had gone. */
 function branchesOf(
-  { issue, pull, headTip, baseTip }: PullState,
+  state: PullState,
   repository: RepositoryObject,
+  foreign: RepositoryObject | undefined,
 ): { readonly base: BranchInfo; readonly head: BranchInfo } {
-  const isHeadHere = pull.headRepositoryId === pull.repositoryId
+  const { issue, pull, headTip, baseTip } = state
+  const headRepository = isForeign(state) ? foreign : repository
+  const isThere = headTip !== undefined && headRepository !== undefined
   return {
     base: {
       ...{ label: pull.baseBranch, ref: pull.baseBranch, sha: baseTip ?? pull.mergeBase },
@@ -147,10 +176,10 @@ function branchesOf(
     },
     head: {
       label: pull.headBranch,
-      ref: headTip === undefined ? pullReference(issue.number) : pull.headBranch,
+      ref: isThere ? pull.headBranch : pullReference(issue.number),
       sha: pull.headCommit,
-      repo_id: pull.headRepositoryId ?? -1,
-      repo: isHeadHere ? repository : null,
+      repo_id: headRepository?.id ?? -1,
+      repo: headRepository ?? null,
     },
   }
 }
