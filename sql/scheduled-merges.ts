@@ -1,4 +1,4 @@
-/** Merges that wait until the checks of a head have succeeded: one of a pull request at the most. */
+/** Merges that wait until the checks of a head have succeeded: at most one for a pull request. */
 
 import { Failure } from '../conf/failures.js'
 import { checkText } from './bindings.js'

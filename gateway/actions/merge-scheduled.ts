@@ -30,14 +30,15 @@ export async function mergeScheduled(context: Context, pullId: number): Promise<
   const doer = await findUserById(db, scheduled.doerId)
   const found = await findPullById(db, pullId)
   if (doer === undefined || found === undefined) return
+  const place = { repositoryId: found.pull.repositoryId, commitId: scheduled.headCommit }
+  if (!(await haveChecksSucceeded(context, place))) return
+  // Only now: until then, rights may be taken away.
   const grant = await admitAgain(context, doer, found.pull.repositoryId)
   const state = grant && (await refreshPulls(context, grant.repository, [found]))[0]
   if (grant === undefined || state === undefined || !isAsWished(state, scheduled)) {
     await cancelScheduledMerge(db, pullId)
     return log.info({ pull: pullId }, 'a merge that waited was given up')
   }
-  const place = { repositoryId: grant.repository.id, commitId: scheduled.headCommit }
-  if (!(await haveChecksSucceeded(context, place))) return
   try {
     await merge(context, grant, { state, doer, scheduled })
     log.info({ pull: pullId }, 'a pull request was merged after its checks')

@@ -6,9 +6,10 @@ import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision } from '../../cgi/revision.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
-import { createPull, type IssueAndPull, type NewPull } from '../../sql/pulls.js'
+import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
-import { createReview } from '../../sql/reviews.js'
+import { createReview, type Review } from '../../sql/reviews.js'
+import type { Team } from '../../sql/teams.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
 import type { Head } from './find-head.js'
@@ -26,8 +27,9 @@ export interface PullWish {
   readonly reviewers: readonly ReviewerWish[]
 }
 
+/** One who is asked for a review: a user, or a team. */
 export interface ReviewerWish {
-  readonly user: User
+  readonly asked: { readonly user: User } | { readonly team: Team }
   readonly isOfficial: boolean
 }
 
@@ -56,13 +58,21 @@ export async function openPull(context: Context, wish: PullWish): Promise<IssueA
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
     allowsMaintainerEdit: wish.allowsMaintainerEdit,
   })
-  for (const { user, isOfficial } of wish.reviewers) {
-    await createReview(db, {
-      ...{ pullId: opened.pull.id, reviewerId: user.id, state: 'REQUEST_REVIEW', isOfficial },
-      ...{ content: '', commitId: headTip, comments: [] },
-    })
-  }
+  for (const reviewer of wish.reviewers) await askForReview(context, opened.pull, reviewer)
   return opened
+}
+
+/** Asks for a review of the head. Throws `conflict` where it is asked already. */
+export async function askForReview(
+  { db }: Context,
+  { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
+  { asked, isOfficial }: ReviewerWish,
+): Promise<Review> {
+  return await createReview(db, {
+    ...{ pullId, commitId, isOfficial, state: 'REQUEST_REVIEW', content: '', comments: [] },
+    reviewerId: 'user' in asked ? asked.user.id : undefined,
+    ...('team' in asked ? { teamId: asked.team.id } : {}),
+  })
 }
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'

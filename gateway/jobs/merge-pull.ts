@@ -1,4 +1,4 @@
-/** The job that merges a pull request when its checks have succeeded; its subject is the pull's id. */
+/** The job that merges a pull when its checks have succeeded; its subject is the id of the pull. */
 
 import type { JobKind } from './job.js'
 

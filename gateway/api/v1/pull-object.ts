@@ -20,6 +20,7 @@ import {
   repositoryObject,
   repositoryObjects,
 } from './repository-object.js'
+import { TEAM_OBJECT, teamObjectsById } from './team-object.js'
 import { apiTime } from './times.js'
 import { personObject, USER_OBJECT } from './user-object.js'
 
@@ -47,7 +48,7 @@ export const PULL_REQUEST = Type.Object(
     assignee: nullable(USER_OBJECT),
     assignees: nullable(Type.Array(USER_OBJECT)),
     requested_reviewers: nullable(Type.Array(USER_OBJECT)),
-    requested_reviewers_teams: nullable(Type.Array(Type.Object({}))),
+    requested_reviewers_teams: nullable(Type.Array(TEAM_OBJECT)),
     state: Type.Enum(['open', 'closed']),
     draft: Type.Boolean(),
     is_locked: Type.Boolean(),
@@ -105,13 +106,21 @@ export async function pullObjects(
     ...states.flatMap(({ pull }) => (pull.mergedById === undefined ? [] : [pull.mergedById])),
     ...[...requests.values()].flat().flatMap(({ reviewerId }) => reviewerId ?? []),
   ])
+  const teams = await teamObjectsById(
+    context,
+    [...requests.values()].flat().flatMap(({ teamId }) => teamId ?? []),
+  )
   const personOf = (id: number | undefined) =>
     personObject(context, id === undefined ? undefined : people.get(id), grant.user)
   return states.map((state, at): PullObject => {
     const issue = issues[at]
     if (issue === undefined) throw new Error('each issue has an object')
     const { pull } = state
-    const reviewers = (requests.get(pull.id) ?? []).map(({ reviewerId }) => personOf(reviewerId))
+    const asked = requests.get(pull.id) ?? []
+    const reviewers = asked
+      .filter(({ teamId }) => teamId === undefined)
+      .map(({ reviewerId }) => personOf(reviewerId))
+    const askedTeams = asked.flatMap(({ teamId }) => teams.get(teamId ?? 0) ?? [])
     const { assets: _, original_author: _1, original_author_id: _2, ...shared } = issue
     const { pull_request: _3, repository: _4, ref: _5, ...fields } = shared
     return {
@@ -120,7 +129,7 @@ export async function pullObjects(
       ...branchesOf(state, repository, heads.get(pull.headRepositoryId ?? 0)),
       merged_by: pull.mergedAtMs === undefined ? null : personOf(pull.mergedById),
       requested_reviewers: reviewers.length === 0 ? null : reviewers,
-      requested_reviewers_teams: null,
+      requested_reviewers_teams: askedTeams.length === 0 ? null : askedTeams,
       review_comments: comments.get(pull.id) ?? 0,
     }
   })
