@@ -249,7 +249,7 @@ const update = defineOperation({
     style: Type.Optional(Type.String({ description: 'merge (default) or rebase' })),
   }),
   success: { status: 200, schema: null },
-  failures: [403, 404, 409, 422, 423],
+  failures: [403, 404, 409, 413, 422, 423],
   async handle(context, { request, grant, params, query }) {
     const doer = writerOf(grant)
     const state = await pullOf(context, grant, params)

@@ -200,6 +200,24 @@ t.test('one is merged, and its branch goes if the merger may write there', async
   for (const cwd of [bare, fork.path]) await git(['fsck', '--strict'], { cwd })
 })
 
+t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) => {
+  const town = await startPullTown(t)
+  const { of, bare } = town
+  const fork = await forkOf(town)
+  const judged = await fork.write('topic', 'a')
+  await of('bob', 'POST', '/pulls', TOPIC)
+  const body = { Do: 'merge', head_commit_id: judged, delete_branch_after_merge: true }
+  const [answer, pushed] = await Promise.all([
+    of('root', 'POST', '/pulls/1/merge', body),
+    fork.write('topic', 'b', judged),
+  ])
+  const isMerged = answer.status === 200
+  t.ok(isMerged || answer.status === 409, answer.text)
+  const parents = await git(['log', '-1', '--format=%P', 'main'], { cwd: bare })
+  t.equal(parents.split(' ')[1], isMerged ? judged : undefined)
+  t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), pushed, 'nothing pushed is lost')
+})
+
 t.test('a push over HTTPS takes the pull request along, unread', async (t) => {
   const town = await startPullTown(t)
   const { of, as, bare, copy, port, authorizationOf } = town
