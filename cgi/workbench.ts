@@ -2,17 +2,19 @@
 
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { syncPath } from '../conf/disk.js'
 import { type Git, gitEnvironment, runGit } from './git.js'
 
 /**
- * Lets `use` work in a repository of its own that reads the objects of the one at `path` and writes
- * elsewhere. It is removed afterwards; what a crash leaves of it, the sweeper removes.
+ * Lets `use` work in a repository of its own that reads the objects of the one at `path`, and of
+ * those beside it, and writes elsewhere. It is removed afterwards; what a crash leaves of it, the
+ * sweeper removes.
  */
 export async function withWorkbench<T>(
   path: string,
   use: (bench: string) => Promise<T>,
+  besides: readonly string[] = [],
 ): Promise<T> {
   const bench = `${path}.new-${randomBytes(6).toString('hex')}`
   try {
@@ -22,7 +24,8 @@ export async function withWorkbench<T>(
     const config = await readFile(join(path, 'config'), 'utf8')
     await writeFile(join(bench, 'config'), config + BENCH_CONFIG)
     const borrowed = join('..', '..', basename(path), 'objects')
-    await writeFile(join(bench, 'objects', 'info', 'alternates'), `${borrowed}\n`)
+    const folders = [borrowed, ...besides.map((each) => resolve(each, 'objects'))]
+    await writeFile(join(bench, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
     return await use(bench)
   } finally {
     await rm(bench, { recursive: true, force: true, maxRetries: 3 })

@@ -8,6 +8,7 @@ import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'
 import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
+import { mergeScheduled } from './actions/merge-scheduled.js'
 import { tellOfLeftPushes } from './actions/push-notes.js'
 import { API_DOOR } from './api/door.js'
 import { DOWNLOAD_ROUTES } from './api/downloads.js'
@@ -96,7 +97,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     settings: () => current.settings,
     ...{ db, log, compressXz: findXz() },
   })
-  const upkeep = createUpkeep({ settings, log, db, git, journal, registry, mender })
+  const upkeep = createUpkeep(
+    { settings, log, db, git, journal, registry, mender },
+    { mergePull: (pullId) => mergeScheduled(context, pullId) },
+  )
   const context: Context = {
     get settings() {
       return current.settings

@@ -168,6 +168,7 @@ export async function updateIssue(
     if (before === undefined) throw new Failure('not_found', 'The issue does not exist.')
     if (patch.milestoneId) await checkMilestone(trx, before.repositoryId, patch.milestoneId)
     await trx('issues').where({ id: issueId }).update(columnsOf(patch, before))
+    if (patch.state === 'closed' && before.isPull) await forgetMerge(trx, issueId)
     if (patch.title !== undefined || patch.content !== undefined) {
       const { title = before.title, content = before.content } = patch
       await noteMentions(trx, issueId, `${title}\n${content}`)
@@ -175,6 +176,13 @@ export async function updateIssue(
     if (patch.assigneeIds === undefined) return { before, assigned: [], unassigned: [] }
     return { before, ...(await replaceIssueAssignees(trx, issueId, patch.assigneeIds)) }
   })
+}
+
+/** What is closed is not merged any more, not even when it is opened again. */
+async function forgetMerge(trx: Database, issueId: number): Promise<void> {
+  await trx('scheduled_merges')
+    .whereIn('pull_id', trx('pulls').where({ issue_id: issueId }).select('id'))
+    .delete()
 }
 
 function columnsOf(patch: IssuePatch, before: Issue): Record<string, Knex.Value> {

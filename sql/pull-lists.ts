@@ -3,7 +3,7 @@
 import type { Knex } from 'knex'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
-import { type IssueState, selectIssues } from './issues.js'
+import { type Issue, type IssueState, selectIssues } from './issues.js'
 import { offsetOf, type Page, type Paged } from './page.js'
 import { findPulls, type IssueAndPull } from './pulls.js'
 
@@ -48,15 +48,42 @@ export async function listPulls(
     `${sql} order by ${ORDERS[question.order]} limit ? offset ?`,
     [...bindings, question.page.limit, offsetOf(question.page)],
   )
+  return { entries: await withPulls(db, issues), total: count?.total ?? 0 }
+}
+
+async function withPulls(db: Database, issues: readonly Issue[]): Promise<readonly IssueAndPull[]> {
   const pulls = await findPulls(
     db,
     issues.map(({ id }) => id),
   )
-  const entries = issues.flatMap((issue) => {
+  return issues.flatMap((issue) => {
     const pull = pulls.get(issue.id)
     return pull === undefined ? [] : [{ issue, pull }]
   })
-  return { entries, total: count?.total ?? 0 }
+}
+
+/** The pull request of that id. */
+export async function findPullById(
+  db: Database,
+  pullId: number,
+): Promise<IssueAndPull | undefined> {
+  const where = 'join pulls p on p.issue_id = i.id where p.id = ?'
+  const [found] = await withPulls(db, await selectIssues(db, where, [pullId]))
+  return found
+}
+
+/** The open pull requests into other repositories whose heads are branches of this one. */
+export async function listPullsFrom(
+  db: Database,
+  headRepositoryId: number,
+): Promise<readonly IssueAndPull[]> {
+  const issues = await selectIssues(
+    db,
+    `join pulls p on p.issue_id = i.id where p.head_repository_id = ?
+      and p.repository_id <> p.head_repository_id and i.state = 'open' order by i.id`,
+    [headRepositoryId],
+  )
+  return await withPulls(db, issues)
 }
 
 /** The pull requests between two branches of a repository: open ones first, then the newest. */
@@ -72,10 +99,8 @@ export async function findPullsBetween(
       and p.head_repository_id = ? order by i.state desc, i.id desc limit 1`,
     [repositoryId, branches.base, branches.head, branches.headRepositoryId],
   )
-  const [issue] = issues
-  if (issue === undefined) return undefined
-  const pull = (await findPulls(db, [issue.id])).get(issue.id)
-  return pull === undefined ? undefined : { issue, pull }
+  const [found] = await withPulls(db, issues)
+  return found
 }
 
 function conditionOf(

@@ -11,8 +11,10 @@ export type ReviewState = 'APPROVED' | 'PENDING' | 'COMMENT' | 'REQUEST_CHANGES'
 export interface Review {
   readonly id: number
   readonly pullId: number
-  /** Undefined when the account has gone. */
+  /** Undefined when the account has gone, and where a team is asked. */
   readonly reviewerId: number | undefined
+  /** The team that is asked. */
+  readonly teamId: number | undefined
   readonly state: ReviewState
   readonly content: string
   /** The head as the reviewer saw it. */
@@ -44,8 +46,9 @@ export type NewReviewComment = Pick<
 >
 
 export interface NewReview
-  extends Pick<Review, 'pullId' | 'state' | 'content' | 'commitId' | 'isOfficial'> {
-  readonly reviewerId: number
+  extends Pick<Review, 'pullId' | 'reviewerId' | 'state' | 'content' | 'commitId' | 'isOfficial'> {
+  /** In the place of a reviewer, to ask a team. */
+  readonly teamId?: number
   readonly comments: readonly NewReviewComment[]
 }
 
@@ -60,12 +63,13 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
   return await transaction(db, async (trx) => {
     const { pullId, reviewerId, state } = review
     const isSole = SOLE_STATES.includes(state)
-    if (!isSole) await removeRequest(trx, { pullId, reviewerId })
+    if (!isSole) await answerRequests(trx, review)
     const nowMs = Date.now()
     const [id] = await orConflict('There is a pending review of yours already.', () =>
       trx('reviews').insert({
         pull_id: pullId,
-        reviewer_id: reviewerId,
+        reviewer_id: reviewerId ?? null,
+        team_id: review.teamId ?? null,
         state,
         sole_state: isSole ? state : null,
         content: review.content,
@@ -108,7 +112,7 @@ export async function submitReview(
       })
     if (changed === 0) return undefined
     const { pullId, reviewerId } = review
-    if (reviewerId !== undefined) await removeRequest(trx, { pullId, reviewerId })
+    await answerRequests(trx, { pullId, reviewerId, state })
     return await findReview(trx, pullId, review.id)
   })
 }
@@ -118,15 +122,31 @@ export async function deleteReview(db: Database, reviewId: number): Promise<bool
   return (await db('reviews').where({ id: reviewId }).delete()) > 0
 }
 
-interface RequestedReview {
-  readonly pullId: number
-  readonly reviewerId: number
+/** Who was asked has answered; for a team, a member of it who has decided. */
+async function answerRequests(
+  trx: Database,
+  { pullId, reviewerId, state }: Pick<Review, 'pullId' | 'reviewerId' | 'state'>,
+): Promise<void> {
+  if (reviewerId === undefined) return
+  await removeRequest(trx, { pullId, reviewerId })
+  if (state !== 'APPROVED' && state !== 'REQUEST_CHANGES') return
+  await trx('reviews')
+    .where({ pull_id: pullId, sole_state: 'REQUEST_REVIEW' })
+    .whereIn('team_id', trx('team_members').where({ user_id: reviewerId }).select('team_id'))
+    .delete()
 }
 
-/** Takes back what was asked of somebody. Returns whether it was. */
+type RequestedReview = { readonly pullId: number } & (
+  | { readonly reviewerId: number }
+  | { readonly teamId: number }
+)
+
+/** Takes back what was asked of somebody, or of a team. Returns whether it was. */
 export async function removeRequest(db: Database, request: RequestedReview): Promise<boolean> {
+  const asked =
+    'teamId' in request ? { team_id: request.teamId } : { reviewer_id: request.reviewerId }
   const removed = await db('reviews')
-    .where({ pull_id: request.pullId, reviewer_id: request.reviewerId })
+    .where({ pull_id: request.pullId, ...asked })
     .where({ sole_state: 'REQUEST_REVIEW' })
     .delete()
   return removed > 0
@@ -255,8 +275,8 @@ interface CommentRow {
   readonly updated_at: number
 }
 
-const SELECT_REVIEWS = `select r.id, r.pull_id, r.reviewer_id, r.state, r.content, r.commit_id,
-  r.is_official, r.is_dismissed, r.created_at, r.updated_at,
+const SELECT_REVIEWS = `select r.id, r.pull_id, r.reviewer_id, r.team_id, r.state, r.content,
+  r.commit_id, r.is_official, r.is_dismissed, r.created_at, r.updated_at,
   (select count(*) from review_comments c where c.review_id = r.id) as comments_count
   from reviews r`
 
@@ -264,6 +284,7 @@ interface ReviewRow {
   readonly id: number
   readonly pull_id: number
   readonly reviewer_id: number | null
+  readonly team_id: number | null
   readonly state: ReviewState
   readonly content: string
   readonly commit_id: string
@@ -284,6 +305,7 @@ async function selectReviews(
     id: row.id,
     pullId: row.pull_id,
     reviewerId: row.reviewer_id ?? undefined,
+    teamId: row.team_id ?? undefined,
     state: row.state,
     content: row.content,
     commitId: row.commit_id,

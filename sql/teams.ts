@@ -67,6 +67,45 @@ export async function findTeam(db: Database, teamId: number): Promise<Team | und
   return row === undefined ? undefined : teamOf(row)
 }
 
+/** The teams of those ids; fewer where some have gone. */
+export async function findTeamsById(
+  db: Database,
+  teamIds: readonly number[],
+): Promise<readonly Team[]> {
+  if (teamIds.length === 0) return []
+  const where = `where t.id in (${teamIds.map(() => '?').join()})`
+  return (await selectRows<TeamRow>(db, `${SELECT} ${where}`, teamIds)).map(teamOf)
+}
+
+/** The team of that name, in whatever case it is written. */
+export async function findTeamByName(
+  db: Database,
+  organizationId: number,
+  name: string,
+): Promise<Team | undefined> {
+  const where = 'where t.organization_id = ? and t.name_lower = ?'
+  const [row] = await selectRows<TeamRow>(db, `${SELECT} ${where}`, [
+    organizationId,
+    foldCase(name),
+  ])
+  return row === undefined ? undefined : teamOf(row)
+}
+
+/** Whether a team has a repository of its organization: all of them, or this one. */
+export async function hasTeamRepository(
+  db: Database,
+  { id, includesAll, permission }: Team,
+  repositoryId: number,
+): Promise<boolean> {
+  if (includesAll || permission === 'owner') return true
+  const rows = await selectRows(
+    db,
+    'select 1 from team_repositories where team_id = ? and repository_id = ?',
+    [id, repositoryId],
+  )
+  return rows.length > 0
+}
+
 /** What is absent may be anything. */
 export interface TeamSearch {
   readonly organizationId?: number
@@ -125,20 +164,6 @@ export async function isTeamMember(db: Database, teamId: number, userId: number)
     [teamId, userId],
   )
   return rows.length > 0
-}
-
-/** The team of that name, in any case. */
-export async function findTeamByName(
-  db: Database,
-  organizationId: number,
-  name: string,
-): Promise<Team | undefined> {
-  const [row] = await selectRows<TeamRow>(
-    db,
-    `${SELECT} where t.organization_id = ? and t.name_lower = ?`,
-    [organizationId, foldCase(name)],
-  )
-  return row === undefined ? undefined : teamOf(row)
 }
 
 /** The teams of an organization that a user is in, by id. */

@@ -12,6 +12,7 @@ import type { Context } from '../context.js'
 import { refuseRuledMerge } from './merge-rules.js'
 import { changeReferences } from './references-moved.js'
 import { branchReference, type PullState } from './refresh-pulls.js'
+import { headName, type WritableHead } from './writable-head.js'
 
 export interface PullMerge {
   readonly repository: Repository
@@ -41,7 +42,7 @@ export async function mergePull(
   const path = repositoryPath(settings.data.dir, repository.storage)
   const committer = signatureOf(context, doer)
   const head = headTip ?? pull.headCommit
-  const title = message.title.trim() || defaultTitle(style, { issue, pull })
+  const title = message.title.trim() || (await defaultTitle(context, style, { issue, pull }))
   const body = message.body.trim()
   const tip = await makeMerge(git, path, {
     ...{ style, base: baseTip, head, committer },
@@ -59,26 +60,32 @@ export async function mergePull(
 }
 
 /** The title that Gitea gives. */
-function defaultTitle(
+async function defaultTitle(
+  context: Context,
   style: MergeStyle,
   { issue, pull }: Pick<PullState, 'issue' | 'pull'>,
-): string {
+): Promise<string> {
   const { title, number } = issue
   if (style === 'squash') return `${title} (#${number})`
-  return `Merge pull request '${title}' (#${number}) from ${pull.headBranch} into ${pull.baseBranch}`
+  const head = await headName(context, pull)
+  return `Merge pull request '${title}' (#${number}) from ${head} into ${pull.baseBranch}`
+}
+
+/** Who changes the branch of a head, and where that is. */
+interface HeadChange {
+  readonly head: WritableHead
+  readonly doer: User
 }
 
 /** Removes the head of a merged pull request, unless it is of use, has a rule, or has moved on. */
 export async function removeHeadBranch(
   context: Context,
   { pull, headTip }: PullState,
-  { repository, doer }: Pick<PullMerge, 'repository' | 'doer'>,
+  { head: { repository, path }, doer }: HeadChange,
 ): Promise<void> {
-  const { headBranch, headRepositoryId } = pull
-  if (headTip === undefined || headRepositoryId !== repository.id) return
-  if (headBranch === repository.defaultBranch) return
+  const { headBranch } = pull
+  if (headTip === undefined || headBranch === repository.defaultBranch) return
   if (await isHeadInUse(context.db, pull)) return
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
   try {
     await changeReferences(context, {
       ...{ repository, path, pusher: doer },
@@ -89,21 +96,19 @@ export async function removeHeadBranch(
   }
 }
 
-/** Brings what the base has into the head branch, by a merge commit or by a rebase. */
+/**
+ * Brings what the base has into the head branch, by a merge commit or by a rebase. The repository
+ * of the head has the commits of the base.
+ */
 export async function updateHead(
   context: Context,
   { pull, headTip, baseTip }: PullState,
-  {
-    repository,
-    doer,
-    style,
-  }: Pick<PullMerge, 'repository' | 'doer'> & { readonly style: 'merge' | 'rebase' },
+  { head: { repository, path }, doer, style }: HeadChange & { readonly style: 'merge' | 'rebase' },
 ): Promise<void> {
   if (baseTip === undefined || headTip === undefined) {
     throw new Failure('conflict', 'One of the branches does not exist.')
   }
-  const { git, settings } = context
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const { git } = context
   if (await isAncestor(git, path, { older: baseTip, younger: headTip })) return
   const signature = signatureOf(context, doer)
   const sides =

@@ -3,6 +3,7 @@
 import { repositorySizeKib } from '../../cgi/repository.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
+import { followHeads } from './follow-heads.js'
 
 /** The client has its answer; what the database says of the repository at `path` follows. */
 export async function notePush(
@@ -11,6 +12,10 @@ export async function notePush(
   path: string,
 ): Promise<void> {
   await context.upkeep.pushWasTaken(repository.id)
+  // Not waited for: it may stand in the queue of git processes, where who calls has a place.
+  followHeads(context, repository).catch((error: unknown) =>
+    context.log.warn({ error, path }, 'pull requests will follow their heads when they are read'),
+  )
   const sizeKib = await repositorySizeKib(path)
   await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }

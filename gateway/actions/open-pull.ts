@@ -1,4 +1,4 @@
-/** Opening a pull request between two branches of a repository. */
+/** Opening a pull request between two branches, of a repository or of two that are related. */
 
 import { findMergeBase } from '../../cgi/commit-range.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
@@ -6,18 +6,20 @@ import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision } from '../../cgi/revision.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
-import { createPull, type IssueAndPull, type NewPull } from '../../sql/pulls.js'
+import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
-import { createReview } from '../../sql/reviews.js'
+import { createReview, type Review } from '../../sql/reviews.js'
+import type { Team } from '../../sql/teams.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import type { Head } from './find-head.js'
+import { bringCommit } from './foreign-heads.js'
 import { branchReference } from './refresh-pulls.js'
 
 export interface PullWish {
   readonly repository: Repository
   readonly author: User
-  /** A branch, or `owner:branch`. */
-  readonly head: string
+  readonly head: Head
   readonly base: string
   readonly issue: Omit<NewPull['issue'], 'authorId'>
   readonly allowsMaintainerEdit: boolean
@@ -25,59 +27,55 @@ export interface PullWish {
   readonly reviewers: readonly ReviewerWish[]
 }
 
+/** One who is asked for a review: a user, or a team. */
 export interface ReviewerWish {
-  readonly user: User
+  readonly asked: { readonly user: User } | { readonly team: Team }
   readonly isOfficial: boolean
 }
 
 /**
  * Opens it. Throws `not_found` for branches that are not there, `invalid` for what is none or the
- * same twice, and `conflict` where one of these branches is open.
+ * same twice, `conflict` where one of these branches is open, `payload_too_large` where the head
+ * brings too much.
  */
 export async function openPull(context: Context, wish: PullWish): Promise<IssueAndPull> {
   const { git, db, settings } = context
-  const { repository, author, base } = wish
-  const headBranch = headBranchOf(wish)
-  if (headBranch === base) throw new Failure('invalid', NO_CHANGES)
+  const { repository, author, head, base } = wish
+  const isHere = head.repository.id === repository.id
+  if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
   const path = repositoryPath(settings.data.dir, repository.storage)
-  const [headTip, baseTip] = await withObjects(git, path, (objects) =>
-    Promise.all([tipOfBranch(objects, headBranch), tipOfBranch(objects, base)]),
-  )
+  const tipIn = (place: string, branch: string) =>
+    withObjects(git, place, (objects) => tipOfBranch(objects, branch))
+  const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
+  if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
     issue: { ...wish.issue, authorId: author.id },
     targets: {
-      ...{ repositoryId: repository.id, headRepositoryId: repository.id },
-      ...{ headBranch, baseBranch: base },
+      ...{ repositoryId: repository.id, headRepositoryId: head.repository.id },
+      ...{ headBranch: head.branch, baseBranch: base },
     },
     headCommit: headTip,
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
     allowsMaintainerEdit: wish.allowsMaintainerEdit,
   })
-  for (const { user, isOfficial } of wish.reviewers) {
-    await createReview(db, {
-      ...{ pullId: opened.pull.id, reviewerId: user.id, state: 'REQUEST_REVIEW', isOfficial },
-      ...{ content: '', commitId: headTip, comments: [] },
-    })
-  }
+  for (const reviewer of wish.reviewers) await askForReview(context, opened.pull, reviewer)
   return opened
 }
 
-const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
-
-/** Throws `not_found` for the branch of another repository: this one has no forks. */
-function headBranchOf({ head, repository }: PullWish): string {
-  const at = head.indexOf(':')
-  if (at < 0) return head
-  const [owner, branch] = [head.slice(0, at), head.slice(at + 1)]
-  const { name } = repository.owner
-  const isHere = [name, `${name}/${repository.name}`].some(
-    (known) => known.toLowerCase() === owner.toLowerCase(),
-  )
-  if (!isHere || branch.includes(':')) {
-    throw new Failure('not_found', `There is no fork of this repository at ${owner}.`)
-  }
-  return branch
+/** Asks for a review of the head. Throws `conflict` where it is asked already. */
+export async function askForReview(
+  { db }: Context,
+  { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
+  { asked, isOfficial }: ReviewerWish,
+): Promise<Review> {
+  return await createReview(db, {
+    ...{ pullId, commitId, isOfficial, state: 'REQUEST_REVIEW', content: '', comments: [] },
+    reviewerId: 'user' in asked ? asked.user.id : undefined,
+    ...('team' in asked ? { teamId: asked.team.id } : {}),
+  })
 }
+
+const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 
 /** The commit of a branch. Throws `not_found`, or `invalid` where the name is of something else. */
 export async function tipOfBranch(objects: ObjectReader, branch: string): Promise<string> {

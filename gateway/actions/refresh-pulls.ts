@@ -8,12 +8,14 @@ import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
 import { isFailure } from '../../conf/failures.js'
 import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
+import { cancelScheduledMerge } from '../../sql/scheduled-merges.js'
 import type { Context } from '../context.js'
+import { type ForeignTip, findForeignTips, isForeign, tryToBringCommit } from './foreign-heads.js'
 import { dismissStaleApprovals } from './stale-approvals.js'
 
 /** A pull request and where its branches are. */
 export interface PullState extends IssueAndPull {
-  /** Tips of the branches; undefined for one that has gone. */
+  /** Tips of the branches, whose commits the base has; undefined for one that has gone. */
   readonly headTip: string | undefined
   readonly baseTip: string | undefined
 }
@@ -31,9 +33,12 @@ export async function refreshPulls(
   if (entries.length === 0) return []
   const { git, settings } = context
   const path = repositoryPath(settings.data.dir, repository.storage)
-  const found = await withObjects(git, path, (objects) =>
-    Promise.all(entries.map((entry) => locate(objects, entry))),
+  const tips = await findForeignTips(context, entries)
+  const located = await withObjects(git, path, (objects) =>
+    Promise.all(entries.map((entry) => locate(objects, entry, tips.get(entry.pull.id)))),
   )
+  const found: Located[] = []
+  for (const each of located) found.push(await withHead(context, path, each))
   await moveHeads(context, path, found)
   const states: PullState[] = []
   for (const { state } of found) states.push(await refresh(context, path, state))
@@ -54,18 +59,37 @@ interface Located {
   readonly state: PullState
   /** Where `refs/pull/N/head` is. */
   readonly kept: string | undefined
+  /** The head, where the base lacks it. */
+  readonly lacking?: ForeignTip | undefined
 }
 
-async function locate(objects: ObjectReader, entry: IssueAndPull): Promise<Located> {
+async function locate(
+  objects: ObjectReader,
+  entry: IssueAndPull,
+  foreign: ForeignTip | undefined,
+): Promise<Located> {
   const { issue, pull } = entry
-  // The branch of a repository that is not here may be called as one of this repository is.
-  const isHeadHere = pull.headRepositoryId === pull.repositoryId
-  const [headTip, baseTip, kept] = await Promise.all([
-    isHeadHere ? tipOf(objects, branchReference(pull.headBranch)) : undefined,
-    tipOf(objects, branchReference(pull.baseBranch)),
-    tipOf(objects, pullReference(issue.number)),
-  ])
-  return { state: { ...entry, headTip, baseTip }, kept }
+  const head = isForeign(entry) ? foreign?.commit : branchReference(pull.headBranch)
+  const [headTip, baseTip, kept] = await Promise.all(
+    [head, branchReference(pull.baseBranch), pullReference(issue.number)].map((name) =>
+      name === undefined ? undefined : tipOf(objects, name),
+    ),
+  )
+  const lacking = headTip === undefined ? foreign : undefined
+  return { state: { ...entry, headTip, baseTip }, kept, lacking }
+}
+
+/** Brings what an open one lacks of its head; what cannot be had now leaves it where it was. */
+async function withHead(
+  context: Context,
+  path: string,
+  { state, kept, lacking }: Located,
+): Promise<Located> {
+  if (lacking === undefined) return { state, kept }
+  const isOpen = state.issue.state === 'open'
+  const hasCome = isOpen && (await tryToBringCommit(context, { ...lacking, path }))
+  const headTip = hasCome ? lacking.commit : state.pull.headCommit
+  return { state: { ...state, headTip }, kept }
 }
 
 async function tipOf(objects: ObjectReader, name: string): Promise<string | undefined> {
@@ -109,6 +133,8 @@ async function refresh(context: Context, path: string, state: PullState): Promis
       isMergeable: await canMerge(git, path, { base: baseTip, head }),
     },
   }
+  // It was wished of what was there before.
+  if (head !== pull.headCommit) await cancelScheduledMerge(db, pull.id)
   await updatePull(db, pull.id, patch)
   return { ...state, pull: { ...pull, ...patch } }
 }

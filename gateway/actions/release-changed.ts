@@ -8,6 +8,7 @@ import { commitStatusObject } from '../api/v1/commit-status-object.js'
 import { releaseObject } from '../api/v1/release-object.js'
 import { ANONYMOUS } from '../auth/identify.js'
 import type { Context } from '../context.js'
+import { checkWasHeard } from './checks.js'
 import { emitHeard } from './events.js'
 import { releaseEvent, statusEvent } from './house-events.js'
 import { tellOfRelease } from './tell-people.js'
@@ -44,6 +45,7 @@ export interface StatusChange {
 /** To be told of each status that is in the database. */
 export async function statusChanged(context: Context, change: StatusChange): Promise<void> {
   const { repository, status, actor } = change
+  await checkWasHeard(context, { repositoryId: repository.id, commitId: status.commitId })
   await emitHeard(context, { event: 'status', repository }, async () =>
     statusEvent(context, {
       ...{ repository, sender: actor, sha: status.commitId },

@@ -4,6 +4,7 @@ import { enqueueJob } from '../../sql/jobs.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { MERGE_PULL, mergePullWith } from './merge-pull.js'
 import { type Happening, NOTIFY, notifySubject } from './notify.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
@@ -23,6 +24,8 @@ export interface Upkeep {
   mirrorIsWanted(repositoryId: number): Promise<void>
   /** To be told of what is news to others. Never throws: what has happened has happened. */
   peopleAreToKnow(happening: Happening): Promise<void>
+  /** Asks for a pull request to be merged, if its checks have succeeded. */
+  mergeIsWanted(pullId: number): Promise<void>
   /** From now on jobs are done in this process. */
   start(): void
   /** Ends the jobs that run, and gives them back. */
@@ -41,11 +44,23 @@ const KINDS: readonly JobKind[] = [
   ],
 ]
 
+/** On one machine. */
+const MERGES_AT_ONCE = 2
+
+/** What a gateway lends to its jobs. */
+export interface UpkeepOptions {
+  /** Merges a pull request that was to wait for its checks, if it is still to be merged. */
+  readonly mergePull?: (pullId: number) => Promise<void>
+}
+
 /** What is done in one gateway process; where the settings say so, repositories are left alone. */
-export function createUpkeep(context: JobContext): Upkeep {
+export function createUpkeep(
+  context: JobContext,
+  { mergePull = async () => {} }: UpkeepOptions = {},
+): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind]
+  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL]
   // A receiver that is slow, and a repository that is large, shall not wait for each other.
   const deliveries = createJobRunner(context, {
     ...{ kinds: [DELIVER_WEBHOOK], takes: { of: [DELIVER_WEBHOOK.kind] }, name: 'webhooks' },
@@ -54,8 +69,12 @@ export function createUpkeep(context: JobContext): Upkeep {
   const notifications = createJobRunner(context, {
     ...{ kinds: [NOTIFY], takes: { of: [NOTIFY.kind] }, name: 'notifications', jobsMax: 1 },
   })
+  const merges = createJobRunner(context, {
+    ...{ kinds: [mergePullWith(mergePull)], takes: { of: [MERGE_PULL] }, name: 'merges' },
+    jobsMax: MERGES_AT_ONCE,
+  })
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
-  const runners = [deliveries, notifications, ...(isEnabled ? [others] : [])]
+  const runners = [deliveries, notifications, merges, ...(isEnabled ? [others] : [])]
   return {
     async pushWasTaken(repositoryId) {
       if (!isEnabled) return
@@ -82,6 +101,11 @@ export function createUpkeep(context: JobContext): Upkeep {
       } catch (error) {
         context.log.warn({ error, repository: happening.repositoryId }, 'people are not notified')
       }
+    },
+    async mergeIsWanted(pullId) {
+      const wish = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
+      await enqueueJob(context.db, wish)
+      merges.lookIn(0)
     },
     start() {
       for (const runner of runners) runner.start()

@@ -19,6 +19,7 @@ import * as branchProtections from './0015-branch-protections.js'
 import * as starsAndWatches from './0016-stars-and-watches.js'
 import * as notifications from './0017-notifications.js'
 import * as importedContents from './0018-imported-contents.js'
+import * as pullForks from './0019-pull-forks.js'
 import * as limitedTokens from './0020-limited-tokens.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
@@ -48,5 +49,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0016-stars-and-watches', ...starsAndWatches },
   { name: '0017-notifications', ...notifications },
   { name: '0018-imported-contents', ...importedContents },
+  { name: '0019-pull-forks', ...pullForks },
   { name: '0020-limited-tokens', ...limitedTokens },
 ]

@@ -31,6 +31,7 @@ const NAMES = [
   '0016-stars-and-watches',
   '0017-notifications',
   '0018-imported-contents',
+  '0019-pull-forks',
   '0020-limited-tokens',
 ]
 

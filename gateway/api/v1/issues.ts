@@ -32,6 +32,7 @@ import {
 import { filterOf, ISSUE_QUERY, PEOPLE_QUERY, peopleOf } from './issue-filter.js'
 import { ISSUE, issueObject, issueObjects } from './issue-object.js'
 import { assigneesOf, wishesOf } from './issue-wishes.js'
+import { turnPull } from './pull-edit.js'
 import { apiTime, readDay } from './times.js'
 import { writerOf } from './writer.js'
 
@@ -171,11 +172,12 @@ const edit = defineOperation({
   query: NO_QUERY,
   body: EDIT_ISSUE_OPTION,
   success: { status: 201, schema: ISSUE },
-  failures: [403, 404, 412, 422, 423],
+  failures: [403, 404, 409, 412, 422, 423],
   async handle(context, { grant, params, body }) {
     const issue = await issueOf(context, grant, params)
     const actor = writerOf(grant)
     refuseOthers(grant, issue)
+    await turnPull(context, issue, body.state)
     const patch: IssuePatch = {
       title: body.title ? titleOf(body.title) : undefined,
       content: body.body,

@@ -3,8 +3,8 @@
 import { withObjects } from '../../../cgi/objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { replaceIssueLabels } from '../../../sql/issue-labels.js'
-import { type IssueUpdate, updateIssue } from '../../../sql/issues.js'
-import { holdTargets, updatePull } from '../../../sql/pulls.js'
+import { type Issue, type IssueState, type IssueUpdate, updateIssue } from '../../../sql/issues.js'
+import { findPull, holdTargets, type Pull, updatePull } from '../../../sql/pulls.js'
 import type { IssueAction } from '../../actions/issue-changed.js'
 import { tipOfBranch } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
@@ -36,9 +36,7 @@ export async function editPull(
   const { state, body } = edit
   const { issue, pull } = state
   refuseOthers(grant, issue)
-  if (body.state !== undefined && body.state !== issue.state && pull.mergedAtMs !== undefined) {
-    throw new Failure('precondition_failed', MERGED)
-  }
+  refuseTurn(issue, pull, body.state)
   await changeTargets(context, grant, edit)
   const isWriter = mayWrite(grant)
   if (isWriter && body.labels !== undefined) await replaceIssueLabels(db, issue, body.labels)
@@ -71,7 +69,29 @@ function actionsOf(
   ]
 }
 
-const MERGED = 'cannot change state of this pull request, it was already merged'
+/** Throws `precondition_failed` where a merged one would be opened. */
+function refuseTurn(issue: Issue, pull: Pull, state: IssueState | undefined): void {
+  if (state === undefined || state === issue.state || pull.mergedAtMs === undefined) return
+  throw new Failure(
+    'precondition_failed',
+    'cannot change state of this pull request, it was already merged',
+  )
+}
+
+/**
+ * To be called before a pull request is closed or opened as the issue that it is. Throws
+ * `precondition_failed` where it is merged, `conflict` where one of its branches is open.
+ */
+export async function turnPull(
+  { db }: Context,
+  issue: Issue,
+  state: IssueState | undefined,
+): Promise<void> {
+  const pull = issue.isPull ? await findPull(db, issue.id) : undefined
+  if (pull === undefined) return
+  refuseTurn(issue, pull, state)
+  if (state === 'open' && issue.state === 'closed') await holdTargets(db, issue, pull)
+}
 
 /** Another base, or the same branches again after it was closed. */
 async function changeTargets(

@@ -5,19 +5,26 @@ import { isAncestor } from '../../../cgi/commit-range.js'
 import type { MergeStyle } from '../../../cgi/merge.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { Failure } from '../../../conf/failures.js'
-import { combineCommitStatuses } from '../../../sql/commit-statuses.js'
+import { atLeast } from '../../../sql/access.js'
 import { markMerged } from '../../../sql/pulls.js'
 import type { Repository } from '../../../sql/repositories.js'
+import {
+  cancelScheduledMerge,
+  findScheduledMerge,
+  scheduleMerge,
+} from '../../../sql/scheduled-merges.js'
 import { findUserById, type User } from '../../../sql/users.js'
+import { haveChecksSucceeded } from '../../actions/checks.js'
+import { bringCommit } from '../../actions/foreign-heads.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { mergePull, removeHeadBranch, updateHead } from '../../actions/merge-pull.js'
 import { refuseMerger } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
+import { findWritableHead } from '../../actions/writable-head.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { worstOf } from './commit-status-object.js'
 import { inQueue, pathOf } from './git-reader.js'
 import { mayWrite, noSuchThing } from './issue-access.js'
 import { PULL_PARAMS, pullOf } from './pull-access.js'
@@ -62,28 +69,106 @@ const merge = defineOperation({
   async handle(context, { request, grant, params, body }) {
     const doer = writerOf(grant)
     const state = await pullOf(context, grant, params)
-    refuseMerge(grant, state, body)
-    if (body.merge_when_checks_succeed === true) await refuseUnchecked(context, grant, state)
-    const { repository } = grant
-    const style = styleOf(repository, body)
-    if (style === 'manually-merged') {
-      await refuseMerger(context, state.pull, { repository, doer })
-      await noteMerge(context, grant, { state, doer, commitId: body.MergeCommitID ?? '' })
-    } else {
-      const message = { title: body.MergeTitleField ?? '', body: body.MergeMessageField ?? '' }
-      const author = await authorOf(context, state)
-      const isForced = body.force_merge === true
-      await inQueue(context, { request, grant }, () =>
-        mergePull(context, state, { repository, doer, style, message, author, isForced }),
-      )
+    const wish = { state, doer, body }
+    if (body.merge_when_checks_succeed && (await isScheduled(context, grant, wish))) {
+      return { status: 201 }
     }
-    const { issue } = state
-    await issueChanged(context, { repository, issue, actor: doer, actions: ['closed'] })
-    const isHeadRemoved =
-      body.delete_branch_after_merge ??
-      repository.preferences['default_delete_branch_after_merge'] === true
-    if (isHeadRemoved) await removeHeadBranch(context, state, { repository, doer })
+    await mergeNow(context, grant, {
+      ...wish,
+      inQueue: (work) => inQueue(context, { request, grant }, work),
+    })
     return { status: 200 }
+  },
+})
+
+interface MergeWish {
+  readonly state: PullState
+  readonly doer: User
+  readonly body: MergePullRequestOption
+}
+
+/** Merges as the body says and tells of it, or throws what stands in the way. */
+export async function mergeNow(
+  context: Context,
+  grant: Grant,
+  {
+    state,
+    doer,
+    body,
+    inQueue,
+  }: MergeWish & { readonly inQueue: (work: () => Promise<void>) => Promise<void> },
+): Promise<void> {
+  refuseMerge(grant, state, body)
+  const { repository } = grant
+  const style = styleOf(repository, body)
+  if (style === 'manually-merged') {
+    await refuseMerger(context, state.pull, { repository, doer })
+    await noteMerge(context, grant, { state, doer, commitId: body.MergeCommitID ?? '' })
+  } else {
+    const message = { title: body.MergeTitleField ?? '', body: body.MergeMessageField ?? '' }
+    const author = await authorOf(context, state)
+    const isForced = body.force_merge === true
+    await inQueue(() =>
+      mergePull(context, state, { repository, doer, style, message, author, isForced }),
+    )
+  }
+  const { issue, pull } = state
+  await issueChanged(context, { repository, issue, actor: doer, actions: ['closed'] })
+  if (!deletesBranch(repository, body)) return
+  const head = await findWritableHead(context, grant, pull)
+  if (head !== undefined) await removeHeadBranch(context, state, { head, doer })
+}
+
+function deletesBranch({ preferences }: Repository, body: MergePullRequestOption): boolean {
+  const { delete_branch_after_merge: wish } = body
+  return wish ?? preferences['default_delete_branch_after_merge'] === true
+}
+
+/** Lets a merge wait for the checks of the head; false where these have succeeded. */
+async function isScheduled(
+  context: Context,
+  grant: Grant,
+  { state, doer, body }: MergeWish,
+): Promise<boolean> {
+  refuseMerge(grant, state, body)
+  const { repository } = grant
+  const style = styleOf(repository, body)
+  const headCommit = state.headTip ?? state.pull.headCommit
+  const place = { repositoryId: repository.id, commitId: headCommit }
+  if (style === 'manually-merged' || (await haveChecksSucceeded(context, place))) return false
+  await scheduleMerge(context.db, {
+    ...{ pullId: state.pull.id, doerId: doer.id, style, headCommit },
+    title: body.MergeTitleField ?? '',
+    message: body.MergeMessageField ?? '',
+    deletesBranch: deletesBranch(repository, body),
+  })
+  // They may have succeeded between the two.
+  await context.upkeep.mergeIsWanted(state.pull.id)
+  return true
+}
+
+const cancel = defineOperation({
+  id: 'repoCancelScheduledAutoMerge',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+  summary: 'Cancel the scheduled auto merge for the given pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 423],
+  async handle(context, { grant, params }) {
+    const user = writerOf(grant)
+    const { pull } = await pullOf(context, grant, params)
+    const scheduled = await findScheduledMerge(context.db, pull.id)
+    if (scheduled === undefined) throw noSuchThing()
+    if (scheduled.doerId !== user.id && !atLeast(grant.mode, 'admin')) {
+      throw new Failure('forbidden', 'user has no permission to cancel the scheduled auto merge')
+    }
+    await cancelScheduledMerge(context.db, pull.id)
+    return { status: 204 }
   },
 })
 
@@ -102,21 +187,6 @@ function refuseMerge(grant: Grant, state: PullState, body: MergePullRequestOptio
   if (expected !== undefined && expected !== (headTip ?? pull.headCommit)) {
     throw new Failure('conflict', 'head out of date')
   }
-}
-
-/** Merges are not scheduled, and one that is to wait for its checks is not made before them. */
-async function refuseUnchecked(
-  { db }: Context,
-  { repository }: Grant,
-  { pull, headTip }: PullState,
-): Promise<void> {
-  const place = { repositoryId: repository.id, commitId: headTip ?? pull.headCommit }
-  const { states } = await combineCommitStatuses(db, place, { page: 1, limit: 1 })
-  if (worstOf(states) === 'success') return
-  throw new Failure(
-    'method_not_allowed',
-    'The checks of the head have not all succeeded, and merges are not scheduled here.',
-  )
 }
 
 /** Which preference lets a style be used. */
@@ -177,14 +247,14 @@ const update = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/update',
   summary: "Merge PR's baseBranch into headBranch",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write', changesGit: true },
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
   scopes: ['write:repository'],
   params: PULL_PARAMS,
   query: Type.Object({
     style: Type.Optional(Type.String({ description: 'merge (default) or rebase' })),
   }),
   success: { status: 200, schema: null },
-  failures: [403, 404, 409, 422, 423],
+  failures: [403, 404, 409, 413, 422, 423],
   async handle(context, { request, grant, params, query }) {
     const doer = writerOf(grant)
     const state = await pullOf(context, grant, params)
@@ -197,11 +267,17 @@ const update = defineOperation({
     if (style === 'rebase' && repository.preferences['allow_rebase_update'] === false) {
       throw new Failure('forbidden', 'This repository does not take updates by rebase.')
     }
+    const head = await findWritableHead(context, grant, state.pull)
+    if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
+    const source = pathOf(context, grant)
+    if (head.path !== source && state.baseTip !== undefined) {
+      await bringCommit(context, { path: head.path, source, commit: state.baseTip })
+    }
     await inQueue(context, { request, grant }, () =>
-      updateHead(context, state, { repository, doer, style }),
+      updateHead(context, state, { head, doer, style }),
     )
     return { status: 200 }
   },
 })
 
-export const PULL_MERGE_OPERATIONS: readonly AnyOperation[] = [isMerged, merge, update]
+export const PULL_MERGE_OPERATIONS: readonly AnyOperation[] = [isMerged, merge, cancel, update]

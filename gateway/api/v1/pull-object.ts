@@ -1,18 +1,26 @@
 /** The PullRequest of this API. */
 
 import { type Static, Type } from 'typebox'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories.js'
 import { countReviewComments, requestsOfPulls } from '../../../sql/reviews.js'
 import { findOwnersById } from '../../../sql/users.js'
+import { isForeign } from '../../actions/foreign-heads.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { pullReference } from '../../actions/refresh-pulls.js'
-import type { Grants } from '../../auth/gate.js'
+import { accessToLinked, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { nullable, omissible, TIME } from '../schema.js'
 import { issueObjects } from './issue-object.js'
 import { LABEL } from './label-object.js'
 import { MILESTONE } from './milestone-object.js'
 import { isDraft } from './pull-request-meta.js'
-import { REPOSITORY_OBJECT, type RepositoryObject, repositoryObject } from './repository-object.js'
+import {
+  REPOSITORY_OBJECT,
+  type RepositoryObject,
+  repositoryObject,
+  repositoryObjects,
+} from './repository-object.js'
+import { TEAM_OBJECT, teamObjectsById } from './team-object.js'
 import { apiTime } from './times.js'
 import { personObject, USER_OBJECT } from './user-object.js'
 
@@ -40,7 +48,7 @@ export const PULL_REQUEST = Type.Object(
     assignee: nullable(USER_OBJECT),
     assignees: nullable(Type.Array(USER_OBJECT)),
     requested_reviewers: nullable(Type.Array(USER_OBJECT)),
-    requested_reviewers_teams: nullable(Type.Array(Type.Object({}))),
+    requested_reviewers_teams: nullable(Type.Array(TEAM_OBJECT)),
     state: Type.Enum(['open', 'closed']),
     draft: Type.Boolean(),
     is_locked: Type.Boolean(),
@@ -93,26 +101,35 @@ export async function pullObjects(
     await countReviewComments(db, ids),
     await repositoryObject(context, grant.repository, grant.mode),
   ]
+  const heads = await headObjects(context, grant, states)
   const people = await findOwnersById(db, [
     ...states.flatMap(({ pull }) => (pull.mergedById === undefined ? [] : [pull.mergedById])),
     ...[...requests.values()].flat().flatMap(({ reviewerId }) => reviewerId ?? []),
   ])
+  const teams = await teamObjectsById(
+    context,
+    [...requests.values()].flat().flatMap(({ teamId }) => teamId ?? []),
+  )
   const personOf = (id: number | undefined) =>
     personObject(context, id === undefined ? undefined : people.get(id), grant.user)
   return states.map((state, at): PullObject => {
     const issue = issues[at]
     if (issue === undefined) throw new Error('each issue has an object')
     const { pull } = state
-    const reviewers = (requests.get(pull.id) ?? []).map(({ reviewerId }) => personOf(reviewerId))
+    const asked = requests.get(pull.id) ?? []
+    const reviewers = asked
+      .filter(({ teamId }) => teamId === undefined)
+      .map(({ reviewerId }) => personOf(reviewerId))
+    const askedTeams = asked.flatMap(({ teamId }) => teams.get(teamId ?? 0) ?? [])
     const { assets: _, original_author: _1, original_author_id: _2, ...shared } = issue
     const { pull_request: _3, repository: _4, ref: _5, ...fields } = shared
     return {
       ...fields,
       ...plainFields(state, issue.html_url),
-      ...branchesOf(state, repository),
+      ...branchesOf(state, repository, heads.get(pull.headRepositoryId ?? 0)),
       merged_by: pull.mergedAtMs === undefined ? null : personOf(pull.mergedById),
       requested_reviewers: reviewers.length === 0 ? null : reviewers,
-      requested_reviewers_teams: null,
+      requested_reviewers_teams: askedTeams.length === 0 ? null : askedTeams,
       review_comments: comments.get(pull.id) ?? 0,
     }
   })
@@ -130,16 +147,37 @@ function plainFields({ issue, pull, baseTip }: PullState, url: string) {
     merged: isMerged,
     merged_at: pull.mergedAtMs === undefined ? null : apiTime(pull.mergedAtMs),
     merge_commit_sha: isMerged ? (pull.mergeCommit ?? null) : null,
-    allow_maintainer_edit: pull.allowsMaintainerEdit,
+    // Into another repository nobody may push who could not do so anyway.
+    allow_maintainer_edit: pull.allowsMaintainerEdit && !isForeign({ pull }),
     merge_base: pull.mergeBase,
   }
 }
 
+/** The other repositories that heads are in, by id, as far as the caller may see them. */
+async function headObjects(
+  context: Context,
+  { who }: Grant,
+  states: readonly PullState[],
+): Promise<ReadonlyMap<number, RepositoryObject>> {
+  const ids = new Set(states.filter(isForeign).flatMap(({ pull }) => pull.headRepositoryId ?? []))
+  const seen: Repository[] = []
+  for (const repository of await findRepositoriesById(context.db, [...ids])) {
+    if ((await accessToLinked(context.db, who, repository)) !== 'none') seen.push(repository)
+  }
+  if (seen.length === 0) return new Map()
+  const objects = await repositoryObjects(context, seen, who)
+  return new Map(objects.map((object) => [object.id, object]))
+}
+
+/** A head in a repository that the caller may not see looks as if that had gone. */
 function branchesOf(
-  { issue, pull, headTip, baseTip }: PullState,
+  state: PullState,
   repository: RepositoryObject,
+  foreign: RepositoryObject | undefined,
 ): { readonly base: BranchInfo; readonly head: BranchInfo } {
-  const isHeadHere = pull.headRepositoryId === pull.repositoryId
+  const { issue, pull, headTip, baseTip } = state
+  const headRepository = isForeign(state) ? foreign : repository
+  const isThere = headTip !== undefined && headRepository !== undefined
   return {
     base: {
       ...{ label: pull.baseBranch, ref: pull.baseBranch, sha: baseTip ?? pull.mergeBase },
@@ -147,10 +185,10 @@ function branchesOf(
     },
     head: {
       label: pull.headBranch,
-      ref: headTip === undefined ? pullReference(issue.number) : pull.headBranch,
+      ref: isThere ? pull.headBranch : pullReference(issue.number),
       sha: pull.headCommit,
-      repo_id: pull.headRepositoryId ?? -1,
-      repo: isHeadHere ? repository : null,
+      repo_id: headRepository?.id ?? -1,
+      repo: headRepository ?? null,
     },
   }
 }

@@ -5,6 +5,7 @@ import { Failure } from '../../../conf/failures.js'
 import { findMilestone } from '../../../sql/milestones.js'
 import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pull-lists.js'
 import { findUser } from '../../../sql/users.js'
+import { findHead } from '../../actions/find-head.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { openPull } from '../../actions/open-pull.js'
 import { refreshPulls } from '../../actions/refresh-pulls.js'
@@ -95,7 +96,7 @@ const create = defineOperation({
   query: NO_QUERY,
   body: CREATE_PULL_REQUEST_OPTION,
   success: { status: 201, schema: PULL_REQUEST },
-  failures: [403, 404, 409, 422, 423],
+  failures: [403, 404, 409, 413, 422, 423],
   async handle(context, { grant, body }) {
     refuseWithoutPulls(grant)
     const author = writerOf(grant)
@@ -107,8 +108,10 @@ const create = defineOperation({
       if (found?.id !== milestoneId) throw new Failure('not_found', 'The milestone does not exist.')
     }
     const reviewers = await reviewersOf(context, grant, { body, authorId: author.id })
+    const head = await findHead(context, grant, body.head)
+    if (head === undefined) throw new Failure('not_found', NO_HEAD)
     const opened = await openPull(context, {
-      ...{ repository, author, reviewers, head: body.head, base: body.base },
+      ...{ repository, author, reviewers, head, base: body.base },
       issue: {
         ...wishes,
         assigneeIds: wishes.assigneeIds ?? [],
@@ -126,6 +129,9 @@ const create = defineOperation({
     return jsonReply(201, await countedPullObject(context, grant, state))
   },
 })
+
+/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
+const NO_HEAD = 'There is no fork of this repository at that place.'
 
 const get = defineOperation({
   id: 'repoGetPullRequest',
@@ -166,10 +172,9 @@ const getByBranches = defineOperation({
     const { repository } = grant
     const [first = '', rest = ''] = [params['base'], params['head']]
     for (const [base, head] of splitsOf(`${first}/${rest}`, first.length)) {
-      const named = /^(?:([^:]*):)?([^:]*)$/.exec(head)
-      const isHere = named?.[1]?.toLowerCase() ?? repository.owner.name.toLowerCase()
-      if (named === null || isHere !== repository.owner.name.toLowerCase()) continue
-      const branches = { base, head: named[2] ?? '', headRepositoryId: repository.id }
+      const named = await findHead(context, grant, head)
+      if (named === undefined) continue
+      const branches = { base, head: named.branch, headRepositoryId: named.repository.id }
       const found = await findPullsBetween(context.db, repository.id, branches)
       if (found === undefined) continue
       const [state] = await refreshPulls(context, repository, [found])

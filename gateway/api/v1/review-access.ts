@@ -4,6 +4,7 @@ import { Failure } from '../../../conf/failures.js'
 import { accessToRepository, atLeast } from '../../../sql/access.js'
 import { foldCase } from '../../../sql/bindings.js'
 import { findReview, type Review } from '../../../sql/reviews.js'
+import { findTeamByName, hasTeamRepository } from '../../../sql/teams.js'
 import { findUser } from '../../../sql/users.js'
 import type { ReviewerWish } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
@@ -23,16 +24,16 @@ export interface NamedReviewers {
 }
 
 /**
- * The people who are named. Throws `not_found` for one who is not there, and `invalid` for one who
- * may not be asked.
+ * The people and teams that are named. Throws `not_found` for one who is not there, and `invalid`
+ * for one who may not be asked.
  */
 export async function reviewersOf(
-  { db }: Context,
-  { repository }: Grant,
+  context: Context,
+  grant: Grant,
   { body, authorId }: NamedReviewers,
 ): Promise<readonly ReviewerWish[]> {
-  const [team] = body.team_reviewers ?? []
-  if (team !== undefined) throw new Failure('invalid', `The team ${team} cannot be asked for it.`)
+  const { db } = context
+  const { repository } = grant
   const reviewers: ReviewerWish[] = []
   for (const name of new Set((body.reviewers ?? []).map(foldCase))) {
     const user = await findUser(db, name)
@@ -44,9 +45,30 @@ export async function reviewersOf(
     if (user.id === authorId) {
       throw new Failure('invalid', 'Who opened a pull request does not review it.')
     }
-    reviewers.push({ user, isOfficial: atLeast(mode, 'write') })
+    reviewers.push({ asked: { user }, isOfficial: atLeast(mode, 'write') })
   }
-  return reviewers
+  return [...reviewers, ...(await teamsOf(context, grant, body.team_reviewers ?? []))]
+}
+
+/** Teams are those of the organization that has the repository. */
+async function teamsOf(
+  { db }: Context,
+  { repository: { id, owner } }: Grant,
+  names: readonly string[],
+): Promise<readonly ReviewerWish[]> {
+  const teams: ReviewerWish[] = []
+  for (const name of new Set(names.map(foldCase))) {
+    if (owner.kind !== 'organization') {
+      throw new Failure('invalid', `${owner.name} is no organization, and has no teams.`)
+    }
+    const team = await findTeamByName(db, owner.id, name)
+    if (team === undefined) throw new Failure('not_found', `team does not exist [name: ${name}]`)
+    if (team.permission === 'none' || !(await hasTeamRepository(db, team, id))) {
+      throw new Failure('invalid', `The team ${team.name} cannot read it.`)
+    }
+    teams.push({ asked: { team }, isOfficial: atLeast(team.permission, 'write') })
+  }
+  return teams
 }
 
 /** The review `{id}`. Throws `not_found`, also for a pending one of somebody else. */

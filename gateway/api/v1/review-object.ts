@@ -9,6 +9,7 @@ import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { nullable, TIME } from '../schema.js'
 import { addressesOf } from './commit-json.js'
+import { TEAM_OBJECT, teamObjectsById } from './team-object.js'
 import { apiTime } from './times.js'
 import { personObject, USER_OBJECT } from './user-object.js'
 
@@ -16,7 +17,7 @@ export const PULL_REVIEW = Type.Object(
   {
     id: Type.Integer(),
     user: nullable(USER_OBJECT),
-    team: nullable(Type.Object({})),
+    team: nullable(TEAM_OBJECT),
     state: Type.Enum(['APPROVED', 'PENDING', 'COMMENT', 'REQUEST_CHANGES', 'REQUEST_REVIEW']),
     body: Type.String(),
     commit_id: Type.String(),
@@ -63,11 +64,17 @@ export async function reviewObjects(
 ): Promise<readonly Static<typeof PULL_REVIEW>[]> {
   const ids = reviews.flatMap(({ reviewerId }) => reviewerId ?? [])
   const people = await findOwnersById(context.db, ids)
+  const teams = await teamObjectsById(
+    context,
+    reviews.flatMap(({ teamId }) => teamId ?? []),
+  )
+  const personOf = (id: number | undefined) =>
+    personObject(context, people.get(id ?? 0), grant.user)
   const url = pullUrl(context, grant.repository, state)
   return reviews.map((review) => ({
     id: review.id,
-    user: personObject(context, people.get(review.reviewerId ?? 0), grant.user),
-    team: null,
+    user: review.teamId === undefined ? personOf(review.reviewerId) : null,
+    team: teams.get(review.teamId ?? 0) ?? null,
     state: review.state,
     body: review.content,
     commit_id: review.commitId,

@@ -1,8 +1,9 @@
-/** Asking people for their review of a pull request, and taking that back. */
+/** Asking people and teams for their review of a pull request, and taking that back. */
 
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
-import { createReview, type Review, removeRequest } from '../../../sql/reviews.js'
+import { type Review, removeRequest } from '../../../sql/reviews.js'
+import { askForReview } from '../../actions/open-pull.js'
 import { tellOfIssue } from '../../actions/tell-people.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -38,14 +39,9 @@ const create = defineOperation({
     refuseOthers(grant, issue)
     const reviewers = await reviewersOf(context, grant, { body, authorId: issue.authorId })
     const reviews: Review[] = []
-    for (const { user, isOfficial } of reviewers) {
+    for (const reviewer of reviewers) {
       try {
-        reviews.push(
-          await createReview(context.db, {
-            ...{ pullId: pull.id, reviewerId: user.id, state: 'REQUEST_REVIEW', isOfficial },
-            ...{ content: '', commitId: pull.headCommit, comments: [] },
-          }),
-        )
+        reviews.push(await askForReview(context, pull, reviewer))
       } catch (error) {
         // Somebody asked just now: then it is asked.
         if (!isFailure(error, 'conflict')) throw error
@@ -77,8 +73,9 @@ const remove = defineOperation({
     const { issue, pull } = await pullOf(context, grant, params)
     refuseOthers(grant, issue)
     const reviewers = await reviewersOf(context, grant, { body, authorId: undefined })
-    for (const { user } of reviewers) {
-      await removeRequest(context.db, { pullId: pull.id, reviewerId: user.id })
+    for (const { asked } of reviewers) {
+      const whose = 'user' in asked ? { reviewerId: asked.user.id } : { teamId: asked.team.id }
+      await removeRequest(context.db, { pullId: pull.id, ...whose })
     }
     return { status: 204 }
   },

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { type AccessMode, atLeast } from '../../../sql/access.js'
 import { findOrganizationsById, type Organization } from '../../../sql/organizations.js'
-import type { Team, TeamPatch } from '../../../sql/teams.js'
+import { findTeamsById, type Team, type TeamPatch } from '../../../sql/teams.js'
 import type { Context } from '../../context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
 
@@ -87,6 +87,15 @@ export async function teamObjects(
     const organization = byId.get(team.organizationId)
     return organization === undefined ? [] : [teamObject(team, organization)]
   })
+}
+
+/** The teams of those ids, by id. */
+export async function teamObjectsById(
+  context: Pick<Context, 'db'>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, TeamObject>> {
+  const objects = await teamObjects(context, await findTeamsById(context.db, ids))
+  return new Map(objects.map((object) => [object.id, object]))
 }
 
 function allUnits(permission: AccessMode): Readonly<Record<string, string>> {

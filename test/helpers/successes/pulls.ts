@@ -22,6 +22,10 @@ export async function successesOfPulls({ as, pathOf }: Town) {
     const { json } = await of('POST', '/1/reviews', body)
     return `/1/reviews/${(json as { id: number }).id}`
   }
+  const cancelled = async () => {
+    await of('POST', '/1/merge', { Do: 'merge', merge_when_checks_succeed: true })
+    return await of('DELETE', '/1/merge')
+  }
   return {
     repoCreatePullRequest: await of('POST', '', open),
     repoListPullRequests: await of('GET', ''),
@@ -40,6 +44,7 @@ export async function successesOfPulls({ as, pathOf }: Town) {
     repoSubmitPullReview: await of('POST', await created(draft), { event: 'COMMENT' }),
     repoDeletePullReview: await of('DELETE', await created(draft)),
     repoUpdatePullRequest: await of('POST', '/1/update'),
+    repoCancelScheduledAutoMerge: await cancelled(),
     repoMergePullRequest: await of('POST', '/1/merge', { Do: 'merge' }),
     repoPullRequestIsMerged: await of('GET', '/1/merge'),
   }

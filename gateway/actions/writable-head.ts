@@ -1,0 +1,43 @@
+/** The repository of a pull request's head, for whoever may write to it, and how it is called. */
+
+import { repositoryPath } from '../../cgi/paths.js'
+import { accessToRepository, atLeast } from '../../sql/access.js'
+import type { Pull } from '../../sql/pulls.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories.js'
+import { accessToLinked, type Grants } from '../auth/gate.js'
+import type { Context } from '../context.js'
+import { isForeign } from './foreign-heads.js'
+
+export interface WritableHead {
+  readonly repository: Repository
+  /** Its folder. */
+  readonly path: string
+}
+
+/** Undefined where the repository is gone, or the caller may not change its branches. */
+export async function findWritableHead(
+  { db, settings }: Context,
+  grant: Pick<Grants['repository'], 'who' | 'repository' | 'mode'>,
+  pull: Pull,
+): Promise<WritableHead | undefined> {
+  const { dir } = settings.data
+  const headOf = (repository: Repository): WritableHead => ({
+    ...{ repository, path: repositoryPath(dir, repository.storage) },
+  })
+  if (!isForeign({ pull }))
+    return atLeast(grant.mode, 'write') ? headOf(grant.repository) : undefined
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined || found.isArchived || found.source?.mirror !== undefined)
+    return undefined
+  const mode = await accessToLinked(db, grant.who, found)
+  return atLeast(mode, 'write') ? headOf(found) : undefined
+}
+
+/** `branch`, or `owner/repo:branch` of another repository that everybody may see. */
+export async function headName({ db }: Context, pull: Pull): Promise<string> {
+  if (!isForeign({ pull })) return pull.headBranch
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined) return pull.headBranch
+  if ((await accessToRepository(db, undefined, found)) === 'none') return pull.headBranch
+  return `${found.owner.name}/${found.name}:${pull.headBranch}`
+}
