@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
 import type { Database } from '../../sql/database.js'
-import { isMysql, selectRows } from '../../sql/dialect.js'
+import { isMysql, selectRows, withDatabaseLock } from '../../sql/dialect.js'
 import { migrate, migrationStatus, rollback } from '../../sql/migrate.js'
 import * as indexKeys from '../../sql/migrations/0007-index-keys.js'
+import { MIGRATIONS } from '../../sql/migrations/list.js'
 import { findUser } from '../../sql/users.js'
 import { forEachDatabase, openForTest } from '../helpers/databases.js'
 import { aPublication } from '../helpers/package-rows.js'
@@ -90,13 +91,31 @@ await forEachDatabase(t, 'four processes at once apply each once', async (t, loc
 
 await forEachDatabase(t, 'a migration that stopped anywhere is completed', async (t, location) => {
   const db = await openForTest(t, location)
-  await migrate(db)
+  for (const { name, up, down } of MIGRATIONS) {
+    const bringUp = (db: Database) => withDatabaseLock(db, up)
+    const statements = await countStatements(db, bringUp)
+    const schema = await schemaOf(db)
+    for (let last = 1; last < statements; last += 1) {
+      await down(db)
+      await t.rejects(runUntil(db, bringUp, last), { message: 'the process ended' })
+      await bringUp(db)
+      t.strictSame(await schemaOf(db), schema, `${name} stopped after ${last} statements`)
+    }
+  }
+})
+
+/** Each stop costs all migrations, so there are a few of them all over. */
+const STOPS = 6
+
+await forEachDatabase(t, 'migrations that stopped anywhere go on there', async (t, location) => {
+  const db = await openForTest(t, location)
+  const statements = await countStatements(db, migrate)
   const schema = await schemaOf(db)
-  const statements = await countStatements(db)
-  t.ok(statements > 10, `${statements} statements`)
-  for (let last = 1; last < statements; last += 1) {
+  t.ok(statements > NAMES.length * 2, `${statements} statements`)
+  for (let stop = 0; stop < STOPS; stop += 1) {
+    const last = 1 + Math.floor((stop * (statements - 1)) / STOPS)
     await rollback(db)
-    await t.rejects(migrateUntil(db, last), { message: 'the process ended' })
+    await t.rejects(runUntil(db, migrate, last), { message: 'the process ended' })
     await migrate(db)
     t.strictSame(await schemaOf(db), schema, `stopped after ${last} statements`)
   }
@@ -107,21 +126,22 @@ function isWork({ sql }: { readonly sql: string }): boolean {
   return !/^(?:COMMIT|ROLLBACK|select release_lock)/i.test(sql)
 }
 
-/** How many statements bring an empty database up. */
-async function countStatements(db: Database): Promise<number> {
-  await rollback(db)
+type Work = (db: Database) => Promise<unknown>
+
+/** Does the work, and tells how many statements that took. */
+async function countStatements(db: Database, work: Work): Promise<number> {
   let count = 0
   const onQuery = (query: { readonly sql: string }) => {
     if (isWork(query)) count += 1
   }
   db.on('query', onQuery)
-  await migrate(db)
+  await work(db)
   db.removeListener('query', onQuery)
   return count
 }
 
-/** Migrates, and ends as a process that is killed before the statement after the `last` one. */
-async function migrateUntil(db: Database, last: number): Promise<void> {
+/** Ends as a process that is killed before the statement after the `last` one. */
+async function runUntil(db: Database, work: Work, last: number): Promise<void> {
   let count = 0
   const onQuery = (query: { readonly sql: string }) => {
     if (!isWork(query)) return
@@ -130,7 +150,7 @@ async function migrateUntil(db: Database, last: number): Promise<void> {
   }
   db.on('query', onQuery)
   try {
-    await migrate(db)
+    await work(db)
   } finally {
     db.removeListener('query', onQuery)
   }
