@@ -1,43 +1,61 @@
-/** What the client generated from Gitea's description declares of its objects, field by field. */
+/** What clients generated from Gitea's description declare of its objects, field by field. */
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
 /** Fields by name, each with its type in the words of JSON. */
 export type Shape = Readonly<Record<string, string>>
 
-/** The objects of the client's declarations, by name. */
-export function declaredShapes(): ReadonlyMap<string, Shape> {
-  const file = createRequire(import.meta.url)
-    .resolve('gitea-js')
-    .replace(/\.m?js$/, '.d.ts')
+const { resolve } = createRequire(import.meta.url)
+
+/** The clients, each with the file that declares the objects. */
+export const DECLARING_CLIENTS = {
+  'gitea-js': () => resolve('gitea-js').replace(/\.m?js$/, '.d.ts'),
+  'gitea-client': () => {
+    const folder = dirname(resolve('gitea-client'))
+    const name = readdirSync(folder).find((each) => /^types\.gen.*\.d\.ts$/.test(each))
+    return join(folder, name ?? 'types.gen.d.ts')
+  },
+} as const
+
+/** The objects of a client's declarations, by name. */
+export function declaredShapes(client: keyof typeof DECLARING_CLIENTS): ReadonlyMap<string, Shape> {
+  const file = DECLARING_CLIENTS[client]()
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
-  const shapes = new Map<string, Shape>()
+  const aliases = new Map<string, string>()
+  const objects = new Map<string, readonly ts.PropertySignature[]>()
   for (const statement of source.statements) {
-    if (!ts.isInterfaceDeclaration(statement)) continue
-    const fields = statement.members.filter(ts.isPropertySignature)
-    shapes.set(
-      statement.name.text,
-      Object.fromEntries(fields.map((field) => [nameOf(field), typeOf(field.type, source)])),
-    )
+    if (ts.isInterfaceDeclaration(statement)) {
+      objects.set(statement.name.text, statement.members.filter(ts.isPropertySignature))
+    } else if (ts.isTypeAliasDeclaration(statement)) {
+      const { name, type } = statement
+      if (ts.isTypeLiteralNode(type)) {
+        objects.set(name.text, type.members.filter(ts.isPropertySignature))
+      } else aliases.set(name.text, type.getText(source))
+    }
   }
-  return shapes
+  const shapeOf = (fields: readonly ts.PropertySignature[]) =>
+    Object.fromEntries(fields.map(({ name, type }) => [nameOf(name), typeOf(type)]))
+  const typeOf = (type: ts.TypeNode | undefined) => {
+    if (type === undefined) return 'any'
+    const text = type.getText(source)
+    return ts.isArrayTypeNode(type) ? 'array' : wordOf(aliases.get(text) ?? text)
+  }
+  return new Map([...objects].map(([name, fields]) => [name, shapeOf(fields)]))
 }
 
-function nameOf({ name }: ts.PropertySignature): string {
+function nameOf(name: ts.PropertyName): string {
   return ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : '?'
 }
 
 /** `string`, `number`, `boolean`, `array`, or `object` for whatever else. */
-function typeOf(type: ts.TypeNode | undefined, source: ts.SourceFile): string {
-  if (type === undefined) return 'any'
-  if (ts.isArrayTypeNode(type)) return 'array'
-  const text = type.getText(source)
+function wordOf(text: string): string {
   if (/^(?:string|number|boolean|any)$/.test(text)) return text
-  if (/^(?:Record<string, any>|object)$/.test(text)) return 'any'
-  if (/^"|^'|^(?:StateType|ReviewStateType|CommitStatusState|NotifySubjectType)$/.test(text)) {
-    return 'string'
+  if (/^(?:Record<string, any>|object|unknown|\{\s*\[key: string\]: unknown;?\s*\})$/.test(text)) {
+    return 'any'
   }
-  return text === 'TimeStamp' ? 'number' : 'object'
+  if (/^Array</.test(text)) return 'array'
+  return /^["']/.test(text) ? 'string' : 'object'
 }
