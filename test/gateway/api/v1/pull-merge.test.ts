@@ -82,24 +82,6 @@ t.test('what stands in the way of a merge', async (t) => {
   t.equal(await git(['rev-parse', 'topic'], { cwd: bare }), head)
 })
 
-await forEachDatabase(t, 'a merge that waits for checks needs them', async (t, location) => {
-  const { of, write, open } = await startPullTown(t, { location })
-  const head = await write('topic', 'a')
-  await open('topic')
-  const merge = async () =>
-    (await of('ada', 'POST', '/pulls/1/merge', { merge_when_checks_succeed: true })).status
-  const say = (context: string, state: string) =>
-    of('ada', 'POST', `/statuses/${head}`, { context, state })
-  t.equal(await merge(), 405, 'nobody has checked it yet')
-  await say('build', 'success')
-  await say('lint', 'pending')
-  t.equal(await merge(), 405, 'one is not done')
-  await say('lint', 'failure')
-  t.equal(await merge(), 405, 'one has failed')
-  await say('lint', 'success')
-  t.equal(await merge(), 200)
-})
-
 t.test('a merge says what it is told, and may take the branch along', async (t) => {
   const { of, as, write, open, bare, copy } = await startPullTown(t)
   const head = await write('topic', 'a')
