@@ -48,7 +48,9 @@ export async function holdUp(t: Teardown, url: string, end: string): Promise<Fro
 
 function pass(url: string, request: IncomingMessage, response: ServerResponse): void {
   const { method, headers } = request
-  const onward = ask(new URL(request.url ?? '', url), { method, headers }, (answer) => {
+  // On a connection of its own: the server may be closing an idle one just now.
+  const options = { method, headers, agent: false }
+  const onward = ask(new URL(request.url ?? '', url), options, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.pipe(response)
   })

@@ -256,7 +256,7 @@ async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> 
     const wish = { ...ALL, repo_name: 'killed', auth_token: ada.token }
     const body = { ...wish, clone_addr: `${front.url}/club/work.git` }
     const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
-    await front.isReached
+    t.equal(await Promise.race([front.isReached, asked]), undefined, 'it is held up')
     t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404, 'hidden until it is whole')
     t.match(await bob.api('POST', '/repos/migrate', body), { status: 409 })
     for (const pid of [here.pid, ...(await workersOf(here.pid))]) process.kill(pid, 'SIGKILL')

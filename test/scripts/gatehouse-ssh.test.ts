@@ -142,7 +142,6 @@ t.test('git gets the environment of the answer, whole and alone', async (t) => {
   })
   run(channel, { kind: 'fetch', script: 'env; pwd' })
   t.same(await channel.next(LONG_MS).then((end) => end?.slice(0, 2)), ['ended', '0'])
-  channel.send('done')
   t.equal(await ended, 0)
   const lines = output().toString().split('\n').sort()
   t.same(lines, ['', folder, 'ONLY=this one', 'PATH=/usr/bin:/bin', `PWD=${folder}`].sort())
@@ -152,7 +151,7 @@ t.test('bytes go both ways, whole, counted, and in little memory', async (t) => 
   const { child, channel, ended, output } = await serve(t)
   const sent = Buffer.alloc(20_000_000, 'The quick brown fox. ')
   run(channel, { kind: 'fetch', script: 'cat' })
-  child.stdin.end(sent)
+  child.stdin.write(sent)
   const next = channel.next(LONG_MS)
   await until(
     async () => output().length,
@@ -161,13 +160,13 @@ t.test('bytes go both ways, whole, counted, and in little memory', async (t) => 
   )
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
   t.ok(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) < MEMORY_KIB_MAX, status)
+  child.stdin.end()
   t.same(await next, ['ended', '0', String(sent.length), String(sent.length)])
-  channel.send('done')
   t.equal(await ended, 0)
   t.ok(output().equals(sent))
 })
 
-t.test("git's exit code is the helper's", async (t) => {
+t.test("git's exit code is the helper's, who waits for nothing else after a fetch", async (t) => {
   for (const [script, code] of [
     ['exit 3', 3],
     ['kill -9 $$', 137],
@@ -175,7 +174,6 @@ t.test("git's exit code is the helper's", async (t) => {
     const { channel, ended } = await serve(t)
     run(channel, { kind: 'fetch', script })
     t.same((await channel.next(LONG_MS))?.slice(0, 2), ['ended', String(code)])
-    channel.send('done')
     t.equal(await ended, code)
   }
 })

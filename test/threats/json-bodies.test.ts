@@ -8,7 +8,7 @@ import { pathOf } from '../helpers/operation-paths.js'
 import { connectTo, converse } from '../helpers/raw-http.js'
 import { forgetPeak, memoryOf, workersOf } from '../helpers/server-processes.js'
 
-const PARAMS = { repo: 'library', org: 'guild', token: 'test' }
+const PARAMS = { repo: 'library', template_repo: 'library', org: 'guild', token: 'test' }
 
 const HOSTILE_TEXTS = ['\0', 'a\0b', '\ud800', '../x', '-h', '%00', '\u202eexe', 'é'.repeat(5_000)]
 
@@ -16,7 +16,7 @@ t.test('bodies that lie', async (t) => {
   const gatehouse = await startGatehouse(t)
   // Whom the gate lets through everywhere, so that it is the body that is refused.
   const ada = await gatehouse.addUser('ada', { isAdmin: true })
-  const repository = { name: 'library', description: 'as it was', auto_init: true }
+  const repository = { name: 'library', description: 'as it was', auto_init: true, template: true }
   t.equal((await ada.api('POST', '/user/repos', repository)).status, 201)
   t.equal((await ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
   const ask = (method: string, path: string, body: string | Uint8Array, type?: string) =>
