@@ -83,7 +83,10 @@ async function serve(): Promise<void> {
       if (row === undefined || (row['is_private'] === 1 && !isOwner)) {
         return reply.code(404).send({ message: 'not found' })
       }
-      return repositoryOf(row, isOwner)
+      const [watches] = await db('repository_watches')
+        .where({ repository_id: row['id'] })
+        .count({ count: '*' })
+      return { ...repositoryOf(row, isOwner), watchers_count: Number(watches?.['count'] ?? 0) }
     },
   )
   await app.listen({ port: Number(port), host: '127.0.0.1' })
