@@ -149,7 +149,8 @@ async function sendForever(port: number, head: string) {
     const send = () => {
       if (socket.destroyed || text !== '') return
       sentBytes += chunk.length
-      socket.write(chunk, () => setImmediate(send))
+      // A write that fails would end the socket before the answer is read.
+      socket.write(chunk, () => setTimeout(send, 2))
     }
     send()
   })
