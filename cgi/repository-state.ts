@@ -10,6 +10,8 @@ export interface RepositoryState {
   readonly text: string
   /** What its settings say, and which commits end its history. */
   readonly settingsText: string
+  /** Whether its last change is past. Where not, another one might leave the text as it is. */
+  readonly isSettled: boolean
 }
 
 /**
@@ -34,17 +36,16 @@ const OPEN_FILES_MAX = 2_000
 export async function readSettledState(path: string): Promise<RepositoryState | undefined> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const seen = look(path)
-    if (seen === undefined) return undefined
+    if (seen === undefined || seen.state.isSettled) return seen?.state
     const ageMs = Date.now() - seen.changedAtMs
-    if (ageMs >= SETTLED_MS) return seen.state
     // A clock that was set back: the change seems to be yet to come.
     if (ageMs < -SETTLED_MS) return undefined
-    await sleep(SETTLED_MS - ageMs + 1)
+    await sleep(Math.max(0, SETTLED_MS - ageMs) + 1)
   }
   return undefined
 }
 
-/** The state at this moment, which may be about to change unseen; undefined where there is none. */
+/** The state at this moment, settled or not; undefined where there is none. */
 export function readPresentState(path: string): RepositoryState | undefined {
   return look(path)?.state
 }
@@ -70,16 +71,14 @@ let openFiles = 0
 function look(path: string): OpenRepository | undefined {
   const known = repositories.get(path)
   if (known !== undefined) repositories.delete(path)
-  if (known !== undefined && isUnchanged(known)) {
+  if (known !== undefined && known.changedAtMs <= Date.now() && isUnchanged(known)) {
     repositories.set(path, known)
     return known
   }
   if (known !== undefined) forget(known)
-  const lookedAtMs = Date.now()
   const opened = openRepository(path)
   if (opened === undefined) return undefined
-  // A change of this very moment may have the stamp of the one before: it would never be seen.
-  if (opened.changedAtMs > lookedAtMs - SETTLED_MS) {
+  if (!opened.state.isSettled) {
     closeAll(opened.files)
     return opened
   }
@@ -118,6 +117,7 @@ function isUnchanged({ files, stamps }: OpenRepository): boolean {
  * files beside them are those that people edit in place. Undefined where not all of it can be seen.
  */
 function openRepository(path: string): OpenRepository | undefined {
+  const lookedAtMs = Date.now()
   const files: number[] = []
   const stamps: number[] = []
   const add = (name: string): boolean => {
@@ -134,7 +134,8 @@ function openRepository(path: string): OpenRepository | undefined {
     const settingsText = readSettings(path)
     if (/\[\s*include/i.test(settingsText)) throw new UnseenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
-    return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText } }
+    const isSettled = changedAtMs <= lookedAtMs - SETTLED_MS
+    return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText, isSettled } }
   } catch {
     closeAll(files)
     return undefined

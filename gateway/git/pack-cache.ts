@@ -83,20 +83,38 @@ export class PackCache {
   async answer(question: WarmQuestion): Promise<WarmAnswer | undefined> {
     const request = normalize(question.body)
     if (request === undefined) return undefined
-    const state = await readSettledState(question.repositoryPath)
-    if (state === undefined) return undefined
-    const { repositoryPath, client } = question
-    const { objectFormat } = request
-    const asked = { repositoryPath, client, state, objectFormat }
-    const list = await this.#parts.references.get(asked)
-    if (list === undefined) return undefined
+    const present = readPresentState(question.repositoryPath)
+    if (present === undefined) return undefined
+    const seen = await this.#see(question, request, present)
+    if (seen === undefined) return undefined
+    const { state, references } = seen
     if (request.command === 'ls-refs') {
-      const body = list.references.answer(request)
-      const outcome = list.isKnown ? 'hit' : 'miss'
+      const body = references.answer(request)
+      const outcome = seen.isKnown ? 'hit' : 'miss'
       return { command: 'ls-refs', outcome, body, bytes: body.byteLength }
     }
-    if (!list.references.areTips(request.wants)) return undefined
-    return this.#fetch(question, { request, state, references: list.references })
+    if (!references.areTips(request.wants)) return undefined
+    return this.#fetch(question, { request, state, references })
+  }
+
+  /**
+   * The references, right after a change without waiting until it is past. That is not possible
+   * where other references than those that are wanted have a say: the whole state names the answer.
+   */
+  async #see(
+    { repositoryPath, client }: WarmQuestion,
+    request: NormalRequest,
+    present: RepositoryState,
+  ): Promise<Seen | undefined> {
+    const { references } = this.#parts
+    const asked = { repositoryPath, client, objectFormat: request.objectFormat }
+    if (!present.isSettled && !dependsOnAll(request, present)) {
+      const followed = references.followed({ ...asked, state: present })
+      if (followed !== undefined) return { state: present, references: followed, isKnown: true }
+    }
+    const state = present.isSettled ? present : await readSettledState(repositoryPath)
+    const list = state && (await references.get({ ...asked, state }))
+    return list && { state, ...list }
   }
 
   async #fetch(question: WarmQuestion, wanted: Wanted): Promise<WarmAnswer | undefined> {
@@ -156,18 +174,15 @@ export class PackCache {
   }
 
   /** Whether what git was asked still means the same, whenever in the meantime it looked. */
-  async #isStillSo({ repositoryPath, client }: WarmQuestion, wanted: Wanted): Promise<boolean> {
+  async #isStillSo(question: WarmQuestion, wanted: Wanted): Promise<boolean> {
     const { request, state, references } = wanted
-    const present = readPresentState(repositoryPath)
-    if (present?.text === state.text) return true
-    if (present?.settingsText !== state.settingsText || dependsOnAll(wanted)) return false
+    const present = readPresentState(question.repositoryPath)
+    if (state.isSettled && present?.text === state.text) return true
+    if (dependsOnAll(request, state) || present?.settingsText !== state.settingsText) return false
     if (!request.includesTags) return true
-    const settled = await readSettledState(repositoryPath)
-    if (settled?.settingsText !== state.settingsText) return false
-    const { objectFormat } = request
-    const asked = { repositoryPath, client, state: settled, objectFormat }
-    const list = await this.#parts.references.get(asked)
-    return list?.references.tagsDigest === references.tagsDigest
+    const seen = await this.#see(question, request, present)
+    if (seen?.state.settingsText !== state.settingsText) return false
+    return seen.references.tagsDigest === references.tagsDigest
   }
 }
 
@@ -192,15 +207,22 @@ function isOfDisk(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
-interface Wanted {
-  readonly request: FetchRequest
+/** The references that a request is answered from, and the state that they were seen in. */
+interface Seen {
   readonly state: RepositoryState
   readonly references: ReferenceList
+  /** Whether git was not asked for them this time. */
+  readonly isKnown: boolean
+}
+
+interface Wanted extends Omit<Seen, 'isKnown'> {
+  readonly request: FetchRequest
 }
 
 /** Hidden tags are sent along as well, and are not among those that are known here. */
-function dependsOnAll({ request, state }: Wanted): boolean {
-  return request.asksReferences || (request.includesTags && /hiderefs/i.test(state.settingsText))
+function dependsOnAll(request: NormalRequest, { settingsText }: RepositoryState): boolean {
+  if (request.command === 'ls-refs') return false
+  return request.asksReferences || (request.includesTags && /hiderefs/i.test(settingsText))
 }
 
 /** Raised with every change of what is kept or how. */
@@ -219,7 +241,7 @@ function keyOf(gitText: string, repositoryPath: string, wanted: Wanted): string 
       JSON.stringify([
         ...[FORMAT, gitText, repositoryPath, state.settingsText],
         request.includesTags ? references.tagsDigest : '',
-        dependsOnAll(wanted) ? state.text : '',
+        dependsOnAll(request, state) ? state.text : '',
         request.text,
       ]),
     )

@@ -57,10 +57,22 @@ export class ReferenceLists {
     this.#ask = ask
   }
 
-  /** Undefined when there are too many, when git does not tell, or when they change meanwhile. */
+  /**
+   * What follows without git: from what was known of a settled state, and from what the references
+   * hold at this moment. Undefined where git has to be asked.
+   */
+  followed({ state, ...question }: ReferenceQuestion): ReferenceList | undefined {
+    const known = this.#entries.get(nameOf(question))
+    return known && follow(known, { ...question, state })?.references
+  }
+
+  /**
+   * Those of a settled state. Undefined when there are too many, when git does not tell, or when
+   * they change meanwhile.
+   */
   async get(question: ReferenceQuestion): Promise<KnownReferences | undefined> {
-    const { repositoryPath, state, objectFormat } = question
-    const name = `${repositoryPath} ${objectFormat}`
+    const { state } = question
+    const name = nameOf(question)
     const known = this.#entries.get(name)
     if (known?.state.text === state.text) {
       this.#entries.delete(name)
@@ -121,6 +133,10 @@ export class ReferenceLists {
   }
 }
 
+function nameOf({ repositoryPath, objectFormat }: Omit<ReferenceQuestion, 'state'>): string {
+  return `${repositoryPath} ${objectFormat}`
+}
+
 /**
  * The list of a repository in which nothing but branches moved since, as after most pushes; so the
  * first clone of a new commit spares a process. Undefined: git is to be asked.
@@ -134,6 +150,8 @@ function follow(known: Entry, { repositoryPath, state }: ReferenceQuestion): Ent
   // Git leaves out a branch whose commit is lost.
   for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
   const references = known.references.withMoved(moved)
-  const isSame = readPresentState(repositoryPath)?.text === state.text
-  return references === undefined || !isSame ? undefined : { state, references, files }
+  if (references === undefined) return undefined
+  // What is to be remembered has to be all of that state; git itself reads one after the other.
+  const isSame = !state.isSettled || readPresentState(repositoryPath)?.text === state.text
+  return isSame ? { state, references, files } : undefined
 }

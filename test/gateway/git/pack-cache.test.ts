@@ -88,6 +88,16 @@ async function aCache(t: Test) {
   }
 }
 
+/** From now on every change seems to be one of this very moment. */
+function stopClock(t: Test): void {
+  const { now } = Date
+  const stoppedAtMs = now()
+  t.teardown(() => {
+    Date.now = now
+  })
+  Date.now = () => stoppedAtMs
+}
+
 t.test('a second clone costs no process, in this worker and in another', async (t) => {
   const { ask, newCache, second, kept } = await aCache(t)
   const list = requestOf('ls-refs', ['peel', 'symrefs', 'ref-prefix refs/heads/'])
@@ -134,6 +144,28 @@ t.test('a push to one branch leaves the answers for the others', async (t) => {
   await copy.git('push', '--quiet', 'origin', 'main')
   t.match(await fetch(`want ${second}`), { outcome: 'hit', starts: 0 })
   t.match(await fetch(`want ${third}`), { outcome: 'miss' })
+})
+
+t.test('right after a change the references are read anew, and what follows is kept', async (t) => {
+  const { ask, fetch, copy, server, first, kept } = await aCache(t)
+  const list = requestOf('ls-refs', ['ref-prefix refs/heads/main'])
+  await ask(list)
+  stopClock(t)
+  const third = await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  t.match(await ask(list), { outcome: 'hit', text: `${third} refs/heads/main\n`, starts: 0 })
+  const clone = [`want ${third}`, 'include-tag', 'no-progress']
+  const cold = await fetch(...clone)
+  t.match(cold, { outcome: 'miss', text: /PACK/, starts: 1 })
+  await kept(1)
+  t.strictSame(await fetch(...clone), { outcome: 'hit', text: cold.text, starts: 0 })
+  await server('update-ref', 'refs/heads/main', first)
+  t.match(await ask(list), { outcome: 'hit', text: `${first} refs/heads/main\n`, starts: 0 })
+  t.match(await fetch(...clone), { outcome: undefined }, 'its commit is no tip any more')
+  const since = [`want ${first}`, 'deepen-not refs/heads/topic']
+  t.match(await fetch(...since), { outcome: undefined }, 'other references have a say')
+  await server('tag', 'v1', first)
+  t.match(await ask(list), { outcome: undefined }, 'a tag is new')
 })
 
 t.test('what no reference points to any more, or never did, is left to git', async (t) => {
