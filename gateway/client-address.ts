@@ -1,6 +1,7 @@
 /** Who is at the other end: the peer itself, or whom a trusted proxy names. */
 
 import { isIP, isIPv6 } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { AddressSet } from '../conf/addresses.js'
 import type { RequestHeaders } from '../conf/http.js'
 
@@ -19,8 +20,8 @@ export function clientOf(
   headers: RequestHeaders,
   trustedProxies: AddressSet,
 ): Client {
-  const direct = plainAddress(peer)
-  if (!trustedProxies.has(direct)) return { address: direct, scheme: 'http' }
+  const { direct, isTrusted } = lookUpPeer(peer, trustedProxies)
+  if (!isTrusted) return { address: direct, scheme: 'http' }
   const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
   const forwarded = headers.get('x-forwarded-for')
   if (forwarded === undefined) return { address: direct, scheme }
@@ -29,9 +30,33 @@ export function clientOf(
   return { address: client !== undefined && isIP(client) !== 0 ? client : direct, scheme }
 }
 
+interface Peer {
+  readonly direct: string
+  readonly isTrusted: boolean
+}
+
+const PEERS_MAX = 1_000
+
+/** Few peers send most requests, and what their addresses mean does not change. */
+const peers = new WeakMap<AddressSet, LRUCache<string, Peer>>()
+
+function lookUpPeer(text: string, trustedProxies: AddressSet): Peer {
+  let known = peers.get(trustedProxies)
+  if (known === undefined) {
+    known = new LRUCache({ max: PEERS_MAX })
+    peers.set(trustedProxies, known)
+  }
+  const seen = known.get(text)
+  if (seen !== undefined) return seen
+  const direct = plainAddress(text)
+  const peer = { direct, isTrusted: trustedProxies.has(direct) }
+  known.set(text, peer)
+  return peer
+}
+
 /** An IPv4 address, or the first 64 bits of an IPv6 one: a subscriber has all the rest at hand. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
+  if (!address.includes(':') || !isIPv6(address)) return address
   const [before = [], after] = address.split('::').map((part) => part.split(':'))
   const zeros = after === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
   const groups = [...before, ...Array<string>(zeros).fill('0'), ...(after ?? [])]

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { fstatSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { firstLine, type Git } from '../../cgi/git.js'
 import {
   type RepositoryState,
@@ -54,6 +55,9 @@ export interface PackCacheParts {
   readonly timeoutMs: () => number
 }
 
+const KNOWN_REQUESTS_MAX = 500
+const KNOWN_REQUEST_BYTES_MAX = 2_048
+
 const TRIES = 5
 const PAUSE_MS = 20
 
@@ -62,13 +66,16 @@ const PAUSE_MS = 20
  */
 export class PackCache {
   readonly #parts: PackCacheParts
-  /** Of git and of how it is configured. */
-  readonly #gitText: string
+  /** Changes with git and with how it is configured. */
+  readonly #gitDigest: string
+  /** By the bytes of requests: a fleet sends few. */
+  readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
     const { version, configFile } = parts.git
-    this.#gitText = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
+    const text = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
+    this.#gitDigest = createHash('sha256').update(text).digest('hex')
   }
 
   /** What this process holds of the answers in memory. */
@@ -81,7 +88,7 @@ export class PackCache {
    * processes throws, and UploadPackError.
    */
   async answer(question: WarmQuestion): Promise<WarmAnswer | undefined> {
-    const request = normalize(question.body)
+    const request = this.#read(question.body)
     if (request === undefined) return undefined
     const present = readPresentState(question.repositoryPath)
     if (present === undefined) return undefined
@@ -95,6 +102,16 @@ export class PackCache {
     }
     if (!references.areTips(request.wants)) return undefined
     return this.#fetch(question, { request, state, references })
+  }
+
+  #read(body: Buffer): NormalRequest | undefined {
+    if (body.byteLength > KNOWN_REQUEST_BYTES_MAX) return normalize(body)
+    const text = body.toString('latin1')
+    const known = this.#requests.get(text)
+    if (known !== undefined) return known
+    const request = normalize(body)
+    if (request !== undefined) this.#requests.set(text, request)
+    return request
   }
 
   /**
@@ -119,7 +136,7 @@ export class PackCache {
 
   async #fetch(question: WarmQuestion, wanted: Wanted): Promise<WarmAnswer | undefined> {
     const { store, flights } = this.#parts
-    const key = keyOf(this.#gitText, question.repositoryPath, wanted)
+    const key = keyOf(this.#gitDigest, question.repositoryPath, wanted)
     const plan = this.#plan(key, question, wanted)
     for (let tries = 0; tries < TRIES; tries += 1) {
       const stored = await store.find(key)
@@ -226,7 +243,7 @@ function dependsOnAll(request: NormalRequest, { settingsText }: RepositoryState)
 }
 
 /** Raised with every change of what is kept or how. */
-const FORMAT = 2
+const FORMAT = 3
 
 /**
  * Names an answer by all that it is a function of. The references are not part of it, but that the
@@ -234,12 +251,12 @@ const FORMAT = 2
  * others. Where tags are sent along, the tags are part of it; where other references have a say,
  * the whole state is.
  */
-function keyOf(gitText: string, repositoryPath: string, wanted: Wanted): string {
+function keyOf(gitDigest: string, repositoryPath: string, wanted: Wanted): string {
   const { request, state, references } = wanted
   return createHash('sha256')
     .update(
       JSON.stringify([
-        ...[FORMAT, gitText, repositoryPath, state.settingsText],
+        ...[FORMAT, gitDigest, repositoryPath, state.settingsText],
         request.includesTags ? references.tagsDigest : '',
         dependsOnAll(request, state) ? state.text : '',
         request.text,
