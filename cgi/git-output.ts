@@ -31,27 +31,40 @@ export async function* gitOutput(
   throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
 }
 
+/** A command whose output is read as records. */
+export interface GitRecordsOptions extends GitOutputOptions {
+  readonly separator: '\0' | '\n'
+}
+
 /** Its output cut at a separator, as with `-z`; without the separators, and no empty last one. */
 export async function* gitRecords(
   git: Git,
   args: readonly string[],
-  { separator, ...options }: GitOutputOptions & { readonly separator: '\0' | '\n' },
+  options: GitRecordsOptions,
 ): AsyncGenerator<string> {
-  const end = separator.charCodeAt(0)
+  for await (const records of gitRecordBatches(git, args, options)) yield* records
+}
+
+/** The same records, as many at a time as have come: where they are many, each wait counts. */
+export async function* gitRecordBatches(
+  git: Git,
+  args: readonly string[],
+  { separator, ...options }: GitRecordsOptions,
+): AsyncGenerator<readonly string[]> {
   let rest: Buffer[] = []
   for await (const chunk of gitOutput(git, args, options)) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    let from = 0
-    for (let at = bytes.indexOf(end); at >= 0; at = bytes.indexOf(end, from)) {
-      const part = bytes.subarray(from, at)
-      yield (rest.length === 0 ? part : Buffer.concat([...rest, part])).toString()
+    const end = bytes.lastIndexOf(separator)
+    if (end >= 0) {
+      const whole = bytes.subarray(0, end)
+      const text = (rest.length === 0 ? whole : Buffer.concat([...rest, whole])).toString()
       rest = []
-      from = at + 1
+      yield text.split(separator)
     }
     // The chunk is the process's memory until the next one is asked for.
-    if (from < bytes.length) rest.push(Buffer.from(bytes.subarray(from)))
+    if (end + 1 < bytes.length) rest.push(Buffer.from(bytes.subarray(end + 1)))
   }
-  if (rest.length > 0) yield Buffer.concat(rest).toString()
+  if (rest.length > 0) yield [Buffer.concat(rest).toString()]
 }
 
 /** Throws where the text is not the full id of an object, which is a bug of the caller's. */

@@ -1,16 +1,19 @@
 /** All that lies below a folder of a commit, within bounds, and how large it is. */
 
 import type { Git } from './git.js'
-import { fullId, gitOutput, gitRecords } from './git-output.js'
+import { fullId, gitOutput, gitRecordBatches, gitRecords } from './git-output.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
 /** An entry by its whole path. */
 export type ListedEntry = Omit<TreeEntry, 'nameBytes' | 'name'> & { readonly path: string }
 
 export interface TreeListing {
-  readonly entries: readonly ListedEntry[]
+  /** How many entries there are, up to the maximum. */
+  readonly count: number
   /** There are more than were asked for. */
   readonly isCut: boolean
+  /** A part of them, by default all: who shows a page spares the rest. */
+  entries(from?: number, to?: number): ListedEntry[]
 }
 
 export interface TreeListingWish {
@@ -32,15 +35,24 @@ export async function listTree(
     signal,
   }: TreeListingWish & { readonly signal?: AbortSignal | undefined },
 ): Promise<TreeListing> {
-  const entries: ListedEntry[] = []
+  const records: string[] = []
   const folders = hasFolders ? ['-t'] : []
   const args = ['ls-tree', '-r', ...folders, '-z', '--full-tree', fullId(treeId)]
-  for await (const record of gitRecords(git, args, { cwd: path, separator: '\0', signal })) {
-    if (entries.length === entriesMax) return { entries, isCut: true }
-    const [, mode = '', id = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
-    entries.push({ ...modeOf(mode), id, path: name })
+  for await (const batch of gitRecordBatches(git, args, { cwd: path, separator: '\0', signal })) {
+    for (const record of batch) records.push(record)
+    if (records.length > entriesMax) break
   }
-  return { entries, isCut: false }
+  const count = Math.min(records.length, entriesMax)
+  return {
+    count,
+    isCut: records.length > entriesMax,
+    entries: (from = 0, to = count) => records.slice(from, Math.min(to, count)).map(entryOf),
+  }
+}
+
+function entryOf(record: string): ListedEntry {
+  const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
+  return { ...modeOf(mode), id, path }
 }
 
 /** Whether there are more than so many paths below the tree of that id. */

@@ -241,7 +241,8 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:dns': /^gateway\/outbound\/address\.ts$/,
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
-  'lru-cache': /^(?:registry\/(?:documents|blob-bodies)|cgi\/history)\.ts$/,
+  'lru-cache':
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/history|gateway\/(?:client-address|git\/pack-cache))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,

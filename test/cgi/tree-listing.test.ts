@@ -15,8 +15,10 @@ t.test('all paths, with folders or without, or cut', async (t) => {
   for (const name of ['a\nb', 'd/ü', 'z']) await copy.commit(name)
   const tree = await copy.git('rev-parse', 'HEAD^{tree}')
   const paths = async (wish: Parameters<typeof listTree>[3]) => {
-    const { entries, isCut } = await listTree(ours, copy.path, tree, wish)
-    return [entries.map(({ path }) => path), isCut]
+    const { count, entries, isCut } = await listTree(ours, copy.path, tree, wish)
+    t.equal(count, entries().length)
+    t.strictSame(entries(1, 2), entries().slice(1, 2), 'a part')
+    return [entries().map(({ path }) => path), isCut]
   }
   t.strictSame(await paths({ entriesMax: 4 }), [['a\nb', 'd', 'd/ü', 'z'], false])
   t.strictSame(await paths({ entriesMax: 3 }), [['a\nb', 'd', 'd/ü'], true])

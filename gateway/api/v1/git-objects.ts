@@ -4,7 +4,12 @@ import { type Static, Type } from 'typebox'
 import { listReferences, type Reference, VISIBLE_REFERENCES } from '../../../cgi/list-references.js'
 import { findObject, findRevision } from '../../../cgi/revision.js'
 import { readTree, type TreeEntry } from '../../../cgi/tree.js'
-import { type ListedEntry, listTree, readSizes } from '../../../cgi/tree-listing.js'
+import {
+  type ListedEntry,
+  listTree,
+  readSizes,
+  type TreeListing,
+} from '../../../cgi/tree-listing.js'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
@@ -81,17 +86,17 @@ const getTree = defineOperation({
       const { per_page: asked = 0 } = query
       const limit = asked <= 0 ? TREE_PAGE_ENTRIES_MAX : Math.min(asked, TREE_PAGE_ENTRIES_MAX)
       const page = Math.max(1, query.page ?? 1)
-      const { entries, isCut } = query.recursive
+      const listing = query.recursive
         ? await listAll(context, { request, grant }, { reader, treeId })
-        : { entries: (await readTree(reader.objects, treeId)).map(listed), isCut: false }
+        : await listFolder(reader, treeId)
       const from = (page - 1) * limit
-      const shown = entries.slice(from, from + limit)
+      const shown = listing.entries(from, from + limit)
       const { api } = addressesOf(context, grant.repository)
       return jsonReply(200, {
         ...{ sha: treeId, url: `${api}/git/trees/${treeId}`, page },
         tree: await describeEntries(reader, { api, entries: shown, signal: request.signal }),
-        truncated: isCut || from + shown.length < entries.length,
-        total_count: entries.length,
+        truncated: listing.isCut || from + shown.length < listing.count,
+        total_count: listing.count,
       })
     }),
 })
@@ -115,6 +120,11 @@ function listAll(
   const { signal } = caller.request
   const wish = { entriesMax: TREE_ENTRIES_MAX, signal }
   return inQueue(context, caller, () => listTree(git, path, treeId, wish))
+}
+
+async function listFolder({ objects }: GitReader, treeId: string): Promise<TreeListing> {
+  const all = (await readTree(objects, treeId)).map(listed)
+  return { count: all.length, isCut: false, entries: (from, to) => all.slice(from, to) }
 }
 
 function listed({ name, ...entry }: TreeEntry): ListedEntry {

@@ -37,8 +37,8 @@ const get = defineOperation({
         const tree = await objects.read(`${commitId}^{tree}`)
         if (tree === undefined) throw noSuchThing()
         const wish = { entriesMax: TREE_ENTRIES_MAX, hasFolders: false, signal }
-        const { entries } = await listTree(git, path, tree.id, wish)
-        const written = entries.flatMap(({ kind, id, path }) => {
+        const listing = await listTree(git, path, tree.id, wish)
+        const written = listing.entries().flatMap(({ kind, id, path }) => {
           const language = kind === 'file' ? languageOf(path) : undefined
           return language === undefined ? [] : [{ id, language }]
         })
