@@ -42,24 +42,42 @@ export async function readChanges(
   { git, path, objects }: Repository,
   { commits, hasLines, signal }: ChangesWish,
 ): Promise<ReadonlyMap<string, CommitChanges>> {
-  const changes = new Map<string, CommitChanges>()
   const budget: Budget = { entries: PATHS_MAX }
-  const all = await Promise.all(commits.map((commit) => filesOf(objects, commit, budget)))
-  for (const [index, files] of all.entries()) {
-    if (files !== undefined) changes.set(commits[index]?.id ?? '', { files, lines: undefined })
-  }
-  if (!hasLines) return changes
-  const known = commits.filter(({ id }) => changes.has(id))
-  const lines = await countLines(git, path, known, signal)
-  for (const [id, { files }] of changes) {
-    changes.set(id, { files, lines: lines.get(id) ?? { additions: 0, deletions: 0 } })
+  const trees = new Map(commits.map(({ id, tree }) => [id, tree]))
+  const looks = commits.map(async (commit) => ({
+    commit,
+    files: await filesOf(objects, commit, { budget, trees }),
+  }))
+  // Git counts the lines of the first while the files of the others are still looked for.
+  const [looked, lines] = await Promise.all([
+    Promise.all(looks),
+    hasLines ? countLines(git, path, boundedOf(looks), signal) : undefined,
+  ])
+  const changes = new Map<string, CommitChanges>()
+  for (const { commit, files } of looked) {
+    if (files === undefined) continue
+    const counted = lines && (lines.get(commit.id) ?? { additions: 0, deletions: 0 })
+    changes.set(commit.id, { files, lines: counted })
   }
   return changes
 }
 
+interface Look {
+  readonly commit: CommitPlace
+  readonly files: readonly ChangedPath[] | undefined
+}
+
+/** In the order of the commits, those that git may be asked for the whole of. */
+async function* boundedOf(looks: readonly Promise<Look>[]): AsyncGenerator<CommitPlace> {
+  for (const look of looks) {
+    const { commit, files } = await look
+    if (files !== undefined) yield commit
+  }
+}
+
 /** Whether a commit changed so little that git may be asked for the whole of it. */
 export async function isBounded(objects: ObjectReader, commit: CommitPlace): Promise<boolean> {
-  return (await filesOf(objects, commit, { entries: PATHS_MAX })) !== undefined
+  return (await filesOf(objects, commit, { budget: { entries: PATHS_MAX } })) !== undefined
 }
 
 /** Whether two trees differ in so little that git may be asked for the whole of it. */
@@ -67,30 +85,32 @@ export async function isBoundedPair(objects: ObjectReader, pair: TreePair): Prom
   return (await changedPaths(objects, pair, { entries: PATHS_MAX })) !== undefined
 }
 
+interface Looking {
+  readonly budget: Budget
+  /** Of commits by their id, where some are known. */
+  readonly trees?: ReadonlyMap<string, string>
+}
+
 async function filesOf(
   objects: ObjectReader,
   { tree, parents: [parent] }: CommitPlace,
-  budget: Budget,
+  { budget, trees }: Looking,
 ): Promise<readonly ChangedPath[] | undefined> {
-  const before = parent === undefined ? undefined : (await objects.read(`${parent}^{tree}`))?.id
+  const known = parent && trees?.get(parent)
+  const before = known ?? (parent && (await objects.read(`${parent}^{tree}`))?.id)
   return changedPaths(objects, { before, after: tree }, budget)
 }
 
 async function countLines(
   git: Git,
   path: string,
-  commits: readonly CommitPlace[],
+  commits: AsyncIterable<CommitPlace>,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, LineCounts>> {
   const counts = new Map<string, LineCounts>()
-  if (commits.length === 0) return counts
-  const input = commits
-    .map(({ id, parents: [parent] }) => (parent === undefined ? id : `${id} ${fullId(parent)}`))
-    .map((line) => `${line}\n`)
-    .join('')
   const options = ['-r', '--root', '--no-renames', '--no-ext-diff', '--no-textconv', '-z']
   const args = ['diff-tree', '--stdin', ...options, '--numstat']
-  const from = { cwd: path, separator: '\0' as const, input, signal }
+  const from = { cwd: path, separator: '\0' as const, input: linesOf(commits), signal }
   let id = ''
   for await (const record of gitRecords(git, args, from)) {
     const [, added, removed] = /^(\d+|-)\t(\d+|-)\t/.exec(record) ?? []
@@ -105,4 +125,11 @@ async function countLines(
     })
   }
   return counts
+}
+
+async function* linesOf(commits: AsyncIterable<CommitPlace>): AsyncGenerator<string> {
+  for await (const { id, parents } of commits) {
+    const [parent] = parents
+    yield parent === undefined ? `${id}\n` : `${id} ${fullId(parent)}\n`
+  }
 }

@@ -2,12 +2,13 @@
 
 import { GIT_COMMAND_MS } from '../conf/limits.js'
 import { firstLine, type Git, gitEnvironment } from './git.js'
-import { startProcess } from './run.js'
+import { type RunningProcess, startProcess } from './run.js'
 
 /** Where and with what a command runs whose output is read as it comes. */
 export interface GitOutputOptions {
   readonly cwd: string
-  readonly input?: string | undefined
+  /** Text, or pieces of it as they come to be known: their error ends git. */
+  readonly input?: string | AsyncIterable<string> | undefined
   /** Variables besides those that every git process gets. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
@@ -24,11 +25,28 @@ export async function* gitOutput(
     ...{ cwd, signal, timeoutMs },
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
   })
-  void running.input.write(Buffer.from(input)).then(() => running.input.end())
-  yield* running.output
+  const fed = feed(running, typeof input === 'string' ? [input] : input)
+  let broken: { readonly cause: unknown } | undefined
+  fed.catch((cause: unknown) => {
+    broken = { cause }
+    running.kill()
+  })
+  try {
+    yield* running.output
+  } catch (error) {
+    throw broken === undefined ? error : broken.cause
+  }
   const { exitCode, errorText } = await running.ended
   if (exitCode === 0) return
   throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+}
+
+async function feed(
+  { input }: RunningProcess,
+  pieces: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  for await (const piece of pieces) if (!(await input.write(Buffer.from(piece)))) break
+  input.end()
 }
 
 /** A command whose output is read as records. */

@@ -50,6 +50,22 @@ t.test('who stops reading is not waited for, and input reaches git', async (t) =
   await t.rejects(aborted())
 })
 
+t.test('input that breaks off ends git, and its error is the answer', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const id = await copy.commit('f')
+  async function* pieces() {
+    yield `${id}\n`
+    throw new Error('no more')
+  }
+  const options = { cwd: copy.path, separator: '\n', input: pieces() } as const
+  const all = async () => {
+    for await (const line of gitRecords(ours, ['cat-file', '--batch-check'], options)) {
+      t.match(line, id)
+    }
+  }
+  await t.rejects(all(), { message: 'no more' })
+})
+
 t.test('an object is told by its full id', async (t) => {
   for (const id of ['a'.repeat(40), 'b'.repeat(64)]) t.equal(fullId(id), id)
   for (const text of ['', 'main', 'a'.repeat(39), 'A'.repeat(40), `--${'a'.repeat(38)}`]) {
