@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type AddressSet, parseAddressSet } from './addresses.js'
 import { asBlobLocation, type BlobLocation } from './blob-location.js'
+import { asDatabaseLocation, type DatabaseLocation } from './database-location.js'
 import {
   asBoolean,
   asBytes,
@@ -32,23 +33,6 @@ function field<T>(
 
 const asAddresses = (value: unknown): AddressSet => parseAddressSet(asList(asText)(value))
 const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
-
-/** Where the metadata lives. */
-export type DatabaseLocation =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'mysql'; readonly url: URL }
-
-function asDatabaseLocation(value: unknown): DatabaseLocation {
-  const text = asText(value)
-  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {
-    return { kind: 'sqlite', file: resolve(text.slice('sqlite:'.length)) }
-  }
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'mysql:' && url.pathname.length > 1 && url.hostname !== '') {
-    return { kind: 'mysql', url }
-  }
-  throw new Error('wants sqlite:PATH or mysql://user:password@host:port/name')
-}
 
 function sizeOf(format: PackageFormat) {
   return field(
@@ -138,6 +122,12 @@ export const SCHEMAS = {
       '10s',
     ),
     jobs_max: field('Repositories in work at once on one machine, one a worker.', asCount(1), 1),
+  },
+  web: {
+    enabled: field(
+      'Whether there are pages for people; by default, unless http.upstream may have its own.',
+      asBoolean,
+    ),
   },
   packages: {
     enabled: field(
@@ -260,6 +250,7 @@ export interface Settings {
     readonly delayMs: number
     readonly jobsMax: number
   }
+  readonly web: { readonly isEnabled: boolean }
   readonly packages: {
     readonly isEnabled: boolean
     /** By format; absent: any size. */
@@ -341,6 +332,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       delayMs: required(given.maintenance.delay),
       jobsMax: required(given.maintenance.jobs_max),
     },
+    web: { isEnabled: given.web.enabled ?? given.http.upstream === undefined },
     packages: {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),

@@ -9,9 +9,11 @@ import type { Context } from './context.js'
 
 /** How one door of the house speaks: its refusals, and whether it asks strangers who they are. */
 export interface Door {
-  readonly name: 'api' | 'git' | 'packages' | 'system'
+  readonly name: 'api' | 'git' | 'packages' | 'system' | 'web'
   readonly challenges: boolean
-  refuse(context: Context, failure: Failure): Reply
+  /** Where browsers come with the cookie of a session: beside other credentials, or alone. */
+  readonly sessions?: 'too' | 'alone'
+  refuse(context: Context, failure: Failure, request: Request): Reply
 }
 
 /** A request that the gate has let through. */

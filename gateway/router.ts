@@ -6,6 +6,7 @@ import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
 import { admit } from './auth/gate.js'
 import { ANONYMOUS, type Identity, identify } from './auth/identify.js'
+import { identifySession, refuseForeignOrigin } from './auth/session.js'
 import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
 import {
@@ -93,7 +94,16 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
 }
 
 /** Who asks, or in whose place a site admin does: over the API alone, and the log says so. */
-function callerOf(context: Context, { door }: AnyRoute, request: Request): Awaitable<Identity> {
+function callerOf(
+  context: Context,
+  { door, method }: AnyRoute,
+  request: Request,
+): Awaitable<Identity> {
+  const isBrowsers = door.sessions === 'alone'
+  if (isBrowsers || (door.sessions && !request.headers.has('authorization'))) {
+    if (method !== 'GET') refuseForeignOrigin(request, context.settings)
+    return request.headers.has('cookie') ? identifySession(context, request) : ANONYMOUS
+  }
   return after(identify(context, request), (who) => {
     const name = door.name === 'api' ? sudoNameOf(request) : undefined
     if (name === undefined) return who
@@ -139,7 +149,7 @@ function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
       failure.message,
     )
   }
-  const reply = door.refuse(context, failure)
+  const reply = door.refuse(context, failure, request)
   const headers = [...(reply.headers ?? [])]
   if (failure.retryAfterSeconds !== undefined) {
     headers.push(['Retry-After', String(failure.retryAfterSeconds)])

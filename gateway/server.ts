@@ -33,6 +33,7 @@ import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
 import { openSshDoor } from './ssh/door.js'
 import { listen } from './uws/listen.js'
+import { WEB_ROUTES } from './web/pages.js'
 
 export interface ServerOptions {
   readonly settings: Settings
@@ -57,11 +58,12 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Every route of the house; without registries where these are off. */
+/** Every route of the house; without registries, and without pages, where these are off. */
 export function allRoutes(
   collectMetrics: () => Promise<string>,
-  { isEnabled: hasPackages }: Pick<Settings['packages'], 'isEnabled'>,
+  { packages, web }: { readonly [S in 'packages' | 'web']: Pick<Settings[S], 'isEnabled'> },
 ): readonly AnyRoute[] {
+  const { isEnabled: hasPackages } = packages
   const operations = OPERATIONS.filter(({ access }) => hasPackages || access.kind !== 'packages')
   return [
     ...healthRoutes(collectMetrics),
@@ -72,6 +74,7 @@ export function allRoutes(
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
+    ...(web.isEnabled ? WEB_ROUTES : []),
   ]
 }
 
@@ -114,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     trustedProxies,
     handle: createRouter({
       context,
-      table: createRouteTable(allRoutes(collectMetrics, settings.packages)),
+      table: createRouteTable(allRoutes(collectMetrics, settings)),
       doorOfUnknown: API_DOOR,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
     }),

@@ -3,7 +3,8 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Knex } from 'knex'
-import type { DatabaseLocation, Settings } from '../conf/settings.js'
+import type { DatabaseLocation } from '../conf/database-location.js'
+import type { Settings } from '../conf/settings.js'
 import { MysqlClient } from './mysql-client.js'
 import { SqliteClient } from './sqlite-client.js'
 

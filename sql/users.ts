@@ -206,15 +206,18 @@ export async function findPassword(
   return { user: userOf(row), passwordHash: row.password_hash ?? undefined }
 }
 
-/** Replaces the password of a user. */
+/** Replaces the password of a user, and ends the sessions that began with another. */
 export async function setPassword(
   db: Database,
   userId: number,
   passwordHash: string,
 ): Promise<void> {
-  await db('users')
-    .where({ owner_id: userId })
-    .update({ password_hash: checkText(passwordHash), must_change_password: false })
+  await transaction(db, async (trx) => {
+    await trx('users')
+      .where({ owner_id: userId })
+      .update({ password_hash: checkText(passwordHash), must_change_password: false })
+    await trx('sessions').where({ user_id: userId }).delete()
+  })
 }
 
 /** Remembers when a user last signed in. */

@@ -30,7 +30,7 @@ function filesOfTheHouse(): readonly HouseFile[] {
   return paths.map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }))
 }
 
-const isSource = ({ path }: HouseFile) => path.endsWith('.ts')
+const isSource = ({ path }: HouseFile) => /\.tsx?$/.test(path)
 const isTest = ({ path }: HouseFile) => path.startsWith('test/')
 const isLock = ({ path }: HouseFile) => path === 'package-lock.json'
 const isCode = (file: HouseFile) => isSource(file) || /^(?:scripts|\.ci)\//.test(file.path)
@@ -104,6 +104,12 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/template.ts': 'by api/v1/generate.test.ts, which looks at what it made',
   'cgi/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
+  'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
+  'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
+  'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
+  'gateway/web/':
+    'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
   'gateway/actions/change-files.ts': 'by api/v1/file-changes.test.ts, whose requests it does',
   'gateway/actions/generate-repository.ts': 'by api/v1/generate.test.ts, on both databases',
   'gateway/actions/review-given.ts': 'by tell-people.test.ts, which reviews a pull request',
@@ -207,9 +213,9 @@ const mirror: Rule = {
   find: (files) => {
     const paths = new Set(files.map(({ path }) => path))
     return [...paths]
-      .filter((path) => /^(?:conf|sql|cgi|gateway|registry)\/.*(?<!\.d)\.ts$/.test(path))
+      .filter((path) => /^(?:conf|sql|cgi|gateway|registry)\/.*(?<!\.d)\.tsx?$/.test(path))
       .filter((path) => !Object.keys(TESTED_ELSEWHERE).some((excused) => path.startsWith(excused)))
-      .filter((path) => !paths.has(`test/${path.replace(/\.ts$/, '.test.ts')}`))
+      .filter((path) => !paths.has(`test/${path.replace(/\.tsx?$/, '.test.ts')}`))
   },
   breaks: [{ path: 'registry/debian/routes.ts', text: '' }],
 }

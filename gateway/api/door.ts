@@ -13,6 +13,9 @@ export const API_DOOR: Door = {
   },
 }
 
+/** Files at addresses that people open as well: a browser comes with its session. */
+export const DOWNLOAD_DOOR: Door = { ...API_DOOR, sessions: 'too' }
+
 /** A JSON answer, as Gitea's clients expect its head. */
 export function jsonReply(
   status: number,

@@ -4,12 +4,12 @@ import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/attachments.js'
 import type { AnyRoute, Route } from '../route.js'
-import { API_DOOR } from './door.js'
+import { DOWNLOAD_DOOR } from './door.js'
 import { noSuchThing } from './v1/issue-access.js'
 import { refuseWithoutReleases, releaseOfTag } from './v1/release-object.js'
 
 const byUuid: Route<'attachment'> = {
-  door: API_DOOR,
+  door: DOWNLOAD_DOOR,
   method: 'GET',
   path: '/attachments/{uuid}',
   access: { kind: 'attachment' },
@@ -22,7 +22,7 @@ const byUuid: Route<'attachment'> = {
 
 /** A tag may have slashes: whatever stands before the last one is the tag. */
 const byName: Route<'repository'> = {
-  door: API_DOOR,
+  door: DOWNLOAD_DOOR,
   method: 'GET',
   path: '/{owner}/{repo}/releases/download/{file...}',
   access: { kind: 'repository', mode: 'read' },

@@ -17,6 +17,7 @@ export type Identity =
   | { readonly kind: 'anonymous' }
   | SignedIn<'password', undefined>
   | SignedIn<'ssh-key', undefined>
+  | SignedIn<'session', undefined>
   | SignedIn<'token', readonly string[]>
   /** A machine with a key for some repositories, which is no user. */
   | { readonly kind: 'deploy-key'; readonly keyId: number }
@@ -112,16 +113,17 @@ function noteUse(context: IdentifyContext, token: Token): void {
   })
 }
 
-interface PasswordAttempt {
+export interface PasswordAttempt {
   readonly name: string
   readonly password: string
   readonly address: string
 }
 
-async function identifyPassword(
+/** Whose name and password these are. Throws as `identify` does. */
+export async function identifyPassword(
   context: IdentifyContext,
   attempt: PasswordAttempt,
-): Promise<Identity> {
+): Promise<SignedIn<'password', undefined>> {
   await context.throttle.admit(attempt)
   const found = await findPassword(context.db, attempt.name)
   const isRight = await checkPassword(found?.passwordHash, attempt.password)

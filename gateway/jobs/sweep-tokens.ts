@@ -1,5 +1,6 @@
-/** The job of every day: tokens that ended long ago are forgotten. */
+/** The job of every day: tokens and sessions that ended long ago are forgotten. */
 
+import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
 import type { JobKind } from './job.js'
 
@@ -14,5 +15,7 @@ export const SWEEP_TOKENS: JobKind = {
   async run({ db, log }) {
     const removed = await removeExpiredTokens(db, Date.now() - KEPT_MS)
     if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
+    const ended = await removeExpiredSessions(db, Date.now())
+    if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
   },
 }

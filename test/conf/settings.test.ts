@@ -95,6 +95,7 @@ t.test('every line of the example that is commented out loads when it is not', a
 
 /** A key without a plain default is shown by a value such as one would write. */
 const SAMPLES: Readonly<Record<string, string | number>> = {
+  'web.enabled': false,
   'http.base_url': 'https://code.example.org',
   'http.workers': 4,
   'http.upstream': 'http://127.0.0.1:8080',
@@ -134,6 +135,14 @@ function documentation(): string {
 function quoted(value: unknown): string {
   return JSON.stringify(value)
 }
+
+t.test('pages are on, unless something else has them', async (t) => {
+  const pages = (environment: Record<string, string>) => settingsOf(environment).web.isEnabled
+  t.equal(pages({}), true)
+  t.equal(pages({ GATEHOUSE_HTTP_UPSTREAM: 'http://127.0.0.1:8080' }), false)
+  const both = { GATEHOUSE_HTTP_UPSTREAM: 'http://127.0.0.1:8080', GATEHOUSE_WEB_ENABLED: 'true' }
+  t.equal(pages(both), true)
+})
 
 t.test(
   'webhooks keep to the internet, and try again for hours, unless told otherwise',

@@ -4,12 +4,15 @@ import t from 'tap'
 import { OPERATIONS } from '../../gateway/api/v1/operations.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { allRoutes, startServer } from '../../gateway/server.js'
+import { STYLESHEET_PATH } from '../../gateway/web/stylesheet.js'
 import { startGateway } from '../helpers/gateway.js'
+
+const ALL = { packages: { isEnabled: true }, web: { isEnabled: true } }
 
 const api = (path: string) => `GET /api/v1/${path}`
 
 t.test('only probes and the description are open, and few routes are anyone’s', async (t) => {
-  const routes = allRoutes(async () => '', { isEnabled: true })
+  const routes = allRoutes(async () => '', ALL)
   const placesOf = (kind: string) =>
     routes
       .filter(({ access }) => access.kind === kind)
@@ -19,6 +22,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...[
       'GET /api/healthz',
       'GET /api/swagger',
+      `GET ${STYLESHEET_PATH}`,
       'GET /livez',
       'GET /metrics',
       'GET /readyz',
@@ -27,20 +31,23 @@ t.test('only probes and the description are open, and few routes are anyone’s'
   ])
   // Of the lists, everybody gets what they may see.
   t.strictSame(placesOf('anyone'), [
+    'GET /',
     ...['gitignore/templates', 'label/templates', 'licenses', 'nodeinfo', 'orgs'].map(api),
     ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
-    'GET /{owner}/{repo}/info/refs',
+    ...['GET /user/login', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs'],
+    ...['POST /user/login', 'POST /user/logout'],
   ])
   t.ok(routes.length > OPERATIONS.length)
 })
 
 t.test('registries that are off have neither routes nor operations', async (t) => {
   const countOf = (isEnabled: boolean) =>
-    allRoutes(async () => '', { isEnabled }).filter(({ access }) => access.kind === 'packages')
-      .length
+    allRoutes(async () => '', { ...ALL, packages: { isEnabled } }).filter(
+      ({ access }) => access.kind === 'packages',
+    ).length
   t.equal(countOf(false), 0)
   t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
 })
@@ -48,17 +55,27 @@ t.test('registries that are off have neither routes nor operations', async (t) =
 /** Swift's client asks so whether its credentials are good, and changes nothing. */
 const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
 
+t.test('pages that are off have no routes', async (t) => {
+  const off = allRoutes(async () => '', { ...ALL, web: { isEnabled: false } })
+  t.strictSame(
+    off.filter(({ door }) => door.name === 'web'),
+    [],
+  )
+})
+
+/** A page is sent by a session, and a sign-in by whoever knows the password. */
+const isPage = (door: string, path: string) => door === 'web' && !path.startsWith('/user/log')
+
 t.test('a write is never granted by read access or a read scope', async (t) => {
-  for (const { method, path, access, scopes, door } of allRoutes(async () => '', {
-    isEnabled: true,
-  })) {
+  for (const { method, path, access, scopes, door } of allRoutes(async () => '', ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
-    if (isRead) continue
+    if (isRead || path === '/user/login' || path === '/user/logout') continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader may open an issue, who has an account.
     if (access.kind === 'repository') t.ok(access.mode !== 'read' || access.isSignedIn, place)
     if (access.kind === 'packages') t.not(access.mode, 'read', place)
+    if (isPage(door.name, path)) continue
     t.ok(access.kind === 'account' || scopes.some((scope) => /^write:/.test(scope)), place)
   }
 })
@@ -68,7 +85,7 @@ t.test('limits and the log level are taken over, the rest is not', async (t) => 
   const http = { ...settings.http, baseUrl: 'http://elsewhere' }
   server.reload({ ...settings, http, log: { level: 'error' } })
   t.equal(log.level, 'error')
-  t.match((await ask({ path: '/nothing' })).json, { url: /^http:\/\/code\.example\.com\// })
+  t.match((await ask({ path: '/api/v1/nothing' })).json, { url: /^http:\/\/code\.example\.com\// })
 })
 
 t.test('a server that is stopped has let go of its port and its database', async (t) => {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { t as root, type Test } from 'tap'
-import type { DatabaseLocation } from '../../conf/settings.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { migrate } from '../../sql/migrate.js'
 import { type Mariadb, startMariadb } from './mariadb.js'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { DatabaseLocation } from '../../conf/settings.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { PLAIN_NODE } from './plain-node.js'
 
 const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))

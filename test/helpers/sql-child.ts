@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { DatabaseLocation } from '../../conf/settings.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { closeDatabase, openDatabase, transaction } from '../../sql/database.js'
 import { selectRows } from '../../sql/dialect.js'
 import { finishJob, leaseJob } from '../../sql/jobs.js'

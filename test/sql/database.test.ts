@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { type Failure, isFailure } from '../../conf/failures.js'
-import type { DatabaseLocation } from '../../conf/settings.js'
 import { accessToRepository } from '../../sql/access.js'
 import {
   closeDatabase,

@@ -34,6 +34,7 @@ const NAMES = [
   '0018-imported-contents',
   '0019-pull-forks',
   '0020-limited-tokens',
+  '0021-sessions',
 ]
 
 /** The definition of every table, index and column, as the database tells it. */

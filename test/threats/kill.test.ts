@@ -3,7 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import type { DatabaseLocation } from '../../conf/settings.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type GitClientResult, git, tryGit } from '../helpers/git-client.js'

@@ -3,7 +3,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import type { DatabaseLocation } from '../../conf/settings.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { openFileStorage } from '../../registry/storage/files.js'
 import { sweepBlobs } from '../../registry/sweeper.js'
 import { type Database, openDatabase } from '../../sql/database.js'

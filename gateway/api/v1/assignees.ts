@@ -2,11 +2,12 @@
 
 import { Type } from 'typebox'
 import { listAssignable } from '../../../sql/issue-people.js'
+import { isVisible } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { REPOSITORY_PARAMS } from './issue-access.js'
-import { isVisible, ownerObject, USER_OBJECT } from './user-object.js'
+import { ownerObject, USER_OBJECT } from './user-object.js'
 
 const list = defineOperation({
   id: 'repoGetAssignees',

@@ -5,10 +5,10 @@ import type { Commit } from '../../../cgi/commit-object.js'
 import { atLeast } from '../../../sql/access.js'
 import { teamIdsOf } from '../../../sql/teams.js'
 import { mayMerge, mayPush, readBranchRules } from '../../actions/branch-rules.js'
+import type { RepositoryGrant } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import { payloadCommits } from './commit-json.js'
 import { PAYLOAD_COMMIT } from './commit-schema.js'
-import type { RepositoryGrant } from './git-reader.js'
 
 export const BRANCH = Type.Object(
   {

@@ -6,9 +6,9 @@ import { type ListWishes, PROTECTION_LISTS } from '../../../sql/branch-protectio
 import type { Database } from '../../../sql/database.js'
 import { findTeamByName } from '../../../sql/teams.js'
 import { findUser } from '../../../sql/users.js'
+import type { RepositoryGrant } from '../../actions/git-reader.js'
+import { isVisible } from '../../auth/seen-owner.js'
 import { LIST_FIELDS, type ProtectionOption } from './branch-protection-object.js'
-import type { RepositoryGrant } from './git-reader.js'
-import { isVisible } from './user-object.js'
 
 /**
  * The lists that were sent, or of which a part was sent. Throws `invalid` for somebody who is not

@@ -14,6 +14,7 @@ import {
 import type { Repository } from '../../../sql/repositories.js'
 import { checkFilePatterns } from '../../actions/branch-judge.js'
 import { isRuleName } from '../../actions/branch-rules.js'
+import { noSuchThing } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -28,7 +29,6 @@ import {
   protectionObject,
   sentSettings,
 } from './branch-protection-object.js'
-import { noSuchThing } from './git-reader.js'
 import { writerOf } from './writer.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

@@ -5,6 +5,7 @@ import { foldCase } from '../../../sql/bindings.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { User } from '../../../sql/users.js'
 import { findUsersByEmail } from '../../../sql/users-by-email.js'
+import { isVisible } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import type {
   CommitMetaObject,
@@ -15,7 +16,7 @@ import type {
   VerificationObject,
 } from './commit-schema.js'
 import { ZERO_TIME } from './times.js'
-import { isVisible, userObject } from './user-object.js'
+import { userObject } from './user-object.js'
 
 /** Of which repository the commits are, and who looks; a grant of the gate is one. */
 export interface CommitView {

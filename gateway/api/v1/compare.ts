@@ -5,12 +5,6 @@ import { pageOfHistory } from '../../../cgi/history.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { withWorkbench } from '../../../cgi/workbench.js'
 import { findHead, type Head } from '../../actions/find-head.js'
-import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
-import { COMMIT } from './commit-schema.js'
-import { describeCommits } from './get-commits.js'
 import {
   type Caller,
   type GitReader,
@@ -20,7 +14,13 @@ import {
   type RepositoryGrant,
   readGit,
   revisionOf,
-} from './git-reader.js'
+} from '../../actions/git-reader.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { COMMIT } from './commit-schema.js'
+import { describeCommits } from './get-commits.js'
 
 const COMPARE = Type.Object(
   { total_commits: Type.Integer(), commits: Type.Array(COMMIT) },

@@ -11,6 +11,7 @@ import {
   type FileChanges,
   type WrittenFile,
 } from '../../actions/change-files.js'
+import { type Caller, inQueue } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -28,7 +29,6 @@ import {
   readFileChanges,
   UPDATE_FILE_OPTIONS,
 } from './file-options.js'
-import { type Caller, inQueue } from './git-reader.js'
 import { writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

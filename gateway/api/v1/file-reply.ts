@@ -6,8 +6,8 @@ import { findEntry, pathSegments } from '../../../cgi/tree.js'
 import { readSizes } from '../../../cgi/tree-listing.js'
 import type { Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
+import { type Caller, enterQueue, type GitReader, noSuchThing } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
-import { type Caller, enterQueue, type GitReader, noSuchThing } from './git-reader.js'
 
 type Headers = NonNullable<Reply['headers']>
 

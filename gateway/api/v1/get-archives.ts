@@ -7,15 +7,22 @@ import { hasMorePaths } from '../../../cgi/tree-listing.js'
 import { Failure } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
 import { ARCHIVE_ENTRIES_MAX, DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
+import {
+  type Caller,
+  enterQueue,
+  noSuchThing,
+  pathOf,
+  readCommit,
+  readGit,
+} from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Route } from '../../route.js'
-import { API_DOOR } from '../door.js'
+import { DOWNLOAD_DOOR } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { FILE } from '../schema.js'
 import { addressesOf } from './commit-json.js'
 import { disposition, SAFE_HEADERS } from './file-reply.js'
-import { type Caller, enterQueue, noSuchThing, pathOf, readCommit, readGit } from './git-reader.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
@@ -143,7 +150,7 @@ export const ARCHIVE_OPERATIONS: readonly AnyOperation[] = [getArchive, getDiff]
 
 /** The address for people, which tags and releases name. */
 const webArchive: Route<'repository'> = {
-  door: API_DOOR,
+  door: DOWNLOAD_DOOR,
   method: 'GET',
   path: '/{owner}/{repo}/archive/{archive...}',
   access: { kind: 'repository', mode: 'read', isDownload: true },

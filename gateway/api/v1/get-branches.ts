@@ -3,11 +3,17 @@
 import { Type } from 'typebox'
 import { pageOfReferences } from '../../../cgi/list-references.js'
 import { offsetOf } from '../../../sql/page.js'
+import {
+  noSuchThing,
+  readCommit,
+  readCommits,
+  readGit,
+  revisionOf,
+} from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { BRANCH, branchObjects } from './branch-object.js'
-import { noSuchThing, readCommit, readCommits, readGit, revisionOf } from './git-reader.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

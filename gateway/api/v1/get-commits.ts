@@ -9,12 +9,6 @@ import { findRevision } from '../../../cgi/revision.js'
 import { pathSegments, readTree } from '../../../cgi/tree.js'
 import { Failure } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
-import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
-import { commitObjects } from './commit-json.js'
-import { COMMIT, type CommitObject } from './commit-schema.js'
 import {
   type Caller,
   type GitReader,
@@ -26,7 +20,13 @@ import {
   readCommits,
   readGit,
   revisionOf,
-} from './git-reader.js'
+} from '../../actions/git-reader.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
+import { commitObjects } from './commit-json.js'
+import { COMMIT, type CommitObject } from './commit-schema.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

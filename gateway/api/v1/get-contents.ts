@@ -9,10 +9,6 @@ import type { Revision } from '../../../cgi/revision.js'
 import { findEntry, pathSegments, readTree, type TreeEntry } from '../../../cgi/tree.js'
 import { readSizes } from '../../../cgi/tree-listing.js'
 import type { Reply } from '../../../conf/http.js'
-import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { CONTENTS_RESPONSE, type Contents, contentsObject } from './contents-object.js'
 import {
   type Caller,
   type GitReader,
@@ -21,7 +17,11 @@ import {
   readBlob,
   readGit,
   revisionOf,
-} from './git-reader.js'
+} from '../../actions/git-reader.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { CONTENTS_RESPONSE, type Contents, contentsObject } from './contents-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

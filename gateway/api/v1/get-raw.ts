@@ -2,13 +2,13 @@
 
 import { Type } from 'typebox'
 import { decodePercent, type Reply } from '../../../conf/http.js'
+import { type Caller, type GitReader, readGit } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Route } from '../../route.js'
-import { API_DOOR } from '../door.js'
+import { DOWNLOAD_DOOR } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { FILE } from '../schema.js'
 import { findFile, type SentFile, sendFile } from './file-reply.js'
-import { type Caller, type GitReader, readGit } from './git-reader.js'
 
 const REF_QUERY = Type.Object({
   ref: Type.Optional(
@@ -78,7 +78,7 @@ const ROOMS: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'r
 
 /** The address for people: `/{owner}/{repo}/raw/branch/main/README.md`. */
 const webRaw: Route<'repository'> = {
-  door: API_DOOR,
+  door: DOWNLOAD_DOOR,
   method: 'GET',
   path: '/{owner}/{repo}/raw/{filepath...}',
   access: { kind: 'repository', mode: 'read' },

@@ -6,10 +6,10 @@ import { pageOfReferences } from '../../../cgi/list-references.js'
 import { findObject } from '../../../cgi/revision.js'
 import { Failure } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
+import { noSuchThing, readGit } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { noSuchThing, readGit } from './git-reader.js'
 import { ANNOTATED_TAG, annotatedTagObject, TAG, tagObject } from './tag-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

@@ -13,13 +13,6 @@ import {
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
-import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
-import { nullable } from '../schema.js'
-import { addressesOf } from './commit-json.js'
-import { escapePath } from './contents-object.js'
 import {
   type Caller,
   type GitReader,
@@ -28,7 +21,14 @@ import {
   type RepositoryGrant,
   readBlob,
   readGit,
-} from './git-reader.js'
+} from '../../actions/git-reader.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { nullable } from '../schema.js'
+import { addressesOf } from './commit-json.js'
+import { escapePath } from './contents-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { isEmptyRepository } from '../../../cgi/repository.js'
 import { listTree, readSizes } from '../../../cgi/tree-listing.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
+import { inQueue, noSuchThing, pathOf, readGit, revisionOf } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { inQueue, noSuchThing, pathOf, readGit, revisionOf } from './git-reader.js'
 import { languageOf } from './language-names.js'
 
 const LANGUAGES = Type.Unsafe<Record<string, number>>({

@@ -12,6 +12,7 @@ import {
   updateRepository,
 } from '../../../sql/repositories.js'
 import { findRepositoryFacts, type RepositoryFacts } from '../../../sql/repository-facts.js'
+import { cloneUrl, sshUrl } from '../../actions/clone-urls.js'
 import { accessToLinked, accessToListed } from '../../auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
@@ -230,8 +231,8 @@ async function plainObject(
     html_url: `${baseUrl}/${fullName}`,
     url,
     languages_url: `${url}/languages`,
-    clone_url: `${baseUrl}/${fullName}.git`,
-    ssh_url: sshUrl(context, fullName),
+    clone_url: cloneUrl(context.settings, fullName),
+    ssh_url: sshUrl(context.settings, fullName),
     description: repository.description,
     website: repository.website,
     private: repository.isPrivate,
@@ -277,12 +278,6 @@ function sourceFields({ source }: Repository) {
     mirror_interval: mirror === undefined ? '' : goDuration(mirror.intervalMs),
     mirror_updated: mirror === undefined ? ZERO_TIME : apiTime(mirror.syncedAtMs),
   }
-}
-
-function sshUrl(context: Context, fullName: string): string {
-  const { user, host, port } = context.settings.ssh
-  if (port === 22) return `${user}@${host}:${fullName}.git`
-  return `ssh://${user}@${host}:${port}/${fullName}.git`
 }
 
 /** A repository without commits is looked at each time, since git alone knows of a first push. */

@@ -2,10 +2,9 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
-import { createToken, deleteToken, findToken, listTokens, type Token } from '../../../sql/tokens.js'
+import { deleteToken, findToken, listTokens, type Token } from '../../../sql/tokens.js'
+import { issueToken } from '../../actions/issue-token.js'
 import type { Grants } from '../../auth/gate.js'
-import { normaliseScopes } from '../../auth/scopes.js'
-import { hashToken, newToken } from '../../auth/token.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -104,17 +103,12 @@ const create = defineOperation({
   success: { status: 201, schema: ACCESS_TOKEN },
   failures: [400, 403, 422],
   async handle(context, { grant, body }) {
-    const scopes = normaliseScopes(body.scopes ?? [])
     const holder = holderOf(grant)
     const limits = await readLimits(context, holder, body)
-    const plain = newToken()
     try {
-      const token = await createToken(context.db, {
+      const { token, plain } = await issueToken(context.db, {
         userId: grant.account.id,
-        name: body.name,
-        hash: hashToken(plain),
-        lastEight: plain.slice(-8),
-        ...{ scopes, limits },
+        ...{ name: body.name, scopes: body.scopes ?? [], limits },
       })
       const shown = await shownLimits(context, holder, [token])
       return jsonReply(201, tokenObject({ token, limits: shown(token), plain }))

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Database } from '../../../sql/database.js'
 import { findUser, type Owner, type User } from '../../../sql/users.js'
+import { isVisible } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { apiTime, NEVER } from './times.js'
 
@@ -110,11 +111,4 @@ export async function findVisibleUser(
     throw new Failure('not_found', "The target couldn't be found.")
   }
   return user
-}
-
-/** Whether `viewer` may see that there is such an account. */
-export function isVisible(user: Owner, viewer: User | undefined): boolean {
-  if (user.visibility === 'public') return true
-  if (viewer === undefined) return false
-  return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id
 }

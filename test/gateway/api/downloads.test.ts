@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'

@@ -3,13 +3,18 @@
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
 import { GIT_DOOR } from '../../../gateway/git/door.js'
+import { aRequest } from '../../helpers/a-request.js'
 import { openContext } from '../../helpers/gateway.js'
 
 t.test('a refusal is plain text, and only a 401 asks for credentials', async (t) => {
   const { context } = await openContext(t)
   const headersOf = (failure: Failure) =>
-    new Map(GIT_DOOR.refuse(context, failure).headers).get('WWW-Authenticate')
-  const refused = GIT_DOOR.refuse(context, new Failure('sign_in_required', 'Who are you?'))
+    new Map(GIT_DOOR.refuse(context, failure, aRequest()).headers).get('WWW-Authenticate')
+  const refused = GIT_DOOR.refuse(
+    context,
+    new Failure('sign_in_required', 'Who are you?'),
+    aRequest(),
+  )
   t.match(refused, { status: 401, body: 'Who are you?\n' })
   t.equal(new Map(refused.headers).get('Content-Type'), 'text/plain; charset=utf-8')
   t.equal(new Map(refused.headers).get('Cache-Control'), 'no-cache')

@@ -1,7 +1,7 @@
 /** Statuses of commits over the API, on both databases: said, listed, and put together. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'

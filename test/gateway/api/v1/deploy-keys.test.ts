@@ -1,7 +1,7 @@
 /** Deploy keys over the API, on both databases: for those who administer the repository. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository, type Repository } from '../../../../sql/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'

@@ -1,7 +1,7 @@
 /** Notifications over the API: who is told of what, and what becomes of it; on both databases. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { untilAllAreTold } from '../../../helpers/notified.js'

@@ -1,7 +1,7 @@
 /** Packages over the API, on both databases: listed, read, removed and linked, of any format. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository } from '../../../../sql/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'

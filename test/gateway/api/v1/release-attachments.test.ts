@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'

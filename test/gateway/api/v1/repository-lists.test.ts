@@ -1,7 +1,7 @@
 /** Lists and searches of repositories over the API, on both databases, for whoever asks. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { addSource } from '../../../../sql/repository-sources.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'

@@ -1,7 +1,7 @@
 /** SSH keys of users over the API, on both databases: one's own, and what others see of them. */
 
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../../conf/settings.js'
+import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { touchKey } from '../../../../sql/keys.js'
 import { deleteUser } from '../../../../sql/users.js'
 import { forEachDatabase } from '../../../helpers/databases.js'

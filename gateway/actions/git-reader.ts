@@ -1,17 +1,17 @@
 /** How operations read a repository's Git data: what they are lent for the length of a request. */
 
-import { type Commit, parseCommit } from '../../../cgi/commit-object.js'
-import type { Git } from '../../../cgi/git.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects.js'
-import { repositoryPath } from '../../../cgi/paths.js'
-import { findRevision, type Revision } from '../../../cgi/revision.js'
-import { readSizes } from '../../../cgi/tree-listing.js'
-import { Failure } from '../../../conf/failures.js'
-import type { Request } from '../../../conf/http.js'
-import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
-import { clientOf } from '../../auth/client.js'
-import type { Grants } from '../../auth/gate.js'
-import type { Context } from '../../context.js'
+import { type Commit, parseCommit } from '../../cgi/commit-object.js'
+import type { Git } from '../../cgi/git.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects.js'
+import { repositoryPath } from '../../cgi/paths.js'
+import { findRevision, type Revision } from '../../cgi/revision.js'
+import { readSizes } from '../../cgi/tree-listing.js'
+import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
+import { BLOB_BYTES_MAX } from '../../conf/limits.js'
+import { clientOf } from '../auth/client.js'
+import type { Grants } from '../auth/gate.js'
+import type { Context } from '../context.js'
 
 export type RepositoryGrant = Grants['repository']
 

@@ -1,8 +1,8 @@
 /** What operations are lent to read with: revisions, commits, blobs, and places in the queue. */
 
 import t from 'tap'
-import { initRepository } from '../../../../cgi/repository.js'
-import type { Request } from '../../../../conf/http.js'
+import { initRepository } from '../../../cgi/repository.js'
+import type { Request } from '../../../conf/http.js'
 import {
   inQueue,
   pathOf,
@@ -11,11 +11,11 @@ import {
   readCommits,
   readGit,
   revisionOf,
-} from '../../../../gateway/api/v1/git-reader.js'
-import { NO_BODY } from '../../../../gateway/incoming-body.js'
-import { openContext } from '../../../helpers/gateway.js'
-import { aRepository } from '../../../helpers/rows.js'
-import { newWorkingCopy } from '../../../helpers/working-copy.js'
+} from '../../../gateway/actions/git-reader.js'
+import { NO_BODY } from '../../../gateway/incoming-body.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 async function aFilled(t: Parameters<typeof openContext>[0]) {
   const { context, house } = await openContext(t)

@@ -1,0 +1,31 @@
+/** Owners of whom a caller may know: users by their own visibility, organizations by the gate's. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Database } from '../../sql/database.js'
+import { findOwner, type Owner, type User } from '../../sql/users.js'
+import { admitToOrganization } from './admit-people.js'
+import type { Identity } from './identify.js'
+import { notFound } from './refusals.js'
+
+/** Whether `viewer` may see that there is such an account. */
+export function isVisible(user: Owner, viewer: User | undefined): boolean {
+  if (user.visibility === 'public') return true
+  if (viewer === undefined) return false
+  return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id
+}
+
+/** The user or organization of that name. Throws `not_found`, also where there is one to hide. */
+export async function findSeenOwner(db: Database, who: Identity, name: string): Promise<Owner> {
+  const owner = await findOwner(db, name)
+  if (owner === undefined) throw notFound()
+  if (owner.kind === 'user') {
+    if (!isVisible(owner, who.kind === 'user' ? who.user : undefined)) throw notFound()
+    return owner
+  }
+  const grant = await admitToOrganization(db, who, { role: 'visible', name }).catch(
+    (error: unknown) => {
+      throw error instanceof Failure ? notFound() : error
+    },
+  )
+  return grant.organization
+}

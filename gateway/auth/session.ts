@@ -1,0 +1,119 @@
+/** Sessions of browsers: made at sign-in, kept as a hash, named by a cookie that is sent back. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Reply, Request } from '../../conf/http.js'
+import type { Settings } from '../../conf/settings.js'
+import {
+  createSession,
+  deleteSession,
+  findSessionWithUser,
+  touchSession,
+} from '../../sql/sessions.js'
+import type { User } from '../../sql/users.js'
+import {
+  ANONYMOUS,
+  type IdentifyContext,
+  type Identity,
+  isNotedAlready,
+  maySignIn,
+} from './identify.js'
+import { hashToken, isTokenShaped, newToken } from './token.js'
+
+const COOKIE = 'gatehouse_session'
+const LIFETIME_MS = 30 * 86_400_000
+const AGENT_CHARACTERS_MAX = 255
+
+type Header = NonNullable<Reply['headers']>[number]
+
+/**
+ * Who sent the request, by its cookie: a stranger where there is none, where it has ended, or where
+ * its account is closed.
+ */
+export async function identifySession(
+  context: IdentifyContext,
+  request: Request,
+): Promise<Identity> {
+  const found = await findOwn(context, request)
+  if (found === undefined || !maySignIn(found.user)) return ANONYMOUS
+  const { session, user } = found
+  const nowMs = Date.now()
+  if (!isNotedAlready(session.lastUsedAtMs, nowMs)) {
+    touchSession(context.db, session.id, nowMs).catch((error: unknown) => {
+      context.log.warn({ error }, 'the last use of a session was not recorded')
+    })
+  }
+  return { kind: 'user', user, by: 'session', scopes: undefined }
+}
+
+/** Begins a session with a name that nobody has known before. Returns the header that says it. */
+export async function beginSession(
+  { db, settings }: Pick<IdentifyContext, 'db'> & { readonly settings: Settings },
+  request: Request,
+  user: User,
+): Promise<Header> {
+  const name = newToken()
+  const agent = request.headers.get('user-agent') ?? ''
+  await endSession({ db }, request)
+  await createSession(db, {
+    ...{ userId: user.id, hash: hashToken(name), address: request.address },
+    agent: agent.replace(/[^\u0020-\u007e]/g, '').slice(0, AGENT_CHARACTERS_MAX),
+    expiresAtMs: Date.now() + LIFETIME_MS,
+  })
+  return cookie(settings, name, LIFETIME_MS / 1_000)
+}
+
+/** Ends the session that the request came with, if any. */
+export async function endSession(
+  context: Pick<IdentifyContext, 'db'>,
+  request: Request,
+): Promise<void> {
+  const found = await findOwn(context, request)
+  if (found !== undefined) await deleteSession(context.db, found.user.id, found.session.id)
+}
+
+/** The header that makes a browser forget its session. */
+export function forgetSession(settings: Settings): Header {
+  return cookie(settings, '', 0)
+}
+
+/**
+ * Throws `forbidden` where a browser says that another site's page sends the request: a form there
+ * would act with the session of who looks at it. What is no browser says nothing of the kind.
+ */
+export function refuseForeignOrigin(request: Request, settings: Settings): void {
+  const site = request.headers.get('sec-fetch-site')
+  const origin = request.headers.get('origin')
+  if (site === 'same-origin' || site === 'none') return
+  if (site === undefined && (origin === undefined || isOwn(origin, request, settings))) return
+  throw new Failure(
+    'forbidden',
+    `Another site (${origin ?? 'unnamed'}) sent this form. ` +
+      `Open ${settings.http.baseUrl} itself and try again.`,
+  )
+}
+
+/** A browser that does not say it in a word names the site; behind a proxy, by our own address. */
+function isOwn(origin: string, { headers }: Request, { http }: Settings): boolean {
+  if (!URL.canParse(origin)) return false
+  const { host } = new URL(origin)
+  return origin === new URL(http.baseUrl).origin || host === headers.get('host')
+}
+
+async function findOwn({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
+  const cookies = request.headers.get('cookie') ?? ''
+  const name = cookies
+    .split(/[;,]\s*/)
+    .find((part) => part.startsWith(`${COOKIE}=`))
+    ?.slice(COOKIE.length + 1)
+  if (name === undefined || !isTokenShaped(name)) return undefined
+  return await findSessionWithUser(db, hashToken(name))
+}
+
+function cookie({ http }: Settings, value: string, ageSeconds: number): Header {
+  const secure = http.baseUrl.startsWith('https:') ? '; Secure' : ''
+  const path = http.basePath === '' ? '/' : http.basePath
+  return [
+    'Set-Cookie',
+    `${COOKIE}=${value}; Path=${path}; Max-Age=${ageSeconds}; HttpOnly; SameSite=Lax${secure}`,
+  ]
+}

@@ -1,0 +1,124 @@
+/** The code of a repository: its folders, its files, and how to begin with an empty one. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { isEmptyRepository } from '../../cgi/repository.js'
+import type { Reply } from '../../conf/http.js'
+import { cloneUrl, sshUrl } from '../actions/clone-urls.js'
+import { type Caller, type GitReader, pathOf, readGit } from '../actions/git-reader.js'
+import type { Context } from '../context.js'
+import { FileView } from './file-view.js'
+import { readShownFile } from './files.js'
+import { Folder } from './folder.js'
+import { readFolder } from './folders.js'
+import { htmlReply } from './html.js'
+import { definePage } from './page.js'
+import { defaultPlace, entryOf, findPlace, type Place } from './place.js'
+import { RepositoryDocument } from './repository-document.js'
+
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+const top = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}',
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const { name, owner } = grant.repository
+    // Where git would be told so as well: an address that people share is the real one.
+    if (grant.hasMoved) return movedTo(context, `/${owner.name}/${name}`)
+    if (await isEmptyRepository(pathOf(context, grant))) {
+      const page = (
+        <RepositoryDocument context={context} grant={grant} tab="code">
+          <EmptyRepository context={context} fullName={`${owner.name}/${name}`} />
+        </RepositoryDocument>
+      )
+      return htmlReply(request, page)
+    }
+    return readGit(context, grant, async (reader) =>
+      show(context, { request, grant }, { reader, place: await defaultPlace(reader, grant) }),
+    )
+  },
+})
+
+const inside = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/src/{place...}',
+  access: ACCESS,
+  handle: (context, { request, grant, params }) =>
+    readGit(context, grant, async (reader) => {
+      const place = await findPlace(reader, params['place'] ?? '')
+      return show(context, { request, grant }, { reader, place })
+    }),
+})
+
+function movedTo({ settings }: Context, path: string): Reply {
+  return { status: 301, headers: [['Location', settings.http.baseUrl + path]] }
+}
+
+async function show(
+  context: Context,
+  { request, grant }: Caller,
+  { reader, place }: { readonly reader: GitReader; readonly place: Place },
+): Promise<Reply> {
+  const entry = await entryOf(reader, place)
+  const { signal } = request
+  const { name, owner } = grant.repository
+  const fullName = `${owner.name}/${name}`
+  const address = `${context.settings.http.baseUrl}/${fullName}`
+  const part =
+    entry.kind === 'directory' ? (
+      <Folder {...{ address, place }} folder={await readFolder(reader, { place, entry, signal })}>
+        {place.path.length === 0 && <CloneAddresses context={context} fullName={fullName} />}
+      </Folder>
+    ) : (
+      <FileView {...{ address, place }} file={await readShownFile(reader, { entry, signal })} />
+    )
+  const title = place.path.join('/')
+  return htmlReply(
+    request,
+    <RepositoryDocument {...{ context, grant }} tab="code" {...(title === '' ? {} : { title })}>
+      {part}
+    </RepositoryDocument>,
+  )
+}
+
+interface AddressesProps {
+  readonly context: Context
+  readonly fullName: string
+}
+
+function CloneAddresses({ context: { settings }, fullName }: AddressesProps): JSX.Element {
+  return (
+    <div class="clone">
+      <label for="clone-https">Clone over HTTPS</label>
+      <input
+        {...{ type: 'text', id: 'clone-https', class: 'code', readonly: true }}
+        value={cloneUrl(settings, fullName)}
+      />
+      <label for="clone-ssh">Clone over SSH</label>
+      <input
+        {...{ type: 'text', id: 'clone-ssh', class: 'code', readonly: true }}
+        value={sshUrl(settings, fullName)}
+      />
+    </div>
+  )
+}
+
+function EmptyRepository({ context, fullName }: AddressesProps): JSX.Element {
+  const url = cloneUrl(context.settings, fullName)
+  return (
+    <section>
+      <h2>This repository is empty</h2>
+      <CloneAddresses context={context} fullName={fullName} />
+      <h3>Begin with a new folder</h3>
+      <pre tabindex={0}>
+        <code>{`git clone ${url}\ncd ${fullName.split('/')[1]}\necho '# ${fullName.split('/')[1]}' > README.md\ngit add README.md\ngit commit -m 'First commit'\ngit push -u origin HEAD`}</code>
+      </pre>
+      <h3>Push what you have</h3>
+      <pre tabindex={0}>
+        <code>{`git remote add origin ${url}\ngit push -u origin HEAD`}</code>
+      </pre>
+    </section>
+  )
+}
+
+export const CODE_PAGES = [top, inside]

@@ -1,0 +1,58 @@
+/** A diff as Git writes it, file by file and line by line. */
+
+export interface DiffLine {
+  readonly kind: 'added' | 'removed' | 'same' | 'hunk' | 'note'
+  readonly text: string
+}
+
+export interface DiffFile {
+  /** As the head of the diff has it. */
+  readonly name: string
+  readonly lines: readonly DiffLine[]
+}
+
+const KINDS: Readonly<Record<string, DiffLine['kind']>> = {
+  '+': 'added',
+  '-': 'removed',
+  ' ': 'same',
+  '@': 'hunk',
+}
+
+/** Up to so many lines; `isCut`: there are more. */
+export function parseDiff(
+  text: string,
+  linesMax: number,
+): { readonly files: readonly DiffFile[]; readonly isCut: boolean } {
+  const files: Array<{ name: string; lines: DiffLine[] }> = []
+  let isInHunk = false
+  let count = 0
+  for (const line of text.split('\n')) {
+    if (line.startsWith('diff --git ')) {
+      files.push({ name: nameIn(line), lines: [] })
+      isInHunk = false
+      continue
+    }
+    const file = files.at(-1)
+    if (file === undefined || line === '') continue
+    if (line.startsWith('@@ ')) isInHunk = true
+    if (
+      !isInHunk &&
+      !/^(?:Binary files|rename |new file|deleted file|old mode|new mode)/.test(line)
+    ) {
+      continue
+    }
+    if (count === linesMax) return { files, isCut: true }
+    count += 1
+    const kind = isInHunk ? (KINDS[line[0] ?? ''] ?? 'note') : 'note'
+    file.lines.push({ kind, text: line })
+  }
+  return { files, isCut: false }
+}
+
+/** The name behind `b/`; where names have blanks, the two halves of the line are alike. */
+function nameIn(line: string): string {
+  const names = line.slice('diff --git '.length)
+  const half = names.slice(0, (names.length - 1) / 2)
+  if (half.slice(2) === names.slice(half.length + 3)) return half.slice(2)
+  return names.slice(names.lastIndexOf(' b/') + 3)
+}

@@ -1,0 +1,51 @@
+/** How pages refuse: with a page, or by asking who it is. */
+
+import type { Context } from '../context.js'
+import type { Door } from '../route.js'
+import { Document } from './document.js'
+import { htmlReply } from './html.js'
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: 'Sign in first',
+  403: 'This is not for you',
+  404: 'There is nothing here',
+  409: 'That is no longer so',
+  422: 'That cannot be done',
+  429: 'Too many tries',
+}
+
+export const WEB_DOOR: Door = {
+  name: 'web',
+  challenges: true,
+  sessions: 'alone',
+  refuse(context, failure, request) {
+    const { http } = context.settings
+    if (failure.status === 401 && request.method === 'GET') {
+      const query = request.query === '' ? '' : `?${request.query}`
+      return { status: 303, headers: [['Location', signInAddress(context, request.path + query)]] }
+    }
+    const title = TITLES[failure.status] ?? 'This did not work'
+    const page = (
+      <Document context={context} title={title}>
+        <section class="narrow">
+          <h1>{title}</h1>
+          <p>{sentenceOf(failure.status, failure.message)}</p>
+          <p>
+            <a href={`${http.baseUrl}/`}>Back to the beginning</a>
+          </p>
+        </section>
+      </Document>
+    )
+    return htmlReply(request, page, { status: failure.status })
+  },
+}
+
+/** The page on which to sign in, which leads back. */
+export function signInAddress({ settings }: Context, path: string): string {
+  return `${settings.http.baseUrl}/user/login?redirect_to=${encodeURIComponent(path)}`
+}
+
+function sentenceOf(status: number, message: string): string {
+  if (status === 404) return 'It does not exist, or it is not for you to see.'
+  return status >= 500 ? 'The fault is ours, and is noted. Try again in a moment.' : message
+}

@@ -1,0 +1,40 @@
+/** The first page: what this is, and the repositories that the visitor may see. */
+
+import { searchRepositories } from '../../sql/repository-lists.js'
+import { viewerOf } from '../auth/refusals.js'
+import { Document } from './document.js'
+import { htmlReply } from './html.js'
+import { definePage, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { RepositoryList } from './repository-list.js'
+
+const LISTED = 30
+
+export const HOME = definePage<'anyone'>({
+  method: 'GET',
+  path: '/',
+  access: { kind: 'anyone' },
+  async handle(context, { request, grant: { who } }) {
+    const user = who.kind === 'user' ? who.user : undefined
+    const page = { page: pageNumber(request), limit: LISTED }
+    const search = { viewer: viewerOf(who), sort: 'updated', order: 'desc' } as const
+    const { entries, total } = await searchRepositories(context.db, search, page)
+    const { baseUrl } = context.settings.http
+    return htmlReply(
+      request,
+      <Document context={context} title="Repositories" user={user}>
+        {user === undefined && (
+          <section class="lead">
+            <h1>Gatehouse</h1>
+            <p>Code hosting: Git over HTTPS and SSH, a REST API, and package registries.</p>
+          </section>
+        )}
+        <section>
+          <h2>{user === undefined ? 'Public repositories' : 'Repositories'}</h2>
+          <RepositoryList base={baseUrl} repositories={entries} hasOwners={true} />
+          <Pager address={`${baseUrl}/`} page={page} total={total} />
+        </section>
+      </Document>,
+    )
+  },
+})

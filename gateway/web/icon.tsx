@@ -1,0 +1,27 @@
+/** Icons of the Octicons set, each with a name for who does not see it, or none. */
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { JSX } from 'preact/jsx-runtime'
+import { type TrustedHtml, trustHtml } from './trusted-html.js'
+
+const NAMES = [
+  ...(['book', 'code', 'copy', 'file', 'file-directory-fill', 'file-submodule'] as const),
+  ...(['file-symlink-file', 'git-branch', 'git-commit', 'key', 'lock', 'package'] as const),
+  ...(['plus', 'repo', 'repo-forked', 'tag', 'mirror', 'archive', 'trash'] as const),
+]
+
+export type IconName = (typeof NAMES)[number]
+
+const svgs = new Map<IconName, TrustedHtml>(
+  NAMES.map((name) => {
+    const path = import.meta.resolve(`@primer/octicons/build/svg/${name}-16.svg`)
+    return [name, trustHtml(readFileSync(fileURLToPath(path), 'utf8').trim())]
+  }),
+)
+
+/** An icon beside a text that says the same. */
+export function Icon({ name }: { readonly name: IconName }): JSX.Element {
+  const svg = svgs.get(name) ?? trustHtml('')
+  return <span class="icon" aria-hidden="true" dangerouslySetInnerHTML={{ __html: svg }} />
+}

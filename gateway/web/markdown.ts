@@ -1,0 +1,69 @@
+/** Markdown of strangers as HTML that does nothing: sanitized, and its links made whole. */
+
+import markdownIt from 'markdown-it'
+import sanitizeHtml from 'sanitize-html'
+import { type Place, placeText } from './place.js'
+import { type TrustedHtml, trustHtml } from './trusted-html.js'
+import { markHidden } from './visible-text.js'
+
+export interface MarkdownPlace {
+  /** Of the repository. */
+  readonly address: string
+  /** The folder that the text stands in. */
+  readonly place: Place
+}
+
+/** Deeper quotes and lists are nobody's text, and cost the more. */
+const NESTING_MAX = 20
+
+const renderer = markdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
+
+/** What GitHub's own READMEs use, and nothing that loads, runs or asks. */
+const OPTIONS: sanitizeHtml.IOptions = {
+  allowedTags: [
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'a', 'img', 'ul', 'ol', 'li', 'blockquote', 'hr'],
+    ...['br', 'pre', 'code', 'em', 'strong', 'b', 'i', 's', 'del', 'ins', 'sub', 'sup', 'kbd'],
+    ...['table', 'thead', 'tbody', 'tr', 'th', 'td', 'details', 'summary', 'div', 'span'],
+    ...['dl', 'dt', 'dd'],
+  ],
+  allowedAttributes: {
+    a: ['href', 'title', 'rel'],
+    img: ['src', 'alt', 'title', 'width', 'height'],
+  },
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemesByTag: { img: ['http', 'https'] },
+  allowProtocolRelative: false,
+  nestingLimit: 100,
+}
+
+/** The text as a part of a page; links and images that say no host are those of the repository. */
+export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
+  const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
+  const clean = sanitizeHtml(renderer.render(text), {
+    ...OPTIONS,
+    transformTags: {
+      a: (tagName, { href = '', ...rest }) => ({
+        tagName,
+        attribs: { ...rest, href: resolve('src', href), rel: 'nofollow noopener' },
+      }),
+      img: (tagName, { src = '', alt = '', ...rest }) => ({
+        tagName,
+        attribs: { ...rest, alt, src: resolve('raw', src) },
+      }),
+    },
+  })
+  return trustHtml(markHidden(clean))
+}
+
+function resolveTarget({ address, place }: MarkdownPlace, room: string, target: string): string {
+  if (target === '' || target.startsWith('#') || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) {
+    return target
+  }
+  const root = `${address}/${room}/${placeText({ ...place, path: [] })}/`
+  const folder = target.startsWith('/') ? '' : place.path.map(encodeURIComponent).join('/')
+  const base = folder === '' ? root : `${root}${folder}/`
+  const relative = target.replace(/^\/+/, '')
+  const url = URL.canParse(relative, base) ? new URL(relative, base).href : root
+  // A README may not lead out of its own repository by dots.
+  return url.startsWith(root) ? url : root
+}

@@ -1,0 +1,49 @@
+/** The page of a user or an organization: who it is, and its repositories. */
+
+import { searchRepositories } from '../../sql/repository-lists.js'
+import { viewerOf } from '../auth/refusals.js'
+import { findSeenOwner } from '../auth/seen-owner.js'
+import { Document } from './document.js'
+import { htmlReply } from './html.js'
+import { definePage, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { RepositoryList } from './repository-list.js'
+import { Shown } from './visible-text.js'
+
+const LISTED = 30
+
+export const OWNER = definePage<'anyone'>({
+  method: 'GET',
+  path: '/{owner}',
+  access: { kind: 'anyone' },
+  async handle(context, { request, params, grant: { who } }) {
+    const owner = await findSeenOwner(context.db, who, params['owner'] ?? '')
+    const page = { page: pageNumber(request), limit: LISTED }
+    const search = { viewer: viewerOf(who), ownerId: owner.id, sort: 'updated' } as const
+    const wish = { ...search, order: 'desc' } as const
+    const { entries, total } = await searchRepositories(context.db, wish, page)
+    const { baseUrl } = context.settings.http
+    const user = who.kind === 'user' ? who.user : undefined
+    return htmlReply(
+      request,
+      <Document context={context} title={owner.name} user={user}>
+        <section>
+          <h1>{owner.name}</h1>
+          {owner.fullName !== '' && (
+            <p>
+              <Shown text={owner.fullName} />
+            </p>
+          )}
+          {owner.description !== '' && (
+            <p class="quiet">
+              <Shown text={owner.description} />
+            </p>
+          )}
+          <h2>Repositories</h2>
+          <RepositoryList base={baseUrl} repositories={entries} hasOwners={false} />
+          <Pager address={`${baseUrl}/${owner.name}`} page={page} total={total} />
+        </section>
+      </Document>,
+    )
+  },
+})

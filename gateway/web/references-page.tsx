@@ -1,0 +1,81 @@
+/** Branches and tags, each with where it leads. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { pageOfReferences, type Reference } from '../../cgi/list-references.js'
+import { offsetOf } from '../../sql/page.js'
+import { inQueue, pathOf } from '../actions/git-reader.js'
+import type { AnyRoute } from '../route.js'
+import { addressOf } from './commits-page.js'
+import { htmlReply } from './html.js'
+import { Icon } from './icon.js'
+import { definePage, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { placeText } from './place.js'
+import { RepositoryDocument } from './repository-document.js'
+import { Shown } from './visible-text.js'
+
+const LISTED = 50
+
+const ROOMS = { branches: 'refs/heads', tags: 'refs/tags' } as const
+
+function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
+  return definePage<'repository'>({
+    method: 'GET',
+    path: `/{owner}/{repo}/${kind}`,
+    access: { kind: 'repository', mode: 'read' },
+    async handle(context, { request, grant }) {
+      const page = { page: pageNumber(request), limit: LISTED }
+      const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
+      const wish = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
+      const { entries, total } = await inQueue(context, { request, grant }, () =>
+        pageOfReferences(context.git, pathOf(context, grant), wish),
+      )
+      const address = addressOf(context, grant)
+      const title = kind === 'branches' ? 'Branches' : 'Tags'
+      return htmlReply(
+        request,
+        <RepositoryDocument {...{ context, grant, title }} tab={kind}>
+          <h2>{title}</h2>
+          <References address={address} references={entries} />
+          <Pager address={`${address}/${kind}`} page={page} total={total} />
+        </RepositoryDocument>,
+      )
+    },
+  })
+}
+
+interface ReferencesProps {
+  readonly address: string
+  readonly references: readonly Reference[]
+}
+
+function References({ address, references }: ReferencesProps): JSX.Element {
+  if (references.length === 0) return <p class="empty">There are none yet.</p>
+  return (
+    <ul class="list">
+      {references.map(({ name }) => {
+        const isTag = name.startsWith('refs/tags/')
+        const short = name.replace(/^refs\/(?:heads|tags)\//, '')
+        const place = placeText({ kind: isTag ? 'tag' : 'branch', name: short, path: [] })
+        return (
+          <li>
+            <Icon name={isTag ? 'tag' : 'git-branch'} />
+            <a class="strong grow" href={`${address}/src/${place}`}>
+              <Shown text={short} />
+            </a>
+            <a href={`${address}/commits/${place}`} aria-label={`History of ${short}`}>
+              History
+            </a>
+            {isTag && (
+              <a href={`${address}/archive/${encodeURIComponent(short)}.tar.gz`} download={true}>
+                tar.gz
+              </a>
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+export const REFERENCES_PAGES = [referencesPage('branches'), referencesPage('tags')]

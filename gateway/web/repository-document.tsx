@@ -1,0 +1,71 @@
+/** What the pages of a repository share: its name, and the way between them. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import type { RepositoryGrant } from '../actions/git-reader.js'
+import type { Context } from '../context.js'
+import { Document } from './document.js'
+import { Icon } from './icon.js'
+import { Shown } from './visible-text.js'
+
+export type RepositoryTab = 'code' | 'commits' | 'branches' | 'tags'
+
+export interface RepositoryDocumentProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  /** Behind the name of the repository. */
+  readonly title?: string
+  readonly tab: RepositoryTab
+  readonly children?: Child
+}
+
+/** A page of a repository around its own part. */
+export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element {
+  const { context, grant, title, tab, children } = props
+  const { owner, name, isPrivate, isArchived, description } = grant.repository
+  const base = context.settings.http.baseUrl
+  const fullName = `${owner.name}/${name}`
+  const own = `${base}/${fullName}`
+  const heading = title === undefined ? fullName : `${title} · ${fullName}`
+  return (
+    <Document context={context} title={heading} user={grant.user}>
+      <header class="repository">
+        <h1>
+          <Icon name={isPrivate ? 'lock' : 'repo'} />
+          <a href={`${base}/${owner.name}`}>{owner.name}</a>
+          <span class="quiet">/</span>
+          <a class="strong" href={own}>
+            {name}
+          </a>
+          {isPrivate && <span class="label">private</span>}
+          {isArchived && <span class="label">archived</span>}
+        </h1>
+        {description !== '' && (
+          <p class="quiet">
+            <Shown text={description} />
+          </p>
+        )}
+        <nav class="tabs" aria-label="Repository">
+          <Tab address={own} word="Code" isHere={tab === 'code'} />
+          <Tab address={`${own}/commits`} word="Commits" isHere={tab === 'commits'} />
+          <Tab address={`${own}/branches`} word="Branches" isHere={tab === 'branches'} />
+          <Tab address={`${own}/tags`} word="Tags" isHere={tab === 'tags'} />
+        </nav>
+      </header>
+      {children}
+    </Document>
+  )
+}
+
+interface TabProps {
+  readonly address: string
+  readonly word: string
+  readonly isHere: boolean
+}
+
+function Tab({ address, word, isHere }: TabProps): JSX.Element {
+  return (
+    <a href={address} aria-current={isHere ? 'page' : undefined}>
+      {word}
+    </a>
+  )
+}

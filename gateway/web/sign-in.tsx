@@ -1,0 +1,103 @@
+/** Signing in and out: a session begins with a name that nobody knew before, and ends for good. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../conf/failures.js'
+import { identifyPassword } from '../auth/identify.js'
+import { beginSession, endSession, forgetSession } from '../auth/session.js'
+import type { Context } from '../context.js'
+import { Document } from './document.js'
+import { htmlReply } from './html.js'
+import { definePage, fieldOf, leadTo, readForm } from './page.js'
+
+interface SignInProps {
+  readonly context: Context
+  readonly name?: string
+  /** Where it leads. */
+  readonly path: string
+  readonly error?: string
+}
+
+function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
+  return (
+    <Document context={context} title="Sign in">
+      <section class="narrow">
+        <h1>Sign in</h1>
+        {error !== undefined && (
+          <p class="error" role="alert">
+            {error}
+          </p>
+        )}
+        <form method="post" action={`${context.settings.http.baseUrl}/user/login`}>
+          <input type="hidden" name="redirect_to" value={path} />
+          <label for="name">Name</label>
+          <input
+            {...{ type: 'text', id: 'name', name: 'user_name', autocomplete: 'username' }}
+            {...{ value: name, required: true, autofocus: true }}
+          />
+          <label for="password">Password</label>
+          <input
+            {...{ type: 'password', id: 'password', name: 'password', required: true }}
+            autocomplete="current-password"
+          />
+          <button type="submit">Sign in</button>
+        </form>
+      </section>
+    </Document>
+  )
+}
+
+const show = definePage<'anyone'>({
+  method: 'GET',
+  path: '/user/login',
+  access: { kind: 'anyone' },
+  handle(context, { request, grant: { who } }) {
+    const asked = new URLSearchParams(request.query).get('redirect_to') ?? '/'
+    const path = ownPath(context, asked)
+    if (who.kind === 'user') return leadTo(context, path)
+    return htmlReply(request, <SignIn context={context} path={path} />)
+  },
+})
+
+const enter = definePage<'anyone'>({
+  method: 'POST',
+  path: '/user/login',
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    const form = await readForm(request)
+    const name = fieldOf(form, 'user_name')
+    const path = ownPath(context, fieldOf(form, 'redirect_to'))
+    try {
+      const password = form.get('password') ?? ''
+      const { user } = await identifyPassword(context, { name, password, address: request.address })
+      return leadTo(context, path, [await beginSession(context, request, user)])
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status >= 500) throw error
+      const again = <SignIn context={context} name={name} path={path} error={error.message} />
+      return htmlReply(request, again, { status: error.status })
+    }
+  },
+})
+
+const leave = definePage<'anyone'>({
+  method: 'POST',
+  path: '/user/logout',
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    await endSession(context, request)
+    return leadTo(context, '/', [forgetSession(context.settings)])
+  },
+})
+
+/**
+ * A path of this site, to be led to; the first page for anything else. Browsers take a backslash
+ * for a slash, and two slashes for another site.
+ */
+export function ownPath({ settings }: Pick<Context, 'settings'>, text: string): string {
+  const { basePath } = settings.http
+  const local =
+    basePath !== '' && text.startsWith(`${basePath}/`) ? text.slice(basePath.length) : text
+  const isOwn = /^\/(?!\/)[\u0021-\u007e]*$/.test(local) && !local.includes('\\')
+  return isOwn && !/^\/user\/log(?:in|out)/.test(local) ? local : '/'
+}
+
+export const SIGN_IN_PAGES = [show, enter, leave]

@@ -1,0 +1,94 @@
+/** Debian's Chromium, as a visitor uses it: pages, their faults, and pictures of them. */
+
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const PROGRAM = '/usr/bin/chromium'
+
+/** No helper of the browser's own may look for the world outside. */
+const SWITCHES = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+  ...['--disable-background-networking', '--disable-component-update'],
+]
+
+/** Where pictures of the pages are left, for people to look at. */
+export const PICTURES = fileURLToPath(new URL('../../../.tap/pictures', import.meta.url))
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+export interface Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What ran or was stopped that no page of ours has: dialogs, errors, breaches of the policy. */
+  readonly faults: readonly string[]
+}
+
+export interface VisitorOptions {
+  /** By default there are scripts, so that a page could do harm. */
+  readonly hasScripts?: boolean
+}
+
+/** Opens a browser, and a visitor for each call. */
+export async function openBrowser(
+  t: Teardown,
+): Promise<(options?: VisitorOptions) => Promise<Visitor>> {
+  const browser = await chromium.launch({ executablePath: PROGRAM, args: SWITCHES })
+  t.teardown(() => browser.close())
+  return async ({ hasScripts = true } = {}) => {
+    const context = await browser.newContext({ javaScriptEnabled: hasScripts })
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('dialog', (dialog) => {
+      faults.push(`${page.url()}: a dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`))
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) {
+        faults.push(`${page.url()}: ${message.text()}`)
+      }
+    })
+    return { page, context, faults }
+  }
+}
+
+const LOOKS = [
+  { name: 'desktop', width: 1_280, height: 900 },
+  { name: 'phone', width: 390, height: 844 },
+] as const
+
+/** Pictures of the page that is open: wide and narrow, light and dark. */
+export async function takePictures(page: Page, name: string): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  for (const { name: look, ...size } of LOOKS) {
+    await page.setViewportSize(size)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: join(PICTURES, `${name}-${look}-${colorScheme}.png`) })
+    }
+  }
+  await page.setViewportSize({ width: 1_280, height: 900 })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Serious faults of a page for who uses a keyboard or a screen reader, by axe's rules. */
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  const source = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+  // Evaluated by the browser's own tools, so the policy of the page stands as it is.
+  await page.evaluate(await readFile(source, 'utf8'))
+  const found = (await page.evaluate('axe.run()')) as {
+    readonly violations: ReadonlyArray<{
+      readonly id: string
+      readonly impact: string
+      readonly nodes: ReadonlyArray<{ readonly html: string }>
+    }>
+  }
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}

@@ -1,0 +1,76 @@
+/** A newcomer's way in a real browser without scripts: create, push, read, make a token. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { t } from 'tap'
+import { openBrowser } from '../helpers/browser.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { tryGit } from '../helpers/git-client.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+t.test('from the first page to a token that is revoked', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 2 })
+  const { password } = await gatehouse.addUser('ada')
+  const { page } = await (await openBrowser(t))({ hasScripts: false })
+  const heading = () => page.locator('h1').innerText()
+
+  await page.goto(gatehouse.url)
+  t.match(await page.locator('main').innerText(), /There are no repositories yet/)
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByLabel('Name').fill('ada')
+  await page.getByLabel('Password').fill('not the password')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.match(await page.getByRole('alert').innerText(), /invalid username/)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.ok(await page.getByRole('button', { name: 'Sign out' }).isVisible())
+
+  await page.getByRole('link', { name: 'New repository' }).click()
+  await page.getByLabel('Name').fill('library')
+  await page.getByLabel('Description').fill('Books and more')
+  await page.getByLabel(/Private/).check()
+  await page.getByRole('button', { name: 'Create' }).click()
+  t.match(await heading(), /ada.*library.*private/s)
+  t.match(await page.locator('main').innerText(), /git remote add origin/)
+  const url = await page.getByLabel('Clone over HTTPS').inputValue()
+
+  await page.goto(`${gatehouse.url}/user/settings/applications`)
+  await page.getByLabel('Name').fill('laptop')
+  await page.getByLabel(/Repositories: clone, push/).check()
+  await page.getByLabel(/The account/).check()
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  const token = await page.getByLabel(/Copy the new token/).inputValue()
+  t.match(token, /^[0-9a-f]{40}$/)
+
+  const copy = await newWorkingCopy(t)
+  await copy.commit('README.md', '# Library\n\nSee [the shelf](src/shelf.ts).\n')
+  await mkdir(join(copy.path, 'src'))
+  await copy.commit('src/shelf.ts', "/* All\n   books */\nexport const shelf = ['<b>']\n")
+  const remote = url.replace('://', `://ada:${token}@`)
+  await copy.git('push', '--quiet', remote, 'main')
+
+  await page.goto(`${gatehouse.url}/ada/library`)
+  t.match(await page.locator('.readme').innerText(), /Library\s+See the shelf\./)
+  await page.getByRole('link', { name: 'the shelf' }).click()
+  t.match(page.url(), /\/ada\/library\/src\/branch\/main\/src\/shelf\.ts$/)
+  t.match(await page.locator('#L3').innerText(), /export const shelf = \['<b>'\]/)
+  await page.getByRole('link', { name: 'Commits' }).click()
+  await page.locator('.list a.strong').first().click()
+  t.match(await page.locator('.diff').innerText(), /\+export const shelf/)
+  await page.getByRole('link', { name: 'Branches' }).click()
+  t.match(await page.locator('.list').innerText(), /main/)
+
+  const asked = async () =>
+    (await fetch(`${gatehouse.url}/api/v1/user`, { headers: { Authorization: `token ${token}` } }))
+      .status
+  t.equal(await asked(), 200)
+  await page.goto(`${gatehouse.url}/user/settings/applications`)
+  await page.getByRole('button', { name: 'Revoke laptop' }).click()
+  t.equal(await page.getByRole('button', { name: 'Revoke laptop' }).count(), 0)
+  t.equal(await asked(), 401)
+  t.not((await tryGit(['ls-remote', remote], { cwd: copy.path })).exitCode, 0)
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto(`${gatehouse.url}/ada/library`)
+  t.match(page.url(), /\/user\/login\?redirect_to=%2Fada%2Flibrary$/, 'as one that is not there')
+})

@@ -1,0 +1,67 @@
+/** Sessions are found by their hash until they end, each by itself or all others at once. */
+
+import { t } from 'tap'
+import type { Database } from '../../sql/database.js'
+import {
+  createSession,
+  deleteSession,
+  findSessionWithUser,
+  removeExpiredSessions,
+  touchSession,
+} from '../../sql/sessions.js'
+import { deleteUser, setPassword, type User } from '../../sql/users.js'
+import { forEachMigrated } from '../helpers/databases.js'
+import { aUser } from '../helpers/rows.js'
+
+const HOUR_MS = 3_600_000
+
+async function aSession(db: Database, user: User, digit: string, lifeMs = HOUR_MS) {
+  await createSession(db, {
+    ...{ userId: user.id, hash: digit.repeat(64), address: '192.0.2.1', agent: 'Browser/1' },
+    expiresAtMs: Date.now() + lifeMs,
+  })
+}
+
+await forEachMigrated(t, 'a session is found by its very hash, with its user', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  await aSession(db, ada, 'a')
+  const found = await findSessionWithUser(db, 'a'.repeat(64))
+  t.match(found, { user: ada, session: { userId: ada.id, address: '192.0.2.1' } })
+  for (const hash of ['', 'A'.repeat(64), 'b'.repeat(64), `${'a'.repeat(64)} `]) {
+    t.equal(await findSessionWithUser(db, hash), undefined, hash)
+  }
+  await touchSession(db, found?.session.id ?? 0, 5)
+  const again = await findSessionWithUser(db, 'a'.repeat(64))
+  t.match(again?.session, { lastUsedAtMs: 5, agent: 'Browser/1' })
+})
+
+await forEachMigrated(t, 'one that has ended is none', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  await aSession(db, ada, 'a', -1)
+  await aSession(db, ada, 'b')
+  t.equal(await findSessionWithUser(db, 'a'.repeat(64)), undefined)
+  t.ok(await findSessionWithUser(db, 'b'.repeat(64)))
+  t.equal(await removeExpiredSessions(db, Date.now()), 1)
+  t.equal(await removeExpiredSessions(db, Date.now()), 0)
+})
+
+await forEachMigrated(
+  t,
+  'sessions end by themselves, all at once, and with the user',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    for (const digit of ['a', 'b', 'c']) await aSession(db, ada, digit)
+    await aSession(db, bob, 'd')
+    const found = async (digit: string) =>
+      (await findSessionWithUser(db, digit.repeat(64)))?.session
+    const young = await found('c')
+    t.equal(await deleteSession(db, bob.id, young?.id ?? 0), false, 'of somebody else')
+    t.equal(await deleteSession(db, ada.id, young?.id ?? 0), true)
+    t.equal(await found('c'), undefined)
+    await setPassword(db, ada.id, 'a hash')
+    t.equal(await found('a'), undefined, 'a new password ends them all')
+    t.ok(await found('d'))
+    await deleteUser(db, bob.id)
+    t.equal(await found('d'), undefined)
+  },
+)

@@ -1,0 +1,117 @@
+/** Names, texts and files of strangers on every page: nothing of them runs, or hides. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+/** Each would open a dialog, in the browser of who looks at it. */
+const PAYLOADS = [
+  '<script>alert(1)</script>',
+  '"><svg onload=alert(1)>',
+  "'><img src=x onerror=alert(1)>",
+  '<a href="javascript:alert(1)">x</a>',
+  '</title></style></textarea><script>alert(1)</script>',
+]
+
+const README = [
+  '# Hostile',
+  ...PAYLOADS,
+  '[x](javascript:alert(1)) [y](data:text/html,<script>alert(1)</script>) [z](vbscript:x)',
+  '<a href="&#106;avascript:alert(1)">entity</a>',
+  '<img src="x" onerror="alert(1)"><iframe src="javascript:alert(1)"></iframe>',
+  '<form action="https://evil.example"><input name="q"></form><style>*{display:none}</style>',
+  '<svg><animate onbegin=alert(1) attributeName=x></svg><math><mtext><script>alert(1)</script>',
+  '![out](//evil.example/x.png) [up](../../../../elsewhere) [up](/%2e%2e/%2e%2e/elsewhere)',
+  '```js\n</code></pre><script>alert(1)</script>\n```',
+  'turned \u202egnp.exe\u202c round',
+].join('\n\n')
+
+t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const ada = await gatehouse.addUser('ada')
+  const made = { name: 'hostile', description: PAYLOADS.join(' ') }
+  await ada.api('POST', '/user/repos', made)
+  await ada.api('POST', '/user/repos', { name: 'empty' })
+  const copy = await newWorkingCopy(t)
+  const file = '"><img src=x onerror=alert(1)>.js'
+  await writeFile(join(copy.path, 'README.md'), README)
+  await writeFile(join(copy.path, file), `${PAYLOADS.join('\n')}\nlet a = '\u202e' // \u2066\n`)
+  await writeFile(join(copy.path, 'page.html'), '<script>alert(1)</script>')
+  await writeFile(
+    join(copy.path, 'picture.svg'),
+    '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>',
+  )
+  await mkdir(join(copy.path, 'deep'))
+  await writeFile(join(copy.path, 'deep', 'README'), PAYLOADS.join('\n'))
+  await copy.git('add', '.')
+  const name = '<script>alert(1)</script>'
+  await git(['commit', '-q', '-m', PAYLOADS.join('\n')], {
+    cwd: copy.path,
+    environment: { GIT_AUTHOR_NAME: '"onclick=alert(1)' },
+  })
+  const branch = '"><svg/onload=alert(1)>'
+  await copy.git('branch', branch)
+  await copy.git('tag', branch)
+  const remote = `${gatehouse.url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
+  await copy.git('push', '--quiet', remote, 'main', `refs/heads/${branch}`, `refs/tags/${branch}`)
+  const head = await copy.git('rev-parse', 'HEAD')
+
+  const { page, faults } = await (await openBrowser(t))()
+  const named = encodeURIComponent(file)
+  const own = '/ada/hostile'
+  const pages = {
+    login: '/user/login?redirect_to=%22%3E%3Csvg+onload=alert(1)%3E',
+    home: '/',
+    owner: '/ada',
+    code: own,
+    folder: `${own}/src/branch/main/deep`,
+    file: `${own}/src/branch/main/${named}`,
+    page: `${own}/src/branch/main/page.html`,
+    branch: `${own}/src/branch/${encodeURIComponent(branch)}`,
+    commits: `${own}/commits`,
+    history: `${own}/commits/branch/main/${named}`,
+    commit: `${own}/commit/${head}`,
+    branches: `${own}/branches`,
+    tags: `${own}/tags`,
+    empty: '/ada/empty',
+    missing: `/ada/${encodeURIComponent(name)}`,
+    raw: `${own}/raw/branch/main/page.html`,
+    svg: `${own}/raw/branch/main/picture.svg`,
+    applications: '/user/settings/applications',
+    create: '/repo/create',
+  }
+  await page.goto(`${gatehouse.url}/user/login`)
+  await page.getByLabel('Name').fill('ada')
+  await page.getByLabel('Password').fill(ada.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.goto(gatehouse.url + pages.applications)
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel(/Packages: install/).check()
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  for (const [name, path] of Object.entries(pages)) {
+    // What a browser would rather save is not a page at all.
+    const response = await page.goto(gatehouse.url + path).catch(() => undefined)
+    const headers = (await response?.allHeaders()) ?? {}
+    if (name === 'raw' || name === 'svg') {
+      t.match(headers['content-security-policy'] ?? 'sandbox', /sandbox/, name)
+      continue
+    }
+    t.match(headers['content-security-policy'], /default-src 'none'/, name)
+    t.equal(headers['x-content-type-options'], 'nosniff', name)
+    t.strictSame(await accessibilityFaults(page), [], name)
+    t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
+    await takePictures(page, name)
+  }
+  await page.goto(gatehouse.url + pages.code)
+  const readme = page.locator('.readme')
+  t.match(await readme.innerText(), /U\+202E/, 'what turns text round is shown')
+  for (const link of await readme.locator('a').all()) {
+    const href = (await link.getAttribute('href')) ?? ''
+    t.match(href, new RegExp(`^$|^${gatehouse.url}${own}/src/branch/main/`), href)
+  }
+  t.strictSame(faults, [])
+})
