@@ -16,13 +16,13 @@ const TITLES: Readonly<Record<number, string>> = {
 
 export const WEB_DOOR: Door = {
   name: 'web',
-  challenges: true,
+  challenges: false,
   sessions: 'alone',
   refuse(context, failure, request) {
     const { http } = context.settings
+    const here = request.query === '' ? request.path : `${request.path}?${request.query}`
     if (failure.status === 401 && request.method === 'GET') {
-      const query = request.query === '' ? '' : `?${request.query}`
-      return { status: 303, headers: [['Location', signInAddress(context, request.path + query)]] }
+      return { status: 303, headers: [['Location', signInAddress(context, here)]] }
     }
     const title = TITLES[failure.status] ?? 'This did not work'
     const page = (
@@ -32,6 +32,8 @@ export const WEB_DOOR: Door = {
           <p>{sentenceOf(failure.status, failure.message)}</p>
           <p>
             <a href={`${http.baseUrl}/`}>Back to the beginning</a>
+            {failure.status === 404 && ' or, if it is yours, '}
+            {failure.status === 404 && <a href={signInAddress(context, here)}>sign in</a>}
           </p>
         </section>
       </Document>

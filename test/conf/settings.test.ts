@@ -94,7 +94,7 @@ t.test('every line of the example that is commented out loads when it is not', a
 })
 
 /** A key without a plain default is shown by a value such as one would write. */
-const SAMPLES: Readonly<Record<string, string | number>> = {
+const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'web.enabled': false,
   'http.base_url': 'https://code.example.org',
   'http.workers': 4,

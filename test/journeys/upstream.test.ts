@@ -429,9 +429,9 @@ t.test('an upstream that is not there is a 502 in JSON, and comes back by itself
   t.equal((await askRaw(gatehouse.port, { path: '/page' })).body.toString(), 'back')
 })
 
-t.test('without an upstream, what is unknown is a 404 in JSON', async (t) => {
+t.test('without an upstream, what no page has either is a 404 in JSON', async (t) => {
   const gatehouse = await startGatehouse(t)
-  for (const question of [{ path: '/' }, { path: '/a/b/c' }, { path: '/x', method: 'DELETE' }]) {
+  for (const question of [{ path: '/api/x' }, { path: '/a/b/c' }, { path: '/a/b/x/y' }]) {
     const { status, headers, body } = await askRaw(gatehouse.port, question)
     t.equal(status, 404)
     t.match(headers['content-type'], /application\/json/)
