@@ -17,6 +17,7 @@ import { WEB_ARCHIVE_ROUTES } from './api/v1/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/v1/get-raw.js'
 import { OPERATIONS } from './api/v1/operations.js'
 import { routeOf } from './api/validate.js'
+import type { Access } from './auth/gate.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Context } from './context.js'
 import { createForwarder } from './forward.js'
@@ -64,7 +65,9 @@ export function allRoutes(
   { packages, web }: { readonly [S in 'packages' | 'web']: Pick<Settings[S], 'isEnabled'> },
 ): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
-  const operations = OPERATIONS.filter(({ access }) => hasPackages || access.kind !== 'packages')
+  const isThere = ({ access }: { readonly access: Access }) =>
+    hasPackages || access.kind !== 'packages'
+  const operations = OPERATIONS.filter(isThere)
   return [
     ...healthRoutes(collectMetrics),
     ...operations.map(routeOf),
@@ -74,7 +77,7 @@ export function allRoutes(
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
-    ...(web.isEnabled ? WEB_ROUTES : []),
+    ...(web.isEnabled ? WEB_ROUTES.filter(isThere) : []),
   ]
 }
 

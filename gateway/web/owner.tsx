@@ -5,10 +5,10 @@ import { viewerOf } from '../auth/refusals.js'
 import { findSeenOwner } from '../auth/seen-owner.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
+import { OwnerTabs } from './owner-tabs.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
 import { RepositoryList } from './repository-list.js'
-import { Shown } from './visible-text.js'
 
 const LISTED = 30
 
@@ -27,19 +27,9 @@ export const OWNER = definePage<'anyone'>({
     return htmlReply(
       request,
       <Document context={context} title={owner.name} user={user}>
+        <OwnerTabs context={context} owner={owner} tab="repositories" />
         <section>
-          <h1>{owner.name}</h1>
-          {owner.fullName !== '' && (
-            <p>
-              <Shown text={owner.fullName} />
-            </p>
-          )}
-          {owner.description !== '' && (
-            <p class="quiet">
-              <Shown text={owner.description} />
-            </p>
-          )}
-          <h2>Repositories</h2>
+          <h2 class="unseen">Repositories</h2>
           <RepositoryList base={baseUrl} repositories={entries} hasOwners={false} />
           <Pager address={`${baseUrl}/${owner.name}`} page={page} total={total} />
         </section>

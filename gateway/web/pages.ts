@@ -9,6 +9,7 @@ import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { HOME } from './home.js'
 import { OWNER } from './owner.js'
+import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
@@ -16,5 +17,5 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
-  ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES].flat(),
+  ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
 ]

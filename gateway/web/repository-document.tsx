@@ -5,6 +5,7 @@ import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { Icon } from './icon.js'
+import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'
 
 export type RepositoryTab = 'code' | 'commits' | 'branches' | 'tags'
@@ -53,19 +54,5 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
       </header>
       {children}
     </Document>
-  )
-}
-
-interface TabProps {
-  readonly address: string
-  readonly word: string
-  readonly isHere: boolean
-}
-
-function Tab({ address, word, isHere }: TabProps): JSX.Element {
-  return (
-    <a href={address} aria-current={isHere ? 'page' : undefined}>
-      {word}
-    </a>
   )
 }

@@ -1,11 +1,14 @@
 /** A newcomer's way in a real browser without scripts: create, push, read, make a token. */
 
-import { mkdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { t } from 'tap'
 import { openBrowser } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { tryGit } from '../helpers/git-client.js'
+import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 t.test('from the first page to a token that is revoked', async (t) => {
@@ -38,6 +41,7 @@ t.test('from the first page to a token that is revoked', async (t) => {
   await page.getByLabel('Name').fill('laptop')
   await page.getByLabel(/Repositories: clone, push/).check()
   await page.getByLabel(/The account/).check()
+  await page.getByLabel(/Packages: publish/).check()
   await page.getByRole('button', { name: 'Make a token' }).click()
   const token = await page.getByLabel(/Copy the new token/).inputValue()
   t.match(token, /^[0-9a-f]{40}$/)
@@ -59,6 +63,18 @@ t.test('from the first page to a token that is revoked', async (t) => {
   t.match(await page.locator('.diff').innerText(), /\+export const shelf/)
   await page.getByRole('link', { name: 'Branches' }).click()
   t.match(await page.locator('.list').innerText(), /main/)
+
+  const file = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
+  const authorization = { Authorization: `token ${token}` }
+  const put = await fetch(file, { method: 'PUT', headers: authorization, body: 'a tool\n' })
+  t.equal(put.status, 201)
+  await page.goto(`${gatehouse.url}/ada`)
+  await page.getByRole('link', { name: 'Packages' }).click()
+  await page.getByRole('link', { name: 'tool 1.0' }).click()
+  const folder = await temporaryFolder(t)
+  const command = await page.locator('pre').innerText()
+  await promisify(execFile)('/bin/sh', ['-c', command], { cwd: folder })
+  t.equal(await readFile(join(folder, 'tool.txt'), 'utf8'), 'a tool\n', command)
 
   const asked = async () =>
     (await fetch(`${gatehouse.url}/api/v1/user`, { headers: { Authorization: `token ${token}` } }))
