@@ -80,6 +80,8 @@ function createFleet(settings: Settings, log: Log): Fleet {
   })
   const state = { isStopping: false, isStarted: false }
   const board = openBoard(settings, log)
+  // One whose channel closes later than it ends is listed until then.
+  const isOver = () => Object.values(cluster.workers ?? {}).every((worker) => worker?.isDead())
   const workersDo = (act: (worker: Worker) => void) => {
     for (const worker of Object.values(cluster.workers ?? {})) if (worker) act(worker)
   }
@@ -93,13 +95,13 @@ function createFleet(settings: Settings, log: Log): Fleet {
       () => workersDo((worker) => worker.process.kill('SIGKILL')),
       settings.http.shutdownGraceMs + STOP_SLACK_MS,
     ).unref()
-    if (Object.keys(cluster.workers ?? {}).length === 0) end()
+    if (isOver()) end()
   }
 
   cluster.on('exit', (worker, code, signal) => {
     board.lose(worker.id)
     if (state.isStopping || !state.isStarted) {
-      if (Object.keys(cluster.workers ?? {}).length === 0) end()
+      if (isOver()) end()
       return
     }
     log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is replaced')

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { API_BENCHMARK } from './benchmarks/api.js'
+import { API_BENCHMARK, WEB_BENCHMARK } from './benchmarks/api.js'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
@@ -14,7 +14,7 @@ import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
 const BENCHMARKS: readonly Benchmark[] = [
-  ...[HTTP_BENCHMARK, API_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK],
+  ...[HTTP_BENCHMARK, API_BENCHMARK, WEB_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK],
   ...[PACKAGES_BENCHMARK, INDEX_BENCHMARK],
 ]
 

@@ -20,8 +20,8 @@ export const WEB_DOOR: Door = {
   sessions: 'alone',
   refuse(context, failure, request) {
     const { http } = context.settings
-    const here = request.query === '' ? request.path : `${request.path}?${request.query}`
     if (failure.status === 401 && request.method === 'GET') {
+      const here = request.query === '' ? request.path : `${request.path}?${request.query}`
       return { status: 303, headers: [['Location', signInAddress(context, here)]] }
     }
     const title = TITLES[failure.status] ?? 'This did not work'
@@ -33,7 +33,7 @@ export const WEB_DOOR: Door = {
           <p>
             <a href={`${http.baseUrl}/`}>Back to the beginning</a>
             {failure.status === 404 && ' or, if it is yours, '}
-            {failure.status === 404 && <a href={signInAddress(context, here)}>sign in</a>}
+            {failure.status === 404 && <a href={`${http.baseUrl}/user/login`}>sign in</a>}
           </p>
         </section>
       </Document>

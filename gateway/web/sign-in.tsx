@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
 import { identifyPassword } from '../auth/identify.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
 import type { Context } from '../context.js'
@@ -51,8 +52,8 @@ const show = definePage<'anyone'>({
   path: '/user/login',
   access: { kind: 'anyone' },
   handle(context, { request, grant: { who } }) {
-    const asked = new URLSearchParams(request.query).get('redirect_to') ?? '/'
-    const path = ownPath(context, asked)
+    const asked = new URLSearchParams(request.query).get('redirect_to')
+    const path = ownPath(context, asked ?? pathBefore(context, request))
     if (who.kind === 'user') return leadTo(context, path)
     return htmlReply(request, <SignIn context={context} path={path} />)
   },
@@ -87,6 +88,13 @@ const leave = definePage<'anyone'>({
     return leadTo(context, '/', [forgetSession(context.settings)])
   },
 })
+
+/** Of the page that led here, as the browser tells: what says nothing of a path names none. */
+function pathBefore({ settings }: Context, { headers }: Request): string {
+  const { origin } = new URL(settings.http.baseUrl)
+  const referer = headers.get('referer') ?? ''
+  return referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : '/'
+}
 
 /**
  * A path of this site, to be led to; the first page for anything else. Browsers take a backslash

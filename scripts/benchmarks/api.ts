@@ -1,4 +1,4 @@
-/** `api`: how soon the first pages of a large repository are there. */
+/** `api` and `web`: how soon the first pages of a large repository are there. */
 
 import { join } from 'node:path'
 import { findGit } from '../../cgi/git.js'
@@ -16,24 +16,57 @@ const ROUNDS = 15
 
 const NAME = 'large'
 
-/** The first pages, below the repository's own address. */
-const PAGES = [
+/** What is asked of a large repository. */
+interface Questions {
+  readonly title: string
+  /** Above the name of the owner. */
+  readonly room: string
+  /** Below the repository's own address. */
+  readonly pages: readonly string[]
+}
+
+const API_PAGES = [
   ...['branches', 'tags', 'commits', 'commits?stat=false&files=false'],
   ...['git/trees/main?recursive=true', 'contents', 'contents/folder-7', 'git/refs/heads/branch-1'],
   ...['commits?path=folder-7', 'git/commits/main', 'compare/branch-20...main', 'languages'],
 ]
 
-export const API_BENCHMARK: Benchmark = {
+export const API_BENCHMARK = largeRepository({
   name: 'api',
   about: 'first pages of branches, commits, trees and contents, by the commits of a repository',
-  sizes: [50_000],
-  async *run(stage, sizes) {
-    for (const commits of sizes) yield await measureSize(stage, commits)
-  },
+  questions: { title: 'API', room: '/api/v1/repos', pages: API_PAGES },
+})
+
+const WEB_PAGES = [
+  ...['', '/src/branch/main/folder-7', '/src/branch/main/folder-7/file-7.txt', '/commits'],
+  ...['/commits/branch/main/folder-7', '/commit/{head}', '/branches', '/tags'],
+]
+
+export const WEB_BENCHMARK = largeRepository({
+  name: 'web',
+  about: 'pages of a repository, by its commits',
+  questions: { title: 'Pages', room: '', pages: WEB_PAGES },
+})
+
+function largeRepository({
+  questions,
+  ...named
+}: Pick<Benchmark, 'name' | 'about'> & { readonly questions: Questions }): Benchmark {
+  return {
+    ...named,
+    sizes: [50_000],
+    async *run(stage, sizes) {
+      for (const commits of sizes) yield await measureSize(stage, commits, questions)
+    },
+  }
 }
 
 /** Of 50,000 commits there are 20,000 files and 2,000 branches. */
-async function measureSize(stage: Stage, commits: number): Promise<Table> {
+async function measureSize(
+  stage: Stage,
+  commits: number,
+  { title, room, pages }: Questions,
+): Promise<Table> {
   const gatehouse = await startGatehouse(stage)
   try {
     const { path } = await gatehouse.makeRepository(NAME)
@@ -41,19 +74,26 @@ async function measureSize(stage: Stage, commits: number): Promise<Table> {
     await fill(stage, path, shape)
     const rows: Array<readonly [string, Comparison]> = []
     const firsts: string[] = []
-    for (const page of PAGES) {
-      const { comparison, firstMs } = await measurePage(gatehouse, page)
-      rows.push([page, comparison])
-      firsts.push(`${page} ${firstMs.toFixed(0)}`)
+    const sizes: string[] = []
+    const head = (await runGitAsUser(['rev-parse', 'main'], { cwd: path, ...stage })).trim()
+    for (const page of pages) {
+      const text = `${room}/${OWNER}/${NAME}${room === '' ? '' : '/'}${page}`
+      const address = gatehouse.url + text.replace('{head}', head)
+      const { comparison, firstMs, sizeBytes } = await measurePage(gatehouse, address)
+      const label = page === '' ? 'the repository itself' : page
+      rows.push([label, comparison])
+      firsts.push(`${label} ${firstMs.toFixed(0)}`)
+      sizes.push(`${label} ${(sizeBytes / 1_000).toFixed(1)}`)
     }
     const peaks = await gatehouse.cpu.memoryPeaks()
     const megabytes = peaks.map((bytes) => Math.round(bytes / 1_000_000))
     return {
-      title: `API: ${commits} commits, ${shape.files} files, ${shape.branches} branches`,
+      title: `${title}: ${commits} commits, ${shape.files} files, ${shape.branches} branches`,
       ...{ peers: [], unit: 'requests', shows: 'time', rows },
       notes: [
         `the median of ${ROUNDS} requests, one after the other, behind a first one`,
         `the first one took, in ms: ${firsts.join(', ')}`,
+        `the answers are, in KB as they are sent: ${sizes.join(', ')}`,
         `the processes of gatehouse held at most ${megabytes.join(', ') || '?'} MB each`,
       ],
     }
@@ -92,21 +132,24 @@ interface Measured {
   readonly comparison: Comparison
   /** Of the request that met a worker which remembered nothing. */
   readonly firstMs: number
+  /** Packed, where it is sent so. */
+  readonly sizeBytes: number
 }
 
-async function measurePage(gatehouse: Gatehouse, page: string): Promise<Measured> {
-  const address = `${gatehouse.url}/api/v1/repos/${OWNER}/${NAME}/${page}`
+async function measurePage(gatehouse: Gatehouse, address: string): Promise<Measured> {
   const headers = { Authorization: `token ${gatehouse.token}` }
   let firstMs: number | undefined
+  let sizeBytes = 0
   const work = async () => {
     const startedAt = performance.now()
     const response = await fetch(address, { headers })
-    await response.arrayBuffer()
-    if (response.status !== 200) throw new Error(`${page} answers ${response.status}`)
+    const body = await response.arrayBuffer()
+    sizeBytes = Number(response.headers.get('content-length') ?? body.byteLength)
+    if (response.status !== 200) throw new Error(`${address} answers ${response.status}`)
     const ms = performance.now() - startedAt
     firstMs ??= ms
     return { operations: 1, seconds: ms / 1_000 }
   }
   const comparison = await compareRounds(ROUNDS, sideOf(gatehouse, work))
-  return { comparison, firstMs: firstMs ?? 0 }
+  return { comparison, firstMs: firstMs ?? 0, sizeBytes }
 }

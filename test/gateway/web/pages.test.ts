@@ -122,7 +122,7 @@ t.test(
         headers: { cookie: other },
       })
       t.equal(status, 404)
-      t.equal(text.replaceAll('secret', 'none'), missing.text)
+      t.equal(text, missing.text)
       t.equal((await ask({ path })).status, 404, 'a stranger')
     }
     t.match((await ask({ path: '/', headers: { cookie } })).text, /ada\/secret/)
