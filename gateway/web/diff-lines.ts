@@ -52,7 +52,23 @@ export function parseDiff(
 /** The name behind `b/`; where names have blanks, the two halves of the line are alike. */
 function nameIn(line: string): string {
   const names = line.slice('diff --git '.length)
+  const [, quoted] = /"b\/((?:[^"\\]|\\.)*)"$/.exec(names) ?? []
+  if (quoted !== undefined) return unquote(quoted)
   const half = names.slice(0, (names.length - 1) / 2)
   if (half.slice(2) === names.slice(half.length + 3)) return half.slice(2)
   return names.slice(names.lastIndexOf(' b/') + 3)
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ a: '\u0007', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' },
+}
+
+/** A name as git quotes it (git-config(1) `core.quotePath`): bytes in octal, or behind a slash. */
+function unquote(text: string): string {
+  const bytes = text.replace(/\\(?:([0-7]{3})|(.))/g, (_, octal?: string, letter = '') =>
+    octal === undefined
+      ? (ESCAPES[letter] ?? letter)
+      : String.fromCharCode(Number.parseInt(octal, 8)),
+  )
+  return Buffer.from(bytes, 'latin1').toString()
 }

@@ -186,6 +186,8 @@ t.test('a diff is read line by line, with names of any kind', async (t) => {
     'diff --git a/old b/new',
     'rename from old',
     'rename to new',
+    'diff --git "a/\\303\\274\\t\\".js" "b/\\303\\274\\t\\".js"',
+    'new file mode 100644',
     'diff --git a/pic b/pic',
     'Binary files a/pic and b/pic differ',
     '',
@@ -197,6 +199,7 @@ t.test('a diff is read line by line, with names of any kind', async (t) => {
     [
       ['a b', ['hunk', 'same', 'removed', 'added', 'note']],
       ['new', ['note', 'note']],
+      ['ü\t".js', ['note']],
       ['pic', ['note']],
     ],
   )
