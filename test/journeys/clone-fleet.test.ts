@@ -23,9 +23,9 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
-const FULL_CLONES = isFullSize ? 129 : 40
-const SHALLOW_CLONES = isFullSize ? 500 : 150
-const LEAVING_CLIENTS = isFullSize ? 1_000 : 200
+const FULL_CLONES = isFullSize ? 129 : 24
+const SHALLOW_CLONES = isFullSize ? 500 : 80
+const LEAVING_CLIENTS = isFullSize ? 1_000 : 120
 const MEMORY_BYTES_MAX = 250 << 20
 const CONTENT_BYTES = 3_000_000
 const SETTLES_WITHIN_MS = 60_000

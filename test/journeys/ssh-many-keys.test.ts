@@ -9,7 +9,7 @@ import { findUser } from '../../sql/users.js'
 import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const KEYS = isFullSize ? 100_000 : 20_000
+const KEYS = isFullSize ? 100_000 : 10_000
 const LOOK_UPS = 200
 
 t.test('a key is found among very many, and only the known one', async (t) => {
