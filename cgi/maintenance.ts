@@ -1,9 +1,9 @@
 /** Upkeep of a repository: packs, bitmap and commit-graph, so that the next cold clone is cheap. */
 
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
-import { syncPath } from '../conf/disk.js'
+import { syncPath, unlessMissing } from '../conf/disk.js'
 import { Failure } from '../conf/failures.js'
 import { MAINTENANCE_STEP_MS } from '../conf/limits.js'
 import { syncRepositoryNames } from './durable.js'
@@ -62,11 +62,19 @@ type Step = (git: Git, path: string, options: MaintenanceOptions) => Promise<voi
 
 const STEPS: readonly Step[] = [packReferences, packObjects, writeCommitGraph]
 
+/**
+ * Git knows a `packed-refs` that was replaced by its inode, its size and the second of its time
+ * (unless it was built otherwise): of two within a second, a push may take the first for the last.
+ */
+const PACKED_AGE_MS_MIN = 2_000
+
 /** The references are in the file for good before the loose ones are taken away. */
 async function packReferences(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
   let loose = 0
   for await (const { isFolder } of walk(join(path, 'refs'))) if (!isFolder) loose += 1
   if (loose < LOOSE_REFERENCES_MIN) return
+  const packed = await unlessMissing(stat(join(path, 'packed-refs')))
+  if (packed !== undefined && Date.now() - packed.mtimeMs < PACKED_AGE_MS_MIN) return
   await run(git, ['pack-refs', '--all', '--no-prune'], { ...options, path })
   await syncPath(path)
   await run(git, ['pack-refs', '--all'], { ...options, path })

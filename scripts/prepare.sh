@@ -41,7 +41,8 @@ install_packages() {
 build() {
   [ -d dist ] && find dist -name '*.js' | while read -r output; do
     source=${output#dist/}
-    [ -e "${source%.js}.ts" ] || rm -f "$output" "$output.map"
+    source=${source%.js}
+    [ -e "$source.ts" ] || [ -e "$source.tsx" ] || rm -f "$output" "$output.map"
   done
   if [ -e dist/.built ] && [ -z "$(newer_sources)" ]; then return; fi
   echo 'Compiling …' >&2
@@ -57,5 +58,6 @@ build() {
 
 newer_sources() {
   find . \( -path './.*' -o -path ./node_modules -o -path ./dist -o -path ./data \) -prune -o \
-    \( -name '*.ts' -o -name package.json -o -name tsconfig.json \) -newer dist/.built -print
+    \( -name '*.ts' -o -name '*.tsx' -o -name package.json -o -name tsconfig.json \) \
+    -newer dist/.built -print
 }

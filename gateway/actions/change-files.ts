@@ -60,11 +60,14 @@ export interface WrittenFile {
   readonly content: Buffer | undefined
 }
 
-/** How often another writer may be quicker. Those of this process wait for their turn. */
-const TRIES_MAX = 20
+/**
+ * How long other writers may be quicker: each try that is lost is one of theirs that was won, and
+ * those of this process wait for their turn.
+ */
+const LOST_MS_MAX = 60_000
 
-/** How often a lock is waited for: it is a dead one's, or the machine is very busy. */
-const TRIES_AT_LOCK_MAX = 3
+/** How long a lock is waited for: it is a dead one's, or the machine is very busy. */
+const HELD_MS_MAX = 15_000
 
 const inTurn = createTurns()
 
@@ -81,14 +84,15 @@ export async function changeFiles(context: Context, wanted: FileChanges): Promis
     )
   }
   return await inTurn(wanted.path, async () => {
-    for (let tries = 1; ; tries += 1) {
+    const startedAtMs = performance.now()
+    for (;;) {
       try {
         return await tryOnce(context, wanted, blobIds)
       } catch (error) {
         if (!isFailure(error, 'conflict')) throw error
         if (error.message === NAME_IN_THE_WAY) throw new Failure('invalid', error.message)
-        const triesMax = error.message === REFERENCE_HELD ? TRIES_AT_LOCK_MAX : TRIES_MAX
-        if (tries >= triesMax) throw error
+        const waitMsMax = error.message === REFERENCE_HELD ? HELD_MS_MAX : LOST_MS_MAX
+        if (performance.now() - startedAtMs > waitMsMax) throw error
       }
     }
   })

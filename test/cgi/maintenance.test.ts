@@ -1,7 +1,7 @@
 /** Upkeep makes few packs of many, beside pushes and clones, and may be killed at any instant. */
 
 import { randomBytes, randomInt } from 'node:crypto'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -133,6 +133,14 @@ t.test('references are packed when there are many, and only then', async (t) => 
   t.match(await packed(), /refs\/heads\/b\/59/)
   t.strictSame(await readdir(join(bare, 'refs', 'heads')), [])
   t.equal(await git(['for-each-ref'], { cwd: bare }), before)
+  const first = await packed()
+  await add(60, 120)
+  await maintainRepository(ours, bare, { journal })
+  t.equal(await packed(), first, 'git might not tell two of one second apart')
+  const earlier = new Date(Date.now() - 3_000)
+  await utimes(join(bare, 'packed-refs'), earlier, earlier)
+  await maintainRepository(ours, bare, { journal })
+  t.match(await packed(), /refs\/heads\/b\/119/)
 })
 
 t.test('a second one at the same time is refused, and the first goes on', async (t) => {

@@ -51,8 +51,8 @@ t.test('sixty writers at three workers: each file is there, one commit for each'
   const names = Array.from({ length: 60 }, (_, at) => `d${at % 7}/${at}`)
   const made = await Promise.all(names.map((name) => file('POST', name, { content: base64(name) })))
   t.strictSame(
-    made.map(({ status }) => status),
-    names.map(() => 201),
+    made.filter(({ status }) => status !== 201),
+    [],
   )
   const copy = await cloneInto(t, address)
   t.strictSame((await copy.git('ls-files')).split('\n').sort(), names.sort())

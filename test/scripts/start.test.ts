@@ -97,6 +97,17 @@ t.test('a newer source is built, and what lost its source is gone', async (t) =>
   t.notOk(existsSync(`${clone}/dist/scripts/old.js`))
 })
 
+t.test('a page is a source: what was made of it stays, a newer one is built', async (t) => {
+  const clone = startedClone(t)
+  writeFileSync(`${clone}/scripts/page.tsx`, '')
+  writeFileSync(`${clone}/dist/scripts/page.js`, '')
+  touch(`${clone}/scripts/page.tsx`)
+  t.match(run(clone, 'start').stderr, /Compiling/)
+  utimesSync(`${clone}/scripts/page.tsx`, 1, 1)
+  t.equal(run(clone, 'start').stderr, '')
+  t.ok(existsSync(`${clone}/dist/scripts/page.js`))
+})
+
 t.test('files of the data folder are not sources', async (t) => {
   const clone = startedClone(t)
   mkdirSync(`${clone}/data`)

@@ -58,7 +58,8 @@ t.test('a file has its pieces in their order, and it is known where texts are', 
 t.test('of whatever another file began with, the digests are those of all bytes', async (t) => {
   const { append, open } = await openScene(t)
   const pieces = Array.from({ length: 6 }, (_, at) => randomBytes(at * 40_000 + 10))
-  const spans = await Promise.all(pieces.map(append))
+  const spans: Span[] = []
+  for (const piece of pieces) spans.push(await append(piece))
   const [head, otherHead, tail] = ['head', 'another head', 'tail'].map((text) => Buffer.from(text))
   const files = open()
   for (const [from, numbers, to] of [
