@@ -8,10 +8,11 @@ import type { User } from '../../sql/users.js'
 import { issueToken } from '../actions/issue-token.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
-import { Document } from './document.js'
+import { AccountDocument } from './account-document.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
-import { definePage, fieldOf, leadTo, readForm } from './page.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
+import { Problem } from './problem.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
 
@@ -42,24 +43,20 @@ interface ApplicationsProps {
 function Applications({ context, user, tokens, plain, error }: ApplicationsProps): JSX.Element {
   const address = context.settings.http.baseUrl + PATH
   return (
-    <Document context={context} title="Applications" user={user}>
+    <AccountDocument context={context} user={user} tab="applications">
       <section>
-        <h1>Applications</h1>
+        <h2>Applications</h2>
         <p class="quiet">
           A token stands for you where a program signs in: git, curl, a CI server, a package client.
         </p>
-        {error !== undefined && (
-          <p class="error" role="alert">
-            {error}
-          </p>
-        )}
+        <Problem error={error} />
         {plain !== undefined && <NewToken plain={plain} />}
-        <h2>Tokens</h2>
+        <h3>Tokens</h3>
         <TokenList address={address} tokens={tokens} />
-        <h2>New token</h2>
+        <h3>New token</h3>
         <TokenForm address={address} />
       </section>
-    </Document>
+    </AccountDocument>
   )
 }
 
@@ -158,17 +155,17 @@ const create = definePage<'signed-in'>({
   access: { kind: 'signed-in' },
   async handle(context, { request, grant: { user } }) {
     const form = await readForm(request)
-    try {
+    const make = async () => {
       const name = fieldOf(form, 'name')
       if (name === '') throw new Failure('invalid', 'Give the token a name.')
       const limits = limitsOf(fieldOf(form, 'expires'))
       const wish = { userId: user.id, name, scopes: form.getAll('scope'), limits }
       const { plain } = await issueToken(context.db, wish)
       return await answer(context, request, { user, plain })
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= 500) throw error
-      return answer(context, request, { user, error: error.message, status: error.status })
     }
+    return orAgain(make, ({ message, status }) =>
+      answer(context, request, { user, error: message, status }),
+    )
   },
 })
 

@@ -1,13 +1,13 @@
 /** The form for a new repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { Failure } from '../../conf/failures.js'
 import type { User } from '../../sql/users.js'
 import { makeRepository } from '../actions/create-repository.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
-import { definePage, fieldOf, leadTo, readForm } from './page.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
+import { Problem } from './problem.js'
 
 interface NewRepositoryProps {
   readonly context: Context
@@ -22,11 +22,7 @@ function NewRepository({ context, user, form, error }: NewRepositoryProps): JSX.
     <Document context={context} title="New repository" user={user}>
       <section class="narrow">
         <h1>New repository</h1>
-        {error !== undefined && (
-          <p class="error" role="alert">
-            {error}
-          </p>
-        )}
+        <Problem error={error} />
         <form method="post" action={`${context.settings.http.baseUrl}/repo/create`}>
           <label for="name">Name</label>
           <input
@@ -66,7 +62,7 @@ const create = definePage<'signed-in'>({
   access: { kind: 'signed-in' },
   async handle(context, { request, grant: { user } }) {
     const form = await readForm(request)
-    try {
+    const make = async () => {
       const { name } = await makeRepository(context, {
         ...{ owner: user, creator: user },
         name: fieldOf(form, 'name'),
@@ -76,11 +72,11 @@ const create = definePage<'signed-in'>({
         ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1' },
       })
       return leadTo(context, `/${user.name}/${name}`)
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= 500) throw error
-      const again = <NewRepository {...{ context, user, form }} error={error.message} />
-      return htmlReply(request, again, { status: error.status })
     }
+    return orAgain(make, ({ message, status }) => {
+      const again = <NewRepository {...{ context, user, form }} error={message} />
+      return htmlReply(request, again, { status })
+    })
   },
 })
 

@@ -43,6 +43,19 @@ export function fieldOf(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').trim()
 }
 
+/** Does what a form asks for. Where it cannot be done, `again` shows the form with the reason. */
+export async function orAgain(
+  work: () => Promise<Reply>,
+  again: (failure: Failure) => Awaitable<Reply>,
+): Promise<Reply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status >= 500) throw error
+    return again(error)
+  }
+}
+
 /** Leads the browser to a page of ours, with GET (RFC 9110 §15.4.4). */
 export function leadTo(
   { settings }: Context,

@@ -8,7 +8,14 @@ import { Icon } from './icon.js'
 import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'
 
-export type RepositoryTab = 'code' | 'commits' | 'branches' | 'tags'
+/** A page of a repository; its path is that of the repository and, but for the code, its name. */
+export type RepositoryTab = 'code' | keyof typeof TABS
+
+const TABS = {
+  commits: 'Commits',
+  branches: 'Branches',
+  tags: 'Tags',
+} as const
 
 export interface RepositoryDocumentProps {
   readonly context: Context
@@ -47,9 +54,9 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
         )}
         <nav class="tabs" aria-label="Repository">
           <Tab address={own} word="Code" isHere={tab === 'code'} />
-          <Tab address={`${own}/commits`} word="Commits" isHere={tab === 'commits'} />
-          <Tab address={`${own}/branches`} word="Branches" isHere={tab === 'branches'} />
-          <Tab address={`${own}/tags`} word="Tags" isHere={tab === 'tags'} />
+          {Object.entries(TABS).map(([name, word]) => (
+            <Tab address={`${own}/${name}`} word={word} isHere={name === tab} />
+          ))}
         </nav>
       </header>
       {children}

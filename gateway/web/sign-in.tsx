@@ -1,14 +1,14 @@
 /** Signing in and out: a session begins with a name that nobody knew before, and ends for good. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { identifyPassword } from '../auth/identify.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
-import { definePage, fieldOf, leadTo, readForm } from './page.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
+import { Problem } from './problem.js'
 
 interface SignInProps {
   readonly context: Context
@@ -23,11 +23,7 @@ function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
     <Document context={context} title="Sign in">
       <section class="narrow">
         <h1>Sign in</h1>
-        {error !== undefined && (
-          <p class="error" role="alert">
-            {error}
-          </p>
-        )}
+        <Problem error={error} />
         <form method="post" action={`${context.settings.http.baseUrl}/user/login`}>
           <input type="hidden" name="redirect_to" value={path} />
           <label for="name">Name</label>
@@ -67,15 +63,15 @@ const enter = definePage<'anyone'>({
     const form = await readForm(request)
     const name = fieldOf(form, 'user_name')
     const path = ownPath(context, fieldOf(form, 'redirect_to'))
-    try {
+    const signIn = async () => {
       const password = form.get('password') ?? ''
       const { user } = await identifyPassword(context, { name, password, address: request.address })
       return leadTo(context, path, [await beginSession(context, request, user)])
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= 500) throw error
-      const again = <SignIn context={context} name={name} path={path} error={error.message} />
-      return htmlReply(request, again, { status: error.status })
     }
+    return orAgain(signIn, ({ message, status }) => {
+      const again = <SignIn context={context} name={name} path={path} error={message} />
+      return htmlReply(request, again, { status })
+    })
   },
 })
 

@@ -42,7 +42,7 @@ t.test('a session opens the pages of its user, and no API, git or token does', a
   const { status, cookie, headers } = await signIn({ redirect_to: '/user/settings/applications' })
   t.equal(status, 303)
   t.equal(headers.location, `${BASE_URL}/user/settings/applications`)
-  t.match((await ask({ ...settings, headers: { cookie } })).text, /<h1>Applications<\/h1>/)
+  t.match((await ask({ ...settings, headers: { cookie } })).text, /<h2>Applications<\/h2>/)
   t.equal((await ask({ path: '/api/v1/user', headers: { cookie } })).status, 401)
   const { plain } = await addToken(ada, 'all')
   const authorization = withToken(plain)
