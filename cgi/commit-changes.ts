@@ -1,5 +1,6 @@
 /** What commits changed, each against its first parent: files and lines, for many at once. */
 
+import { LRUCache } from 'lru-cache'
 import type { Commit } from './commit-object.js'
 import type { Git } from './git.js'
 import { fullId, gitRecords } from './git-output.js'
@@ -37,12 +38,49 @@ export interface Repository {
 /** Paths that differ, of all commits of one answer. */
 const PATHS_MAX = 50_000
 
+/** What remembered paths hold, about, over all repositories. */
+const KNOWN_BYTES_MAX = 8 << 20
+
+/** What a commit changed never changes. By the folder of the repository and the commit's id. */
+const known = new LRUCache<string, CommitChanges>({
+  maxSize: KNOWN_BYTES_MAX,
+  sizeCalculation: ({ files }) => files.reduce((sum, { path }) => sum + path.length + 100, 500),
+})
+
 /** By the id of each commit. Those that make it more than an answer holds are not among them. */
 export async function readChanges(
-  { git, path, objects }: Repository,
+  repository: Repository,
   { commits, hasLines, signal }: ChangesWish,
 ): Promise<ReadonlyMap<string, CommitChanges>> {
   const budget: Budget = { entries: PATHS_MAX }
+  const remembered = new Map<string, CommitChanges>()
+  for (const { id } of commits) {
+    const changes = known.get(keyOf(repository, id))
+    if (changes === undefined || (hasLines && changes.lines === undefined)) continue
+    if (changes.files.length > budget.entries) continue
+    budget.entries -= changes.files.length
+    remembered.set(id, changes)
+  }
+  const wish = { commits: commits.filter(({ id }) => !remembered.has(id)), hasLines, signal }
+  const read = await lookAt(repository, wish, budget)
+  for (const [id, changes] of read) known.set(keyOf(repository, id), changes)
+  const all = new Map<string, CommitChanges>()
+  for (const { id } of commits) {
+    const changes = remembered.get(id) ?? read.get(id)
+    if (changes !== undefined) all.set(id, hasLines ? changes : { ...changes, lines: undefined })
+  }
+  return all
+}
+
+function keyOf({ path }: Repository, id: string): string {
+  return `${path}\0${id}`
+}
+
+async function lookAt(
+  { git, path, objects }: Repository,
+  { commits, hasLines, signal }: ChangesWish,
+  budget: Budget,
+): Promise<ReadonlyMap<string, CommitChanges>> {
   const trees = new Map(commits.map(({ id, tree }) => [id, tree]))
   const looks = commits.map(async (commit) => ({
     commit,
@@ -51,7 +89,7 @@ export async function readChanges(
   // Git counts the lines of the first while the files of the others are still looked for.
   const [looked, lines] = await Promise.all([
     Promise.all(looks),
-    hasLines ? countLines(git, path, boundedOf(looks), signal) : undefined,
+    hasLines && commits.length > 0 ? countLines(git, path, boundedOf(looks), signal) : undefined,
   ])
   const changes = new Map<string, CommitChanges>()
   for (const { commit, files } of looked) {

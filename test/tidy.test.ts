@@ -248,7 +248,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/history|gateway\/(?:client-address|git\/pack-cache))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes)|gateway\/(?:client-address|git\/pack-cache))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,

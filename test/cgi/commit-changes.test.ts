@@ -1,12 +1,14 @@
 /** What many commits changed is read at once, each against its first parent. */
 
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { isBounded, readChanges } from '../../cgi/commit-changes.js'
 import { parseCommit } from '../../cgi/commit-object.js'
 import { findGit } from '../../cgi/git.js'
 import { withObjects } from '../../cgi/objects.js'
 import { git } from '../helpers/git-client.js'
-import { newWorkingCopy } from '../helpers/working-copy.js'
+import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
 
@@ -45,6 +47,28 @@ t.test('files and lines of each, with names of any kind', async (t) => {
     t.match(alone.get(second), { lines: undefined, files: added })
     t.equal((await readChanges(repository, { commits: [], hasLines: true })).size, 0)
   })
+})
+
+t.test('what a commit changed is read once in each repository', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const id = await copy.commit('a', 'one\n')
+  const tree = await copy.git('rev-parse', 'HEAD^{tree}')
+  const other = await cloneInto(t, copy.path)
+  const read = (path: string, hasLines: boolean) =>
+    withObjects(ours, path, (objects) =>
+      readChanges({ git: ours, path, objects }, { commits: [{ id, tree, parents: [] }], hasLines }),
+    )
+  const files = [{ path: 'a', status: 'added' }]
+  const lines = { additions: 1, deletions: 0 }
+  t.strictSame((await read(copy.path, false)).get(id), { files, lines: undefined })
+  t.strictSame((await read(copy.path, true)).get(id), { files, lines }, 'lines were not read yet')
+  for (const path of [copy.path, other.path]) {
+    await rm(join(path, '.git', 'objects'), { recursive: true })
+    await mkdir(join(path, '.git', 'objects'))
+  }
+  t.strictSame((await read(copy.path, true)).get(id), { files, lines })
+  t.strictSame((await read(copy.path, false)).get(id), { files, lines: undefined })
+  t.strictSame((await read(other.path, false)).get(id)?.files, [], 'nothing of the other one')
 })
 
 t.test('a commit that changed more than is told is left out', async (t) => {

@@ -21,7 +21,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const WRITERS = 4
 /** Uploads and deletes of each. */
-const CHANGES = isFullSize ? 125 : 16
+const CHANGES = isFullSize ? 125 : 10
 const WORKERS = 3
 /** As long at least, and up to twice that. */
 const KILLS_EVERY_MS = 2_000
