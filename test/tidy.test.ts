@@ -106,6 +106,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
+  'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
+  'gateway/actions/edit-repository.ts': 'by api/v1/repositories.test.ts, on both databases',
+  'gateway/actions/transfer-repository.ts': 'by api/v1/forks.test.ts, on both databases',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':

@@ -11,6 +11,7 @@ import { HOME } from './home.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -18,4 +19,5 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
+  ...REPOSITORY_SETTINGS_PAGES,
 ]
