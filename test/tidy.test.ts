@@ -109,6 +109,10 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
   'gateway/actions/edit-repository.ts': 'by api/v1/repositories.test.ts, on both databases',
   'gateway/actions/transfer-repository.ts': 'by api/v1/forks.test.ts, on both databases',
+  'gateway/actions/add-deploy-key.ts': 'by api/v1/deploy-keys.test.ts, on both databases',
+  'gateway/actions/change-collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
+  'gateway/actions/refuse-longer.ts':
+    'by web/repository-settings.test.ts, whose texts are too long',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':

@@ -12,6 +12,7 @@ import {
 } from '../../sql/repositories.js'
 import { setMirrorInterval } from '../../sql/repository-sources.js'
 import type { Context } from '../context.js'
+import { refuseLonger } from './refuse-longer.js'
 
 export const DESCRIPTION_CHARACTERS_MAX = 2_048
 export const WEBSITE_CHARACTERS_MAX = 1_024
@@ -52,11 +53,6 @@ function checked({ preferences }: Repository, wish: RepositoryWish): RepositoryW
     defaultBranch: defaultBranch === undefined ? undefined : parseBranchName(defaultBranch),
     preferences: { ...preferences, ...wish.preferences },
   }
-}
-
-function refuseLonger(what: string, text: string | undefined, charactersMax: number): void {
-  if (text === undefined || [...text].length <= charactersMax) return
-  throw new Failure('invalid', `The ${what} has more than ${charactersMax} characters.`)
 }
 
 async function changeDefaultBranch(

@@ -4,9 +4,11 @@ import type { AnyRoute } from '../route.js'
 import { APPLICATIONS_PAGES } from './applications.js'
 import { ASSET_ROUTES } from './assets.js'
 import { CODE_PAGES } from './code-page.js'
+import { COLLABORATION_PAGES } from './collaboration-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
+import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
@@ -20,4 +22,6 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
   ...REPOSITORY_SETTINGS_PAGES,
+  ...COLLABORATION_PAGES,
+  ...DEPLOY_KEYS_PAGES,
 ]

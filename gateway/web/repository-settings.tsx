@@ -17,7 +17,7 @@ import { addressOf } from './commits-page.js'
 import { DangerZone, refuseUnconfirmed } from './danger-zone.js'
 import { htmlReply } from './html.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
-import { SettingsDocument } from './settings-document.js'
+import { SettingsDocument, sentenceOfNamed } from './settings-document.js'
 
 const PATH = '/{owner}/{repo}/settings'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const
@@ -163,7 +163,8 @@ function dangerousPage(
       }
       return orAgain(
         async () => confirmed(),
-        ({ message, status }) => answer(context, call, { error: message, status }),
+        (failure) =>
+          answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
       )
     },
   })

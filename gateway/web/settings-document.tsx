@@ -1,6 +1,7 @@
 /** What the pages of repository settings share: the way between them, and what went wrong. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
+import type { Failure } from '../../conf/failures.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { addressOf } from './commits-page.js'
@@ -46,4 +47,9 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
       {children}
     </RepositoryDocument>
   )
+}
+
+/** What is said of a failure where a form names somebody: what is not found is the name. */
+export function sentenceOfNamed({ status, message }: Failure): string {
+  return status === 404 ? 'There is nobody of that name.' : message
 }

@@ -2,14 +2,17 @@
 
 import t, { type Test } from 'tap'
 import { setCollaborator } from '../../../sql/collaborators.js'
+import { listDeployKeys } from '../../../sql/deploy-keys.js'
+import { addUserKey } from '../../../sql/keys.js'
 import { findRepository } from '../../../sql/repositories.js'
 import type { User } from '../../../sql/users.js'
 import { BASE_URL, passwordOf, startGateway } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'
+import { aKey, aKeyLine } from '../../helpers/ssh-keys.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 const OWN = '/ada/tool/settings'
-const PLACES = [OWN]
+const PLACES = [OWN, `${OWN}/collaboration`, `${OWN}/keys`]
 
 /** Ada's repository `tool`; everybody can sign in, and `form` and `look` speak as a browser. */
 async function aHouse(t: Test) {
@@ -120,4 +123,66 @@ t.test('a repository goes to another owner or away when its name is typed', asyn
   const end = await form('ada', '/acme/tool/settings/delete', { confirm: 'acme/tool' })
   t.equal(end.headers.location, `${BASE_URL}/acme`)
   t.equal((await look('ada', '/acme/tool')).status, 404)
+})
+
+t.test('people are let in, may do more or less, and are shut out', async (t) => {
+  const { form, look } = await aHouse(t)
+  const path = `${OWN}/collaboration`
+  const mayOf = async (name: string) => (await look(name, '/ada/tool')).status
+  t.equal((await form('cleo', path, { user: 'dan', mode: 'read' })).status, 303)
+  t.equal(await mayOf('dan'), 200)
+  t.equal((await look('dan', OWN)).status, 403)
+  t.equal((await form('cleo', path, { user: 'dan', mode: 'admin' })).status, 303)
+  t.equal((await look('dan', OWN)).status, 200)
+  const list = (await look('ada', path)).text
+  t.match(list, /value="dan".*?<option value="admin" selected/s)
+  t.match(list, /aria-label="Remove bob"/)
+  for (const [fields, status, sentence] of [
+    [{ user: 'ada', mode: 'read' }, 422, /owner of a repository is no collaborator/],
+    [{ user: 'nobody', mode: 'read' }, 404, /There is nobody of that name/],
+    [{ user: 'bob', mode: 'owner' }, 422, /Choose what they may do/],
+  ] as const) {
+    const answer = await form('cleo', path, fields)
+    t.equal(answer.status, status)
+    t.match(answer.text, sentence)
+  }
+  t.equal((await form('ada', `${path}/delete`, { user: 'dan' })).status, 303)
+  t.equal(await mayOf('dan'), 404)
+  t.equal((await form('bob', `${path}/delete`, { user: 'cleo' })).status, 403)
+  t.equal((await look('cleo', OWN)).status, 200)
+})
+
+t.test('a deploy key is added once, for reading or more, and refused in words', async (t) => {
+  const { db, form, look, people, repositoryId } = await aHouse(t)
+  const path = `${OWN}/keys`
+  const [line, other, own] = [aKeyLine('ci'), aKeyLine(), aKey()]
+  await addUserKey(db, { userId: people['dan']?.id ?? 0, title: 'laptop', key: own })
+  const keys = async () => (await listDeployKeys(db, repositoryId, { page })).entries
+  const page = { page: 1, limit: 10 }
+  t.equal((await form('cleo', path, { title: 'ci <b>', key: line })).status, 303)
+  t.equal((await form('cleo', path, { title: 'bot', key: other, write: 'on' })).status, 303)
+  const [first, second] = await keys()
+  t.match([first, second], [{ title: 'ci <b>', mode: 'read' }, { mode: 'write' }])
+  const { text } = await look('ada', path)
+  t.ok(text.includes(first?.key.fingerprint ?? '?'))
+  t.match(text, /ci &lt;b/)
+  const taken = `${own.algorithm} ${own.base64}`
+  for (const [fields, sentence] of [
+    [{ title: 'mine', key: taken }, /used as non-deploy key/],
+    [{ title: 'again', key: line }, /already been added to this repository/],
+    [{ title: 'bot', key: aKeyLine() }, /same name already exists/],
+    [{ title: 'x'.repeat(256), key: aKeyLine() }, /more than 255 characters/],
+    [{ title: '', key: aKeyLine() }, /title is not blank/],
+    [{ title: 'x', key: 'nonsense' }, /Invalid key content/],
+  ] as const) {
+    const answer = await form('ada', path, fields)
+    t.equal(answer.status, 422)
+    t.match(answer.text, sentence)
+  }
+  t.equal((await form('bob', `${path}/delete`, { id: String(first?.id) })).status, 403)
+  await form('ada', '/repo/create', { name: 'other' })
+  await form('ada', '/ada/other/settings/keys/delete', { id: String(first?.id) })
+  t.equal((await keys()).length, 2, 'the key of another repository is not removed')
+  t.equal((await form('ada', `${path}/delete`, { id: String(first?.id) })).status, 303)
+  t.match(await keys(), [{ title: 'bot' }])
 })
