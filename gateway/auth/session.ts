@@ -47,7 +47,7 @@ export async function identifySession(
 
 /** Begins a session with a name that nobody has known before. Returns the header that says it. */
 export async function beginSession(
-  { db, settings }: Pick<IdentifyContext, 'db'> & { readonly settings: Settings },
+  { db, settings }: Pick<IdentifyContext, 'db' | 'settings'>,
   request: Request,
   user: User,
 ): Promise<Header> {

@@ -1,8 +1,10 @@
 /** Signing in and out: a session begins with a name that nobody knew before, and ends for good. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import { identifyPassword } from '../auth/identify.js'
+import { judgePassword, noteSignIn } from '../auth/identify.js'
+import { hasSecondFactor } from '../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
@@ -65,7 +67,12 @@ const enter = definePage<'anyone'>({
     const path = ownPath(context, fieldOf(form, 'redirect_to'))
     const signIn = async () => {
       const password = form.get('password') ?? ''
-      const { user } = await identifyPassword(context, { name, password, address: request.address })
+      const attempt = { name, password, address: request.address }
+      const user = await judgePassword(context, attempt)
+      if (await hasSecondFactor(context.db, user.id)) {
+        throw new Failure('forbidden', 'This account has a second factor.')
+      }
+      await noteSignIn(context, attempt, user)
       return leadTo(context, path, [await beginSession(context, request, user)])
     }
     return orAgain(signIn, ({ message, status }) => {
