@@ -1,7 +1,7 @@
 /** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
@@ -11,6 +11,7 @@ import { checkPassword } from './password.js'
 import { type FactorContext, hasSecondFactor, judgeCode } from './second-factor.js'
 import type { SignInAttempt } from './throttle.js'
 import { countsNow, hashToken, isTokenShaped } from './token.js'
+import { isCodeShaped } from './totp.js'
 
 export type Identity =
   | { readonly kind: 'anonymous' }
@@ -158,6 +159,28 @@ export async function judgePassword(
   }
   refuseClosedAccount(found.user)
   return found.user
+}
+
+export interface Proof {
+  readonly user: User
+  /** The password, or a code of the second factor. */
+  readonly text: string
+  readonly address: string
+}
+
+/** Throws `bad_credentials` unless who has a session of the user shows more than that. */
+export async function proveAgain(
+  context: IdentifyContext,
+  { user, text, address }: Proof,
+): Promise<void> {
+  try {
+    const code = text.replace(/\s/g, '')
+    if (isCodeShaped(code)) await judgeCode(context, { user, code, address })
+    else await judgePassword(context, { name: user.name, password: text, address })
+  } catch (error) {
+    if (!isFailure(error, 'bad_credentials')) throw error
+    throw new Failure('bad_credentials', 'That is neither your password nor a code that counts.')
+  }
 }
 
 /** Remembers that somebody has signed in, with all that the account asks for. */

@@ -12,6 +12,7 @@ import {
   enrolSecondFactor,
   findSecondFactor,
   offerSecondFactor,
+  removeSecondFactor,
   replaceRecoveryCodes,
 } from '../../sql/second-factors.js'
 import type { User } from '../../sql/users.js'
@@ -114,6 +115,12 @@ export async function renewRecoveryCodes(db: Database, user: User): Promise<read
   const codes = newRecoveryCodes()
   await replaceRecoveryCodes(db, user.id, codes.map(hashOf))
   return codes
+}
+
+/** Takes the second factor of an account away: its password alone signs it in again. */
+export async function switchOff({ db, log }: FactorContext, user: User): Promise<void> {
+  if (!(await removeSecondFactor(db, user.id))) return
+  log.info({ event: 'second-factor-off', name: user.name }, 'a second factor was taken away')
 }
 
 function notWaiting(): Failure {

@@ -11,11 +11,15 @@ import { HOME } from './home.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { SECURITY_PAGES } from './security.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
+import { TWO_FACTOR_PAGES } from './two-factor.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
+  ...TWO_FACTOR_PAGES,
+  ...SECURITY_PAGES,
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
 ]
