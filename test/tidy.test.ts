@@ -114,6 +114,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/refuse-longer.ts':
     'by web/repository-settings.test.ts, whose texts are too long',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
+  'gateway/auth/cookies.ts': 'by session.test.ts and web/two-factor.test.ts, which read them',
+  'gateway/auth/ticket.ts': 'by web/two-factor.test.ts, which signs in with them',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
@@ -264,6 +266,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
+  uqr: /^gateway\/web\/qr-code\.tsx$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/forward\.ts$/,
