@@ -3,14 +3,18 @@
 import type { AnyRoute } from '../route.js'
 import { APPLICATIONS_PAGES } from './applications.js'
 import { ASSET_ROUTES } from './assets.js'
+import { CHANGE_PASSWORD_PAGES } from './change-password.js'
 import { CODE_PAGES } from './code-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { HOME } from './home.js'
+import { KEY_PAGES } from './keys.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
+import { PROFILE_PAGES } from './profile.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { SESSION_PAGES } from './sessions.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -18,4 +22,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
+  ...PROFILE_PAGES,
+  ...CHANGE_PASSWORD_PAGES,
+  ...KEY_PAGES,
+  ...SESSION_PAGES,
 ]
