@@ -108,6 +108,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
   'gateway/actions/change-password.ts': 'by web/account.test.ts, whose passwords it changes',
+  'gateway/actions/token-limits.ts': 'by api/v1/tokens.test.ts and web/account.test.ts',
   'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
   'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',

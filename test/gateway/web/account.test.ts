@@ -4,8 +4,9 @@ import t from 'tap'
 import { listUserKeys } from '../../../sql/keys.js'
 import { listSessions } from '../../../sql/sessions.js'
 import { BASE_URL, passwordOf } from '../../helpers/gateway.js'
+import { withToken } from '../../helpers/requests.js'
 import { aKeyLine } from '../../helpers/ssh-keys.js'
-import { cookieOf, openToVisitors } from '../../helpers/visitors.js'
+import { cookieOf, type Fields, openToVisitors } from '../../helpers/visitors.js'
 
 const SETTINGS = '/user/settings'
 const PAGE = { page: 1, limit: 50 }
@@ -134,4 +135,42 @@ t.test('nobody revokes the token of another', async (t) => {
   const [ada, bob] = [await signIn('ada'), await signIn('bob')]
   await bob.post(`${SETTINGS}/applications/delete`, { id: String(token.id) })
   t.match((await ada.get(`${SETTINGS}/applications`)).text, new RegExp(token.name))
+})
+
+t.test('a token limited by the form is refused beyond its limits', async (t) => {
+  const { addUser, addOrganization, ask, signIn } = await openToVisitors(t)
+  await addUser('ada')
+  await addOrganization('hidden', await addUser('bob'), 'private')
+  const ada = await signIn('ada')
+  for (const name of ['one', 'two']) await ada.post('/repo/create', { name, private: 'on' })
+  const path = `${SETTINGS}/applications`
+  const make = async (limits: Fields) => {
+    const made = await ada.post(path, { name: JSON.stringify(limits), scope: 'all', ...limits })
+    return withToken(/value="([0-9a-f]{40})"/.exec(made.text)?.[1] ?? made.text)
+  }
+  const statusOf = async (authorization: string, path: string, method = 'GET') =>
+    (await ask({ method, path, authorization, body: method === 'PUT' ? 'x' : undefined })).status
+  const bound = await make({ repositories: '\r\n ada/one \r\n', expires: '2999-01-01' })
+  t.equal(await statusOf(bound, '/api/v1/repos/ada/one'), 200)
+  t.equal(await statusOf(bound, '/api/v1/repos/ada/two'), 404)
+  t.equal(await statusOf(bound, '/api/v1/user/emails'), 403)
+  const packages = await make({ packages: 'ada/generic/tool' })
+  const file = '/api/packages/ada/generic'
+  t.equal(await statusOf(packages, `${file}/tool/1/f`, 'PUT'), 201)
+  t.equal(await statusOf(packages, `${file}/other/1/f`, 'PUT'), 403)
+  t.equal(await statusOf(await make({ addresses: '127.0.0.1' }), '/api/v1/user'), 200)
+  t.equal(await statusOf(await make({ addresses: '10.0.0.0/8\n::5' }), '/api/v1/user'), 401)
+  const { text } = await ada.get(path)
+  t.match(text, /opens ada\/one.*opens ada\/generic\/tool.*from 10\.0\.0\.0\/8, ::5/s)
+  for (const [limits, sentence] of [
+    [{ repositories: 'ada/none' }, /is no repository/],
+    [{ packages: 'hidden' }, /no owner of packages/],
+    [{ addresses: 'here' }, /wants addresses/],
+    [{ addresses: '::1\n'.repeat(21) }, /there may be 20/],
+    [{ repositories: 'ada/one\n'.repeat(101) }, /there may be 100/],
+  ] as const) {
+    const answer = await ada.post(path, { name: 'x', scope: 'read:user', ...limits })
+    t.match(answer, { status: 422, text: sentence })
+    t.match(answer.text, /value="read:user" checked/, 'what was sent stands there again')
+  }
 })
