@@ -109,13 +109,16 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
   'gateway/actions/edit-repository.ts': 'by api/v1/repositories.test.ts, on both databases',
   'gateway/actions/transfer-repository.ts': 'by api/v1/forks.test.ts, on both databases',
-  'gateway/actions/add-deploy-key.ts': 'by api/v1/deploy-keys.test.ts, on both databases',
   'gateway/actions/change-collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
   'gateway/actions/refuse-longer.ts':
     'by web/repository-settings.test.ts, whose texts are too long',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
   'gateway/auth/cookies.ts': 'by session.test.ts and web/two-factor.test.ts, which read them',
   'gateway/auth/ticket.ts': 'by web/two-factor.test.ts, which signs in with them',
+  'gateway/actions/change-password.ts': 'by web/account.test.ts, whose passwords it changes',
+  'gateway/actions/token-limits.ts': 'by api/v1/tokens.test.ts and web/account.test.ts',
+  'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
+  'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
