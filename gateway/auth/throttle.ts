@@ -1,4 +1,4 @@
-/** Failed sign-ins, counted so that guessing is slow and no stranger can lock a user out. */
+/** Tries that are counted: sign-ins that failed, so that guessing is slow, and new accounts. */
 
 import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
@@ -15,6 +15,8 @@ export interface Throttle {
   admit(attempt: SignInAttempt): Promise<void>
   failed(attempt: SignInAttempt): Promise<void>
   succeeded(attempt: SignInAttempt): Promise<void>
+  /** Counts one more account that the address tries to make. Throws `throttled` after too many. */
+  makeAccount(address: string): Promise<void>
 }
 
 const MINUTE_S = 60
@@ -29,6 +31,9 @@ const BY_PAIR = { keyPrefix: 'pair', points: 10, duration: 15 * MINUTE_S }
 const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
 /** Addresses from which an account has signed in before; no timer of Node's runs for 25 days. */
 const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
+
+/** One address may try this often to make an account, be it the first or another. */
+const NEW_ACCOUNTS = { keyPrefix: 'new-account', points: 20, duration: HOUR_S }
 
 type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'points'>
 interface LimiterOptions {
@@ -52,6 +57,7 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
   const byPair = createLimiter(BY_PAIR)
   const byAccount = createLimiter(BY_ACCOUNT)
   const known = createLimiter(KNOWN)
+  const newAccounts = createLimiter(NEW_ACCOUNTS)
   return {
     async admit(attempt) {
       const { address, account, pair } = keysOf(attempt)
@@ -68,6 +74,13 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
     async succeeded(attempt) {
       const { pair } = keysOf(attempt)
       if ((await known.get(pair)) === null) await known.penalty(pair)
+    },
+    async makeAccount(address) {
+      const { consumedPoints, msBeforeNext } = await newAccounts.penalty(networkOf(address))
+      if (consumedPoints <= newAccounts.points) return
+      throw new Failure('throttled', 'Too many tries from your network. Wait, and try again.', {
+        retryAfterSeconds: Math.ceil(msBeforeNext / 1_000),
+      })
     },
   }
 }

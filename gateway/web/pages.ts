@@ -11,11 +11,13 @@ import { HOME } from './home.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { SET_UP_PAGES } from './set-up.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
+  ...SET_UP_PAGES,
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
 ]
