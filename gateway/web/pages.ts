@@ -13,11 +13,13 @@ import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
 import { SET_UP_PAGES } from './set-up.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
+import { SIGN_UP_PAGES } from './sign-up.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...SET_UP_PAGES,
+  ...SIGN_UP_PAGES,
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
 ]

@@ -19,3 +19,9 @@ export function postForm(
 export function cookieOf({ headers }: Answer): string {
   return String(headers['set-cookie'] ?? '').split(';')[0] ?? ''
 }
+
+/** The session of a user that a test made. */
+export async function signIn(gateway: Pick<Gateway, 'ask'>, name: string): Promise<string> {
+  const fields = { user_name: name, password: `password of ${name}` }
+  return cookieOf(await postForm(gateway, '/user/login', fields))
+}

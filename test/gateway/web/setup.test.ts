@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { renewSetUpCode } from '../../../gateway/auth/set-up.js'
+import { isAtMachine, renewSetUpCode } from '../../../gateway/auth/set-up.js'
 import { listUsers } from '../../../sql/users.js'
 import { startGateway } from '../../helpers/gateway.js'
 import { cookieOf, postForm } from '../../helpers/web-forms.js'
@@ -72,6 +72,14 @@ t.test('from elsewhere it is not there without the code', async (t) => {
   t.equal((await postForm(gateway, '/setup', { ...FIELDS, code }, headers)).status, 303)
   t.equal((await listUsers(db, { page: 1, limit: 5 })).total, 1)
   t.notMatch(await readdir(settings.data.dir), /set-up/, 'the code is forgotten')
+})
+
+t.test('an address of the network is not the machine', async (t) => {
+  const headers = new Map([['host', 'localhost:3000']])
+  const at = (address: string) =>
+    isAtMachine({ address, headers } as never, { http: { baseUrl: LOCAL } } as never)
+  for (const address of ['127.0.0.1', '127.9.9.9', '::1']) t.ok(at(address), address)
+  for (const address of ['192.168.0.2', '::2', '']) t.notOk(at(address), address)
 })
 
 t.test('a site with an address of its own asks everybody for the code', async (t) => {
