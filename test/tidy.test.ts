@@ -119,6 +119,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/token-limits.ts': 'by api/v1/tokens.test.ts and web/account.test.ts',
   'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
   'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
+  'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',
+  'gateway/auth/set-up.ts': 'by web/setup.test.ts, from the machine itself and from elsewhere',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',

@@ -19,7 +19,9 @@ import { REFERENCES_PAGES } from './references-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SECURITY_PAGES } from './security.js'
 import { SESSION_PAGES } from './sessions.js'
-import { SIGN_IN_PAGES } from './sign-in.js'
+import { SET_UP_PAGES } from './set-up.js'
+import { SIGN_IN_PAGES, SIGN_IN_PAGES } from './sign-in.js'
+import { SIGN_UP_PAGES } from './sign-up.js'
 import { TWO_FACTOR_PAGES } from './two-factor.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -28,6 +30,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...TWO_FACTOR_PAGES,
   ...SECURITY_PAGES,
+  ...SET_UP_PAGES,
+  ...SIGN_UP_PAGES,
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
   ...REPOSITORY_SETTINGS_PAGES,
   ...COLLABORATION_PAGES,
