@@ -5,10 +5,13 @@ import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Log } from '../../conf/log.js'
 import type { Database } from '../../sql/database.js'
+import { touchGrant } from '../../sql/oauth-grants.js'
+import { findAccess } from '../../sql/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/users.js'
 import { readCredentials } from './credentials.js'
+import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
 import type { Throttle } from './throttle.js'
 import { countsNow, hashToken, isTokenShaped } from './token.js'
@@ -73,18 +76,42 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
       return ANONYMOUS
     case 'malformed':
       throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-    case 'token':
-      if (!isTokenShaped(credentials.token)) {
-        throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-      }
-      return identifyToken(context, { text: credentials.token, address: request.address })
-    case 'password': {
-      const { address } = request
-      return isTokenShaped(credentials.password)
-        ? identifyToken(context, { text: credentials.password, address })
-        : identifyPassword(context, { ...credentials, address })
+    case 'token': {
+      const known = identifyAnyToken(context, request, credentials.token)
+      if (known === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+      return known
     }
+    case 'password':
+      return (
+        identifyAnyToken(context, request, credentials.password) ??
+        identifyPassword(context, { ...credentials, address: request.address })
+      )
   }
+}
+
+/** Undefined for a text that can be no token, whoever made it. */
+function identifyAnyToken(
+  context: IdentifyContext,
+  { address }: Request,
+  text: string,
+): Promise<Identity> | undefined {
+  if (isTokenShaped(text)) return identifyToken(context, { text, address })
+  return isAccessShaped(text) ? identifyAccess(context, text) : undefined
+}
+
+/** Whose application it is that asks, within what they let it do. */
+async function identifyAccess(context: IdentifyContext, text: string): Promise<Identity> {
+  const found = await findAccess(context.db, hashToken(text))
+  if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  const { id, user, scopes, lastUsedAtMs } = found.grant
+  refuseClosedAccount(user)
+  const now = Date.now()
+  if (!isNotedAlready(lastUsedAtMs, now)) {
+    touchGrant(context.db, id, now).catch((error: unknown) => {
+      context.log.warn({ error, grantId: id }, 'the last use of a grant was not recorded')
+    })
+  }
+  return { kind: 'user', user, by: 'token', scopes }
 }
 
 /**
