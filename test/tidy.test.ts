@@ -95,6 +95,17 @@ const columns: Rule = {
 
 /** Files without a test of their own name, or folders of them, and what proves them instead. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'gateway/actions/grant-code.ts': 'by web/authorize-page.test.ts and threats/oauth.test.ts',
+  'gateway/actions/oauth-application.ts':
+    'by api/v1/oauth-applications.test.ts, whose wishes it does',
+  'gateway/auth/oauth-client.ts': 'by oauth/access-token.test.ts, where clients show who they are',
+  'gateway/auth/oauth-failure.ts': 'by oauth/access-token.test.ts, word by word',
+  'gateway/auth/oauth-secret.ts':
+    'by oauth/access-token.test.ts, which tries each in the place of others',
+  'gateway/oauth/': 'by oauth/access-token.test.ts and threats/oauth.test.ts',
+  'sql/oauth-applications.ts': 'by oauth.test.ts, on both databases',
+  'sql/oauth-grants.ts': 'by oauth.test.ts, on both databases',
+  'sql/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
   'cgi/durable.ts': 'what it flushes shows after a loss of power only; its callers have tests',
   'cgi/journal.ts': 'by recovery.test.ts, which reads what it wrote',
   'cgi/leavings.ts': 'by recovery.test.ts, which finds what it lists',

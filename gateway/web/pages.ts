@@ -20,7 +20,7 @@ import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SECURITY_PAGES } from './security.js'
 import { SESSION_PAGES } from './sessions.js'
 import { SET_UP_PAGES } from './set-up.js'
-import { SIGN_IN_PAGES, SIGN_IN_PAGES } from './sign-in.js'
+import { SIGN_IN_PAGES } from './sign-in.js'
 import { SIGN_UP_PAGES } from './sign-up.js'
 import { TWO_FACTOR_PAGES } from './two-factor.js'
 
