@@ -10,6 +10,8 @@ import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
+import { HOOK_PAGES } from './hook-page.js'
+import { HOOKS_PAGES } from './hooks-page.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
@@ -24,4 +26,6 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...REPOSITORY_SETTINGS_PAGES,
   ...COLLABORATION_PAGES,
   ...DEPLOY_KEYS_PAGES,
+  ...HOOKS_PAGES,
+  ...HOOK_PAGES,
 ]
