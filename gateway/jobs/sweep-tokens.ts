@@ -1,5 +1,6 @@
-/** The job of every day: tokens and sessions that ended long ago are forgotten. */
+/** The job of every day: tokens, sessions and sign-ins that ended are forgotten. */
 
+import { removeExpiredTickets } from '../../sql/second-factors.js'
 import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
 import type { JobKind } from './job.js'
@@ -17,5 +18,6 @@ export const SWEEP_TOKENS: JobKind = {
     if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
     const ended = await removeExpiredSessions(db, Date.now())
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
+    await removeExpiredTickets(db, Date.now())
   },
 }

@@ -11,6 +11,7 @@ export type AccountTab = keyof typeof TABS
 
 const TABS = {
   applications: 'Applications',
+  security: 'Security',
 } as const
 
 export interface AccountDocumentProps {

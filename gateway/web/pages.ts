@@ -16,12 +16,16 @@ import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
+import { SECURITY_PAGES } from './security.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
+import { TWO_FACTOR_PAGES } from './two-factor.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
+  ...TWO_FACTOR_PAGES,
+  ...SECURITY_PAGES,
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
   ...REPOSITORY_SETTINGS_PAGES,
   ...COLLABORATION_PAGES,

@@ -2,8 +2,10 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { identifyPassword } from '../auth/identify.js'
+import { judgePassword, noteSignIn } from '../auth/identify.js'
+import { hasSecondFactor } from '../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
+import { beginTicket, TICKET_PATH } from '../auth/ticket.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
@@ -65,7 +67,13 @@ const enter = definePage<'anyone'>({
     const path = ownPath(context, fieldOf(form, 'redirect_to'))
     const signIn = async () => {
       const password = form.get('password') ?? ''
-      const { user } = await identifyPassword(context, { name, password, address: request.address })
+      const attempt = { name, password, address: request.address }
+      const user = await judgePassword(context, attempt)
+      if (await hasSecondFactor(context.db, user.id)) {
+        const next = `${TICKET_PATH}?redirect_to=${encodeURIComponent(path)}`
+        return leadTo(context, next, [await beginTicket(context, user)])
+      }
+      await noteSignIn(context, attempt, user)
       return leadTo(context, path, [await beginSession(context, request, user)])
     }
     return orAgain(signIn, ({ message, status }) => {
@@ -101,7 +109,7 @@ export function ownPath({ settings }: Pick<Context, 'settings'>, text: string): 
   const local =
     basePath !== '' && text.startsWith(`${basePath}/`) ? text.slice(basePath.length) : text
   const isOwn = /^\/(?!\/)[\u0021-\u007e]*$/.test(local) && !local.includes('\\')
-  return isOwn && !/^\/user\/log(?:in|out)/.test(local) ? local : '/'
+  return isOwn && !/^\/user\/(?:log(?:in|out)|two-factor)/.test(local) ? local : '/'
 }
 
 export const SIGN_IN_PAGES = [show, enter, leave]
