@@ -31,7 +31,7 @@ export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Elemen
           </details>
           <form method="post" action={`${address}/redeliver`}>
             <input type="hidden" name="uuid" value={delivery.uuid} />
-            <button type="submit" aria-label={`Send ${delivery.uuid} again`}>
+            <button type="submit" aria-label={`Send again: ${delivery.uuid}`}>
               Send again
             </button>
           </form>
