@@ -14,6 +14,7 @@ import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { RELEASES_PAGES } from './releases-page.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -24,4 +25,5 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ISSUES_PAGE,
   ...ISSUE_PAGES,
   ...NEW_ISSUE_PAGES,
+  ...RELEASES_PAGES,
 ]
