@@ -13,11 +13,15 @@ import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
 import { HOOK_PAGES } from './hook-page.js'
 import { HOOKS_PAGES } from './hooks-page.js'
+import { ISSUE_PAGES } from './issue-page.js'
+import { ISSUES_PAGE } from './issues-page.js'
 import { KEY_PAGES } from './keys.js'
+import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { PROFILE_PAGES } from './profile.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { RELEASES_PAGES } from './releases-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SECURITY_PAGES } from './security.js'
 import { SESSION_PAGES } from './sessions.js'
@@ -44,4 +48,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...SESSION_PAGES,
   ...HOOKS_PAGES,
   ...HOOK_PAGES,
+  ISSUES_PAGE,
+  ...ISSUE_PAGES,
+  ...NEW_ISSUE_PAGES,
+  ...RELEASES_PAGES,
 ]
