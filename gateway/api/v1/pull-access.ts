@@ -3,6 +3,7 @@
 import { type ChangedFile, listChangedFiles } from '../../../cgi/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import { findPull } from '../../../sql/pulls.js'
+import { rangeOf } from '../../actions/find-pull.js'
 import { pathOf } from '../../actions/git-reader.js'
 import { type PullState, refreshPulls } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
@@ -31,14 +32,6 @@ export async function pullOf(
   const [state] = await refreshPulls(context, grant.repository, [{ issue, pull }])
   if (state === undefined) throw noSuchThing()
   return state
-}
-
-/** What a pull request would bring: from where the branches went apart to its head. */
-export function rangeOf({ pull }: Pick<PullState, 'pull'>): {
-  readonly from: string
-  readonly to: string
-} {
-  return { from: pull.mergeBase, to: pull.headCommit }
 }
 
 /** The object of one pull request, with its lines and files counted. */

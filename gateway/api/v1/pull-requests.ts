@@ -108,30 +108,21 @@ const create = defineOperation({
       if (found?.id !== milestoneId) throw new Failure('not_found', 'The milestone does not exist.')
     }
     const reviewers = await reviewersOf(context, grant, { body, authorId: author.id })
-    const head = await findHead(context, grant, body.head)
-    if (head === undefined) throw new Failure('not_found', NO_HEAD)
-    const opened = await openPull(context, {
-      ...{ repository, author, reviewers, head, base: body.base },
+    const opened = await openPull(context, grant, {
+      ...{ author, reviewers, head: body.head, base: body.base },
       issue: {
         ...wishes,
         assigneeIds: wishes.assigneeIds ?? [],
         title: titleOf(body.title),
         content: body.body ?? '',
       },
-      allowsMaintainerEdit:
-        body.allow_maintainer_edit ??
-        repository.preferences['default_allow_maintainer_edit'] === true,
+      allowsMaintainerEdit: body.allow_maintainer_edit,
     })
-    const { issue } = opened
-    await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
     const [state] = await refreshPulls(context, repository, [opened])
     if (state === undefined) throw noSuchThing()
     return jsonReply(201, await countedPullObject(context, grant, state))
   },
 })
-
-/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
-const NO_HEAD = 'There is no fork of this repository at that place.'
 
 const get = defineOperation({
   id: 'repoGetPullRequest',

@@ -11,6 +11,7 @@ import {
   submitReview,
 } from '../../../sql/reviews.js'
 import type { User } from '../../../sql/users.js'
+import { rangeOf } from '../../actions/find-pull.js'
 import { pathOf } from '../../actions/git-reader.js'
 import { isOfficialFor } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
@@ -18,7 +19,7 @@ import { reviewGiven } from '../../actions/review-given.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
+import { PULL_PARAMS, pullOf } from './pull-access.js'
 import { reviewOf } from './review-access.js'
 import { newComments, REVIEW_COMMENT_OPTION } from './review-comments.js'
 import {
