@@ -110,6 +110,11 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
+  'gateway/actions/add-comment.ts': 'by api/v1/comments.test.ts',
+  'gateway/actions/change-issue.ts': 'by api/v1/issues.test.ts',
+  'gateway/actions/open-issue.ts': 'by api/v1/issues.test.ts',
+  'gateway/actions/turn-pull.ts': 'by api/v1/pull-requests.test.ts, which closes and opens again',
+  'gateway/api/v1/issue-params.ts': 'words, which swagger.test.ts compares',
   'gateway/actions/change-files.ts': 'by api/v1/file-changes.test.ts, whose requests it does',
   'gateway/actions/generate-repository.ts': 'by api/v1/generate.test.ts, on both databases',
   'gateway/actions/review-given.ts': 'by tell-people.test.ts, which reviews a pull request',

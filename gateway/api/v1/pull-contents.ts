@@ -5,7 +5,7 @@ import { readChanges } from '../../../cgi/commit-changes.js'
 import { listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
-import { rangeOf } from '../../actions/find-pull.js'
+import { pullOf, rangeOf } from '../../actions/find-pull.js'
 import { inQueue, pathOf, readGit, readRange } from '../../actions/git-reader.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -13,7 +13,7 @@ import { FILE } from '../schema.js'
 import { CHANGED_FILE, changedFileObject } from './changed-file-object.js'
 import { commitObjects } from './commit-json.js'
 import { COMMIT } from './commit-schema.js'
-import { PULL_PARAMS, pullOf } from './pull-access.js'
+import { PULL_PARAMS } from './pull-access.js'
 
 const download = defineOperation({
   id: 'repoDownloadPullDiffOrPatch',

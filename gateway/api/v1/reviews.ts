@@ -11,15 +11,16 @@ import {
   submitReview,
 } from '../../../sql/reviews.js'
 import type { User } from '../../../sql/users.js'
-import { rangeOf } from '../../actions/find-pull.js'
+import { pullOf, rangeOf } from '../../actions/find-pull.js'
 import { pathOf } from '../../actions/git-reader.js'
 import { isOfficialFor } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { reviewGiven } from '../../actions/review-given.js'
+import { writerOf } from '../../actions/writer.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { PULL_PARAMS, pullOf } from './pull-access.js'
+import { PULL_PARAMS } from './pull-access.js'
 import { reviewOf } from './review-access.js'
 import { newComments, REVIEW_COMMENT_OPTION } from './review-comments.js'
 import {
@@ -29,7 +30,6 @@ import {
   reviewObject,
   reviewObjects,
 } from './review-object.js'
-import { writerOf } from './writer.js'
 
 const REVIEW_PARAMS = { ...PULL_PARAMS, id: 'id of the review' }
 
