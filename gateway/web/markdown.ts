@@ -10,13 +10,17 @@ export interface MarkdownPlace {
   /** Of the repository. */
   readonly address: string
   /** The folder that the text stands in. */
-  readonly place: Place
+  readonly place: Omit<Place, 'revision'>
+  /** Whether each line of the text is one, as people expect it of what they write in a form. */
+  readonly hasLines?: boolean
 }
 
 /** Deeper quotes and lists are nobody's text, and cost the more. */
 const NESTING_MAX = 20
 
-const renderer = markdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
+const MARKDOWN = { html: true, linkify: true, maxNesting: NESTING_MAX }
+const renderer = markdownIt(MARKDOWN)
+const rendererOfLines = markdownIt({ ...MARKDOWN, breaks: true })
 
 /** What GitHub's own READMEs use, and nothing that loads, runs or asks. */
 const OPTIONS: sanitizeHtml.IOptions = {
@@ -39,7 +43,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
 /** The text as a part of a page; links and images that say no host are those of the repository. */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
-  const clean = sanitizeHtml(renderer.render(text), {
+  const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {
     ...OPTIONS,
     transformTags: {
       a: (tagName, { href = '', ...rest }) => ({

@@ -8,6 +8,9 @@ import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { HOME } from './home.js'
+import { ISSUE_PAGES } from './issue-page.js'
+import { ISSUES_PAGE } from './issues-page.js'
+import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
@@ -18,4 +21,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   OWNER,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
+  ISSUES_PAGE,
+  ...ISSUE_PAGES,
+  ...NEW_ISSUE_PAGES,
 ]
