@@ -83,7 +83,8 @@ async function compareWith<T>(
   return await withWorkbench(pathOf(context, grant), compareOn, [head.path])
 }
 
-function splitBaseHead(
+/** Which names the text has; no base for the default branch. Throws `not_found`. */
+export function splitBaseHead(
   grant: RepositoryGrant,
   text: string,
 ): { readonly base: string; readonly head: string } {

@@ -1,7 +1,7 @@
 /** Merging a pull request as somebody wishes it: what stands in the way, and what follows. */
 
 import { isAncestor } from '../../cgi/commit-range.js'
-import type { MergeStyle } from '../../cgi/merge.js'
+import { MERGE_CONFLICT, type MergeStyle } from '../../cgi/merge.js'
 import { withObjects } from '../../cgi/objects.js'
 import { Failure } from '../../conf/failures.js'
 import { atLeast } from '../../sql/access.js'
@@ -13,9 +13,10 @@ import { isDraft } from './find-pull.js'
 import { pathOf, type RepositoryGrant } from './git-reader.js'
 import { issueChanged } from './issue-changed.js'
 import { mergePull, removeHeadBranch } from './merge-pull.js'
-import { refuseMerger } from './merge-rules.js'
+import { refuseMerger, refuseRuledMerge } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
 import { findWritableHead } from './writable-head.js'
+import { writerOf } from './writer.js'
 
 export interface MergeOrder {
   /** `manually-merged`: it was done already, and pushed. */
@@ -74,12 +75,48 @@ export function deletesBranch(
   return order.deletesBranch ?? preferences['default_delete_branch_after_merge'] === true
 }
 
-/** Throws what stands in the way of any merge, and of one in that style. */
+/**
+ * Why it cannot be merged now, in the words of who would refuse it; undefined where nothing is
+ * known to stand in the way.
+ */
+export async function findMergeObstacle(
+  context: Context,
+  grant: RepositoryGrant,
+  state: PullState,
+): Promise<string | undefined> {
+  const { repository } = grant
+  try {
+    refuseAnyMerge(grant, state)
+    const doer = writerOf(grant)
+    await refuseRuledMerge(context, state, { repository, doer, isForced: false })
+  } catch (error) {
+    if (error instanceof Failure && error.status < 500) return error.message
+    throw error
+  }
+  if (state.baseTip === undefined) return 'The base branch does not exist.'
+  return state.pull.checked.isMergeable ? undefined : MERGE_CONFLICT
+}
+
+/** Throws what stands in the way of any merge, and of the one that is ordered. */
 export function refuseMerge(
   grant: RepositoryGrant,
-  { issue, pull, headTip }: PullState,
+  state: PullState,
   { style, headCommit }: Pick<MergeOrder, 'style' | 'headCommit'>,
 ): void {
+  refuseAnyMerge(grant, state)
+  const { pull, headTip } = state
+  if (headCommit !== undefined && headCommit !== (headTip ?? pull.headCommit)) {
+    throw new Failure('conflict', 'head out of date')
+  }
+  const { id } = grant.repository
+  if (allows(grant.repository, style)) return
+  throw new Failure(
+    'method_not_allowed',
+    `merge strategy is not allowed or is not a valid strategy [repo_id: ${id}, strategy: ${style}]`,
+  )
+}
+
+function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): void {
   if (pull.mergedAtMs !== undefined) {
     throw new Failure('method_not_allowed', 'The pull request is merged already.')
   }
@@ -90,15 +127,6 @@ export function refuseMerge(
   if (isDraft(issue.title)) {
     throw new Failure('method_not_allowed', 'Work in progress PRs cannot be merged')
   }
-  if (headCommit !== undefined && headCommit !== (headTip ?? pull.headCommit)) {
-    throw new Failure('conflict', 'head out of date')
-  }
-  const { id } = grant.repository
-  if (allows(grant.repository, style)) return
-  throw new Failure(
-    'method_not_allowed',
-    `merge strategy is not allowed or is not a valid strategy [repo_id: ${id}, strategy: ${style}]`,
-  )
 }
 
 /** Which preference lets a style be used. */

@@ -12,13 +12,15 @@ import type { Team } from '../../sql/teams.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
 import { findHead } from './find-head.js'
+import { refuseWithoutPulls } from './find-pull.js'
 import { bringCommit } from './foreign-heads.js'
 import type { RepositoryGrant } from './git-reader.js'
+import { titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 import { branchReference } from './refresh-pulls.js'
+import { writerOf } from './writer.js'
 
 export interface PullWish {
-  readonly author: User
   /** As `findHead` reads it. */
   readonly head: string
   readonly base: string
@@ -36,9 +38,9 @@ export interface ReviewerWish {
 }
 
 /**
- * Opens it and tells of it. Throws `not_found` for branches that are not there, `invalid` for what
- * is none or the same twice, `conflict` where one of these branches is open, `payload_too_large`
- * where the head brings too much.
+ * Opens it and tells of it. Throws `not_found` for branches that are not there and where there are
+ * no pull requests, `archived`, `invalid` for what is no branch or the same twice, `conflict` where
+ * one of these branches is open, `payload_too_large` where the head brings too much.
  */
 export async function openPull(
   context: Context,
@@ -46,8 +48,11 @@ export async function openPull(
   wish: PullWish,
 ): Promise<IssueAndPull> {
   const { git, db, settings } = context
+  refuseWithoutPulls(grant)
+  const author = writerOf(grant)
   const { repository } = grant
-  const { author, base } = wish
+  const { base } = wish
+  const title = titleOf(wish.issue.title)
   const head = await findHead(context, grant, wish.head)
   if (head === undefined) throw new Failure('not_found', NO_HEAD)
   const isHere = head.repository.id === repository.id
@@ -58,7 +63,7 @@ export async function openPull(
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
   if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
-    issue: { ...wish.issue, authorId: author.id },
+    issue: { ...wish.issue, title, authorId: author.id },
     targets: {
       ...{ repositoryId: repository.id, headRepositoryId: head.repository.id },
       ...{ headBranch: head.branch, baseBranch: base },

@@ -6,6 +6,7 @@ import { ASSET_ROUTES } from './assets.js'
 import { CODE_PAGES } from './code-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
+import { COMPARE_PAGES } from './compare-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { HOME } from './home.js'
 import { ISSUE_PAGES } from './issue-page.js'
@@ -13,6 +14,9 @@ import { ISSUES_PAGE } from './issues-page.js'
 import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
+import { PULL_CONTENTS_PAGES } from './pull-contents.js'
+import { PULL_PAGES } from './pull-page.js'
+import { PULLS_PAGE } from './pulls-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
@@ -24,4 +28,6 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ISSUES_PAGE,
   ...ISSUE_PAGES,
   ...NEW_ISSUE_PAGES,
+  PULLS_PAGE,
+  ...[PULL_PAGES, PULL_CONTENTS_PAGES, COMPARE_PAGES].flat(),
 ]

@@ -13,6 +13,7 @@ export type RepositoryTab = 'code' | keyof typeof TABS
 
 const TABS = {
   issues: 'Issues',
+  pulls: 'Pull requests',
   commits: 'Commits',
   branches: 'Branches',
   tags: 'Tags',

@@ -7,7 +7,7 @@ import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pull-l
 import { findUser } from '../../../sql/users.js'
 import { findHead } from '../../actions/find-head.js'
 import { pullOf, refuseWithoutPulls } from '../../actions/find-pull.js'
-import { noSuchThing, titleOf } from '../../actions/issue-access.js'
+import { noSuchThing } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { openPull } from '../../actions/open-pull.js'
 import { refreshPulls } from '../../actions/refresh-pulls.js'
@@ -111,11 +111,11 @@ const create = defineOperation({
     }
     const reviewers = await reviewersOf(context, grant, { body, authorId: author.id })
     const opened = await openPull(context, grant, {
-      ...{ author, reviewers, head: body.head, base: body.base },
+      ...{ reviewers, head: body.head, base: body.base },
       issue: {
         ...wishes,
         assigneeIds: wishes.assigneeIds ?? [],
-        title: titleOf(body.title),
+        title: body.title,
         content: body.body ?? '',
       },
       allowsMaintainerEdit: body.allow_maintainer_edit,
