@@ -113,6 +113,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/add-comment.ts': 'by api/v1/comments.test.ts',
   'gateway/actions/change-issue.ts': 'by api/v1/issues.test.ts',
   'gateway/actions/open-issue.ts': 'by api/v1/issues.test.ts',
+  'gateway/actions/seen-releases.ts': 'by api/v1/releases.test.ts and web/releases.test.ts',
   'gateway/actions/turn-pull.ts': 'by api/v1/pull-requests.test.ts, which closes and opens again',
   'gateway/api/v1/issue-params.ts': 'words, which swagger.test.ts compares',
   'gateway/actions/change-files.ts': 'by api/v1/file-changes.test.ts, whose requests it does',

@@ -98,7 +98,12 @@ function Post({ context, grant, conversation, post, id }: PostProps): JSX.Elemen
       {content === '' ? (
         <p class="empty">There is no description.</p>
       ) : (
-        <Written {...{ repository }} address={addressOf(context, grant)} text={content} />
+        <Written
+          {...{ repository }}
+          address={addressOf(context, grant)}
+          text={content}
+          headingsBelow={2}
+        />
       )}
     </article>
   )

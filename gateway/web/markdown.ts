@@ -13,6 +13,8 @@ export interface MarkdownPlace {
   readonly place: Omit<Place, 'revision'>
   /** Whether each line of the text is one, as people expect it of what they write in a form. */
   readonly hasLines?: boolean
+  /** The level of the heading above the text, below which its own begin; by default none. */
+  readonly headingsBelow?: number
 }
 
 /** Deeper quotes and lists are nobody's text, and cost the more. */
@@ -46,6 +48,7 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {
     ...OPTIONS,
     transformTags: {
+      ...loweredHeadings(from.headingsBelow ?? 0),
       a: (tagName, { href = '', ...rest }) => ({
         tagName,
         attribs: { ...rest, href: resolve('src', href), rel: 'nofollow noopener' },
@@ -57,6 +60,15 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
     },
   })
   return trustHtml(markHidden(clean))
+}
+
+const LEVELS = [1, 2, 3, 4, 5, 6]
+
+/** Each heading of the text under its name further down. */
+function loweredHeadings(levels: number): Record<string, string> {
+  return Object.fromEntries(
+    LEVELS.map((level) => [`h${level}`, `h${Math.min(level + levels, LEVELS.length)}`]),
+  )
 }
 
 function resolveTarget({ address, place }: MarkdownPlace, room: string, target: string): string {

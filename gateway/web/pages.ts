@@ -18,6 +18,7 @@ import { PULL_CONTENTS_PAGES } from './pull-contents.js'
 import { PULL_PAGES } from './pull-page.js'
 import { PULLS_PAGE } from './pulls-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { RELEASES_PAGES } from './releases-page.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -30,4 +31,5 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...NEW_ISSUE_PAGES,
   PULLS_PAGE,
   ...[PULL_PAGES, PULL_CONTENTS_PAGES, COMPARE_PAGES].flat(),
+  ...RELEASES_PAGES,
 ]

@@ -17,6 +17,7 @@ const TABS = {
   commits: 'Commits',
   branches: 'Branches',
   tags: 'Tags',
+  releases: 'Releases',
 } as const
 
 /** What the owner may switch off, by the preference that says so. */

@@ -9,11 +9,13 @@ export interface WrittenProps {
   readonly address: string
   readonly repository: Pick<Repository, 'defaultBranch'>
   readonly text: string
+  /** The level of the heading that it stands under. */
+  readonly headingsBelow: number
 }
 
 /** The text; links that say no host lead into the default branch. */
-export function Written({ address, repository, text }: WrittenProps): JSX.Element {
+export function Written({ repository, text, ...from }: WrittenProps): JSX.Element {
   const place = { kind: 'branch', name: repository.defaultBranch, path: [] } as const
-  const html = renderMarkdown(text, { address, place, hasLines: true })
+  const html = renderMarkdown(text, { ...from, place, hasLines: true })
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
 }

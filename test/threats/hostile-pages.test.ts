@@ -63,6 +63,25 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
+  const api = `/repos/ada/hostile`
+  const said = { title: PAYLOADS[4], body: README }
+  const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
+  await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })
+  const issue = await ada.api('POST', `${api}/issues`, {
+    ...{ ...said, labels: [(label.body as { id: number }).id], milestone: 1, assignees: ['ada'] },
+  })
+  const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
+  t.strictSame([issue.status, comment.status], [201, 201])
+  const release = await ada.api('POST', `${api}/releases`, {
+    ...{ tag_name: branch, name: PAYLOADS[0], body: README },
+  })
+  const { id } = release.body as { id: number }
+  const asset = `${gatehouse.url}/api/v1${api}/releases/${id}/assets`
+  const added = await fetch(`${asset}?name=${encodeURIComponent(file)}`, {
+    ...{ method: 'POST', body: 'x', headers },
+  })
+  t.equal(added.status, 201)
+
   const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
@@ -81,6 +100,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     branches: `${own}/branches`,
     tags: `${own}/tags`,
     empty: '/ada/empty',
+    issues: `${own}/issues`,
+    issue: `${own}/issues/1`,
+    newIssue: `${own}/issues/new`,
+    releases: `${own}/releases`,
+    release: `${own}/releases/tag/${encodeURIComponent(branch)}`,
     packages: '/ada/-/packages',
     package: '/ada/-/packages/generic/tool/1.0',
     missing: `/ada/${encodeURIComponent(name)}`,
