@@ -82,6 +82,9 @@ const VERBS: Readonly<Record<Review['state'], string>> = {
   REQUEST_REVIEW: 'was asked for a review',
 }
 
+/** The heading above all of them is of the third level. */
+const UNDER = { headingsBelow: 3 }
+
 interface OneReviewProps extends ReviewsProps {
   readonly review: Review
 }
@@ -105,7 +108,7 @@ function OneReview({ context, grant, shown, review }: OneReviewProps): JSX.Eleme
         <Ago atMs={createdAtMs} />
         {isDismissed && '; that no longer counts'}
       </p>
-      {content !== '' && <Written {...{ repository, address }} text={content} />}
+      {content !== '' && <Written {...{ repository, address, ...UNDER }} text={content} />}
       {(shown.comments.get(id) ?? []).map(({ path, line, content: text }) => (
         <div class="line-comment">
           <p class="quiet">
@@ -114,7 +117,7 @@ function OneReview({ context, grant, shown, review }: OneReviewProps): JSX.Eleme
             </code>
             {line < 0 ? `, line ${-line} before` : `, line ${line}`}
           </p>
-          <Written {...{ repository, address, text }} />
+          <Written {...{ repository, address, text, ...UNDER }} />
         </div>
       ))}
     </div>
