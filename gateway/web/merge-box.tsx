@@ -10,7 +10,6 @@ import type { Context } from '../context.js'
 import { addressOf } from './commits-page.js'
 import { issueAddress } from './conversation.js'
 import { Person } from './person.js'
-import { Problem } from './problem.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
 
@@ -53,13 +52,11 @@ export interface MergeBoxProps {
   readonly grant: RepositoryGrant
   readonly state: PullState
   readonly merge: ShownMerge
-  /** Why it was not merged. */
-  readonly error?: string | undefined
 }
 
 /** Nothing where it was closed. */
 export function MergeBox(props: MergeBoxProps): JSX.Element | null {
-  const { context, grant, state, merge, error } = props
+  const { context, grant, state, merge } = props
   const { issue, pull } = state
   const base = context.settings.http.baseUrl
   if (pull.mergedAtMs !== undefined) {
@@ -73,11 +70,10 @@ export function MergeBox(props: MergeBoxProps): JSX.Element | null {
       </p>
     )
   }
-  if (issue.state === 'closed') return <Problem error={error} />
+  if (issue.state === 'closed') return null
   return (
     <section>
       <h3>Merge</h3>
-      <Problem error={error === undefined ? undefined : sentenceOf(error)} />
       {merge.obstacle === undefined ? (
         <MergeForm {...props} />
       ) : (
@@ -132,7 +128,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
     'The branch has moved since you looked. Read what is new, then merge what you have seen.',
 }
 
-function sentenceOf(message: string): string {
+/** Why it is not merged, for people. */
+export function sentenceOf(message: string): string {
   const [, reason] = /^not allowed to merge \[reason: (.*)\]$/s.exec(message) ?? []
   if (reason !== undefined) return `The branch has a rule: ${reason}.`
   return SENTENCES[message] ?? message

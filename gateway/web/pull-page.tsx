@@ -12,8 +12,9 @@ import { commentPage, type Refused } from './comment-page.js'
 import { Conversation, readConversation } from './conversation.js'
 import { htmlReply } from './html.js'
 import { IssueFacts, readFacts } from './issue-facts.js'
-import { MergeBox, readMerge, STYLES } from './merge-box.js'
+import { MergeBox, readMerge, STYLES, sentenceOf } from './merge-box.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from './page.js'
+import { Problem } from './problem.js'
 import { PullDocument, seePull } from './pull-document.js'
 import { Reviews, readReviews } from './reviews.js'
 
@@ -38,10 +39,12 @@ async function show(
   ]
   const page = (
     <PullDocument {...{ context, grant, seen }} tab="">
+      <Problem error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
-      <Conversation {...{ context, grant, conversation, draft, error }} />
-      <Reviews {...{ context, grant }} shown={reviews} />
-      <MergeBox {...{ context, grant, state, merge }} error={mergeError} />
+      <Conversation {...{ context, grant, conversation, draft, error }}>
+        <Reviews {...{ context, grant }} shown={reviews} />
+        <MergeBox {...{ context, grant, state, merge }} />
+      </Conversation>
     </PullDocument>
   )
   return htmlReply(request, page, { status })
