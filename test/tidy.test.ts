@@ -151,6 +151,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/v1/branch-protection-object.ts': 'by branch-protections.test.ts and swagger.test.ts',
   'gateway/actions/compare-revisions.ts': 'by api/v1/compare.test.ts, here and across forks',
   'gateway/actions/find-pull.ts': 'by pull-requests.test.ts, which looks for what is not there',
+  'gateway/actions/give-review.ts': 'by reviews.test.ts, which says all that may be said',
   'gateway/actions/merge-now.ts': 'by pull-merge.test.ts, which meets all that is in its way',
   'gateway/actions/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
   'gateway/actions/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',

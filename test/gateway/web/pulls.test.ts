@@ -130,7 +130,7 @@ t.test('only the head that was seen is merged, and no conflict', async (t) => {
 })
 
 t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
-  const { write, open, of, see } = await aPullTownOfBrowsers(t)
+  const { write, open, of, see, send } = await aPullTownOfBrowsers(t)
   await write('topic', 'a', 'one\n')
   await open('topic')
   const asked = { reviewers: ['bob'] }
@@ -141,6 +141,25 @@ t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
   t.equal((await of('bob', 'POST', '/pulls/1/reviews', review)).status, 200)
   const { text } = await see('anyone', ONE)
   t.match(text, /bob<\/a> asked for changes .*not <strong>so.*<code>a<\/code>, line 1.*why/s)
+  const files = await see('bob', `${ONE}/files`)
+  const [, seen = ''] = /name="head" value="(\w+)"/.exec(files.text) ?? []
+  for (const name of ['ada', 'anyone'] as const) {
+    t.notMatch((await see(name, `${ONE}/files`)).text, /name="event"/, name)
+  }
+  const give = (name: 'ada' | 'bob' | 'anyone', fields: Record<string, string>) =>
+    send(name, `${ONE}/reviews`, { event: 'APPROVED', content: '', head: seen, ...fields })
+  t.equal((await give('anyone', {})).status, 401)
+  t.match((await give('ada', {})).text, /cannot|not allowed/, 'nobody approves what is their own')
+  const silent = await give('bob', { event: 'REQUEST_CHANGES' })
+  t.match([silent.status, silent.text], [422, /role="alert">Say what is to be changed/])
+  for (const fields of [{ event: '' }, { head: '' }, { event: 'REQUEST_REVIEW' }]) {
+    t.equal((await give('bob', fields)).status, 422)
+  }
+  t.equal((await give('bob', { content: 'Now it is **good**' })).headers.location, BASE_URL + ONE)
+  t.match((await see('anyone', ONE)).text, /bob<\/a> approved this.*<strong>good/s)
+  await write('topic', 'later')
+  const stale = await give('bob', {})
+  t.match([stale.status, stale.text], [422, /role="alert">The branch has moved/])
   await of('bob', 'POST', '/pulls/1/reviews', { event: 'PENDING', body: 'half a thought' })
   t.notMatch((await see('ada', ONE)).text, /half a thought/)
   t.match((await see('bob', ONE)).text, /nobody else sees yet.*half a thought/s)
