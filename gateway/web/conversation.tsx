@@ -14,7 +14,7 @@ import { Pager } from './pager.js'
 import { Person } from './person.js'
 import { Problem } from './problem.js'
 import { Ago } from './times.js'
-import { Written } from './written.js'
+import { plainOnes, Written } from './written.js'
 
 /** How many comments a page has. */
 export const COMMENTS_SHOWN = 50
@@ -53,15 +53,15 @@ export function Conversation(props: ConversationProps): JSX.Element {
   const { context, grant, conversation, draft, error, children } = props
   const { issue, comments, page } = conversation
   const address = issueAddress(context, grant, issue)
+  const posts = [
+    { post: issue, id: `issue-${issue.id}` },
+    ...comments.map((comment) => ({ post: comment, id: `issuecomment-${comment.id}` })),
+  ]
+  const isPlain = plainOnes(posts.map(({ post }) => post.content))
   return (
     <section class="conversation" aria-label="Conversation">
-      <Post {...{ context, grant, conversation }} post={issue} id={`issue-${issue.id}`} />
-      {comments.map((comment) => (
-        <Post
-          {...{ context, grant, conversation }}
-          post={comment}
-          id={`issuecomment-${comment.id}`}
-        />
+      {posts.map(({ post, id }, at) => (
+        <Post {...{ context, grant, conversation, post, id }} isPlain={isPlain[at] === true} />
       ))}
       <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
       {children}
@@ -83,9 +83,11 @@ export function issueAddress(
 interface PostProps extends Pick<ConversationProps, 'context' | 'grant' | 'conversation'> {
   readonly post: Pick<Issue, 'authorId' | 'originalAuthor' | 'content' | 'createdAtMs'>
   readonly id: string
+  readonly isPlain: boolean
 }
 
-function Post({ context, grant, conversation, post, id }: PostProps): JSX.Element {
+function Post(props: PostProps): JSX.Element {
+  const { context, grant, conversation, post, id, isPlain } = props
   const { content, createdAtMs, originalAuthor } = post
   const { repository, user: viewer } = grant
   const person = conversation.authors.get(post.authorId ?? 0)
@@ -102,10 +104,8 @@ function Post({ context, grant, conversation, post, id }: PostProps): JSX.Elemen
         <p class="empty">There is no description.</p>
       ) : (
         <Written
-          {...{ repository }}
+          {...{ repository, isPlain, text: content, headingsBelow: 2 }}
           address={addressOf(context, grant)}
-          text={content}
-          headingsBelow={2}
         />
       )}
     </article>

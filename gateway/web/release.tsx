@@ -22,11 +22,13 @@ export interface ReleaseViewProps {
   /** Its heading, and the level of that. */
   readonly children: Child
   readonly level: 2 | 3
+  /** Whether its notes are shown as they were written. */
+  readonly isPlain: boolean
 }
 
 /** A release below its heading. */
 export function ReleaseView(props: ReleaseViewProps): JSX.Element {
-  const { context, grant, release, attachments, children, level } = props
+  const { context, grant, release, attachments, children, level, isPlain } = props
   const { tagName, isDraft, isPrerelease, author, publishedAtMs, body } = release
   const address = addressOf(context, grant)
   return (
@@ -43,7 +45,10 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
         <Ago atMs={publishedAtMs} />
       </p>
       {body !== '' && (
-        <Written {...{ address, repository: grant.repository }} text={body} headingsBelow={level} />
+        <Written
+          {...{ address, repository: grant.repository, text: body, isPlain }}
+          headingsBelow={level}
+        />
       )}
       <Downloads
         {...{ address, release }}
