@@ -1,6 +1,6 @@
 /** What people say under an issue or a pull request: the opening text, comments, and a form. */
 
-import type { JSX } from 'preact/jsx-runtime'
+import type { Child, JSX } from 'preact/jsx-runtime'
 import { type Comment, listComments } from '../../sql/comments.js'
 import type { Issue } from '../../sql/issues.js'
 import type { Page } from '../../sql/page.js'
@@ -45,10 +45,12 @@ export interface ConversationProps {
   /** What was sent and could not be said. */
   readonly draft?: string | undefined
   readonly error?: string | undefined
+  /** What stands between what was said and the form. */
+  readonly children?: Child
 }
 
 export function Conversation(props: ConversationProps): JSX.Element {
-  const { context, grant, conversation, draft, error } = props
+  const { context, grant, conversation, draft, error, children } = props
   const { issue, comments, page } = conversation
   const address = issueAddress(context, grant, issue)
   const posts = [
@@ -62,6 +64,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
         <Post {...{ context, grant, conversation, post, id }} isPlain={isPlain[at] === true} />
       ))}
       <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
+      {children}
       <Problem error={error} />
       <CommentForm {...{ context, grant, issue, address }} draft={draft ?? ''} />
     </section>

@@ -8,6 +8,7 @@ import { CODE_PAGES } from './code-page.js'
 import { COLLABORATION_PAGES } from './collaboration-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
+import { COMPARE_PAGES } from './compare-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
@@ -20,6 +21,9 @@ import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { PROFILE_PAGES } from './profile.js'
+import { PULL_CONTENTS_PAGES } from './pull-contents.js'
+import { PULL_PAGES } from './pull-page.js'
+import { PULLS_PAGE } from './pulls-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
 import { RELEASES_PAGES } from './releases-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
@@ -51,5 +55,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ISSUES_PAGE,
   ...ISSUE_PAGES,
   ...NEW_ISSUE_PAGES,
+  PULLS_PAGE,
+  ...[PULL_PAGES, PULL_CONTENTS_PAGES, COMPARE_PAGES].flat(),
   ...RELEASES_PAGES,
 ]

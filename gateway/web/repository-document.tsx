@@ -14,6 +14,7 @@ export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS
 
 const TABS = {
   issues: 'Issues',
+  pulls: 'Pull requests',
   commits: 'Commits',
   branches: 'Branches',
   tags: 'Tags',

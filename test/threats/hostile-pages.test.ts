@@ -69,6 +69,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const remote = `${gatehouse.url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
   await copy.git('push', '--quiet', remote, 'main', `refs/heads/${branch}`, `refs/tags/${branch}`)
   const head = await copy.git('rev-parse', 'HEAD')
+  const topic = "'><img/src=x/onerror=alert(2)>"
+  await writeFile(join(copy.path, file), PAYLOADS.toReversed().join('\n'))
+  await git(['commit', '-q', '-a', '-m', PAYLOADS[0] ?? ''], { cwd: copy.path })
+  const heads = [topic, `${topic}2`].map((name) => `HEAD:refs/heads/${name}`)
+  await copy.git('push', '--quiet', remote, ...heads)
   const whole = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
@@ -87,6 +92,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   })
   const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
   t.strictSame([issue.status, comment.status], [201, 201])
+  const opened = { ...said, head: topic, base: branch }
+  const review = { event: 'COMMENT', body: README, comments: [{ path: file, body: README }] }
+  const pull = await ada.api('POST', `${api}/pulls`, opened)
+  const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
+  t.strictSame([pull.status, given.status], [201, 200])
   const release = await ada.api('POST', `${api}/releases`, {
     ...{ tag_name: branch, name: PAYLOADS[0], body: README },
   })
@@ -118,6 +128,12 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     newIssue: `${own}/issues/new`,
     releases: `${own}/releases`,
     release: `${own}/releases/tag/${encodeURIComponent(branch)}`,
+    pulls: `${own}/pulls`,
+    pull: `${own}/pulls/2`,
+    pullCommits: `${own}/pulls/2/commits`,
+    pullFiles: `${own}/pulls/2/files`,
+    chooser: `${own}/compare?base=${encodeURIComponent(branch)}`,
+    compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
     package: '/ada/-/packages/generic/tool/1.0',
     missing: `/ada/${encodeURIComponent(name)}`,
