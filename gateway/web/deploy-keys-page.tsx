@@ -3,8 +3,13 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import { type DeployKey, listDeployKeys, removeDeployKey } from '../../sql/deploy-keys.js'
-import { KEY_TITLE_CHARACTERS_MAX, letKeyIn } from '../actions/add-deploy-key.js'
+import {
+  addDeployKey,
+  type DeployKey,
+  listDeployKeys,
+  removeDeployKey,
+} from '../../sql/deploy-keys.js'
+import { KEY_TITLE_CHARACTERS_MAX, readKey } from '../actions/read-key.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
@@ -108,9 +113,9 @@ const add = definePage<'repository'>({
   async handle(context, call) {
     const sent = await readForm(call.request)
     const letIn = async () => {
-      await letKeyIn(context.db, {
+      await addDeployKey(context.db, {
         repositoryId: call.grant.repository.id,
-        ...{ title: fieldOf(sent, 'title'), line: fieldOf(sent, 'key') },
+        ...readKey({ title: fieldOf(sent, 'title'), key: fieldOf(sent, 'key') }),
         mode: sent.has('write') ? 'write' : 'read',
       })
       return backTo(context, call)

@@ -8,6 +8,7 @@ import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { fillSettings } from '../helpers/hostile-settings.js'
 import { startReceiver } from '../helpers/receiver.js'
+import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Each would open a dialog, in the browser of who looks at it. */
@@ -35,10 +36,16 @@ const README = [
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
   const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
   const gatehouse = await startGatehouse(t, { workers: 1, environment })
+  const { page, faults } = await (await openBrowser(t))()
+  await page.goto(`${gatehouse.url}/setup`)
+  t.equal(await page.locator('h1').innerText(), 'Set up')
+  t.strictSame(await accessibilityFaults(page), [], 'set-up')
   const ada = await gatehouse.addUser('ada')
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
+  await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -71,8 +78,6 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   })
   const guest = await gatehouse.addUser('guest')
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
-
-  const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -96,6 +101,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
+    profile: '/user/settings/profile',
+    password: '/user/settings/password',
+    'ssh-keys': '/user/settings/keys',
+    sessions: '/user/settings/sessions',
     create: '/repo/create',
     ...settings,
   }
