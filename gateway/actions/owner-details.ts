@@ -2,6 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { OwnerPatch, Visibility } from '../../sql/users.js'
+import { refuseLonger } from './refuse-longer.js'
 
 /** How long each may be. */
 export const DETAIL_CHARACTERS_MAX = {
@@ -15,19 +16,17 @@ const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
 
 /** What a form says of an owner. Throws `invalid` for a text too long, or no visibility. */
 export function readDetails(text: (name: string) => string): Required<OwnerPatch> {
-  const { fullName, description, website, location } = DETAIL_CHARACTERS_MAX
   const visibility = VISIBILITIES.find((known) => known === text('visibility'))
   if (visibility === undefined) throw new Failure('invalid', 'Choose who may see it.')
-  return {
-    fullName: bounded('full name', text('full_name'), fullName),
-    description: bounded('description', text('description'), description),
-    website: bounded('website', text('website'), website),
-    location: bounded('location', text('location'), location),
-    visibility,
+  const details = {
+    fullName: text('full_name'),
+    description: text('description'),
+    website: text('website'),
+    location: text('location'),
   }
-}
-
-function bounded(word: string, text: string, max: number): string {
-  if ([...text].length <= max) return text
-  throw new Failure('invalid', `The ${word} has at most ${max} characters.`)
+  refuseLonger('full name', details.fullName, DETAIL_CHARACTERS_MAX.fullName)
+  refuseLonger('description', details.description, DETAIL_CHARACTERS_MAX.description)
+  refuseLonger('website', details.website, DETAIL_CHARACTERS_MAX.website)
+  refuseLonger('location', details.location, DETAIL_CHARACTERS_MAX.location)
+  return { ...details, visibility }
 }

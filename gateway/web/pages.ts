@@ -5,15 +5,18 @@ import { APPLICATIONS_PAGES } from './applications.js'
 import { ASSET_ROUTES } from './assets.js'
 import { CHANGE_PASSWORD_PAGES } from './change-password.js'
 import { CODE_PAGES } from './code-page.js'
+import { COLLABORATION_PAGES } from './collaboration-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
+import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
 import { KEY_PAGES } from './keys.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { PROFILE_PAGES } from './profile.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SESSION_PAGES } from './sessions.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
 
@@ -26,4 +29,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,
   ...SESSION_PAGES,
+  ...REPOSITORY_SETTINGS_PAGES,
+  ...COLLABORATION_PAGES,
+  ...DEPLOY_KEYS_PAGES,
 ]

@@ -29,7 +29,7 @@ t.test('settings lead to the profile, which is saved, or shown with what is wron
   t.match(text, /value="private" checked/)
   t.equal((await ask({ path: '/ada' })).status, 404, 'who is private is not there for others')
   t.match(await ada.post(path, { ...fields, location: 'x'.repeat(51) }), {
-    ...{ status: 422, text: /at most 50 characters/ },
+    ...{ status: 422, text: /more than 50 characters/ },
   })
   t.match(await ada.post(path, { ...fields, visibility: 'none' }), {
     ...{ status: 422, text: /Choose who may see it/ },
@@ -90,7 +90,7 @@ t.test('a key is added, shown and removed; nobody removes that of another', asyn
     [{ title: 'laptop', key: aKeyLine() }, /title has been used/],
     [{ title: 'x', key: 'ssh-dss AAAA' }, /Invalid key content/],
     [{ title: '', key: aKeyLine() }, /not blank/],
-    [{ title: 'x'.repeat(256), key: aKeyLine() }, /at most 255/],
+    [{ title: 'x'.repeat(256), key: aKeyLine() }, /more than 255/],
   ] as const) {
     t.match(await ada.post(path, fields), { status: 422, text: sentence })
   }
