@@ -1,8 +1,13 @@
 /** What users and organizations say of themselves: as long as every door lets it be. */
 
 import { Failure } from '../../conf/failures.js'
-import type { OwnerPatch, Visibility } from '../../sql/users.js'
+import type { Owner, Visibility } from '../../sql/users.js'
 import { refuseLonger } from './refuse-longer.js'
+
+export type OwnerDetails = Pick<
+  Owner,
+  'fullName' | 'description' | 'website' | 'location' | 'visibility'
+>
 
 /** How long each may be. */
 export const DETAIL_CHARACTERS_MAX = {
@@ -15,7 +20,7 @@ export const DETAIL_CHARACTERS_MAX = {
 const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
 
 /** What a form says of an owner. Throws `invalid` for a text too long, or no visibility. */
-export function readDetails(text: (name: string) => string): Required<OwnerPatch> {
+export function readDetails(text: (name: string) => string): OwnerDetails {
   const visibility = VISIBILITIES.find((known) => known === text('visibility'))
   if (visibility === undefined) throw new Failure('invalid', 'Choose who may see it.')
   const details = {
