@@ -14,6 +14,7 @@ const TABS = {
   password: 'Password',
   keys: 'SSH keys',
   sessions: 'Sessions',
+  organizations: 'Organizations',
   applications: 'Applications',
   security: 'Security',
 } as const

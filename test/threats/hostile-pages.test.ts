@@ -46,6 +46,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await ada.api('POST', '/user/repos', { name: 'empty' })
   await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
   await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
+  const club = { username: 'club', full_name: PAYLOADS[0], website: PAYLOADS[2] }
+  await ada.api('POST', '/orgs', { ...club, description: PAYLOADS[1] })
+  await ada.api('POST', '/orgs/club/repos', made)
+  await ada.api('POST', '/orgs/club/teams', { name: 'crew', description: PAYLOADS[1] })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -144,6 +148,14 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     password: '/user/settings/password',
     'ssh-keys': '/user/settings/keys',
     sessions: '/user/settings/sessions',
+    organizations: '/user/settings/organizations',
+    organization: '/org/club/settings',
+    members: '/org/club/members',
+    teams: '/org/club/teams',
+    team: '/org/club/teams/Owners',
+    'new team': '/org/club/teams/new',
+    'team settings': '/org/club/teams/crew/settings',
+    'new organization': '/org/create',
     create: '/repo/create',
     ...settings,
   }
