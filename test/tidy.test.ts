@@ -107,6 +107,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
+  'gateway/actions/manage-users.ts': 'by api/v1/admin-users.test.ts and web/admin.test.ts',
   'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',
   'gateway/auth/set-up.ts': 'by web/setup.test.ts, from the machine itself and from elsewhere',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',

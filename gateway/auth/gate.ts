@@ -94,7 +94,11 @@ export type Access =
   /** To be in the team `{id}`, or to own its organization, which alone is `owner`. */
   | { readonly kind: 'team'; readonly role: 'member' | 'owner' }
   /** To run the site. */
-  | { readonly kind: 'admin' }
+  | {
+      readonly kind: 'admin'
+      /** To anybody else it is not there. */
+      readonly isHidden?: true
+    }
 
 /** What the gate found out on the way, by the access asked for, so that no handler looks again. */
 export interface Grants {
@@ -165,7 +169,7 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
     admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
   team: (db, { who, access, params }) =>
     admitToTeam(db, who, { role: access.role, id: params['id'] ?? '' }),
-  admin: (_db, { who }) => admitAdmin(who),
+  admin: (_db, { who, access }) => admitAdmin(who, access),
 }
 
 /** What each kind is to a token that opens some repositories or packages alone. */

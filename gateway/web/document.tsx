@@ -60,6 +60,7 @@ function Account({ base, user }: { readonly base: string; readonly user: User })
       <a href={`${base}/repo/create`}>
         <Icon name="plus" /> New repository
       </a>
+      {user.isAdmin && <a href={`${base}/admin/users`}>Administration</a>}
       <a href={`${base}/${user.name}`}>{user.name}</a>
       <a href={`${base}/user/settings/applications`}>Settings</a>
       <form method="post" action={`${base}/user/logout`}>

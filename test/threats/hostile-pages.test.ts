@@ -36,7 +36,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await page.goto(`${gatehouse.url}/setup`)
   t.equal(await page.locator('h1').innerText(), 'Set up')
   t.strictSame(await accessibilityFaults(page), [], 'set-up')
-  const ada = await gatehouse.addUser('ada')
+  const ada = await gatehouse.addUser('ada', { isAdmin: true })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1] })
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
@@ -91,6 +92,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
     create: '/repo/create',
+    users: '/admin/users',
+    user: '/admin/users/ada',
+    settings: '/admin/settings',
+    jobs: '/admin/jobs',
+    cache: '/admin/cache',
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')
