@@ -54,7 +54,7 @@ function Figures({ samples, command, word }: FiguresProps): JSX.Element {
     <section>
       <h3>{word}</h3>
       <Bar shares={rows.map(({ outcome, count }) => [outcome, all === 0 ? 0 : count / all])} />
-      <table class="entries">
+      <table class="figures">
         <caption class="unseen">{word}</caption>
         <thead>
           <tr>

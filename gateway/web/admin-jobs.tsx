@@ -21,7 +21,7 @@ interface JobTableProps {
 function JobTable({ address, jobs }: JobTableProps): JSX.Element {
   if (jobs.length === 0) return <p class="empty">Nothing waits.</p>
   return (
-    <table class="entries">
+    <table class="figures">
       <caption class="unseen">Jobs</caption>
       <thead>
         <tr>

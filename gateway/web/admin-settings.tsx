@@ -40,7 +40,7 @@ function Section({ section, values }: ShownSection): JSX.Element {
   return (
     <section>
       <h3>{section}</h3>
-      <table class="entries settings">
+      <table class="figures settings">
         <caption class="unseen">{`Settings of ${section}`}</caption>
         <thead class="unseen">
           <tr>

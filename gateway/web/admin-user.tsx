@@ -30,7 +30,7 @@ function UserPage({ context, managed: { user, admin }, error }: UserPageProps): 
   const address = `${baseUrl}/admin/users/${user.name}`
   return (
     <AdminDocument context={context} user={admin} tab="users">
-      <section class="narrow">
+      <section class="column">
         <h2>
           {user.name} <UserLabels user={user} />
         </h2>

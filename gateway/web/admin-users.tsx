@@ -36,7 +36,7 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
     <AdminDocument context={context} user={user} tab="users">
       <section>
         <h2>Users</h2>
-        <form method="get" action={address}>
+        <form method="get" action={address} class="column">
           <label for="q">A part of the name</label>
           <input type="search" id="q" name="q" value={text} />
           <button type="submit">Search</button>
@@ -45,7 +45,7 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
         <UserList address={address} users={users.entries} />
         <Pager {...{ address, page, total: users.total }} query={text === '' ? {} : { q: text }} />
       </section>
-      <section class="narrow">
+      <section class="column">
         <h2>New user</h2>
         <Problem error={error} />
         <AccountForm address={address} form={form} button="Make the account">
