@@ -3,6 +3,8 @@
 import { BlockList, isIP } from 'node:net'
 
 export interface AddressSet {
+  /** As they were written. */
+  readonly entries: readonly string[]
   /** False for a text that is no address; an IPv4 address in IPv6 form is that IPv4 address. */
   has(address: string): boolean
 }
@@ -27,7 +29,7 @@ export function parseAddressSet(entries: readonly string[]): AddressSet {
     const version = isIP(address)
     return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
-  return { has: remembering(check) }
+  return { entries, has: remembering(check) }
 }
 
 /** The same few addresses are asked about on each request, and the list is slow to answer. */

@@ -4,6 +4,8 @@ import { isIP } from 'node:net'
 import { parseAddressSet } from './addresses.js'
 
 export interface HostSet {
+  /** As they were written. */
+  readonly entries: readonly string[]
   /** Whether the name itself is in the set; a name in lower case, without a dot at its end. */
   hasName(hostname: string): boolean
   /** Whether the address is in the set, by itself or by its network. */
@@ -20,6 +22,7 @@ export function parseHostSet(entries: readonly string[]): HostSet {
   const addresses = entries.filter((entry) => !isName(entry))
   try {
     return {
+      entries,
       hasName: (hostname) => names.has(hostname),
       hasAddress: parseAddressSet(addresses).has,
     }

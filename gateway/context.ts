@@ -26,4 +26,6 @@ export interface Context {
   readonly packCache: PackCache
   readonly throttle: Throttle
   readonly metrics: Metrics
+  /** The text of all workers' metrics. */
+  readonly collectMetrics: () => Promise<string>
 }

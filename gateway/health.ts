@@ -28,26 +28,24 @@ const CHECKS: readonly Check[] = [
   },
 ]
 
-/** Routes of the door `system`; `collectMetrics` gives the text for all workers together. */
-export function healthRoutes(collectMetrics: () => Promise<string>): readonly AnyRoute[] {
-  return [
-    systemRoute('/livez', async () => textReply(200, 'ok\n')),
-    systemRoute('/readyz', async (context) => {
-      const failed = (await runChecks(context)).filter((check) => check.output !== undefined)
-      if (failed.length === 0) return textReply(200, 'ok\n')
-      return textReply(503, failed.map((check) => `${check.name}: failing\n`).join(''))
-    }),
-    systemRoute('/api/healthz', healthz),
-    systemRoute('/metrics', async (context, request) => {
-      refuseMetricsStranger(context, request)
-      return {
-        status: 200,
-        headers: [['Content-Type', 'text/plain; version=0.0.4; charset=utf-8']],
-        body: await collectMetrics(),
-      }
-    }),
-  ]
-}
+/** Routes of the door `system`. */
+export const HEALTH_ROUTES: readonly AnyRoute[] = [
+  systemRoute('/livez', async () => textReply(200, 'ok\n')),
+  systemRoute('/readyz', async (context) => {
+    const failed = (await runChecks(context)).filter((check) => check.output !== undefined)
+    if (failed.length === 0) return textReply(200, 'ok\n')
+    return textReply(503, failed.map((check) => `${check.name}: failing\n`).join(''))
+  }),
+  systemRoute('/api/healthz', healthz),
+  systemRoute('/metrics', async (context, request) => {
+    refuseMetricsStranger(context, request)
+    return {
+      status: 200,
+      headers: [['Content-Type', 'text/plain; version=0.0.4; charset=utf-8']],
+      body: await context.collectMetrics(),
+    }
+  }),
+]
 
 function systemRoute(
   path: string,

@@ -26,7 +26,7 @@ import { createMender } from './git/mender.js'
 import { createProcessQueue } from './git/process-queue.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { createLocalBoard, createPackCache } from './git/warm.js'
-import { healthRoutes } from './health.js'
+import { HEALTH_ROUTES } from './health.js'
 import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { OAUTH_ROUTES } from './oauth/routes.js'
@@ -61,16 +61,18 @@ export interface Server {
 }
 
 /** Every route of the house; without registries, and without pages, where these are off. */
-export function allRoutes(
-  collectMetrics: () => Promise<string>,
-  { packages, web }: { readonly [S in 'packages' | 'web']: Pick<Settings[S], 'isEnabled'> },
-): readonly AnyRoute[] {
+export function allRoutes({
+  packages,
+  web,
+}: {
+  readonly [S in 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
+}): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
   const isThere = ({ access }: { readonly access: Access }) =>
     hasPackages || access.kind !== 'packages'
   const operations = OPERATIONS.filter(isThere)
   return [
-    ...healthRoutes(collectMetrics),
+    ...HEALTH_ROUTES,
     ...operations.map(routeOf),
     ...swaggerRoutes(operations),
     ...DOWNLOAD_ROUTES,
@@ -113,15 +115,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       return current.settings
     },
     ...{ log, db, git, journal, mender, upkeep, queue, registry, packCache, throttle, metrics },
+    collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
-  const collectMetrics = options.collectMetrics ?? (() => metrics.registry.metrics())
   const { upstream, listen: address, trustedProxies } = current.settings.http
   const listener = await listen({
     listen: address,
     trustedProxies,
     handle: createRouter({
       context,
-      table: createRouteTable(allRoutes(collectMetrics, settings)),
+      table: createRouteTable(allRoutes(settings)),
       doorOfUnknown: API_DOOR,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
     }),

@@ -162,23 +162,36 @@ export async function renewLease(db: Database, job: Job, leaseMs: number): Promi
 
 /** The job is done: it goes, or waits to be run again when it was asked for meanwhile. */
 export async function finishJob(db: Database, job: Job): Promise<void> {
+  await endJob(db, job, null)
+}
+
+async function endJob(db: Database, job: Job, lastError: string | null): Promise<void> {
   if ((await held(db, job).whereNull('again_after').delete()) > 0) return
   // While the lease lasts, a wish that came is never taken back.
   await held(db, job)
     .whereNotNull('again_after')
-    .update({ run_after: db.ref('again_after'), again_after: null, attempts: 0, ...FREE })
+    .update({
+      ...{ run_after: db.ref('again_after'), again_after: null, attempts: 0 },
+      ...{ last_error: lastError, ...FREE },
+    })
 }
 
 /** The job failed: it waits longer each time. False: it was given up, as it failed too often. */
-export async function postponeJob(db: Database, job: Job): Promise<boolean> {
+export async function postponeJob(db: Database, job: Job, reason: string): Promise<boolean> {
+  const lastError = reason.slice(0, REASON_CHARACTERS_MAX)
   if (job.attempts >= JOB_ATTEMPTS_MAX) {
-    await finishJob(db, job)
+    await endJob(db, job, lastError)
     return false
   }
   const pauseMs = BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (job.attempts - 1)
-  await held(db, job).update({ run_after: Date.now() + pauseMs, again_after: null, ...FREE })
+  await held(db, job).update({
+    ...{ run_after: Date.now() + pauseMs, again_after: null },
+    ...{ last_error: lastError, ...FREE },
+  })
   return true
 }
+
+const REASON_CHARACTERS_MAX = 500
 
 /** Gives the job back unfinished, to be taken at once by somebody else. */
 export async function releaseJob(db: Database, job: Job): Promise<void> {

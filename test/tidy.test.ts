@@ -135,6 +135,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/team-contents.ts': 'by api/v1/team-contents.test.ts, on both databases',
   'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
   'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
+  'gateway/actions/manage-users.ts': 'by api/v1/admin-users.test.ts and web/admin.test.ts',
   'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',
   'gateway/auth/set-up.ts': 'by web/setup.test.ts, from the machine itself and from elsewhere',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',

@@ -150,7 +150,11 @@ async function namedTeam(
 }
 
 /** Lets through who runs the site, or throws. */
-export function admitAdmin(who: Identity): { readonly who: Identity; readonly user: User } {
+export function admitAdmin(
+  who: Identity,
+  { isHidden }: { readonly isHidden?: true },
+): { readonly who: Identity; readonly user: User } {
+  if (isHidden && !(who.kind === 'user' && who.user.isAdmin)) throw notFound()
   const { user } = signedIn(who)
   if (!user.isAdmin) throw new Failure('forbidden', 'user should be the site admin')
   refusePublicOnly(who)

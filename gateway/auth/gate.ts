@@ -99,7 +99,11 @@ export type Access =
       readonly isByName?: true
     }
   /** To run the site. */
-  | { readonly kind: 'admin' }
+  | {
+      readonly kind: 'admin'
+      /** To anybody else it is not there. */
+      readonly isHidden?: true
+    }
 
 /** What the gate found out on the way, by the access asked for, so that no handler looks again. */
 export interface Grants {
@@ -169,7 +173,7 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   organization: (db, { who, access, params }) =>
     admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
   team: (db, { who, access, params }) => admitToTeam(db, who, { ...access, params }),
-  admin: (_db, { who }) => admitAdmin(who),
+  admin: (_db, { who, access }) => admitAdmin(who, access),
 }
 
 /** What each kind is to a token that opens some repositories or packages alone. */

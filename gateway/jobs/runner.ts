@@ -168,7 +168,9 @@ async function runJob(
     if (stopping.aborted) return await releaseJob(db, job)
     if (holding.lost.aborted) return log.warn(about, 'the lease of a job was lost')
     await askAgain()
-    if (await postponeJob(db, job)) log.warn({ ...about, error }, 'a job is to be tried again')
+    const reason = error instanceof Error ? error.message : String(error)
+    if (await postponeJob(db, job, reason))
+      log.warn({ ...about, error }, 'a job is to be tried again')
     else log.error({ ...about, error }, 'a job was given up')
   } finally {
     holding.end()

@@ -63,6 +63,7 @@ function Account({ base, user }: { readonly base: string; readonly user: User })
       <a href={`${base}/org/create`}>
         <Icon name="plus" /> New organization
       </a>
+      {user.isAdmin && <a href={`${base}/admin/users`}>Administration</a>}
       <a href={`${base}/${user.name}`}>{user.name}</a>
       <a href={`${base}/user/settings`}>Settings</a>
       <form method="post" action={`${base}/user/logout`}>

@@ -1,6 +1,11 @@
 /** The list of the pages: another page is a file and a line here. */
 
 import type { AnyRoute } from '../route.js'
+import { ADMIN_CACHE_PAGES } from './admin-cache.js'
+import { ADMIN_JOBS_PAGES } from './admin-jobs.js'
+import { ADMIN_SETTINGS_PAGES } from './admin-settings.js'
+import { ADMIN_USER_PAGES } from './admin-user.js'
+import { ADMIN_USERS_PAGES } from './admin-users.js'
 import { APPLICATIONS_PAGES } from './applications.js'
 import { ASSET_ROUTES } from './assets.js'
 import { CHANGE_PASSWORD_PAGES } from './change-password.js'
@@ -49,6 +54,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...SECURITY_PAGES,
   ...SET_UP_PAGES,
   ...SIGN_UP_PAGES,
+  ...[ADMIN_USERS_PAGES, ADMIN_USER_PAGES, ADMIN_SETTINGS_PAGES].flat(),
+  ...[ADMIN_JOBS_PAGES, ADMIN_CACHE_PAGES].flat(),
   ...[CODE_PAGES, COMMITS_PAGES, COMMIT_PAGES, REFERENCES_PAGES, PACKAGES_PAGES].flat(),
   ...PROFILE_PAGES,
   ...CHANGE_PASSWORD_PAGES,

@@ -39,6 +39,7 @@ export namespace JSX {
     }
     readonly svg: Attributes & { readonly viewBox: string }
     readonly circle: Attributes & Record<'cx' | 'cy' | 'r' | 'fill', string>
+    readonly rect: Attributes & Record<'x' | 'y' | 'width' | 'height', string>
     readonly textarea: Attributes & TextAttributes & { readonly rows?: number }
     readonly select: Attributes & { readonly name: string; readonly required?: boolean }
     readonly option: Attributes & { readonly value: string; readonly selected?: boolean }

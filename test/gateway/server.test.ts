@@ -12,7 +12,7 @@ const ALL = { packages: { isEnabled: true }, web: { isEnabled: true } }
 const api = (path: string) => `GET /api/v1/${path}`
 
 t.test('only probes and the description are open, and few routes are anyone’s', async (t) => {
-  const routes = allRoutes(async () => '', ALL)
+  const routes = allRoutes(ALL)
   const placesOf = (kind: string) =>
     routes
       .filter(({ access }) => access.kind === kind)
@@ -46,7 +46,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
 
 t.test('registries that are off have neither routes nor operations', async (t) => {
   const countOf = (isEnabled: boolean) =>
-    allRoutes(async () => '', { ...ALL, packages: { isEnabled } }).filter(
+    allRoutes({ ...ALL, packages: { isEnabled } }).filter(
       ({ access }) => access.kind === 'packages',
     ).length
   t.equal(countOf(false), 0)
@@ -57,7 +57,7 @@ t.test('registries that are off have neither routes nor operations', async (t) =
 const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
 
 t.test('pages that are off have no routes', async (t) => {
-  const off = allRoutes(async () => '', { ...ALL, web: { isEnabled: false } })
+  const off = allRoutes({ ...ALL, web: { isEnabled: false } })
   t.strictSame(
     off.filter(({ door }) => door.name === 'web'),
     [],
@@ -71,7 +71,7 @@ const isPage = (door: string, path: string) => door === 'web' && !path.startsWit
 const STRANGERS = ['/setup', '/user/login', '/user/logout', '/user/sign_up']
 
 t.test('a write is never granted by read access or a read scope', async (t) => {
-  for (const { method, path, access, scopes, door } of allRoutes(async () => '', ALL)) {
+  for (const { method, path, access, scopes, door } of allRoutes(ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
     if (isRead || STRANGERS.includes(path)) continue

@@ -108,12 +108,14 @@ export async function openContext(
   const mender = createMender(settings.data.dir, log)
   const registry = await openRegistry({ settings: () => settings, db, log, compressXz: findXz() })
   t.teardown(() => registry.stop())
+  const metrics = createMetrics()
   const context: Context = {
     ...{ settings, log, db, git, queue, journal, mender, registry },
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
     upkeep: createUpkeep({ settings, log, db, git, journal, registry, mender }),
     throttle: createLocalThrottle(),
-    metrics: createMetrics(),
+    metrics,
+    collectMetrics: () => metrics.registry.metrics(),
   }
   return { context, house }
 }

@@ -76,7 +76,8 @@ await forEachMigrated(t, 'a lease that ran out is free, and its holder too late'
   t.equal(alive.attempts, 2)
   t.equal(await renewLease(db, dead, 60_000), false)
   t.equal(await renewLease(db, alive, 60_000), true)
-  for (const end of [finishJob, postponeJob, releaseJob]) await end(db, dead)
+  for (const end of [finishJob, releaseJob]) await end(db, dead)
+  await postponeJob(db, dead, 'too late')
   t.match(await waiting(db), [{ isHeld: true }], 'the dead one changes nothing')
   await finishJob(db, alive)
   t.strictSame(await waiting(db), [], 'the wish of before is fulfilled as well')
@@ -88,7 +89,7 @@ await forEachMigrated(t, 'a job that fails waits ever longer, then is given up',
   for (let attempt = 1; ; attempt += 1) {
     const job = await take(t, db)
     t.equal(job.attempts, attempt)
-    if (!(await postponeJob(db, job))) break
+    if (!(await postponeJob(db, job, 'no luck'))) break
     pauses.push((await waiting(db))[0]?.inSeconds ?? 0)
     await ask(db)
     t.equal(await leaseJob(db, WORKER), undefined, 'a wish does not shorten the wait')

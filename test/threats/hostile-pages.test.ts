@@ -40,7 +40,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await page.goto(`${gatehouse.url}/setup`)
   t.equal(await page.locator('h1').innerText(), 'Set up')
   t.strictSame(await accessibilityFaults(page), [], 'set-up')
-  const ada = await gatehouse.addUser('ada')
+  const ada = await gatehouse.addUser('ada', { isAdmin: true })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1] })
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
@@ -158,6 +159,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     'new organization': '/org/create',
     create: '/repo/create',
     ...settings,
+    users: '/admin/users',
+    user: '/admin/users/ada',
+    settings: '/admin/settings',
+    jobs: '/admin/jobs',
+    cache: '/admin/cache',
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')

@@ -1,15 +1,12 @@
 /** Accounts over the API, for those who run the site: listed, made, changed and removed. */
 
-import { type Static, Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
-import { parseEmail, parseOwnerName } from '../../../conf/names.js'
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
 import { addUserKey, removeUserKey } from '../../../sql/keys.js'
-import { updateUser } from '../../../sql/user-changes.js'
 import { searchUsers } from '../../../sql/user-search.js'
-import { createUser, findUser, type User } from '../../../sql/users.js'
-import { deleteAccount } from '../../actions/delete-account.js'
+import { findUser, type User } from '../../../sql/users.js'
+import { changeUser, makeUser, removeUser } from '../../actions/manage-users.js'
 import { readKey } from '../../actions/read-key.js'
-import { hashPassword } from '../../auth/password.js'
 import { notFound, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -101,21 +98,12 @@ const create = defineOperation({
   async handle(context, { grant, body }) {
     refuseUnserved(body)
     if (!body.password) throw new Failure('bad_request', 'A user signs in with a password.')
-    const passwordHash = await hashPassword(body.password)
-    const user = await orInvalid(async () => {
-      const made = await createUser(context.db, {
-        name: parseOwnerName(body.username),
-        email: parseEmail(body.email),
-        passwordHash,
-        isAdmin: false,
-        fullName: body.full_name ?? '',
-      })
-      await updateUser(context.db, made.id, {
-        visibility: body.visibility || undefined,
-        mustChangePassword: body.must_change_password,
-      })
-      return (await findUser(context.db, made.name)) ?? made
-    })
+    const wish = { name: body.username, email: body.email, password: body.password, isAdmin: false }
+    const user = await makeUser(
+      context,
+      { ...wish, fullName: body.full_name ?? '' },
+      { visibility: body.visibility || undefined, mustChangePassword: body.must_change_password },
+    )
     return jsonReply(201, userObject(context, user, grant.user))
   },
 })
@@ -127,16 +115,6 @@ function refuseUnserved(body: {
 }): void {
   if (body.restricted) throw new Failure('invalid', 'This server has no restricted users.')
   if (body.source_id) throw new Failure('invalid', 'This server has no other source of users.')
-}
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
 }
 
 const edit = defineOperation({
@@ -155,12 +133,12 @@ const edit = defineOperation({
   async handle(context, { grant, params, body }) {
     const user = await requireUser(context, params)
     refuseUnserved(body)
-    if (user.id === grant.user.id) refuseOwnEnd(body)
-    const passwordHash = body.password ? await hashPassword(body.password) : undefined
-    await orInvalid(() =>
-      updateUser(context.db, user.id, {
-        passwordHash,
-        email: body.email ? parseEmail(body.email) : undefined,
+    const changed = await changeUser(
+      context,
+      { user, admin: grant.user },
+      {
+        password: body.password || undefined,
+        email: body.email || undefined,
         fullName: body.full_name,
         website: body.website,
         location: body.location,
@@ -170,19 +148,11 @@ const edit = defineOperation({
         isAdmin: body.admin,
         isLoginProhibited: body.prohibit_login,
         mustChangePassword: body.must_change_password,
-      }),
+      },
     )
-    const changed = (await findUser(context.db, user.name)) ?? user
     return jsonReply(200, userObject(context, changed, grant.user))
   },
 })
-
-/** Nobody shuts themselves out: there might be no other admin who could undo it. */
-function refuseOwnEnd(body: Static<typeof EDIT_USER_OPTION>): void {
-  if (body.active === false || body.admin === false || body.prohibit_login === true) {
-    throw new Failure('invalid', 'A site admin cannot take the site away from themselves.')
-  }
-}
 
 const remove = defineOperation({
   id: 'adminDeleteUser',
@@ -202,8 +172,8 @@ const remove = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { grant, params, query }) {
     const user = await requireUser(context, params)
-    if (user.id === grant.user.id) throw new Failure('invalid', 'you cannot delete yourself')
-    await deleteAccount(context, user, { isPurge: query.purge ?? false })
+    const isPurge = query.purge ?? false
+    await removeUser(context, { user, admin: grant.user }, { isPurge })
     return { status: 204 }
   },
 })

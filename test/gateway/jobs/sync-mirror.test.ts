@@ -73,7 +73,7 @@ t.test('an address that has become a private one is not called any more', async 
   seen.length = 0
   const settings = {
     ...house.settings,
-    outbound: { allow: { hasName: () => false, hasAddress: () => false } },
+    outbound: { allow: { entries: [], hasName: () => false, hasAddress: () => false } },
   }
   const { signal } = new AbortController()
   await SYNC_MIRROR.run({ ...context, settings }, String(repository.id), signal)
