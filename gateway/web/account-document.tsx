@@ -11,6 +11,7 @@ export type AccountTab = keyof typeof TABS
 
 const TABS = {
   applications: 'Applications',
+  oauth2: 'OAuth applications',
 } as const
 
 export interface AccountDocumentProps {

@@ -28,6 +28,8 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       'GET /readyz',
       'GET /swagger.v1.json',
     ],
+    // Where an application shows who it is, which is nobody's account.
+    ...['access_token', 'introspect'].map((name) => `POST /login/oauth/${name}`),
   ])
   // Of the lists, everybody gets what they may see.
   t.strictSame(placesOf('anyone'), [
@@ -37,6 +39,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
+    'GET /login/oauth/authorize',
     ...['GET /user/login', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs'],
     ...['POST /user/login', 'POST /user/logout'],
   ])
@@ -70,6 +73,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, door } of allRoutes(async () => '', ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
+    if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     if (isRead || path === '/user/login' || path === '/user/logout') continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader may open an issue, who has an account.

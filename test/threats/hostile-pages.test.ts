@@ -63,6 +63,12 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
+  const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
+    ...{ name: PAYLOADS.join(' ').slice(0, 255), redirect_uris: ['https://ci.example/cb?"><svg>'] },
+    confidential_client: true,
+  })
+  const clientId = (application as { client_id: string }).client_id
+
   const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
@@ -87,6 +93,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
+    oauth2: '/user/settings/oauth2',
+    authorize: `/login/oauth/authorize?client_id=${clientId}&response_type=code&state=%22%3E%3Csvg+onload=alert(1)%3E`,
     create: '/repo/create',
   }
   await page.goto(`${gatehouse.url}/user/login`)
