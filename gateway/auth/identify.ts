@@ -1,10 +1,8 @@
 /** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import type { Log } from '../../conf/log.js'
-import type { Database } from '../../sql/database.js'
 import { touchGrant } from '../../sql/oauth-grants.js'
 import { findAccess } from '../../sql/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
@@ -13,8 +11,10 @@ import { findPassword, recordSignIn, type User } from '../../sql/users.js'
 import { readCredentials } from './credentials.js'
 import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
-import type { Throttle } from './throttle.js'
+import { type FactorContext, hasSecondFactor, judgeCode } from './second-factor.js'
+import type { SignInAttempt } from './throttle.js'
 import { countsNow, hashToken, isTokenShaped } from './token.js'
+import { isCodeShaped } from './totp.js'
 
 export type Identity =
   | { readonly kind: 'anonymous' }
@@ -35,11 +35,8 @@ interface SignedIn<By, Scopes> {
   readonly limits?: TokenLimits | undefined
 }
 
-export interface IdentifyContext {
-  readonly db: Database
-  readonly throttle: Throttle
-  readonly log: Log
-}
+/** What it takes to say who asks. */
+export type IdentifyContext = FactorContext
 
 /** What every call says that needs a token and has none, or one that is malformed. */
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
@@ -84,7 +81,7 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
     case 'password':
       return (
         identifyAnyToken(context, request, credentials.password) ??
-        identifyPassword(context, { ...credentials, address: request.address })
+        identifyPassword(context, { ...credentials, address: request.address }, request)
       )
   }
 }
@@ -140,17 +137,39 @@ function noteUse(context: IdentifyContext, token: Token): void {
   })
 }
 
+const FACTOR_MESSAGE =
+  'This account has a second factor: use an access token in place of the password, ' +
+  'or send a code in the header X-Gitea-OTP.'
+
+async function identifyPassword(
+  context: IdentifyContext,
+  attempt: PasswordAttempt,
+  { headers }: Request,
+): Promise<SignedIn<'password', undefined>> {
+  const user = await judgePassword(context, attempt)
+  if (await hasSecondFactor(context.db, user.id)) {
+    const code = headers.get('x-gitea-otp')
+    if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
+    await judgeCode(context, { user, code, address: attempt.address })
+  }
+  await noteSignIn(context, attempt, user)
+  return { kind: 'user', user, by: 'password', scopes: undefined }
+}
+
 export interface PasswordAttempt {
   readonly name: string
   readonly password: string
   readonly address: string
 }
 
-/** Whose name and password these are. Throws as `identify` does. */
-export async function identifyPassword(
+/**
+ * Whose name and password these are; whether that is enough is for the caller to ask. Throws as
+ * `identify` does.
+ */
+export async function judgePassword(
   context: IdentifyContext,
   attempt: PasswordAttempt,
-): Promise<SignedIn<'password', undefined>> {
+): Promise<User> {
   await context.throttle.admit(attempt)
   const found = await findPassword(context.db, attempt.name)
   const isRight = await checkPassword(found?.passwordHash, attempt.password)
@@ -165,13 +184,41 @@ export async function identifyPassword(
     )
     throw new Failure('bad_credentials', WRONG_MESSAGE)
   }
-  await context.throttle.succeeded(attempt)
   refuseClosedAccount(found.user)
-  const now = Date.now()
-  if (!isNotedAlready(found.user.lastLoginAtMs, now)) {
-    await recordSignIn(context.db, found.user.id, now)
+  return found.user
+}
+
+export interface Proof {
+  readonly user: User
+  /** The password, or a code of the second factor. */
+  readonly text: string
+  readonly address: string
+}
+
+/** Throws `bad_credentials` unless who has a session of the user shows more than that. */
+export async function proveAgain(
+  context: IdentifyContext,
+  { user, text, address }: Proof,
+): Promise<void> {
+  try {
+    const code = text.replace(/\s/g, '')
+    if (isCodeShaped(code)) await judgeCode(context, { user, code, address })
+    else await judgePassword(context, { name: user.name, password: text, address })
+  } catch (error) {
+    if (!isFailure(error, 'bad_credentials')) throw error
+    throw new Failure('bad_credentials', 'That is neither your password nor a code that counts.')
   }
-  return { kind: 'user', user: found.user, by: 'password', scopes: undefined }
+}
+
+/** Remembers that somebody has signed in, with all that the account asks for. */
+export async function noteSignIn(
+  context: IdentifyContext,
+  attempt: SignInAttempt,
+  user: User,
+): Promise<void> {
+  await context.throttle.succeeded(attempt)
+  const now = Date.now()
+  if (!isNotedAlready(user.lastLoginAtMs, now)) await recordSignIn(context.db, user.id, now)
 }
 
 function refuseClosedAccount(user: User): void {

@@ -1,6 +1,7 @@
-/** The job of every day: tokens, sessions and grants that ended long ago are forgotten. */
+/** The job of every day: tokens, sessions, sign-ins and grants that ended are forgotten. */
 
 import { removeExpiredGrants } from '../../sql/oauth-grants.js'
+import { removeExpiredTickets } from '../../sql/second-factors.js'
 import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
 import type { JobKind } from './job.js'
@@ -20,5 +21,6 @@ export const SWEEP_TOKENS: JobKind = {
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
     const grants = await removeExpiredGrants(db, Date.now())
     if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
+    await removeExpiredTickets(db, Date.now())
   },
 }

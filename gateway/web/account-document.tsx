@@ -10,8 +10,13 @@ import { Tab } from './tab.js'
 export type AccountTab = keyof typeof TABS
 
 const TABS = {
+  profile: 'Profile',
+  password: 'Password',
+  keys: 'SSH keys',
+  sessions: 'Sessions',
   applications: 'Applications',
   oauth2: 'OAuth applications',
+  security: 'Security',
 } as const
 
 export interface AccountDocumentProps {

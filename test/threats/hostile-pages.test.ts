@@ -6,6 +6,7 @@ import t from 'tap'
 import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Each would open a dialog, in the browser of who looks at it. */
@@ -32,10 +33,16 @@ const README = [
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 1 })
+  const { page, faults } = await (await openBrowser(t))()
+  await page.goto(`${gatehouse.url}/setup`)
+  t.equal(await page.locator('h1').innerText(), 'Set up')
+  t.strictSame(await accessibilityFaults(page), [], 'set-up')
   const ada = await gatehouse.addUser('ada')
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
+  await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -69,7 +76,6 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   })
   const clientId = (application as { client_id: string }).client_id
 
-  const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -95,6 +101,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     applications: '/user/settings/applications',
     oauth2: '/user/settings/oauth2',
     authorize: `/login/oauth/authorize?client_id=${clientId}&response_type=code&state=%22%3E%3Csvg+onload=alert(1)%3E`,
+    profile: '/user/settings/profile',
+    password: '/user/settings/password',
+    keys: '/user/settings/keys',
+    sessions: '/user/settings/sessions',
     create: '/repo/create',
   }
   await page.goto(`${gatehouse.url}/user/login`)
