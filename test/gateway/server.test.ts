@@ -20,10 +20,12 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       .sort()
   t.strictSame(placesOf('open'), [
     ...[
+      'GET /.well-known/openid-configuration',
       'GET /api/healthz',
       'GET /api/swagger',
       `GET ${STYLESHEET_PATH}`,
       'GET /livez',
+      'GET /login/oauth/keys',
       'GET /metrics',
       'GET /readyz',
       'GET /swagger.v1.json',
