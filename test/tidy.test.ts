@@ -124,6 +124,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/change-collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
   'gateway/actions/refuse-longer.ts':
     'by web/repository-settings.test.ts, whose texts are too long',
+  'gateway/actions/test-webhook.ts': 'by api/v1/repository-hooks.test.ts, which tries one',
+  'gateway/actions/webhook-wish.ts': 'by api/v1/hook-object.test.ts and repository-hooks.test.ts',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
   'gateway/auth/cookies.ts': 'by session.test.ts and web/two-factor.test.ts, which read them',
   'gateway/auth/ticket.ts': 'by web/two-factor.test.ts, which signs in with them',

@@ -81,7 +81,7 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
     case 'password':
       return (
         identifyAnyToken(context, request, credentials.password) ??
-        identifyPassword(context, { ...credentials, address: request.address }, request)
+        identifyPassword(context, credentials, request)
       )
   }
 }
@@ -143,14 +143,15 @@ const FACTOR_MESSAGE =
 
 async function identifyPassword(
   context: IdentifyContext,
-  attempt: PasswordAttempt,
-  { headers }: Request,
+  { name, password }: Omit<PasswordAttempt, 'address'>,
+  { address, headers }: Request,
 ): Promise<SignedIn<'password', undefined>> {
+  const attempt = { name, password, address }
   const user = await judgePassword(context, attempt)
   if (await hasSecondFactor(context.db, user.id)) {
     const code = headers.get('x-gitea-otp')
     if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
-    await judgeCode(context, { user, code, address: attempt.address })
+    await judgeCode(context, { user, code, address })
   }
   await noteSignIn(context, attempt, user)
   return { kind: 'user', user, by: 'password', scopes: undefined }

@@ -1,4 +1,4 @@
-/** The job of every day: tokens, sessions, sign-ins and grants that ended are forgotten. */
+/** The job of every day: tokens, sessions, sign-ins and grants that have ended are forgotten. */
 
 import { removeExpiredGrants } from '../../sql/oauth-grants.js'
 import { removeExpiredTickets } from '../../sql/second-factors.js'
@@ -19,8 +19,8 @@ export const SWEEP_TOKENS: JobKind = {
     if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
     const ended = await removeExpiredSessions(db, Date.now())
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
+    await removeExpiredTickets(db, Date.now())
     const grants = await removeExpiredGrants(db, Date.now())
     if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
-    await removeExpiredTickets(db, Date.now())
   },
 }

@@ -12,6 +12,8 @@ import { COMMITS_PAGES } from './commits-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
+import { HOOK_PAGES } from './hook-page.js'
+import { HOOKS_PAGES } from './hooks-page.js'
 import { KEY_PAGES } from './keys.js'
 import { OAUTH_APPLICATIONS_PAGES } from './oauth-applications.js'
 import { OWNER } from './owner.js'
@@ -44,4 +46,6 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,
   ...SESSION_PAGES,
+  ...HOOKS_PAGES,
+  ...HOOK_PAGES,
 ]

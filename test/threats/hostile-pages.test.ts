@@ -6,6 +6,8 @@ import t from 'tap'
 import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { fillSettings } from '../helpers/hostile-settings.js'
+import { startReceiver } from '../helpers/receiver.js'
 import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -32,7 +34,8 @@ const README = [
 ].join('\n\n')
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
+  const gatehouse = await startGatehouse(t, { workers: 1, environment })
   const { page, faults } = await (await openBrowser(t))()
   await page.goto(`${gatehouse.url}/setup`)
   t.equal(await page.locator('h1').innerText(), 'Set up')
@@ -76,6 +79,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   })
   const clientId = (application as { client_id: string }).client_id
 
+  const receiver = await startReceiver(t, {
+    answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
+  })
+  const guest = await gatehouse.addUser('guest')
+  const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -103,9 +111,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     authorize: `/login/oauth/authorize?client_id=${clientId}&response_type=code&state=%22%3E%3Csvg+onload=alert(1)%3E`,
     profile: '/user/settings/profile',
     password: '/user/settings/password',
-    keys: '/user/settings/keys',
+    'ssh-keys': '/user/settings/keys',
     sessions: '/user/settings/sessions',
     create: '/repo/create',
+    ...settings,
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')
@@ -125,6 +134,9 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     }
     t.match(headers['content-security-policy'], /default-src 'none'/, name)
     t.equal(headers['x-content-type-options'], 'nosniff', name)
+    for (const closed of await page.locator('main .list details > summary').all()) {
+      await closed.click()
+    }
     t.strictSame(await accessibilityFaults(page), [], name)
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
     await takePictures(page, name)
