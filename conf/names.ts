@@ -51,8 +51,10 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'users',
 ])
 
-const OWNER_CHARACTERS_MAX = 40
-const REPOSITORY_CHARACTERS_MAX = 100
+/** How long the name of a user or an organization may be. */
+export const OWNER_CHARACTERS_MAX = 40
+/** How long the name of a repository may be. */
+export const REPOSITORY_CHARACTERS_MAX = 100
 const BRANCH_BYTES_MAX = 100
 const TAG_CHARACTERS_MAX = 255
 const REFERENCE_BYTES_MAX = 1_024

@@ -1,8 +1,13 @@
 /** What users and organizations say of themselves: as long as every door lets it be. */
 
 import { Failure } from '../../conf/failures.js'
-import type { OwnerPatch, Visibility } from '../../sql/users.js'
+import type { Owner, Visibility } from '../../sql/users.js'
 import { refuseLonger } from './refuse-longer.js'
+
+export type OwnerDetails = Pick<
+  Owner,
+  'fullName' | 'description' | 'website' | 'location' | 'visibility'
+>
 
 /** How long each may be. */
 export const DETAIL_CHARACTERS_MAX = {
@@ -15,20 +20,18 @@ export const DETAIL_CHARACTERS_MAX = {
 const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
 
 /** What a form says of an owner. Throws `invalid` for a text too long, or no visibility. */
-export function readDetails(text: (name: string) => string): Required<OwnerPatch> {
-  const { fullName, description, website, location } = DETAIL_CHARACTERS_MAX
+export function readDetails(text: (name: string) => string): OwnerDetails {
   const visibility = VISIBILITIES.find((known) => known === text('visibility'))
   if (visibility === undefined) throw new Failure('invalid', 'Choose who may see it.')
-  return {
-    fullName: bounded('full name', text('full_name'), fullName),
-    description: bounded('description', text('description'), description),
-    website: bounded('website', text('website'), website),
-    location: bounded('location', text('location'), location),
-    visibility,
+  const details = {
+    fullName: text('full_name'),
+    description: text('description'),
+    website: text('website'),
+    location: text('location'),
   }
-}
-
-function bounded(what: string, text: string, charactersMax: number): string {
-  refuseLonger(what, text, charactersMax)
-  return text
+  refuseLonger('full name', details.fullName, DETAIL_CHARACTERS_MAX.fullName)
+  refuseLonger('description', details.description, DETAIL_CHARACTERS_MAX.description)
+  refuseLonger('website', details.website, DETAIL_CHARACTERS_MAX.website)
+  refuseLonger('location', details.location, DETAIL_CHARACTERS_MAX.location)
+  return { ...details, visibility }
 }

@@ -9,6 +9,7 @@ export const KEY_TITLE_CHARACTERS_MAX = 255
 
 export interface SentKey {
   readonly title: string
+  /** The line of a file that ends in `.pub`. */
   readonly key: string
 }
 

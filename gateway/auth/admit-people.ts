@@ -10,7 +10,7 @@ import {
   type OrganizationRole,
   organizationRole,
 } from '../../sql/organizations.js'
-import { findTeam, isTeamMember, type Team } from '../../sql/teams.js'
+import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/teams.js'
 import { findOwner, findOwnersById, findUser, type Owner, type User } from '../../sql/users.js'
 import type { Identity } from './identify.js'
 import { isBound, limited } from './limits.js'
@@ -62,15 +62,21 @@ async function visibleRole(
   who: Identity,
   organization: Organization,
 ): Promise<OrganizationRole> {
-  const { id, visibility } = organization
+  const { visibility } = organization
   if (who.kind !== 'user') {
     if (visibility !== 'public') throw notFound()
     return 'none'
   }
-  const role = who.user.isAdmin ? 'owner' : await organizationRole(db, id, who.user.id)
+  const role = await roleIn(db, who, organization)
   if (visibility === 'private' && role === 'none') throw notFound()
   refusePublicOnly(who, organization)
   return role
+}
+
+/** What the caller is to an owner; to a user nobody is anything. */
+export async function roleIn(db: Database, who: Identity, owner: Owner): Promise<OrganizationRole> {
+  if (owner.kind === 'user' || who.kind !== 'user') return 'none'
+  return who.user.isAdmin ? 'owner' : await organizationRole(db, owner.id, who.user.id)
 }
 
 /** The account of that name. Throws `not_found`, also where the caller may not know of it. */
@@ -103,19 +109,19 @@ export interface TeamGrant {
 }
 
 interface TeamQuestion {
-  readonly id: string
   readonly role: 'member' | 'owner'
+  readonly isByName?: true
+  readonly params: Readonly<Record<string, string>>
 }
 
-/** Lets through who is in the team of that id or owns its organization, or throws. */
+/** Lets through who is in the team that the path names or owns its organization, or throws. */
 export async function admitToTeam(
   db: Database,
   who: Identity,
-  { id: text, role: needed }: TeamQuestion,
+  { role: needed, ...question }: TeamQuestion,
 ): Promise<TeamGrant> {
   const { user } = signedIn(who)
-  const id = readId(text)
-  const team = id === undefined ? undefined : await findTeam(db, id)
+  const team = await namedTeam(db, question)
   const organization = team && (await findOrganizationById(db, team.organizationId))
   if (team === undefined || organization === undefined) throw notFound()
   const role = await visibleRole(db, who, organization)
@@ -129,6 +135,18 @@ export async function admitToTeam(
     throw new Failure('forbidden', 'Must be a team member')
   }
   return { who, user, organization, team, role }
+}
+
+async function namedTeam(
+  db: Database,
+  { isByName, params }: Omit<TeamQuestion, 'role'>,
+): Promise<Team | undefined> {
+  if (isByName) {
+    const organization = await findOrganization(db, params['org'] ?? '')
+    return organization && (await findTeamByName(db, organization.id, params['team'] ?? ''))
+  }
+  const id = readId(params['id'] ?? '')
+  return id === undefined ? undefined : await findTeam(db, id)
 }
 
 /** Lets through who runs the site, or throws. */

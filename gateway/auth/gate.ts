@@ -92,7 +92,12 @@ export type Access =
       readonly isSignedIn?: true
     }
   /** To be in the team `{id}`, or to own its organization, which alone is `owner`. */
-  | { readonly kind: 'team'; readonly role: 'member' | 'owner' }
+  | {
+      readonly kind: 'team'
+      readonly role: 'member' | 'owner'
+      /** The path names it by `{org}` and `{team}`. */
+      readonly isByName?: true
+    }
   /** To run the site. */
   | { readonly kind: 'admin' }
 
@@ -163,8 +168,7 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   'organization-repositories': admitOrganizationRepositories,
   organization: (db, { who, access, params }) =>
     admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
-  team: (db, { who, access, params }) =>
-    admitToTeam(db, who, { role: access.role, id: params['id'] ?? '' }),
+  team: (db, { who, access, params }) => admitToTeam(db, who, { ...access, params }),
   admin: (_db, { who }) => admitAdmin(who),
 }
 

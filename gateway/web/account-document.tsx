@@ -14,6 +14,7 @@ const TABS = {
   password: 'Password',
   keys: 'SSH keys',
   sessions: 'Sessions',
+  organizations: 'Organizations',
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',

@@ -1,9 +1,8 @@
 /** What cannot be taken back, asked for by typing the full name of the repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { Failure } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories.js'
-import { fieldOf } from './page.js'
+import { Confirmation } from './confirmation.js'
 
 export interface DangerZoneProps {
   /** Of the settings. */
@@ -22,7 +21,7 @@ export function DangerZone({ address, repository }: DangerZoneProps): JSX.Elemen
       <form method="post" action={`${address}/transfer`}>
         <label for="new_owner">New owner</label>
         <input {...{ type: 'text', id: 'new_owner', name: 'new_owner', required: true }} />
-        <Confirmation id="confirm-transfer" fullName={fullName} />
+        <Confirmation id="confirm-transfer" name={fullName} />
         <button type="submit" class="danger">
           Transfer this repository
         </button>
@@ -30,7 +29,7 @@ export function DangerZone({ address, repository }: DangerZoneProps): JSX.Elemen
       <h3>Delete</h3>
       <p>Its code, issues, pull requests and releases are lost for good.</p>
       <form method="post" action={`${address}/delete`}>
-        <Confirmation id="confirm-delete" fullName={fullName} />
+        <Confirmation id="confirm-delete" name={fullName} />
         <button type="submit" class="danger">
           Delete this repository
         </button>
@@ -39,22 +38,7 @@ export function DangerZone({ address, repository }: DangerZoneProps): JSX.Elemen
   )
 }
 
-function Confirmation({ id, fullName }: { readonly id: string; readonly fullName: string }) {
-  return (
-    <>
-      <label for={id}>{`Type ${fullName} to confirm`}</label>
-      <input {...{ type: 'text', id, name: 'confirm', required: true, autocomplete: 'off' }} />
-    </>
-  )
-}
-
-/** Throws `invalid` unless the form has the full name of the repository. */
-export function refuseUnconfirmed(form: URLSearchParams, repository: Repository): void {
-  const fullName = fullNameOf(repository)
-  if (fieldOf(form, 'confirm') === fullName) return
-  throw new Failure('invalid', `Nothing was done. Type ${fullName} to confirm.`)
-}
-
-function fullNameOf({ owner, name }: Repository): string {
+/** What is typed to confirm. */
+export function fullNameOf({ owner, name }: Repository): string {
   return `${owner.name}/${name}`
 }

@@ -1,8 +1,8 @@
 /** What users and organizations say of themselves, in a form. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { OwnerPatch, Visibility } from '../../sql/users.js'
-import { DETAIL_CHARACTERS_MAX, readDetails } from '../actions/owner-details.js'
+import type { Visibility } from '../../sql/users.js'
+import { DETAIL_CHARACTERS_MAX, type OwnerDetails, readDetails } from '../actions/owner-details.js'
 import { fieldOf } from './page.js'
 import { TextField } from './text-field.js'
 
@@ -10,12 +10,12 @@ import { TextField } from './text-field.js'
 export type VisibilityWords = Readonly<Record<Visibility, string>>
 
 export interface DetailFieldsProps {
-  readonly details: OwnerPatch
+  readonly details: OwnerDetails
   readonly words: VisibilityWords
 }
 
 export function DetailFields({ details, words }: DetailFieldsProps): JSX.Element {
-  const { fullName, description, website, location, visibility = 'public' } = details
+  const { fullName, description, website, location, visibility } = details
   const max = DETAIL_CHARACTERS_MAX
   return (
     <>
@@ -39,17 +39,17 @@ export function DetailFields({ details, words }: DetailFieldsProps): JSX.Element
   )
 }
 
-function given(value: string | undefined, charactersMax: number) {
-  return { value: value ?? '', charactersMax }
+function given(value: string, charactersMax: number) {
+  return { value, charactersMax }
 }
 
 /** What such a form says. Throws `invalid`. */
-export function detailsOf(form: URLSearchParams): Required<OwnerPatch> {
+export function detailsOf(form: URLSearchParams): OwnerDetails {
   return readDetails((name) => fieldOf(form, name))
 }
 
 /** What it said, right or not, to be shown again. */
-export function detailsAsSent(form: URLSearchParams): OwnerPatch {
+export function detailsAsSent(form: URLSearchParams): OwnerDetails {
   const visibility = fieldOf(form, 'visibility')
   return {
     fullName: fieldOf(form, 'full_name'),

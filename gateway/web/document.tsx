@@ -60,6 +60,9 @@ function Account({ base, user }: { readonly base: string; readonly user: User })
       <a href={`${base}/repo/create`}>
         <Icon name="plus" /> New repository
       </a>
+      <a href={`${base}/org/create`}>
+        <Icon name="plus" /> New organization
+      </a>
       <a href={`${base}/${user.name}`}>{user.name}</a>
       <a href={`${base}/user/settings`}>Settings</a>
       <form method="post" action={`${base}/user/logout`}>

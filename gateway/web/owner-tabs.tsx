@@ -1,6 +1,7 @@
 /** The name of a user or an organization, and the way between its pages. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import type { OrganizationRole } from '../../sql/organizations.js'
 import type { Owner } from '../../sql/users.js'
 import type { Context } from '../context.js'
 import { Tab } from './tab.js'
@@ -9,13 +10,16 @@ import { Shown } from './visible-text.js'
 export interface OwnerTabsProps {
   readonly context: Context
   readonly owner: Owner
-  readonly tab: 'repositories' | 'packages'
+  /** What the visitor is to it. */
+  readonly role: OrganizationRole
+  readonly tab: 'repositories' | 'packages' | 'members' | 'teams' | 'settings'
 }
 
 /** Without the packages where there are no registries. */
-export function OwnerTabs({ context, owner, tab }: OwnerTabsProps): JSX.Element {
+export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.Element {
   const { http, packages } = context.settings
   const own = `${http.baseUrl}/${owner.name}`
+  const organization = `${http.baseUrl}/org/${owner.name}`
   return (
     <header>
       <h1>{owner.name}</h1>
@@ -33,6 +37,15 @@ export function OwnerTabs({ context, owner, tab }: OwnerTabsProps): JSX.Element 
         <Tab address={own} word="Repositories" isHere={tab === 'repositories'} />
         {packages.isEnabled && (
           <Tab address={`${own}/-/packages`} word="Packages" isHere={tab === 'packages'} />
+        )}
+        {owner.kind === 'organization' && (
+          <Tab address={`${organization}/members`} word="Members" isHere={tab === 'members'} />
+        )}
+        {role !== 'none' && (
+          <Tab address={`${organization}/teams`} word="Teams" isHere={tab === 'teams'} />
+        )}
+        {role === 'owner' && (
+          <Tab address={`${organization}/settings`} word="Settings" isHere={tab === 'settings'} />
         )}
       </nav>
     </header>

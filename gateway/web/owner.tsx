@@ -1,6 +1,7 @@
 /** The page of a user or an organization: who it is, and its repositories. */
 
 import { searchRepositories } from '../../sql/repository-lists.js'
+import { roleIn } from '../auth/admit-people.js'
 import { viewerOf } from '../auth/refusals.js'
 import { findSeenOwner } from '../auth/seen-owner.js'
 import { Document } from './document.js'
@@ -22,12 +23,13 @@ export const OWNER = definePage<'anyone'>({
     const search = { viewer: viewerOf(who), ownerId: owner.id, sort: 'updated' } as const
     const wish = { ...search, order: 'desc' } as const
     const { entries, total } = await searchRepositories(context.db, wish, page)
+    const role = await roleIn(context.db, who, owner)
     const { baseUrl } = context.settings.http
     const user = who.kind === 'user' ? who.user : undefined
     return htmlReply(
       request,
       <Document context={context} title={owner.name} user={user}>
-        <OwnerTabs context={context} owner={owner} tab="repositories" />
+        <OwnerTabs context={context} owner={owner} role={role} tab="repositories" />
         <section>
           <h2 class="unseen">Repositories</h2>
           <RepositoryList base={baseUrl} repositories={entries} hasOwners={false} />

@@ -6,6 +6,7 @@ import { type ListedVersion, listOwnerVersions } from '../../sql/package-lists.j
 import { findVersion } from '../../sql/package-versions.js'
 import { findPackage } from '../../sql/packages.js'
 import { noSuchThing } from '../actions/git-reader.js'
+import { roleIn } from '../auth/admit-people.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
@@ -26,14 +27,15 @@ const list = definePage<'packages'>({
   method: 'GET',
   path: '/{owner}/-/packages',
   access: ACCESS,
-  async handle(context, { request, grant: { owner, user } }) {
+  async handle(context, { request, grant: { owner, user, who } }) {
+    const role = await roleIn(context.db, who, owner)
     const page = { page: pageNumber(request), limit: LISTED }
     const { entries, total } = await listOwnerVersions(context.db, { ownerId: owner.id }, page)
     const address = `${context.settings.http.baseUrl}/${owner.name}/-/packages`
     return htmlReply(
       request,
       <Document context={context} title={`Packages · ${owner.name}`} user={user}>
-        <OwnerTabs context={context} owner={owner} tab="packages" />
+        <OwnerTabs context={context} owner={owner} role={role} tab="packages" />
         <VersionList address={address} versions={entries} />
         <Pager address={address} page={page} total={total} />
       </Document>,
@@ -81,10 +83,11 @@ const one = definePage<'packages'>({
     const version = found && (await findVersion(context.db, found.id, params['version'] ?? ''))
     if (found === undefined || version === undefined) throw noSuchThing()
     const { name } = found
+    const role = await roleIn(context.db, grant.who, grant.owner)
     return htmlReply(
       request,
       <Document context={context} title={`${name} ${version.version}`} user={grant.user}>
-        <OwnerTabs context={context} owner={grant.owner} tab="packages" />
+        <OwnerTabs context={context} owner={grant.owner} role={role} tab="packages" />
         <Version {...{ context, grant, format, version }} packageName={name} />
       </Document>,
     )

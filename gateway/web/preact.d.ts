@@ -35,7 +35,10 @@ export namespace JSX {
       readonly type: 'submit'
       readonly name?: string
       value?: string
+      readonly formnovalidate?: boolean
     }
+    readonly svg: Attributes & { readonly viewBox: string }
+    readonly circle: Attributes & Record<'cx' | 'cy' | 'r' | 'fill', string>
     readonly textarea: Attributes & TextAttributes & { readonly rows?: number }
     readonly select: Attributes & { readonly name: string; readonly required?: boolean }
     readonly option: Attributes & { readonly value: string; readonly selected?: boolean }

@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { updateUser } from '../../sql/user-changes.js'
-import type { OwnerPatch, User } from '../../sql/users.js'
+import type { User } from '../../sql/users.js'
+import type { OwnerDetails } from '../actions/owner-details.js'
 import type { Context } from '../context.js'
 import { AccountDocument } from './account-document.js'
 import { DetailFields, detailsAsSent, detailsOf } from './detail-fields.js'
@@ -21,7 +22,7 @@ const WHO_SEES = {
 interface ProfileProps {
   readonly context: Context
   readonly user: User
-  readonly details: OwnerPatch
+  readonly details: OwnerDetails
   readonly error?: string
 }
 

@@ -14,7 +14,8 @@ import { giveRepository } from '../actions/transfer-repository.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call } from '../route.js'
 import { addressOf } from './commits-page.js'
-import { DangerZone, refuseUnconfirmed } from './danger-zone.js'
+import { refuseUnconfirmed } from './confirmation.js'
+import { DangerZone, fullNameOf } from './danger-zone.js'
 import { htmlReply } from './html.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { SettingsDocument, sentenceOfNamed } from './settings-document.js'
@@ -158,7 +159,7 @@ function dangerousPage(
     async handle(context, call) {
       const form = await readForm(call.request)
       const confirmed = () => {
-        refuseUnconfirmed(form, call.grant.repository)
+        refuseUnconfirmed(form, fullNameOf(call.grant.repository))
         return work(context, call, form)
       }
       return orAgain(

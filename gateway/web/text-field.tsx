@@ -4,8 +4,9 @@ import type { JSX } from 'preact/jsx-runtime'
 
 export interface TextFieldProps {
   readonly label: string
-  /** Of the field, and its id. */
   readonly name: string
+  /** By default the name. */
+  readonly id?: string
   readonly type?: 'text' | 'password'
   readonly value?: string
   readonly charactersMax: number
@@ -14,12 +15,12 @@ export interface TextFieldProps {
 }
 
 export function TextField(props: TextFieldProps): JSX.Element {
-  const { label, name, type = 'text', value = '', isRequired = false, autocomplete } = props
+  const { label, name, id = name, type = 'text', value = '', autocomplete } = props
   return (
     <>
-      <label for={name}>{label}</label>
+      <label for={id}>{label}</label>
       <input
-        {...{ type, id: name, name, value, required: isRequired }}
+        {...{ type, id, name, value, required: props.isRequired === true }}
         {...{ maxlength: props.charactersMax, ...(autocomplete && { autocomplete }) }}
       />
     </>

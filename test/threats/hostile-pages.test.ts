@@ -46,6 +46,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await ada.api('POST', '/user/repos', { name: 'empty' })
   await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
   await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
+  const club = { username: 'club', full_name: PAYLOADS[0], website: PAYLOADS[2] }
+  await ada.api('POST', '/orgs', { ...club, description: PAYLOADS[1] })
+  await ada.api('POST', '/orgs/club/repos', made)
+  await ada.api('POST', '/orgs/club/teams', { name: 'crew', description: PAYLOADS[1] })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -69,6 +73,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const remote = `${gatehouse.url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
   await copy.git('push', '--quiet', remote, 'main', `refs/heads/${branch}`, `refs/tags/${branch}`)
   const head = await copy.git('rev-parse', 'HEAD')
+  const topic = "'><img/src=x/onerror=alert(2)>"
+  await writeFile(join(copy.path, file), PAYLOADS.toReversed().join('\n'))
+  await git(['commit', '-q', '-a', '-m', PAYLOADS[0] ?? ''], { cwd: copy.path })
+  const heads = [topic, `${topic}2`].map((name) => `HEAD:refs/heads/${name}`)
+  await copy.git('push', '--quiet', remote, ...heads)
   const whole = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
@@ -84,6 +93,29 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   })
   const guest = await gatehouse.addUser('guest')
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
+  const api = `/repos/ada/hostile`
+  const said = { title: PAYLOADS[4], body: README }
+  const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
+  await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })
+  const issue = await ada.api('POST', `${api}/issues`, {
+    ...{ ...said, labels: [(label.body as { id: number }).id], milestone: 1, assignees: ['ada'] },
+  })
+  const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
+  t.strictSame([issue.status, comment.status], [201, 201])
+  const opened = { ...said, head: topic, base: branch }
+  const review = { event: 'COMMENT', body: README, comments: [{ path: file, body: README }] }
+  const pull = await ada.api('POST', `${api}/pulls`, opened)
+  const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
+  t.strictSame([pull.status, given.status], [201, 200])
+  const release = await ada.api('POST', `${api}/releases`, {
+    ...{ tag_name: branch, name: PAYLOADS[0], body: README },
+  })
+  const { id } = release.body as { id: number }
+  const asset = `${gatehouse.url}/api/v1${api}/releases/${id}/assets`
+  const added = await fetch(`${asset}?name=${encodeURIComponent(file)}`, {
+    ...{ method: 'POST', body: 'x', headers },
+  })
+  t.equal(added.status, 201)
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -101,6 +133,17 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     branches: `${own}/branches`,
     tags: `${own}/tags`,
     empty: '/ada/empty',
+    issues: `${own}/issues`,
+    issue: `${own}/issues/1`,
+    newIssue: `${own}/issues/new`,
+    releases: `${own}/releases`,
+    release: `${own}/releases/tag/${encodeURIComponent(branch)}`,
+    pulls: `${own}/pulls`,
+    pull: `${own}/pulls/2`,
+    pullCommits: `${own}/pulls/2/commits`,
+    pullFiles: `${own}/pulls/2/files`,
+    chooser: `${own}/compare?base=${encodeURIComponent(branch)}`,
+    compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
     package: '/ada/-/packages/generic/tool/1.0',
     missing: `/ada/${encodeURIComponent(name)}`,
@@ -113,6 +156,14 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     password: '/user/settings/password',
     'ssh-keys': '/user/settings/keys',
     sessions: '/user/settings/sessions',
+    organizations: '/user/settings/organizations',
+    organization: '/org/club/settings',
+    members: '/org/club/members',
+    teams: '/org/club/teams',
+    team: '/org/club/teams/Owners',
+    'new team': '/org/club/teams/new',
+    'team settings': '/org/club/teams/crew/settings',
+    'new organization': '/org/create',
     create: '/repo/create',
     ...settings,
   }

@@ -3,12 +3,16 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { isPublicMember, listMembers, showMember } from '../../../sql/organization-members.js'
+import { isPublicMember, listMembers } from '../../../sql/organization-members.js'
 import { organizationRole } from '../../../sql/organizations.js'
-import { removeMember } from '../../../sql/teams.js'
-import type { User } from '../../../sql/users.js'
+import {
+  isOutside,
+  membersSeen,
+  showMembership,
+  takeOutOfOrganization,
+} from '../../actions/team-contents.js'
 import type { Grants } from '../../auth/gate.js'
-import { viewerOf } from '../../auth/refusals.js'
+import { notFound } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -53,11 +57,6 @@ const listPublic = defineOperation({
     memberPage(context, query, { grant, word: 'public_members', isPublic: true }),
 })
 
-/** Those outside see who shows that they are members; a token for public things is outside. */
-function isOutside({ role, who }: Grants['organization']): boolean {
-  return role === 'none' || viewerOf(who).kind === 'anyone'
-}
-
 interface MemberPage {
   readonly grant: Grants['organization']
   readonly word: string
@@ -69,11 +68,9 @@ async function memberPage(
   query: { readonly page?: number; readonly limit?: number },
   { grant, word, isPublic }: MemberPage,
 ): Promise<Reply> {
-  const { organization, user, who } = grant
+  const { organization, user } = grant
   const page = pageOf(query)
-  const search = { organizationId: organization.id, isPublic }
-  const seen = isOutside(grant) ? { ...search, viewer: viewerOf(who) } : search
-  const { entries, total } = await listMembers(context.db, seen, page)
+  const { entries, total } = await listMembers(context.db, membersSeen(grant, isPublic), page)
   const objects = entries.map((entry) => userObject(context, entry, user))
   return pageReply(context, objects, { path: `/orgs/${organization.name}/${word}`, page, total })
 }
@@ -99,7 +96,7 @@ const check = defineOperation({
       return { status: 303, headers: [['Location', location]] }
     }
     const member = await findVisibleUser(db, name, user)
-    if ((await organizationRole(db, organization.id, member.id)) === 'none') throw missing()
+    if ((await organizationRole(db, organization.id, member.id)) === 'none') throw notFound()
     return { status: 204 }
   },
 })
@@ -117,9 +114,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422],
   async handle({ db }, { grant, params }) {
-    const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
-    const place = { organizationId: grant.organization.id }
-    if (!(await removeMember(db, member.id, place))) throw missing()
+    await takeOutOfOrganization(db, grant, params['username'] ?? '')
     return { status: 204 }
   },
 })
@@ -139,7 +134,7 @@ const checkPublic = defineOperation({
   async handle({ db }, { grant, params }) {
     const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
     if (await isPublicMember(db, grant.organization.id, member.id)) return { status: 204 }
-    throw missing()
+    throw notFound()
   },
 })
 
@@ -156,8 +151,8 @@ const publicize = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    const { id: userId } = await oneself(db, grant, params)
-    await showMember(db, { organizationId: grant.organization.id, userId, isPublic: true })
+    await refuseAnother(db, grant, params)
+    await showMembership(db, grant, true)
     return { status: 204 }
   },
 })
@@ -175,28 +170,21 @@ const conceal = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    const { id: userId } = await oneself(db, grant, params)
-    await showMember(db, { organizationId: grant.organization.id, userId, isPublic: false })
+    await refuseAnother(db, grant, params)
+    await showMembership(db, grant, false)
     return { status: 204 }
   },
 })
 
 /** Nobody shows or hides another member. */
-async function oneself(
+async function refuseAnother(
   db: Context['db'],
-  { user, organization }: Grants['organization'],
+  { user }: Grants['organization'],
   params: Readonly<Record<string, string>>,
-): Promise<User> {
+): Promise<void> {
   const member = await findVisibleUser(db, params['username'] ?? '', user)
-  if (member.id !== user?.id) {
-    throw new Failure('forbidden', 'Cannot publicize or conceal another member')
-  }
-  if ((await organizationRole(db, organization.id, member.id)) === 'none') throw missing()
-  return member
-}
-
-function missing(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
+  if (member.id === user?.id) return
+  throw new Failure('forbidden', 'Cannot publicize or conceal another member')
 }
 
 export const ORGANIZATION_MEMBER_OPERATIONS: readonly AnyOperation[] = [

@@ -1,10 +1,9 @@
 /** The Organization of this API, and what is sent to make or change one. */
 
 import { type Static, Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
-import { parseEmail, parseOwnerName } from '../../../conf/names.js'
-import { createOrganization, type Organization } from '../../../sql/organizations.js'
+import type { Organization } from '../../../sql/organizations.js'
 import type { User } from '../../../sql/users.js'
+import { openOrganization } from '../../actions/open-organization.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/owner-details.js'
 import type { Context } from '../../context.js'
 
@@ -64,21 +63,15 @@ export async function makeOrganization(
   body: Static<typeof CREATE_ORG_OPTION>,
   creator: User,
 ): Promise<Organization> {
-  try {
-    return await createOrganization(db, {
-      name: parseOwnerName(body.username),
-      fullName: body.full_name ?? '',
-      email: body.email ? parseEmail(body.email) : '',
-      description: body.description ?? '',
-      website: body.website ?? '',
-      location: body.location ?? '',
-      visibility: body.visibility || 'public',
-      repoAdminChangeTeamAccess: body.repo_admin_change_team_access ?? false,
-      creatorId: creator.id,
-    })
-  } catch (error) {
-    // A taken name is an invalid one here, where elsewhere it is a conflict.
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
+  return await openOrganization(db, {
+    name: body.username,
+    fullName: body.full_name ?? '',
+    email: body.email ?? '',
+    description: body.description ?? '',
+    website: body.website ?? '',
+    location: body.location ?? '',
+    visibility: body.visibility || 'public',
+    repoAdminChangeTeamAccess: body.repo_admin_change_team_access ?? false,
+    creatorId: creator.id,
+  })
 }

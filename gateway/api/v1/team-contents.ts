@@ -1,20 +1,18 @@
 /** What belongs to a team over the API: its members and its repositories. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
 import { listMembers } from '../../../sql/organization-members.js'
-import { findRepository, type Repository } from '../../../sql/repositories.js'
 import { searchRepositories } from '../../../sql/repository-lists.js'
+import { isTeamMember } from '../../../sql/teams.js'
 import {
-  addTeamMember,
-  addTeamRepository,
-  isTeamMember,
-  removeMember,
-  removeTeamRepository,
-} from '../../../sql/teams.js'
-import type { Grants } from '../../auth/gate.js'
-import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
+  giveToTeam,
+  type RepositoryName,
+  repositoryForTeam,
+  takeFromTeam,
+  takeIntoTeam,
+  takeOutOfTeam,
+} from '../../actions/team-contents.js'
+import { notFound, viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -69,7 +67,7 @@ const getMember = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params }) {
     const member = await findVisibleUser(context.db, params['username'] ?? '', grant.user)
-    if (!(await isTeamMember(context.db, grant.team.id, member.id))) throw missing()
+    if (!(await isTeamMember(context.db, grant.team.id, member.id))) throw notFound()
     return jsonReply(200, userObject(context, member, grant.user))
   },
 })
@@ -87,8 +85,7 @@ const addMember = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
-    await addTeamMember(db, grant.team.id, member.id)
+    await takeIntoTeam(db, grant, params['username'] ?? '')
     return { status: 204 }
   },
 })
@@ -106,9 +103,7 @@ const dropMember = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422],
   async handle({ db }, { grant, params }) {
-    const member = await findVisibleUser(db, params['username'] ?? '', grant.user)
-    const place = { organizationId: grant.organization.id, teamId: grant.team.id }
-    if (!(await removeMember(db, member.id, place))) throw missing()
+    await takeOutOfTeam(db, grant, params['username'] ?? '')
     return { status: 204 }
   },
 })
@@ -146,11 +141,11 @@ const getRepository = defineOperation({
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    const repository = await repositoryOf(context, grant, params)
+    const repository = await repositoryForTeam(context.db, grant, nameOf(params))
     const search = { viewer: viewerOf(grant.who), teamId: grant.team.id, id: repository.id }
     const { entries } = await searchRepositories(context.db, search, { page: 1, limit: 1 })
     const [object] = await repositoryObjects(context, entries, grant.who)
-    if (object === undefined) throw missing()
+    if (object === undefined) throw notFound()
     return jsonReply(200, object)
   },
 })
@@ -168,8 +163,7 @@ const addRepository = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    const repository = await repositoryOf(context, grant, params)
-    await addTeamRepository(context.db, grant.team.id, repository.id)
+    await giveToTeam(context.db, grant, nameOf(params))
     return { status: 204 }
   },
 })
@@ -187,25 +181,13 @@ const dropRepository = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    const repository = await repositoryOf(context, grant, params)
-    if (!(await removeTeamRepository(context.db, grant.team.id, repository.id))) throw missing()
+    await takeFromTeam(context.db, grant, nameOf(params))
     return { status: 204 }
   },
 })
 
-/** The repository that the path names: a team has repositories of its own organization alone. */
-async function repositoryOf(
-  { db }: Context,
-  { organization }: Grants['team'],
-  { org = '', repo = '' }: Readonly<Record<string, string>>,
-): Promise<Repository> {
-  const repository = await findRepository(db, org, repo)
-  if (repository?.owner.id !== organization.id) throw missing()
-  return repository
-}
-
-function missing(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
+function nameOf({ org = '', repo = '' }: Readonly<Record<string, string>>): RepositoryName {
+  return { owner: org, name: repo }
 }
 
 export const TEAM_CONTENT_OPERATIONS: readonly AnyOperation[] = [

@@ -5,6 +5,7 @@ import { Failure } from '../../../conf/failures.js'
 import { type AccessMode, atLeast } from '../../../sql/access.js'
 import { findOrganizationsById, type Organization } from '../../../sql/organizations.js'
 import { findTeamsById, type Team, type TeamPatch } from '../../../sql/teams.js'
+import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/change-team.js'
 import type { Context } from '../../context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
 
@@ -34,7 +35,7 @@ export const TEAM_OBJECT = Type.Object(
 )
 
 const DETAILS = {
-  description: Type.Optional(Type.String({ maxLength: 255 })),
+  description: Type.Optional(Type.String({ maxLength: TEAM_TEXT_CHARACTERS_MAX })),
   includes_all_repositories: Type.Optional(Type.Boolean()),
   permission: Type.Optional(Type.Enum(['read', 'write', 'admin'])),
   units: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
@@ -48,12 +49,15 @@ const DETAILS = {
 }
 
 export const CREATE_TEAM_OPTION = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 255 }), ...DETAILS },
+  { name: Type.String({ minLength: 1, maxLength: TEAM_TEXT_CHARACTERS_MAX }), ...DETAILS },
   { $id: 'CreateTeamOption' },
 )
 
 export const EDIT_TEAM_OPTION = Type.Object(
-  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })), ...DETAILS },
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: TEAM_TEXT_CHARACTERS_MAX })),
+    ...DETAILS,
+  },
   { $id: 'EditTeamOption' },
 )
 
@@ -107,7 +111,7 @@ export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
   const units = unitsOf(body)
   const permission = permissionOf(body, units)
   return {
-    ...(body.name === undefined ? {} : { name: teamName(body.name) }),
+    ...(body.name === undefined ? {} : { name: body.name }),
     ...(body.description === undefined ? {} : { description: body.description }),
     ...(body.includes_all_repositories === undefined
       ? {}
@@ -118,14 +122,6 @@ export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
     ...(units === undefined ? {} : { units }),
     ...(permission === undefined ? {} : { permission }),
   }
-}
-
-function teamName(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9 ._-]*$/.test(text)) return text
-  throw new Failure(
-    'invalid',
-    "A team's name starts with a letter or a digit and holds letters, digits, ' ', '-', '_' and '.'.",
-  )
 }
 
 /** Absent: nothing was said of units. Empty: all of them. */

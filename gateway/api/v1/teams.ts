@@ -1,17 +1,9 @@
 /** Teams over the API: made, listed, searched for, read, changed and removed. */
 
 import { Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import {
-  createTeam,
-  deleteTeam,
-  findTeam,
-  listTeams,
-  type Team,
-  type TeamSearch,
-  updateTeam,
-} from '../../../sql/teams.js'
+import { listTeams, type TeamSearch } from '../../../sql/teams.js'
+import { changeTeam, makeTeam, removeTeam } from '../../actions/change-team.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -126,26 +118,14 @@ const create = defineOperation({
   failures: [403, 404, 422],
   async handle({ db }, { grant, body }) {
     const { organization } = grant
-    const team = await orInvalid(() =>
-      createTeam(db, {
-        ...{ organizationId: organization.id, name: body.name, description: '' },
-        ...{ permission: 'read', includesAll: false, mayCreateRepositories: false, units: {} },
-        ...teamPatchOf(body),
-      }),
-    )
+    const team = await makeTeam(db, {
+      ...{ organizationId: organization.id, name: body.name, description: '' },
+      ...{ permission: 'read', includesAll: false, mayCreateRepositories: false, units: {} },
+      ...teamPatchOf(body),
+    })
     return jsonReply(201, teamObject(team, organization))
   },
 })
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
-}
 
 const get = defineOperation({
   id: 'orgGetTeam',
@@ -176,22 +156,10 @@ const edit = defineOperation({
   success: { status: 200, schema: TEAM_OBJECT },
   failures: [403, 404, 422],
   async handle({ db }, { grant, body }) {
-    const { team, organization } = grant
-    const patch = teamPatchOf(body)
-    // What owners may is not for a team to say: of theirs only the description changes.
-    const kept = isOfOwners(team) ? describedOnly(patch) : patch
-    await orInvalid(() => updateTeam(db, team.id, kept))
-    return jsonReply(200, teamObject((await findTeam(db, team.id)) ?? team, organization))
+    const changed = await changeTeam(db, grant.team, teamPatchOf(body))
+    return jsonReply(200, teamObject(changed, grant.organization))
   },
 })
-
-function describedOnly({ description }: { readonly description?: string }) {
-  return description === undefined ? {} : { description }
-}
-
-function isOfOwners(team: Team): boolean {
-  return team.permission === 'owner'
-}
 
 const remove = defineOperation({
   id: 'orgDeleteTeam',
@@ -206,10 +174,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422],
   async handle({ db }, { grant }) {
-    if (isOfOwners(grant.team)) {
-      throw new Failure('invalid', 'The team of owners stays as long as the organization.')
-    }
-    await deleteTeam(db, grant.team.id)
+    await removeTeam(db, grant.team)
     return { status: 204 }
   },
 })
