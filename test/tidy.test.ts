@@ -105,6 +105,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/oauth/': 'by oauth/access-token.test.ts and threats/oauth.test.ts',
   'sql/oauth-applications.ts': 'by oauth.test.ts, on both databases',
   'sql/oauth-grants.ts': 'by oauth.test.ts, on both databases',
+  'sql/oauth-keys.ts': 'by oauth/id-token.test.ts, where it is made twice at once',
   'sql/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
   'cgi/durable.ts': 'what it flushes shows after a loss of power only; its callers have tests',
   'cgi/journal.ts': 'by recovery.test.ts, which reads what it wrote',

@@ -1,6 +1,7 @@
 /** An application of a user's: made and changed with a secret that is told once. */
 
 import { randomUUID } from 'node:crypto'
+import { parseTitle } from '../../conf/names.js'
 import type { Database } from '../../sql/database.js'
 import {
   createApplication,
@@ -23,7 +24,7 @@ export interface TrustedApplication {
   readonly secret: string
 }
 
-/** Throws `bad_request` for addresses that nobody should be led to. */
+/** Throws `invalid` for its name, `bad_request` for addresses that nobody should be led to. */
 export async function makeApplication(
   db: Database,
   ownerId: number,
@@ -34,7 +35,7 @@ export async function makeApplication(
   return { application: await createApplication(db, { ownerId, clientId, ...fields }), secret }
 }
 
-/** Changes it, and gives it another secret. Undefined: there is none. Throws `bad_request` too. */
+/** Changes it and gives it another secret; undefined: there is none. Throws as the other. */
 export async function changeApplication(
   db: Database,
   place: { readonly ownerId: number; readonly id: number },
@@ -47,6 +48,7 @@ export async function changeApplication(
 }
 
 function fieldsOf({ redirectUris, ...wish }: ApplicationWish) {
+  parseTitle(wish.name)
   const secret = wish.isConfidential ? newOauthSecret('client') : ''
   const secretHash = secret === '' ? undefined : hashToken(secret)
   return {

@@ -29,7 +29,7 @@ function faultOf(address: string): string | undefined {
   const { protocol, username, password } = new URL(address)
   if (address.includes('#')) return 'has a fragment'
   if (username !== '' || password !== '') return 'has a user name'
-  const isWeb = /^https?:\/\/[^/]/.test(address)
+  const isWeb = /^https?:\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:[/?]|$)/.test(address)
   if (!isWeb && !protocol.includes('.')) return 'is neither http, https nor like com.example.app:/x'
   return undefined
 }

@@ -20,6 +20,7 @@ import type { Context } from '../context.js'
 import type { Route } from '../route.js'
 import { OAUTH_DOOR, oauthReply } from './door.js'
 import { readOauthFields } from './fields.js'
+import { issueIdToken } from './id-token.js'
 
 const ACCESS_SECONDS = 3_600
 const REFRESH_MS = 30 * 86_400_000
@@ -36,12 +37,14 @@ export const ACCESS_TOKEN: Route<'open'> = {
     const client = await identifyClient(context.db, request, fields)
     const next = newPair()
     const grant = await takeGrant(context, { client, fields, pair: next.pair })
+    const isIdAsked = grant.openidScopes.includes('openid')
     return oauthReply(200, {
       access_token: next.access,
       token_type: 'bearer',
       expires_in: ACCESS_SECONDS,
       refresh_token: next.refresh,
       scope: [...grant.openidScopes, ...grant.scopes].join(' '),
+      ...(isIdAsked ? { id_token: await issueIdToken(context, grant, ACCESS_SECONDS) } : {}),
     })
   },
 }

@@ -2,7 +2,11 @@
 
 import type { AnyRoute } from '../route.js'
 import { ACCESS_TOKEN } from './access-token.js'
+import { DISCOVERY } from './discovery.js'
 import { INTROSPECT } from './introspect.js'
+import { KEYS } from './keys.js'
 import { USERINFO } from './userinfo.js'
 
-export const OAUTH_ROUTES: readonly AnyRoute[] = [ACCESS_TOKEN, INTROSPECT, USERINFO]
+export const OAUTH_ROUTES: readonly AnyRoute[] = [
+  ...[ACCESS_TOKEN, INTROSPECT, USERINFO, KEYS, DISCOVERY],
+]

@@ -16,6 +16,7 @@ const TABS = {
   sessions: 'Sessions',
   organizations: 'Organizations',
   applications: 'Applications',
+  oauth2: 'OAuth applications',
   security: 'Security',
 } as const
 

@@ -8,6 +8,7 @@ import { ADMIN_USER_PAGES } from './admin-user.js'
 import { ADMIN_USERS_PAGES } from './admin-users.js'
 import { APPLICATIONS_PAGES } from './applications.js'
 import { ASSET_ROUTES } from './assets.js'
+import { AUTHORIZE_PAGES } from './authorize-page.js'
 import { CHANGE_PASSWORD_PAGES } from './change-password.js'
 import { CODE_PAGES } from './code-page.js'
 import { COLLABORATION_PAGES } from './collaboration-page.js'
@@ -23,6 +24,7 @@ import { HOOKS_PAGES } from './hooks-page.js'
 import { ISSUE_PAGES } from './issue-page.js'
 import { ISSUES_PAGE } from './issues-page.js'
 import { KEY_PAGES } from './keys.js'
+import { OAUTH_APPLICATIONS_PAGES } from './oauth-applications.js'
 import { MEMBERS_PAGES } from './members-page.js'
 import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { ORGANIZATION_SETTINGS_PAGES } from './organization-settings.js'
@@ -49,6 +51,8 @@ import { TWO_FACTOR_PAGES } from './two-factor.js'
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
   OWNER,
+  ...AUTHORIZE_PAGES,
+  ...OAUTH_APPLICATIONS_PAGES,
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...TWO_FACTOR_PAGES,
   ...SECURITY_PAGES,

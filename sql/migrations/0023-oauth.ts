@@ -74,6 +74,19 @@ export async function up(db: Knex): Promise<void> {
     ],
     indexes: { oauth_tokens_by_grant: 'grant_id', oauth_tokens_by_end: 'refresh_expires_at' },
   })
+  await createTable(db, 'oauth_keys', {
+    lines: [
+      // One alone: who comes second takes that of who came first.
+      'id integer primary key',
+      'private_sealed text not null',
+      'public_text text not null',
+      'created_at bigint not null',
+    ],
+  })
+  await addBuiltIn(db)
+}
+
+async function addBuiltIn(db: Knex): Promise<void> {
   for (const [clientId, name] of Object.entries(BUILT_IN)) {
     if ((await db('oauth_applications').where({ client_id: clientId }).first('id')) !== undefined) {
       continue
@@ -88,7 +101,7 @@ export async function up(db: Knex): Promise<void> {
 
 /** Drops them. */
 export async function down(db: Knex): Promise<void> {
-  for (const table of ['oauth_tokens', 'oauth_grants', 'oauth_applications']) {
+  for (const table of ['oauth_keys', 'oauth_tokens', 'oauth_grants', 'oauth_applications']) {
     await db.schema.dropTableIfExists(table)
   }
 }

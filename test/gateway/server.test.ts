@@ -20,14 +20,18 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       .sort()
   t.strictSame(placesOf('open'), [
     ...[
+      'GET /.well-known/openid-configuration',
       'GET /api/healthz',
       'GET /api/swagger',
       `GET ${STYLESHEET_PATH}`,
       'GET /livez',
+      'GET /login/oauth/keys',
       'GET /metrics',
       'GET /readyz',
       'GET /swagger.v1.json',
     ],
+    // Where an application shows who it is, which is nobody's account.
+    ...['access_token', 'introspect'].map((name) => `POST /login/oauth/${name}`),
   ])
   // Of the lists, everybody gets what they may see.
   t.strictSame(placesOf('anyone'), [
@@ -37,8 +41,8 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
-    ...['GET /setup', 'GET /user/login', 'GET /user/sign_up', 'GET /{owner}'],
-    ...['GET /{owner}/{repo}/info/refs', 'POST /setup', 'POST /user/login'],
+    ...['GET /login/oauth/authorize', 'GET /setup', 'GET /user/login', 'GET /user/sign_up'],
+    ...['GET /{owner}', 'GET /{owner}/{repo}/info/refs', 'POST /setup', 'POST /user/login'],
     ...['POST /user/logout', 'POST /user/sign_up'],
   ])
   t.ok(routes.length > OPERATIONS.length)
@@ -74,6 +78,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, door } of allRoutes(ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
+    if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     if (isRead || STRANGERS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader may open an issue, who has an account.

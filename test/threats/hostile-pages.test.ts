@@ -83,6 +83,12 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
+  const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
+    ...{ name: PAYLOADS.join(' ').slice(0, 255), redirect_uris: ['https://ci.example/cb?"><svg>'] },
+    confidential_client: true,
+  })
+  const clientId = (application as { client_id: string }).client_id
+
   const receiver = await startReceiver(t, {
     answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
   })
@@ -145,6 +151,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
+    oauth2: '/user/settings/oauth2',
+    authorize: `/login/oauth/authorize?client_id=${clientId}&response_type=code&state=%22%3E%3Csvg+onload=alert(1)%3E`,
     profile: '/user/settings/profile',
     password: '/user/settings/password',
     'ssh-keys': '/user/settings/keys',

@@ -31,6 +31,7 @@ import { LANGUAGE_OPERATIONS } from './languages.js'
 import { MIGRATION_OPERATIONS } from './migrations.js'
 import { MILESTONE_OPERATIONS } from './milestones.js'
 import { NOTIFICATION_OPERATIONS } from './notifications.js'
+import { OAUTH_APPLICATION_OPERATIONS } from './oauth-applications.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './organization-hooks.js'
 import { ORGANIZATION_LABEL_OPERATIONS } from './organization-labels.js'
 import { ORGANIZATION_MEMBER_OPERATIONS } from './organization-members.js'
@@ -90,6 +91,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...MIGRATION_OPERATIONS,
   ...MILESTONE_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
+  ...OAUTH_APPLICATION_OPERATIONS,
   ...ORGANIZATION_HOOK_OPERATIONS,
   ...ORGANIZATION_LABEL_OPERATIONS,
   ...ORGANIZATION_MEMBER_OPERATIONS,

@@ -13,6 +13,8 @@ export async function successesOfAccounts(town: Town) {
     ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
   const made = await as('ada', 'POST', '/user/keys', { title: 'k', key: aKeyLine() })
   const { id } = made.json as { id: number }
+  const oauth2 = '/user/applications/oauth2'
+  const wish = { name: 'ci', redirect_uris: ['https://ci.example/'], confidential_client: true }
   return {
     getVersion: await as('anyone', 'GET', '/version'),
     orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
@@ -34,6 +36,11 @@ export async function successesOfAccounts(town: Town) {
     userCurrentDeleteKey: await as('ada', 'DELETE', `/user/keys/${id}`),
     userCreateToken: await account('POST', '', { name: 'x', scopes: ['all'] }),
     userGetTokens: await account('GET', ''),
+    userCreateOAuth2Application: await as('ada', 'POST', oauth2, wish),
+    userGetOauth2Application: await as('ada', 'GET', oauth2),
+    userGetOAuth2Application: await as('ada', 'GET', `${oauth2}/4`),
+    userUpdateOAuth2Application: await as('ada', 'PATCH', `${oauth2}/4`, wish),
+    userDeleteOAuth2Application: await as('ada', 'DELETE', `${oauth2}/4`),
     userDeleteAccessToken: await account('DELETE', '/x'),
   }
 }

@@ -1,0 +1,28 @@
+/** Who has signed in, signed for the one application that asked (OpenID Connect Core §2). */
+
+import { sign } from 'node:crypto'
+import type { OauthGrant } from '../../sql/oauth-grants.js'
+import type { Context } from '../context.js'
+import { claimsOf } from './claims.js'
+import { privateKey } from './signing-key.js'
+
+/** A JSON Web Token, signed by RS256. */
+export async function issueIdToken(
+  context: Context,
+  { user, application, nonce }: OauthGrant,
+  lifeSeconds: number,
+): Promise<string> {
+  const { key, keyId } = await privateKey(context)
+  const nowSeconds = Math.floor(Date.now() / 1_000)
+  const claims = {
+    iss: context.settings.http.baseUrl,
+    aud: application.clientId,
+    ...{ iat: nowSeconds, exp: nowSeconds + lifeSeconds },
+    ...(nonce === '' ? {} : { nonce }),
+    ...claimsOf(user),
+  }
+  const text = [{ alg: 'RS256', typ: 'JWT', kid: keyId }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+}
