@@ -6,6 +6,7 @@ import t from 'tap'
 import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { appOf } from '../helpers/second-factor.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Each would open a dialog, in the browser of who looks at it. */
@@ -88,6 +89,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
     create: '/repo/create',
+    security: '/user/settings/security',
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')
@@ -111,6 +113,26 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
     await takePictures(page, name)
   }
+  const look = async (name: string) => {
+    t.strictSame(await accessibilityFaults(page), [], name)
+    await takePictures(page, name)
+  }
+  await page.goto(gatehouse.url + pages.security)
+  await page.getByLabel('Your password').fill(ada.password)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  await look('security-secret')
+  const app = appOf(await page.getByLabel('Secret').inputValue())
+  await page.getByLabel(/Code that the app shows/).fill(app.code())
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  await look('security-codes')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto(gatehouse.url + pages.login)
+  await page.getByLabel('Name').fill('ada')
+  await page.getByLabel('Password').fill(ada.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await look('two-factor')
+  await page.getByLabel(/Code of your app/).fill(app.code(1))
+  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.goto(gatehouse.url + pages.code)
   const readme = page.locator('.readme')
   t.match(await readme.innerText(), /U\+202E/, 'what turns text round is shown')
