@@ -3,10 +3,13 @@
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
+import { touchGrant } from '../../sql/oauth-grants.js'
+import { findAccess } from '../../sql/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/users.js'
 import { readCredentials } from './credentials.js'
+import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
 import { type FactorContext, hasSecondFactor, judgeCode } from './second-factor.js'
 import type { SignInAttempt } from './throttle.js'
@@ -70,18 +73,42 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
       return ANONYMOUS
     case 'malformed':
       throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-    case 'token':
-      if (!isTokenShaped(credentials.token)) {
-        throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-      }
-      return identifyToken(context, { text: credentials.token, address: request.address })
-    case 'password': {
-      const { address } = request
-      return isTokenShaped(credentials.password)
-        ? identifyToken(context, { text: credentials.password, address })
-        : identifyPassword(context, { ...credentials, address }, request)
+    case 'token': {
+      const known = identifyAnyToken(context, request, credentials.token)
+      if (known === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+      return known
     }
+    case 'password':
+      return (
+        identifyAnyToken(context, request, credentials.password) ??
+        identifyPassword(context, credentials, request)
+      )
   }
+}
+
+/** Undefined for a text that can be no token, whoever made it. */
+function identifyAnyToken(
+  context: IdentifyContext,
+  { address }: Request,
+  text: string,
+): Promise<Identity> | undefined {
+  if (isTokenShaped(text)) return identifyToken(context, { text, address })
+  return isAccessShaped(text) ? identifyAccess(context, text) : undefined
+}
+
+/** Whose application it is that asks, within what they let it do. */
+async function identifyAccess(context: IdentifyContext, text: string): Promise<Identity> {
+  const found = await findAccess(context.db, hashToken(text))
+  if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  const { id, user, scopes, lastUsedAtMs } = found.grant
+  refuseClosedAccount(user)
+  const now = Date.now()
+  if (!isNotedAlready(lastUsedAtMs, now)) {
+    touchGrant(context.db, id, now).catch((error: unknown) => {
+      context.log.warn({ error, grantId: id }, 'the last use of a grant was not recorded')
+    })
+  }
+  return { kind: 'user', user, by: 'token', scopes }
 }
 
 /**
@@ -116,14 +143,15 @@ const FACTOR_MESSAGE =
 
 async function identifyPassword(
   context: IdentifyContext,
-  attempt: PasswordAttempt,
-  { headers }: Request,
+  { name, password }: Omit<PasswordAttempt, 'address'>,
+  { address, headers }: Request,
 ): Promise<SignedIn<'password', undefined>> {
+  const attempt = { name, password, address }
   const user = await judgePassword(context, attempt)
   if (await hasSecondFactor(context.db, user.id)) {
     const code = headers.get('x-gitea-otp')
     if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
-    await judgeCode(context, { user, code, address: attempt.address })
+    await judgeCode(context, { user, code, address })
   }
   await noteSignIn(context, attempt, user)
   return { kind: 'user', user, by: 'password', scopes: undefined }

@@ -32,7 +32,7 @@ export async function identifySession(
   context: IdentifyContext,
   request: Request,
 ): Promise<Identity> {
-  const found = await findOwn(context, request)
+  const found = await findOwnSession(context, request)
   if (found === undefined || !maySignIn(found.user)) return ANONYMOUS
   const { session, user } = found
   const nowMs = Date.now()
@@ -66,7 +66,7 @@ export async function endSession(
   context: Pick<IdentifyContext, 'db'>,
   request: Request,
 ): Promise<void> {
-  const found = await findOwn(context, request)
+  const found = await findOwnSession(context, request)
   if (found !== undefined) await deleteSession(context.db, found.user.id, found.session.id)
 }
 
@@ -98,7 +98,8 @@ function isOwn(origin: string, { headers }: Request, { http }: Settings): boolea
   return origin === new URL(http.baseUrl).origin || host === headers.get('host')
 }
 
-async function findOwn({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
+/** The session that the request came with, and whose it is, unless it has ended. */
+export async function findOwnSession({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
   const name = readCookie(request, COOKIE)
   if (name === undefined || !isTokenShaped(name)) return undefined
   return await findSessionWithUser(db, hashToken(name))

@@ -1,4 +1,4 @@
-/** Failed sign-ins, counted so that guessing is slow and no stranger can lock a user out. */
+/** Tries that are counted: sign-ins that failed, so that guessing is slow, and new accounts. */
 
 import { RateLimiterCluster, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
@@ -22,6 +22,8 @@ export interface Throttle {
   /** Takes back what `reserve` counted: the attempt was right. */
   release(attempt: SignInAttempt): Promise<void>
   succeeded(attempt: SignInAttempt): Promise<void>
+  /** Counts one more account that the address tries to make. Throws `throttled` after too many. */
+  makeAccount(address: string): Promise<void>
 }
 
 const MINUTE_S = 60
@@ -38,6 +40,9 @@ const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
 const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
 
 type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'reward' | 'points'>
+/** One address may try this often to make an account, be it the first or another. */
+const NEW_ACCOUNTS = { keyPrefix: 'new-account', points: 20, duration: HOUR_S }
+
 interface LimiterOptions {
   readonly keyPrefix: string
   readonly points: number
@@ -64,6 +69,7 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
     const always = [[byAddress, address] as const, [byPair, pair] as const]
     return (await known.get(pair)) === null ? [...always, [byAccount, account] as const] : always
   }
+  const newAccounts = createLimiter(NEW_ACCOUNTS)
   return {
     async admit(attempt) {
       for (const [limiter, key] of await limitersOf(attempt)) {
@@ -85,12 +91,24 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
       const { pair } = keysOf(attempt)
       if ((await known.get(pair)) === null) await known.penalty(pair)
     },
+    async makeAccount(address) {
+      const count = await newAccounts.penalty(networkOf(address))
+      refuseSpent(
+        count,
+        newAccounts.points,
+        'Too many tries from your network. Wait, and try again.',
+      )
+    },
   }
 }
 
-function refuseSpent(count: RateLimiterRes | null, pointsMax: number): void {
+function refuseSpent(
+  count: RateLimiterRes | null,
+  pointsMax: number,
+  message = 'Too many failed sign-ins. Wait, or use an access token.',
+): void {
   if (count === null || count.consumedPoints <= pointsMax) return
-  throw new Failure('throttled', 'Too many failed sign-ins. Wait, or use an access token.', {
+  throw new Failure('throttled', message, {
     retryAfterSeconds: Math.ceil(count.msBeforeNext / 1_000),
   })
 }

@@ -12,7 +12,7 @@ import type {
   ImportedPull,
   ImportedRelease,
 } from '../../sql/imported-contents.js'
-import { titleOf } from '../api/v1/issue-access.js'
+import { titleOf } from '../actions/issue-access.js'
 import { readLabel } from '../api/v1/label-object.js'
 import { readTime } from '../api/v1/times.js'
 

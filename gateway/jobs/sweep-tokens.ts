@@ -1,5 +1,6 @@
-/** The job of every day: tokens, sessions and sign-ins that ended are forgotten. */
+/** The job of every day: tokens, sessions, sign-ins and grants that have ended are forgotten. */
 
+import { removeExpiredGrants } from '../../sql/oauth-grants.js'
 import { removeExpiredTickets } from '../../sql/second-factors.js'
 import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
@@ -19,5 +20,7 @@ export const SWEEP_TOKENS: JobKind = {
     const ended = await removeExpiredSessions(db, Date.now())
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
     await removeExpiredTickets(db, Date.now())
+    const grants = await removeExpiredGrants(db, Date.now())
+    if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
   },
 }

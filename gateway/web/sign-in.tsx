@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
+import { isRegistrationOpen } from '../../sql/site.js'
 import { judgePassword, noteSignIn } from '../auth/identify.js'
 import { hasSecondFactor } from '../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
@@ -18,9 +19,11 @@ interface SignInProps {
   /** Where it leads. */
   readonly path: string
   readonly error?: string
+  /** Whether strangers may make an account. */
+  readonly hasSignUp: boolean
 }
 
-function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
+function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JSX.Element {
   return (
     <Document context={context} title="Sign in">
       <section class="narrow">
@@ -40,6 +43,11 @@ function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
           />
           <button type="submit">Sign in</button>
         </form>
+        {hasSignUp && (
+          <p>
+            No account yet? <a href={`${context.settings.http.baseUrl}/user/sign_up`}>Make one</a>.
+          </p>
+        )}
       </section>
     </Document>
   )
@@ -49,11 +57,12 @@ const show = definePage<'anyone'>({
   method: 'GET',
   path: '/user/login',
   access: { kind: 'anyone' },
-  handle(context, { request, grant: { who } }) {
+  async handle(context, { request, grant: { who } }) {
     const asked = new URLSearchParams(request.query).get('redirect_to')
     const path = ownPath(context, asked ?? pathBefore(context, request))
     if (who.kind === 'user') return leadTo(context, path)
-    return htmlReply(request, <SignIn context={context} path={path} />)
+    const hasSignUp = await isRegistrationOpen(context.db)
+    return htmlReply(request, <SignIn {...{ context, path, hasSignUp }} />)
   },
 })
 
@@ -76,8 +85,9 @@ const enter = definePage<'anyone'>({
       await noteSignIn(context, attempt, user)
       return leadTo(context, path, [await beginSession(context, request, user)])
     }
-    return orAgain(signIn, ({ message, status }) => {
-      const again = <SignIn context={context} name={name} path={path} error={message} />
+    return orAgain(signIn, async ({ message, status }) => {
+      const hasSignUp = await isRegistrationOpen(context.db)
+      const again = <SignIn {...{ context, name, path, hasSignUp }} error={message} />
       return htmlReply(request, again, { status })
     })
   },

@@ -7,6 +7,7 @@ import { accessibilityFaults, openBrowser, takePictures } from '../helpers/brows
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { appOf } from '../helpers/second-factor.js'
+import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Each would open a dialog, in the browser of who looks at it. */
@@ -33,10 +34,16 @@ const README = [
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 1 })
+  const { page, faults } = await (await openBrowser(t))()
+  await page.goto(`${gatehouse.url}/setup`)
+  t.equal(await page.locator('h1').innerText(), 'Set up')
+  t.strictSame(await accessibilityFaults(page), [], 'set-up')
   const ada = await gatehouse.addUser('ada')
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
+  await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -64,7 +71,6 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
-  const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -88,6 +94,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
+    profile: '/user/settings/profile',
+    password: '/user/settings/password',
+    keys: '/user/settings/keys',
+    sessions: '/user/settings/sessions',
     create: '/repo/create',
     security: '/user/settings/security',
   }

@@ -6,7 +6,7 @@ import { isVisible } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { REPOSITORY_PARAMS } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import { ownerObject, USER_OBJECT } from './user-object.js'
 
 const list = defineOperation({

@@ -15,6 +15,7 @@ import type { Repository } from '../../../sql/repositories.js'
 import { checkFilePatterns } from '../../actions/branch-judge.js'
 import { isRuleName } from '../../actions/branch-rules.js'
 import { noSuchThing } from '../../actions/git-reader.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -29,7 +30,6 @@ import {
   protectionObject,
   sentSettings,
 } from './branch-protection-object.js'
-import { writerOf } from './writer.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const RULE_PARAMS = { ...REPOSITORY_PARAMS, name: 'name of protected branch' }

@@ -1,10 +1,8 @@
 /** Comments over the API: list, write, read, change, remove. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
 import {
   type Comment,
-  createComment,
   deleteComment,
   findComment,
   listComments,
@@ -12,26 +10,25 @@ import {
   updateComment,
 } from '../../../sql/comments.js'
 import { findIssue, type Issue } from '../../../sql/issues.js'
+import { addComment, contentOf } from '../../actions/add-comment.js'
+import {
+  isServed,
+  issueOf,
+  noSuchThing,
+  numberOf,
+  refuseOthers,
+  servedKind,
+} from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { COMMENT, commentObject, commentObjects } from './comment-object.js'
-import {
-  ISSUE_PARAMS,
-  isServed,
-  issueOf,
-  noSuchThing,
-  numberOf,
-  REPOSITORY_PARAMS,
-  refuseLocked,
-  refuseOthers,
-  servedKind,
-} from './issue-access.js'
+import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 import { readBounds } from './times.js'
-import { writerOf } from './writer.js'
 
 export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }
 
@@ -118,23 +115,10 @@ const create = defineOperation({
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
     const issue = await issueOf(context, grant, params)
-    const actor = writerOf(grant)
-    refuseLocked(grant, issue)
-    const content = contentOf(body)
-    const comment = await createComment(context.db, {
-      ...{ issueId: issue.id, authorId: actor.id, content },
-    })
-    const { repository } = grant
-    await issueChanged(context, { repository, issue, actor, action: 'created', comment })
+    const comment = await addComment(context, grant, { issue, text: body.body })
     return jsonReply(201, await commentObject(context, grant, comment))
   },
 })
-
-/** What is said. Throws `invalid` where it is nothing. */
-function contentOf({ body }: { readonly body: string }): string {
-  if (body.trim() === '') throw new Failure('invalid', '[Body]: Required')
-  return body
-}
 
 const get = defineOperation({
   id: 'issueGetComment',
@@ -184,7 +168,7 @@ const edit = defineOperation({
     const { comment, issue } = await commentOf(context, grant, params)
     const actor = writerOf(grant)
     refuseOthers(grant, comment)
-    if (!(await updateComment(context.db, comment, contentOf(body)))) throw noSuchThing()
+    if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw noSuchThing()
     const { repository } = grant
     await issueChanged(context, { repository, issue, actor, action: 'edited', comment })
     const changed = await findComment(context.db, repository.id, comment.id)

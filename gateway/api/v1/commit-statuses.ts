@@ -14,7 +14,9 @@ import {
   listCommitStatuses,
 } from '../../../sql/commit-statuses.js'
 import type { Repository } from '../../../sql/repositories.js'
+import { noSuchThing } from '../../actions/issue-access.js'
 import { statusChanged } from '../../actions/release-changed.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -27,8 +29,7 @@ import {
   combinedStatusObject,
   commitStatusObject,
 } from './commit-status-object.js'
-import { noSuchThing, REPOSITORY_PARAMS } from './issue-access.js'
-import { writerOf } from './writer.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 
 const SHA_PARAMS = { ...REPOSITORY_PARAMS, sha: 'sha of the commit' }
 const REF_PARAMS = { ...REPOSITORY_PARAMS, ref: 'name of branch/tag/commit' }

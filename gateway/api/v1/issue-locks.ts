@@ -2,13 +2,14 @@
 
 import { Type } from 'typebox'
 import { updateIssue } from '../../../sql/issues.js'
+import { issueOf } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { ISSUE_PARAMS, issueOf } from './issue-access.js'
-import { writerOf } from './writer.js'
+import { ISSUE_PARAMS } from './issue-params.js'
 
 const PATH = '/repos/{owner}/{repo}/issues/{index}/lock'
 

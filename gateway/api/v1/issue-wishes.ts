@@ -3,9 +3,9 @@
 import { Failure } from '../../../conf/failures.js'
 import { accessToRepository, atLeast } from '../../../sql/access.js'
 import { findUser } from '../../../sql/users.js'
+import { mayWrite } from '../../actions/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { mayWrite } from './issue-access.js'
 import { readDay } from './times.js'
 
 /** As a body says it: one may name one person, or several, or both. */

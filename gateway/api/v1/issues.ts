@@ -2,39 +2,23 @@
 
 import { type Static, Type } from 'typebox'
 import { listIssues } from '../../../sql/issue-lists.js'
-import {
-  createIssue,
-  deleteIssue,
-  findIssue,
-  type Issue,
-  type IssuePatch,
-  type IssueUpdate,
-  updateIssue,
-} from '../../../sql/issues.js'
-import { type IssueAction, issueChanged } from '../../actions/issue-changed.js'
+import { deleteIssue, findIssue, type Issue, type IssuePatch } from '../../../sql/issues.js'
+import { changeIssue } from '../../actions/change-issue.js'
+import { issueOf, mayWrite, noSuchThing, servedKind, titleOf } from '../../actions/issue-access.js'
+import { issueChanged } from '../../actions/issue-changed.js'
+import { openIssue } from '../../actions/open-issue.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { nullable, TIME } from '../schema.js'
-import {
-  ISSUE_PARAMS,
-  isServed,
-  issueOf,
-  mayWrite,
-  noSuchThing,
-  REPOSITORY_PARAMS,
-  refuseOthers,
-  servedKind,
-  titleOf,
-} from './issue-access.js'
 import { filterOf, ISSUE_QUERY, PEOPLE_QUERY, peopleOf } from './issue-filter.js'
 import { ISSUE, issueObject, issueObjects } from './issue-object.js'
+import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 import { assigneesOf, wishesOf } from './issue-wishes.js'
-import { turnPull } from './pull-edit.js'
 import { apiTime, readDay } from './times.js'
-import { writerOf } from './writer.js'
 
 const REF_CHARACTERS_MAX = 255
 
@@ -118,20 +102,13 @@ const create = defineOperation({
   success: { status: 201, schema: ISSUE },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, body }) {
-    const { repository } = grant
-    if (!isServed(repository, { isPull: false })) throw noSuchThing()
-    const actor = writerOf(grant)
-    const issue = await createIssue(context.db, {
-      repositoryId: repository.id,
-      isPull: false,
-      title: titleOf(body.title),
+    const issue = await openIssue(context, grant, {
+      title: body.title,
       content: body.body ?? '',
-      authorId: actor.id,
       ref: body.ref,
       state: body.closed === true ? 'closed' : 'open',
       ...(await wishesOf(context, grant, body)),
     })
-    await issueChanged(context, { repository, issue, actor, actions: ['opened'] })
     return jsonReply(201, await presentObject(context, grant, issue))
   },
 })
@@ -175,9 +152,6 @@ const edit = defineOperation({
   failures: [403, 404, 409, 412, 422, 423],
   async handle(context, { grant, params, body }) {
     const issue = await issueOf(context, grant, params)
-    const actor = writerOf(grant)
-    refuseOthers(grant, issue)
-    await turnPull(context, issue, body.state)
     const patch: IssuePatch = {
       title: body.title ? titleOf(body.title) : undefined,
       content: body.body,
@@ -185,10 +159,7 @@ const edit = defineOperation({
       state: body.state,
       ...(mayWrite(grant) ? await writersPatch(context, grant, body) : {}),
     }
-    const update = await updateIssue(context.db, issue.id, patch)
-    const actions = actionsOf(patch, update)
-    const { repository } = grant
-    await issueChanged(context, { repository, issue: update.before, actor, actions })
+    await changeIssue(context, grant, { issue, patch })
     return jsonReply(201, await presentObject(context, grant, issue))
   },
 })
@@ -205,26 +176,6 @@ async function writersPatch(
     milestoneId: body.milestone === 0 ? null : body.milestone,
     dueAtMs: body.unset_due_date === true ? null : dueAtMs,
   }
-}
-
-/** What has become of it, in the words of this API. */
-function actionsOf(patch: IssuePatch, update: IssueUpdate): readonly IssueAction[] {
-  const { before, assigned, unassigned } = update
-  const isEdited =
-    (patch.title ?? before.title) !== before.title ||
-    (patch.content ?? before.content) !== before.content ||
-    (patch.ref ?? before.ref) !== before.ref ||
-    (patch.dueAtMs !== undefined && (patch.dueAtMs ?? undefined) !== before.dueAtMs)
-  const milestoneId = patch.milestoneId === undefined ? before.milestoneId : patch.milestoneId
-  const isMoved = (milestoneId ?? undefined) !== before.milestoneId
-  const isTurned = patch.state !== undefined && patch.state !== before.state
-  return [
-    ...(isEdited ? (['edited'] as const) : []),
-    ...(isMoved ? [milestoneId ? ('milestoned' as const) : ('demilestoned' as const)] : []),
-    ...(assigned.length > 0 ? (['assigned'] as const) : []),
-    ...(unassigned.length > 0 ? (['unassigned'] as const) : []),
-    ...(isTurned ? [patch.state === 'closed' ? ('closed' as const) : ('reopened' as const)] : []),
-  ]
 }
 
 const remove = defineOperation({
@@ -265,13 +216,8 @@ const editDeadline = defineOperation({
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
     const issue = await issueOf(context, grant, params)
-    const actor = writerOf(grant)
     const dueAtMs = (body.due_date ? readDay(body.due_date) : undefined) ?? null
-    const patch = { dueAtMs }
-    const update = await updateIssue(context.db, issue.id, patch)
-    const actions = actionsOf(patch, update)
-    const { repository } = grant
-    await issueChanged(context, { repository, issue: update.before, actor, actions })
+    await changeIssue(context, grant, { issue, patch: { dueAtMs } })
     return jsonReply(201, { due_date: dueAtMs === null ? null : apiTime(dueAtMs) })
   },
 })

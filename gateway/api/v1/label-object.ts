@@ -4,9 +4,9 @@ import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Label, LabelPatch, NewLabel } from '../../../sql/labels.js'
 import type { Owner } from '../../../sql/users.js'
+import { titleOf } from '../../actions/issue-access.js'
 import type { Context } from '../../context.js'
 import { API_PREFIX } from '../validate.js'
-import { titleOf } from './issue-access.js'
 
 export const LABEL = Type.Object(
   {

@@ -9,11 +9,11 @@ import {
   listLabels,
   updateLabel,
 } from '../../../sql/labels.js'
+import { noSuchThing, numberOf } from '../../actions/issue-access.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { noSuchThing, numberOf } from './issue-access.js'
 import {
   CREATE_LABEL_OPTION,
   EDIT_LABEL_OPTION,

@@ -1,9 +1,9 @@
 /** Labels of a repository over the API: list, make, read, change, remove. */
 
+import { writerOf } from '../../actions/writer.js'
 import type { AnyOperation } from '../operation.js'
-import { REPOSITORY_PARAMS } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import { labelOperations } from './label-operations.js'
-import { writerOf } from './writer.js'
 
 export const LABEL_OPERATIONS: readonly AnyOperation[] = labelOperations({
   path: '/repos/{owner}/{repo}/labels',

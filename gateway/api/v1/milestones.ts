@@ -9,16 +9,17 @@ import {
   type Milestone,
   updateMilestone,
 } from '../../../sql/milestones.js'
+import { noSuchThing, titleOf } from '../../actions/issue-access.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { TIME } from '../schema.js'
-import { noSuchThing, REPOSITORY_PARAMS, titleOf } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import { MILESTONE, milestoneObject } from './milestone-object.js'
 import { readDay } from './times.js'
-import { writerOf } from './writer.js'
 
 const MILESTONE_PARAMS = {
   ...REPOSITORY_PARAMS,

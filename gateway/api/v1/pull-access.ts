@@ -4,10 +4,11 @@ import { type ChangedFile, listChangedFiles } from '../../../cgi/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import { findPull } from '../../../sql/pulls.js'
 import { pathOf } from '../../actions/git-reader.js'
+import { isServed, issueOf, noSuchThing } from '../../actions/issue-access.js'
 import { type PullState, refreshPulls } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { isServed, issueOf, noSuchThing, REPOSITORY_PARAMS } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import { pullObject } from './pull-object.js'
 
 type Grant = Grants['repository']

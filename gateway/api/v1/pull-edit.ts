@@ -3,15 +3,16 @@
 import { withObjects } from '../../../cgi/objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { replaceIssueLabels } from '../../../sql/issue-labels.js'
-import { type Issue, type IssueState, type IssueUpdate, updateIssue } from '../../../sql/issues.js'
-import { findPull, holdTargets, type Pull, updatePull } from '../../../sql/pulls.js'
+import { type IssueUpdate, updateIssue } from '../../../sql/issues.js'
+import { holdTargets, updatePull } from '../../../sql/pulls.js'
 import { pathOf } from '../../actions/git-reader.js'
+import { mayWrite, refuseOthers, titleOf } from '../../actions/issue-access.js'
 import type { IssueAction } from '../../actions/issue-changed.js'
 import { tipOfBranch } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
+import { refuseTurn } from '../../actions/turn-pull.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { mayWrite, refuseOthers, titleOf } from './issue-access.js'
 import { assigneesOf } from './issue-wishes.js'
 import type { EditPullRequestOption } from './pull-options.js'
 import { readDay } from './times.js'
@@ -67,30 +68,6 @@ function actionsOf(
     ...(milestone ? ['milestoned' as const] : []),
     ...(milestone === 0 ? ['demilestoned' as const] : []),
   ]
-}
-
-/** Throws `precondition_failed` where a merged one would be opened. */
-function refuseTurn(issue: Issue, pull: Pull, state: IssueState | undefined): void {
-  if (state === undefined || state === issue.state || pull.mergedAtMs === undefined) return
-  throw new Failure(
-    'precondition_failed',
-    'cannot change state of this pull request, it was already merged',
-  )
-}
-
-/**
- * To be called before a pull request is closed or opened as the issue that it is. Throws
- * `precondition_failed` where it is merged, `conflict` where one of its branches is open.
- */
-export async function turnPull(
-  { db }: Context,
-  issue: Issue,
-  state: IssueState | undefined,
-): Promise<void> {
-  const pull = issue.isPull ? await findPull(db, issue.id) : undefined
-  if (pull === undefined) return
-  refuseTurn(issue, pull, state)
-  if (state === 'open' && issue.state === 'closed') await holdTargets(db, issue, pull)
 }
 
 /** Another base, or the same branches again after it was closed. */

@@ -11,6 +11,8 @@ import {
   type ReactionSubject,
   removeReaction,
 } from '../../../sql/reactions.js'
+import { issueOf, refuseLocked } from '../../actions/issue-access.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -18,10 +20,9 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { TIME } from '../schema.js'
 import { COMMENT_PARAMS, commentOf } from './comments.js'
-import { ISSUE_PARAMS, issueOf, refuseLocked } from './issue-access.js'
+import { ISSUE_PARAMS } from './issue-params.js'
 import { apiTime } from './times.js'
 import { personObject, USER_OBJECT } from './user-object.js'
-import { writerOf } from './writer.js'
 
 type Grant = Grants['repository']
 

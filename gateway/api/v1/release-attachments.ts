@@ -15,16 +15,17 @@ import {
   renameAttachment,
 } from '../../../sql/attachments.js'
 import type { Release } from '../../../sql/releases.js'
+import { noSuchThing, numberOf } from '../../actions/issue-access.js'
 import { releaseChanged } from '../../actions/release-changed.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { ATTACHMENT, attachmentObject } from './attachment-object.js'
-import { noSuchThing, numberOf, REPOSITORY_PARAMS } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import { releaseOfId } from './release-object.js'
-import { writerOf } from './writer.js'
 
 const RELEASE_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const ATTACHMENT_PARAMS = { ...RELEASE_PARAMS, attachment_id: 'id of the attachment' }

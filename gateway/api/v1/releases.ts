@@ -14,14 +14,16 @@ import {
   type ReleasePatch,
   updateRelease,
 } from '../../../sql/releases.js'
+import { mayWrite, noSuchThing } from '../../actions/issue-access.js'
 import { makeTag, refuseEmpty } from '../../actions/make-tag.js'
 import { releaseChanged } from '../../actions/release-changed.js'
+import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { mayWrite, noSuchThing, REPOSITORY_PARAMS } from './issue-access.js'
+import { REPOSITORY_PARAMS } from './issue-params.js'
 import {
   RELEASE,
   refuseWithoutReleases,
@@ -30,7 +32,6 @@ import {
   releaseOfId,
   releaseOfTag,
 } from './release-object.js'
-import { writerOf } from './writer.js'
 
 const ID_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const TAG_PARAMS = { ...REPOSITORY_PARAMS, tag: 'tag name of the release' }

@@ -6,11 +6,11 @@ import { foldCase } from '../../../sql/bindings.js'
 import { findReview, type Review } from '../../../sql/reviews.js'
 import { findTeamByName, hasTeamRepository } from '../../../sql/teams.js'
 import { findUser } from '../../../sql/users.js'
+import { noSuchThing, numberOf } from '../../actions/issue-access.js'
 import type { ReviewerWish } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { noSuchThing, numberOf } from './issue-access.js'
 
 type Grant = Grants['repository']
 

@@ -3,17 +3,17 @@
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
 import { type Review, removeRequest } from '../../../sql/reviews.js'
+import { refuseOthers } from '../../actions/issue-access.js'
 import { askForReview } from '../../actions/open-pull.js'
 import { tellOfIssue } from '../../actions/tell-people.js'
+import { writerOf } from '../../actions/writer.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { refuseOthers } from './issue-access.js'
 import { PULL_PARAMS, pullOf } from './pull-access.js'
 import { PULL_REVIEW_REQUEST_FIELDS } from './pull-options.js'
 import { reviewersOf } from './review-access.js'
 import { PULL_REVIEW, reviewObjects } from './review-object.js'
-import { writerOf } from './writer.js'
 
 const PULL_REVIEW_REQUEST_OPTIONS = Type.Object(PULL_REVIEW_REQUEST_FIELDS, {
   $id: 'PullReviewRequestOptions',

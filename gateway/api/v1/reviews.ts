@@ -15,6 +15,7 @@ import { pathOf } from '../../actions/git-reader.js'
 import { isOfficialFor } from '../../actions/merge-rules.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { reviewGiven } from '../../actions/review-given.js'
+import { writerOf } from '../../actions/writer.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -28,7 +29,6 @@ import {
   reviewObject,
   reviewObjects,
 } from './review-object.js'
-import { writerOf } from './writer.js'
 
 const REVIEW_PARAMS = { ...PULL_PARAMS, id: 'id of the review' }
 

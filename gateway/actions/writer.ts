@@ -1,9 +1,9 @@
 /** Who changes something of a repository that may be changed. */
 
-import { Failure } from '../../../conf/failures.js'
-import type { User } from '../../../sql/users.js'
-import type { Grants } from '../../auth/gate.js'
-import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
+import { Failure } from '../../conf/failures.js'
+import type { User } from '../../sql/users.js'
+import type { Grants } from '../auth/gate.js'
+import { SIGN_IN_MESSAGE } from '../auth/identify.js'
 
 /** The user behind a change. Throws `archived` where nothing is to be changed any more. */
 export function writerOf({ user, repository }: Grants['repository']): User {

@@ -1,18 +1,14 @@
 /** Which issue a request is about, and what its author and those who write may do with it. */
 
-import { Failure } from '../../../conf/failures.js'
-import { parseTitle } from '../../../conf/names.js'
-import { atLeast } from '../../../sql/access.js'
-import { findIssue, type Issue } from '../../../sql/issues.js'
-import type { Repository } from '../../../sql/repositories.js'
-import type { Grants } from '../../auth/gate.js'
-import type { Context } from '../../context.js'
+import { Failure } from '../../conf/failures.js'
+import { parseTitle } from '../../conf/names.js'
+import { atLeast } from '../../sql/access.js'
+import { findIssue, type Issue } from '../../sql/issues.js'
+import type { Repository } from '../../sql/repositories.js'
+import type { Grants } from '../auth/gate.js'
+import type { Context } from '../context.js'
 
 type Grant = Grants['repository']
-
-export const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
-
-export const ISSUE_PARAMS = { ...REPOSITORY_PARAMS, index: 'index of the issue' }
 
 /** What is said of what is missing, switched off, or another repository's. */
 export function noSuchThing(): Failure {
@@ -64,21 +60,32 @@ export function mayWrite({ mode }: Grant): boolean {
   return atLeast(mode, 'write')
 }
 
-/** Throws `forbidden` unless the caller wrote it or may write to the repository. */
-export function refuseOthers(
-  grant: Grant,
-  { authorId }: { readonly authorId?: number | undefined },
-) {
-  if (mayWrite(grant) || (authorId !== undefined && authorId === grant.user?.id)) return
+interface Written {
+  readonly authorId?: number | undefined
+}
+
+/** Whether the caller wrote it, or may write to the repository. */
+export function mayChange(grant: Grant, { authorId }: Written): boolean {
+  return mayWrite(grant) || (authorId !== undefined && authorId === grant.user?.id)
+}
+
+/** Throws `forbidden` unless the caller may change it. */
+export function refuseOthers(grant: Grant, written: Written): void {
+  if (mayChange(grant, written)) return
   throw new Failure(
     'forbidden',
     'user should be its author or have a permission to write to a repo',
   )
 }
 
+/** Whether the caller has a say: where it is locked, only those who write do. */
+export function maySpeak(grant: Grant, { isLocked }: Pick<Issue, 'isLocked'>): boolean {
+  return !isLocked || mayWrite(grant)
+}
+
 /** Throws `forbidden` where only those who write may have a say any more. */
-export function refuseLocked(grant: Grant, { isLocked }: Issue): void {
-  if (!isLocked || mayWrite(grant)) return
+export function refuseLocked(grant: Grant, issue: Pick<Issue, 'isLocked'>): void {
+  if (maySpeak(grant, issue)) return
   throw new Failure('forbidden', 'The conversation is locked: only those who write may comment.')
 }
 

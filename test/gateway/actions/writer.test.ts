@@ -1,9 +1,9 @@
 /** Who changes something: a user, and nothing that is archived. */
 
 import t from 'tap'
-import { makeRepository } from '../../../../gateway/actions/create-repository.js'
-import { writerOf } from '../../../../gateway/api/v1/writer.js'
-import { openContext } from '../../../helpers/gateway.js'
+import { makeRepository } from '../../../gateway/actions/create-repository.js'
+import { writerOf } from '../../../gateway/actions/writer.js'
+import { openContext } from '../../helpers/gateway.js'
 
 t.test('strangers and archived repositories are refused', async (t) => {
   const { context, house } = await openContext(t)

@@ -9,10 +9,10 @@ import {
   refuseOthers,
   servedKind,
   titleOf,
-} from '../../../../gateway/api/v1/issue-access.js'
-import { createIssue } from '../../../../sql/issues.js'
-import { openContext } from '../../../helpers/gateway.js'
-import { aRepository } from '../../../helpers/rows.js'
+} from '../../../gateway/actions/issue-access.js'
+import { createIssue } from '../../../sql/issues.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
 
 async function anIssue(t: Parameters<typeof openContext>[0]) {
   const { context, house } = await openContext(t)

@@ -1,0 +1,5 @@
+/** The parameters in the paths of issues, in words. */
+
+export const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+export const ISSUE_PARAMS = { ...REPOSITORY_PARAMS, index: 'index of the issue' }
