@@ -8,14 +8,24 @@ import { CODE_PAGES } from './code-page.js'
 import { COLLABORATION_PAGES } from './collaboration-page.js'
 import { COMMIT_PAGES } from './commit-page.js'
 import { COMMITS_PAGES } from './commits-page.js'
+import { COMPARE_PAGES } from './compare-page.js'
 import { CREATE_REPOSITORY_PAGES } from './create-repository.js'
 import { DEPLOY_KEYS_PAGES } from './deploy-keys-page.js'
 import { HOME } from './home.js'
+import { HOOK_PAGES } from './hook-page.js'
+import { HOOKS_PAGES } from './hooks-page.js'
+import { ISSUE_PAGES } from './issue-page.js'
+import { ISSUES_PAGE } from './issues-page.js'
 import { KEY_PAGES } from './keys.js'
+import { NEW_ISSUE_PAGES } from './new-issue.js'
 import { OWNER } from './owner.js'
 import { PACKAGES_PAGES } from './packages-page.js'
 import { PROFILE_PAGES } from './profile.js'
+import { PULL_CONTENTS_PAGES } from './pull-contents.js'
+import { PULL_PAGES } from './pull-page.js'
+import { PULLS_PAGE } from './pulls-page.js'
 import { REFERENCES_PAGES } from './references-page.js'
+import { RELEASES_PAGES } from './releases-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SECURITY_PAGES } from './security.js'
 import { SESSION_PAGES } from './sessions.js'
@@ -40,4 +50,12 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,
   ...SESSION_PAGES,
+  ...HOOKS_PAGES,
+  ...HOOK_PAGES,
+  ISSUES_PAGE,
+  ...ISSUE_PAGES,
+  ...NEW_ISSUE_PAGES,
+  PULLS_PAGE,
+  ...[PULL_PAGES, PULL_CONTENTS_PAGES, COMPARE_PAGES].flat(),
+  ...RELEASES_PAGES,
 ]
