@@ -216,7 +216,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/format.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/formats.ts': 'a list; gateway/server.test.ts goes through it',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
-  'sql/collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
   'sql/forks.ts': 'by api/v1/forks.test.ts, on both databases',
   'sql/issue-subscriptions.ts': 'by api/v1/issue-subscriptions.test.ts, on both databases',
   'sql/notifications.ts': 'by api/v1/notifications.test.ts, on both databases',

@@ -41,7 +41,7 @@ function Keys({ address, keys }: KeysProps): JSX.Element {
           <div class="grow">
             <strong>
               <Shown text={title} />
-            </strong>
+            </strong>{' '}
             <span class="label">{mode === 'read' ? 'read-only' : 'read and write'}</span>
             <p class="quiet">
               <code>{key.fingerprint}</code> added <Ago atMs={createdAtMs} />
@@ -92,7 +92,7 @@ async function answer(
   const document = (
     <SettingsDocument {...{ context, grant, error: failure?.message }} tab="keys">
       <p class="quiet">
-        A machine that has one of these SSH keys may clone this repository, and none other.
+        A machine that signs in with one of these SSH keys may clone this repository.
       </p>
       <Keys address={address} keys={entries} />
       <Pager address={address} page={page} total={total} />

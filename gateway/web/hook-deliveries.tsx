@@ -27,14 +27,8 @@ export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Elemen
               <Ago atMs={delivery.lastAttempt?.atMs ?? delivery.createdAtMs} />{' '}
               <Shown text={outcomeOf(delivery, Date.now())} />
             </summary>
-            <Exchange delivery={delivery} />
+            <Exchange address={address} delivery={delivery} />
           </details>
-          <form method="post" action={`${address}/redeliver`}>
-            <input type="hidden" name="uuid" value={delivery.uuid} />
-            <button type="submit" aria-label={`Send again: ${delivery.uuid}`}>
-              Send again
-            </button>
-          </form>
         </li>
       ))}
     </ul>
@@ -54,13 +48,24 @@ export function outcomeOf(delivery: Delivery, nowMs: number): string {
   return `${reason} It is tried again ${next === 'just now' ? 'in a moment' : next}.`
 }
 
-function Exchange({ delivery }: { readonly delivery: Delivery }): JSX.Element {
+interface ExchangeProps {
+  readonly address: string
+  readonly delivery: Delivery
+}
+
+function Exchange({ address, delivery }: ExchangeProps): JSX.Element {
   const { uuid, payload, lastAttempt } = delivery
   return (
     <>
       <p class="quiet">
         Delivery <code>{uuid}</code>
       </p>
+      <form method="post" action={`${address}/redeliver`}>
+        <input type="hidden" name="uuid" value={uuid} />
+        <button type="submit" aria-label={`Send again: ${uuid}`}>
+          Send again
+        </button>
+      </form>
       {lastAttempt !== undefined && (
         <Part title="Request headers" text={headerLines(lastAttempt.requestHeaders)} />
       )}

@@ -16,14 +16,22 @@ import { addressOf } from './commits-page.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
-import { Written } from './written.js'
+import { plainOnes, Written } from './written.js'
 
-const SHOWN = 50
+const REVIEWS_SHOWN = 50
+const COMMENTS_SHOWN = 100
+
+interface ShownReview {
+  readonly review: Review
+  readonly comments: readonly ReviewComment[]
+}
 
 export interface ShownReviews {
-  readonly reviews: readonly Review[]
-  readonly total: number
-  readonly comments: ReadonlyMap<number, readonly ReviewComment[]>
+  readonly reviews: readonly ShownReview[]
+  /** Whether there are more than a page shows, of single lines as well. */
+  readonly isCut: boolean
+  /** What is shown as it was written, by the review or the comment. */
+  readonly plain: ReadonlySet<Review | ReviewComment>
   readonly people: ReadonlyMap<number, Owner>
   readonly teams: ReadonlyMap<number, Team>
 }
@@ -34,20 +42,26 @@ export async function readReviews(
   { user }: RepositoryGrant,
   pull: Pull,
 ): Promise<ShownReviews> {
-  const page = { page: 1, limit: SHOWN }
+  const page = { page: 1, limit: REVIEWS_SHOWN }
   const { entries, total } = await listReviews(db, pull.id, { page, viewerId: user?.id })
-  const comments = new Map<number, readonly ReviewComment[]>()
-  for (const { id, commentsCount } of entries) {
-    if (commentsCount > 0) comments.set(id, await listReviewComments(db, id))
+  const reviews: ShownReview[] = []
+  let left = COMMENTS_SHOWN
+  let isCut = total > entries.length
+  for (const review of entries) {
+    const isRead = review.commentsCount > 0 && left > 0
+    const comments = isRead ? (await listReviewComments(db, review.id)).slice(0, left) : []
+    left -= comments.length
+    isCut ||= comments.length < review.commentsCount
+    reviews.push({ review, comments })
   }
-  const [people, teams] = [
-    entries.flatMap(({ reviewerId }) => reviewerId ?? []),
-    entries.flatMap(({ teamId }) => teamId ?? []),
-  ]
+  const written = reviews.flatMap(({ review, comments }) => [review, ...comments])
+  const isPlain = plainOnes(written.map(({ content }) => content))
+  const people = entries.flatMap(({ reviewerId }) => reviewerId ?? [])
+  const teamIds = entries.flatMap(({ teamId }) => teamId ?? [])
   return {
-    ...{ reviews: entries, total, comments },
+    ...{ reviews, isCut, plain: new Set(written.filter((_, at) => isPlain[at])) },
     people: await findOwnersById(db, people),
-    teams: new Map((await findTeamsById(db, teams)).map((team) => [team.id, team])),
+    teams: new Map((await findTeamsById(db, teamIds)).map((team) => [team.id, team])),
   }
 }
 
@@ -58,18 +72,16 @@ export interface ReviewsProps {
 }
 
 /** Nothing where there are none. */
-export function Reviews({ context, grant, shown }: ReviewsProps): JSX.Element | null {
-  const { reviews, total } = shown
+export function Reviews(props: ReviewsProps): JSX.Element | null {
+  const { reviews, isCut } = props.shown
   if (reviews.length === 0) return null
   return (
     <section>
       <h3>Reviews</h3>
-      {reviews.map((review) => (
-        <OneReview {...{ context, grant, shown, review }} />
+      {reviews.map((each) => (
+        <OneReview {...{ ...props, ...each }} />
       ))}
-      {total > reviews.length && (
-        <p class="notice">{`The first ${reviews.length} of ${total} are shown.`}</p>
-      )}
+      {isCut && <p class="notice">There is more than a page shows. The API has it all.</p>}
     </section>
   )
 }
@@ -83,22 +95,23 @@ const VERBS: Readonly<Record<Review['state'], string>> = {
 }
 
 /** The heading above all of them is of the third level. */
-const UNDER = { headingsBelow: 3 }
+const HEADINGS_BELOW = 3
 
-interface OneReviewProps extends ReviewsProps {
-  readonly review: Review
-}
-
-function OneReview({ context, grant, shown, review }: OneReviewProps): JSX.Element {
-  const { id, reviewerId, teamId, state, isDismissed, content, createdAtMs } = review
-  const { repository, user: viewer } = grant
+function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
+  const { context, grant, shown, review, comments } = props
+  const { reviewerId, teamId, state, isDismissed, content, createdAtMs } = review
   const base = context.settings.http.baseUrl
-  const address = addressOf(context, grant)
+  const text = (of: Review | ReviewComment) => (
+    <Written
+      {...{ repository: grant.repository, address: addressOf(context, grant) }}
+      {...{ text: of.content, isPlain: shown.plain.has(of), headingsBelow: HEADINGS_BELOW }}
+    />
+  )
   return (
     <div class="review">
       <p>
         {teamId === undefined ? (
-          <Person {...{ base, viewer }} person={shown.people.get(reviewerId ?? 0)} />
+          <Person {...{ base, viewer: grant.user }} person={shown.people.get(reviewerId ?? 0)} />
         ) : (
           <>
             The team <Shown text={shown.teams.get(teamId)?.name ?? ''} />
@@ -108,16 +121,16 @@ function OneReview({ context, grant, shown, review }: OneReviewProps): JSX.Eleme
         <Ago atMs={createdAtMs} />
         {isDismissed && '; that no longer counts'}
       </p>
-      {content !== '' && <Written {...{ repository, address, ...UNDER }} text={content} />}
-      {(shown.comments.get(id) ?? []).map(({ path, line, content: text }) => (
+      {content !== '' && text(review)}
+      {comments.map((comment) => (
         <div class="line-comment">
           <p class="quiet">
             <code>
-              <Shown text={path} />
+              <Shown text={comment.path} />
             </code>
-            {line < 0 ? `, line ${-line} before` : `, line ${line}`}
+            {comment.line < 0 ? `, line ${-comment.line} before` : `, line ${comment.line}`}
           </p>
-          <Written {...{ repository, address, text, ...UNDER }} />
+          {text(comment)}
         </div>
       ))}
     </div>

@@ -141,6 +141,11 @@ t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
   t.equal((await of('bob', 'POST', '/pulls/1/reviews', review)).status, 200)
   const { text } = await see('anyone', ONE)
   t.match(text, /bob<\/a> asked for changes .*not <strong>so.*<code>a<\/code>, line 1.*why/s)
+  const more = Array.from({ length: 150 }, () => ({ ...line, body: '**long** '.repeat(200) }))
+  await of('bob', 'POST', '/pulls/1/reviews', { event: 'COMMENT', body: 'x', comments: more })
+  const cut = (await see('anyone', ONE)).text
+  t.equal(cut.match(/class="line-comment"/g)?.length, 100, 'a page has an end')
+  t.match(cut, /<strong>long<.*<pre tabindex="0">\*\*long.*more than a page shows/s)
   const files = await see('bob', `${ONE}/files`)
   const [, seen = ''] = /name="head" value="(\w+)"/.exec(files.text) ?? []
   for (const name of ['ada', 'anyone'] as const) {

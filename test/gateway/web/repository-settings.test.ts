@@ -128,7 +128,11 @@ t.test('a repository goes to another owner or away when its name is typed', asyn
   const confirm = 'ada/tool'
   const wrong = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'ada' })
   t.match(wrong.text, /has this owner already/)
-  t.equal((await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'dan' })).status, 403)
+  const taken = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'dan' })
+  t.equal(taken.status, 403)
+  t.match(taken.text, /You may not make repositories there/)
+  const nobody = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'nobody' })
+  t.match(nobody.text, /There is nobody of that name/)
   const moved = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'acme' })
   t.equal(moved.headers.location, `${BASE_URL}/acme/tool`)
   const end = await form('ada', '/acme/tool/settings/delete', { confirm: 'acme/tool' })
