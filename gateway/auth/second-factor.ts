@@ -147,7 +147,14 @@ async function unseal(
   user: User,
   sealed: string,
 ): Promise<string> {
-  return (await openInstanceSecret(settings.data.dir)).unseal(sealed, wordsOf(user))
+  const instance = await openInstanceSecret(settings.data.dir)
+  try {
+    return instance.unseal(sealed, wordsOf(user))
+  } catch (cause) {
+    throw new Error(`The second factor of ${user.name} was sealed with another secret.key.`, {
+      cause,
+    })
+  }
 }
 
 /** What is sealed for one account is of no use to another. */

@@ -31,7 +31,7 @@ export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
       <p>
         Scan this, or <a href={uri}>open it on this device</a>, or type the secret.
       </p>
-      <QrCode text={uri} label="QR code of the secret below" />
+      <QrCode text={uri} label="QR code for your app" />
       <label for="secret">Secret</label>
       <input {...{ type: 'text', id: 'secret', class: 'code', readonly: true, value: secret }} />
       <form method="post" action={`${address}/confirm`}>

@@ -3,6 +3,7 @@
 import { parseEmail, parseOwnerName } from '../../conf/names.js'
 import { hashPassword } from '../../gateway/auth/password.js'
 import type { Database } from '../../sql/database.js'
+import { removeSecondFactor } from '../../sql/second-factors.js'
 import {
   createUser,
   deleteUser,
@@ -97,4 +98,20 @@ const password: Command = {
   },
 }
 
-export const USER_COMMANDS: readonly Command[] = [create, list, remove, password]
+const removeFactor: Command = {
+  words: ['user', 'remove-factor'],
+  usage: 'NAME',
+  about: 'Takes a lost second factor away: the password alone signs in again.',
+  positionals: ['NAME'],
+  options: {},
+  run: (call) =>
+    withDatabase(async (db) => {
+      const user = await requireUser(db, call.positionals[0] ?? '')
+      if (!(await removeSecondFactor(db, user.id))) {
+        throw new CommandError(`${user.name} has no second factor`)
+      }
+      console.log(`took the second factor of ${user.name} away`)
+    }),
+}
+
+export const USER_COMMANDS: readonly Command[] = [create, list, remove, password, removeFactor]

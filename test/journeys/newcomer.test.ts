@@ -1,4 +1,4 @@
-/** A newcomer's way in a real browser without scripts: set up, create, push, read, make a token. */
+/** A newcomer's way without scripts: set up, create, push, read, a token, a second factor. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -8,10 +8,12 @@ import { t } from 'tap'
 import { openBrowser } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { tryGit } from '../helpers/git-client.js'
+import { withPassword } from '../helpers/requests.js'
+import { appOf } from '../helpers/second-factor.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
-t.test('from the first page to a token that is revoked', async (t) => {
+t.test('from the first page to a token that is revoked and a second factor', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const password = 'password of ada'
   const { page } = await (await openBrowser(t))({ hasScripts: false })
@@ -105,4 +107,32 @@ t.test('from the first page to a token that is revoked', async (t) => {
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   t.equal(page.url(), `${gatehouse.url}/ada/library`)
+
+  const basic = { Authorization: withPassword('ada', password) }
+  const byPassword = async () =>
+    (await fetch(`${gatehouse.url}/api/v1/user`, { headers: basic })).status
+  t.equal(await byPassword(), 200)
+  const site = page.getByRole('navigation', { name: 'Site' })
+  await site.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'Security' }).click()
+  await page.getByLabel('Your password').fill(password)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible())
+  const app = appOf(await page.getByLabel('Secret').inputValue())
+  await page.getByLabel(/Code that the app shows/).fill(app.code())
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  const recovery = (await page.locator('#recovery-codes').innerText()).trim().split('\n')
+  t.equal(recovery.length, 10)
+  t.equal(await byPassword(), 401)
+  for (const code of [app.code(1), recovery[0] ?? '']) {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto(`${gatehouse.url}/user/login?redirect_to=/ada/library`)
+    await page.getByLabel('Name').fill('ada')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    t.equal(await heading(), 'Second factor')
+    await page.getByLabel(/Code of your app/).fill(code)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    t.equal(page.url(), `${gatehouse.url}/ada/library`)
+  }
 })

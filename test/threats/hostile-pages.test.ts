@@ -8,6 +8,7 @@ import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { fillSettings } from '../helpers/hostile-settings.js'
 import { startReceiver } from '../helpers/receiver.js'
+import { appOf } from '../helpers/second-factor.js'
 import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -166,6 +167,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     'team settings': '/org/club/teams/crew/settings',
     'new organization': '/org/create',
     create: '/repo/create',
+    security: '/user/settings/security',
     ...settings,
     users: '/admin/users',
     user: '/admin/users/ada',
@@ -198,6 +200,26 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
     await takePictures(page, name)
   }
+  const look = async (name: string) => {
+    t.strictSame(await accessibilityFaults(page), [], name)
+    await takePictures(page, name)
+  }
+  await page.goto(gatehouse.url + pages.security)
+  await page.getByLabel('Your password').fill(ada.password)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  await look('security-secret')
+  const app = appOf(await page.getByLabel('Secret').inputValue())
+  await page.getByLabel(/Code that the app shows/).fill(app.code())
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  await look('security-codes')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto(gatehouse.url + pages.login)
+  await page.getByLabel('Name').fill('ada')
+  await page.getByLabel('Password').fill(ada.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await look('two-factor')
+  await page.getByLabel(/Code of your app/).fill(app.code(1))
+  await page.getByRole('button', { name: 'Sign in' }).click()
   await page.goto(gatehouse.url + pages.code)
   const readme = page.locator('.readme')
   t.match(await readme.innerText(), /U\+202E/, 'what turns text round is shown')

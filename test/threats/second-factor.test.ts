@@ -1,8 +1,11 @@
 /** Where a second factor is enrolled, no door opens to a password alone, nor to a code twice. */
 
 import t, { type Test } from 'tap'
+import { findGit } from '../../cgi/git.js'
+import { createLocalThrottle } from '../../gateway/auth/throttle.js'
+import { startServer } from '../../gateway/server.js'
 import { passwordOf, startGateway } from '../helpers/gateway.js'
-import { withPassword, withToken } from '../helpers/requests.js'
+import { ask, withPassword, withToken } from '../helpers/requests.js'
 import { enrol } from '../helpers/second-factor.js'
 
 const RECOVERY_CODE = '0123456789abcdef0123'
@@ -97,6 +100,21 @@ t.test('a code beside the password counts once, among many at once', async (t) =
     headers: { 'x-gitea-otp': app.code(1) },
   })
   t.not(guess.status, 200, 'a code does not stand in for the password')
+})
+
+t.test('two gateways of one database take a code once between them', async (t) => {
+  const { port, settings, log, app } = await aHouse(t)
+  const options = { settings, log, git: await findGit(), throttle: createLocalThrottle() }
+  const second = await startServer(options)
+  t.teardown(() => second.stop())
+  const authorization = withPassword('ada', passwordOf('ada'))
+  const headers = { 'x-gitea-otp': app.code() }
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      ask(n % 2 === 0 ? port : second.port, { path: '/api/v1/user', authorization, headers }),
+    ),
+  )
+  t.equal(answers.filter(({ status }) => status === 200).length, 1)
 })
 
 t.test('recovery codes count once, for their account alone', async (t) => {

@@ -89,6 +89,18 @@ t.test('of many guesses at once no more are judged than of one after the other',
   await judge(app.code(), ada, '192.0.2.200')
 })
 
+t.test('a secret that was sealed for one account opens for no other', async (t) => {
+  const { house, ada, bob, judge } = await aHouse(t)
+  const app = await enrol(house, bob)
+  await enrol(house, ada)
+  const { secret_sealed } = await house.db('second_factors').where({ user_id: bob.id }).first()
+  await house.db('second_factors').where({ user_id: ada.id }).update({ secret_sealed })
+  await t.rejects(judge(app.code()), {
+    message: /^The second factor of ada was sealed with another secret\.key/,
+  })
+  await judge(app.code(), bob)
+})
+
 t.test('right codes use nothing up', async (t) => {
   const { context, house, ada, judge } = await aHouse(t)
   await enrol(house, ada)

@@ -6,6 +6,7 @@ import { withDatabase } from '../../../scripts/commands/command.js'
 import { requireUser, USER_COMMANDS } from '../../../scripts/commands/user.js'
 import { findPassword } from '../../../sql/users.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
+import { enrol } from '../../helpers/second-factor.js'
 
 t.test('an account is made, listed, given another password, and removed', async (t) => {
   await useDataFolder(t)
@@ -33,6 +34,10 @@ t.test('an account is made, listed, given another password, and removed', async 
   t.strictSame(changed, ['set the password of Ada'])
   t.equal(await isRight('second password'), true)
   t.equal(await isRight('first password'), false)
+  await withDatabase(async (db, settings) => enrol({ db, settings }, await requireUser(db, 'ada')))
+  const removed = ['took the second factor of Ada away']
+  t.strictSame(await user('remove-factor', 'ada'), removed)
+  await t.rejects(user('remove-factor', 'ada'), { message: 'Ada has no second factor' })
   t.strictSame(await user('delete', 'ada'), ['removed Ada'])
   t.strictSame(await user('list'), ['root\tr@example.com\tadmin'])
 })
