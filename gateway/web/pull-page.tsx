@@ -4,6 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import { pullOf } from '../actions/find-pull.js'
 import { inQueue } from '../actions/git-reader.js'
+import { issueOf } from '../actions/issue-access.js'
 import { mergeNow } from '../actions/merge-now.js'
 import { writerOf } from '../actions/writer.js'
 import type { Context } from '../context.js'
@@ -54,7 +55,12 @@ const one = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/pulls/{index}',
   access: { kind: 'repository', mode: 'read' },
-  handle: (context, call) => show(context, call, {}),
+  async handle(context, call) {
+    const { isPull, number } = await issueOf(context, call.grant, call.params)
+    const { owner, name } = call.grant.repository
+    if (!isPull) return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
+    return await show(context, call, {})
+  },
 })
 
 const merge = definePage<'repository'>({

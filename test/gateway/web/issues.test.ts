@@ -144,6 +144,8 @@ t.test('what an issue is tied to is shown, and who may not be seen is nobody', a
   const led = await see('anyone', '/ada/r/issues/2')
   t.equal(led.status, 303)
   t.equal(led.headers.location, `${BASE_URL}/ada/r/pulls/2`)
+  const back = await see('anyone', '/ada/r/pulls/1')
+  t.strictSame([back.status, back.headers.location], [303, `${BASE_URL}${ONE}`])
   t.equal((await send('ada', '/ada/r/issues/2/comments', { content: 'x' })).status, 404)
 })
 

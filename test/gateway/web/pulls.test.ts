@@ -177,7 +177,7 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
   await open('topic')
   await of('ada', 'POST', '/issues', { title: 'An issue' })
   const paths = ['/ada/r/pulls', ONE, `${ONE}/commits`, `${ONE}/files`]
-  for (const path of ['/ada/r/pulls/2', '/ada/r/pulls/x', '/ada/r/compare/main...none']) {
+  for (const path of ['/ada/r/pulls/2/files', '/ada/r/pulls/x', '/ada/r/compare/main...none']) {
     t.equal((await see('ada', path)).status, 404, path)
   }
   await of('ada', 'PATCH', '', { archived: true })
