@@ -42,8 +42,8 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
     ...['GET /login/oauth/authorize', 'GET /setup', 'GET /user/login', 'GET /user/sign_up'],
-    ...['GET /{owner}', 'GET /{owner}/{repo}/info/refs', 'POST /setup', 'POST /user/login'],
-    ...['POST /user/logout', 'POST /user/sign_up'],
+    ...['GET /user/two-factor', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs', 'POST /setup'],
+    ...['POST /user/login', 'POST /user/logout', 'POST /user/sign_up', 'POST /user/two-factor'],
   ])
   t.ok(routes.length > OPERATIONS.length)
 })
@@ -72,7 +72,7 @@ t.test('pages that are off have no routes', async (t) => {
 const isPage = (door: string, path: string) => door === 'web' && !path.startsWith('/user/log')
 
 /** Forms of those who have no session yet, or want none any more. */
-const STRANGERS = ['/setup', '/user/login', '/user/logout', '/user/sign_up']
+const STRANGERS = ['/setup', '/user/login', '/user/logout', '/user/sign_up', '/user/two-factor']
 
 t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, door } of allRoutes(async () => '', ALL)) {
