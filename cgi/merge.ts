@@ -62,6 +62,8 @@ export async function canMerge(
   })
 }
 
+export const MERGE_CONFLICT = 'The branches have changes that conflict.'
+
 type MakeTip = (git: Git, bench: string, wish: MergeWish) => Promise<string>
 
 const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>> = {
@@ -155,7 +157,7 @@ interface Sides {
 
 async function mergeTreesOrRefuse(git: Git, bench: string, sides: Sides): Promise<string> {
   const tree = await mergeTrees(git, bench, sides)
-  if (tree === undefined) throw new Failure('conflict', 'The branches have changes that conflict.')
+  if (tree === undefined) throw new Failure('conflict', MERGE_CONFLICT)
   return tree
 }
 

@@ -64,16 +64,21 @@ export interface CommentQuestion {
   readonly sinceMs?: number | undefined
   /** Changed before that time. */
   readonly beforeMs?: number | undefined
+  /** By default all of them. */
+  readonly page?: Page
 }
 
-/** All comments of an issue, oldest first. */
+/** The comments of an issue, oldest first. */
 export async function listComments(
   db: Database,
   issueId: number,
-  { sinceMs, beforeMs }: CommentQuestion,
+  { sinceMs, beforeMs, page }: CommentQuestion,
 ): Promise<readonly Comment[]> {
   const bindings = [issueId, ...boundsOf(sinceMs), ...boundsOf(beforeMs)]
-  return await selectComments(db, `where c.issue_id = ? and ${CHANGED} ${OLDEST_FIRST}`, bindings)
+  const condition = `where c.issue_id = ? and ${CHANGED} ${OLDEST_FIRST}`
+  if (page === undefined) return await selectComments(db, condition, bindings)
+  const bounds = [page.limit, offsetOf(page)]
+  return await selectComments(db, `${condition} limit ? offset ?`, [...bindings, ...bounds])
 }
 
 /** The comments of a repository, oldest first; those of issues, of pull requests, or both. */

@@ -2,7 +2,7 @@
 
 import { Failure, isFailure } from '../../conf/failures.js'
 import { setPassword, type User } from '../../sql/users.js'
-import { type IdentifyContext, identifyPassword } from '../auth/identify.js'
+import { type IdentifyContext, judgePassword } from '../auth/identify.js'
 import { hashPassword } from '../auth/password.js'
 
 export interface PasswordChange {
@@ -22,7 +22,7 @@ export async function changePassword(
   { user, old, fresh, address }: PasswordChange,
 ): Promise<void> {
   try {
-    await identifyPassword(context, { name: user.name, password: old, address })
+    await judgePassword(context, { name: user.name, password: old, address })
   } catch (error) {
     if (!isFailure(error, 'bad_credentials')) throw error
     throw new Failure('invalid', 'The old password is wrong.', { cause: error })

@@ -1,6 +1,7 @@
 /** How operations read a repository's Git data: what they are lent for the length of a request. */
 
 import { type Commit, parseCommit } from '../../cgi/commit-object.js'
+import { type CommitRange, countApart, listCommits } from '../../cgi/commit-range.js'
 import type { Git } from '../../cgi/git.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
 import { repositoryPath } from '../../cgi/paths.js'
@@ -9,6 +10,7 @@ import { readSizes } from '../../cgi/tree-listing.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { BLOB_BYTES_MAX } from '../../conf/limits.js'
+import { offsetOf, type Page } from '../../sql/page.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -65,6 +67,19 @@ export async function readCommit({ objects }: GitReader, id: string): Promise<Co
 /** The commits of full ids, in their order. */
 export function readCommits(reader: GitReader, ids: readonly string[]): Promise<Commit[]> {
   return Promise.all(ids.map((id) => readCommit(reader, id)))
+}
+
+/** A part of the commits that a range has, newest first, and how many it has. */
+export async function readRange(
+  reader: GitReader,
+  range: CommitRange,
+  page: Page,
+): Promise<{ readonly commits: readonly Commit[]; readonly total: number }> {
+  const { git, path } = reader
+  const part = { offset: offsetOf(page), limit: page.limit }
+  const { ahead: total } = await countApart(git, path, range)
+  const commits = await readCommits(reader, await listCommits(git, path, { ...range, ...part }))
+  return { commits, total }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Merging a pull request whose merge was to wait for its checks, if it is still to be merged. */
 
+import type { MergeStyle } from '../../cgi/merge.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { REFERENCE_HELD, REFERENCE_MOVED } from '../../cgi/references.js'
 import { Failure } from '../../conf/failures.js'
@@ -10,12 +11,11 @@ import {
   type ScheduledMerge,
 } from '../../sql/scheduled-merges.js'
 import { findUserById, type User } from '../../sql/users.js'
-import { mergeNow } from '../api/v1/pull-merge.js'
-import type { MergePullRequestOption } from '../api/v1/pull-options.js'
 import { clientOf } from '../auth/client.js'
 import { admit, type Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { haveChecksSucceeded } from './checks.js'
+import { mergeNow } from './merge-now.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
 
 /**
@@ -87,12 +87,11 @@ async function merge(
   if (repository.isArchived) throw new Failure('archived', 'repo is archived')
   await mergeNow(context, grant, {
     ...{ state, doer },
-    body: {
-      Do: scheduled.style as Exclude<MergePullRequestOption['Do'], undefined>,
-      MergeTitleField: scheduled.title,
-      MergeMessageField: scheduled.message,
-      head_commit_id: scheduled.headCommit,
-      delete_branch_after_merge: scheduled.deletesBranch,
+    order: {
+      style: scheduled.style as MergeStyle,
+      ...{ title: scheduled.title, message: scheduled.message },
+      headCommit: scheduled.headCommit,
+      deletesBranch: scheduled.deletesBranch,
     },
     async inQueue(work) {
       const leave = await queue.enter(AbortSignal.timeout(settings.git.timeoutMs), {

@@ -7,22 +7,26 @@ import { findRevision } from '../../cgi/revision.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
 import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../sql/pulls.js'
-import type { Repository } from '../../sql/repositories.js'
 import { createReview, type Review } from '../../sql/reviews.js'
 import type { Team } from '../../sql/teams.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
-import type { Head } from './find-head.js'
+import { findHead } from './find-head.js'
+import { refuseWithoutPulls } from './find-pull.js'
 import { bringCommit } from './foreign-heads.js'
+import type { RepositoryGrant } from './git-reader.js'
+import { titleOf } from './issue-access.js'
+import { issueChanged } from './issue-changed.js'
 import { branchReference } from './refresh-pulls.js'
+import { writerOf } from './writer.js'
 
 export interface PullWish {
-  readonly repository: Repository
-  readonly author: User
-  readonly head: Head
+  /** As `findHead` reads it. */
+  readonly head: string
   readonly base: string
   readonly issue: Omit<NewPull['issue'], 'authorId'>
-  readonly allowsMaintainerEdit: boolean
+  /** Absent: as the repository has it. */
+  readonly allowsMaintainerEdit?: boolean | undefined
   /** Whose review is asked for. */
   readonly reviewers: readonly ReviewerWish[]
 }
@@ -34,13 +38,23 @@ export interface ReviewerWish {
 }
 
 /**
- * Opens it. Throws `not_found` for branches that are not there, `invalid` for what is none or the
- * same twice, `conflict` where one of these branches is open, `payload_too_large` where the head
- * brings too much.
+ * Opens it and tells of it. Throws `not_found` for branches that are not there and where there are
+ * no pull requests, `archived`, `invalid` for what is no branch or the same twice, `conflict` where
+ * one of these branches is open, `payload_too_large` where the head brings too much.
  */
-export async function openPull(context: Context, wish: PullWish): Promise<IssueAndPull> {
+export async function openPull(
+  context: Context,
+  grant: RepositoryGrant,
+  wish: PullWish,
+): Promise<IssueAndPull> {
   const { git, db, settings } = context
-  const { repository, author, head, base } = wish
+  refuseWithoutPulls(grant)
+  const author = writerOf(grant)
+  const { repository } = grant
+  const { base } = wish
+  const title = titleOf(wish.issue.title)
+  const head = await findHead(context, grant, wish.head)
+  if (head === undefined) throw new Failure('not_found', NO_HEAD)
   const isHere = head.repository.id === repository.id
   if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
   const path = repositoryPath(settings.data.dir, repository.storage)
@@ -49,18 +63,24 @@ export async function openPull(context: Context, wish: PullWish): Promise<IssueA
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
   if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
-    issue: { ...wish.issue, authorId: author.id },
+    issue: { ...wish.issue, title, authorId: author.id },
     targets: {
       ...{ repositoryId: repository.id, headRepositoryId: head.repository.id },
       ...{ headBranch: head.branch, baseBranch: base },
     },
     headCommit: headTip,
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
-    allowsMaintainerEdit: wish.allowsMaintainerEdit,
+    allowsMaintainerEdit:
+      wish.allowsMaintainerEdit ?? repository.preferences['default_allow_maintainer_edit'] === true,
   })
   for (const reviewer of wish.reviewers) await askForReview(context, opened.pull, reviewer)
+  const { issue } = opened
+  await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
   return opened
 }
+
+/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
+const NO_HEAD = 'There is no fork of this repository at that place.'
 
 /** Asks for a review of the head. Throws `conflict` where it is asked already. */
 export async function askForReview(

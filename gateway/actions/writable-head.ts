@@ -1,4 +1,4 @@
-/** The repository of a pull request's head, for whoever may write to it, and how it is called. */
+/** The repository of a pull request's head, for whoever may see it or write to it. */
 
 import { repositoryPath } from '../../cgi/paths.js'
 import { accessToRepository, atLeast } from '../../sql/access.js'
@@ -7,6 +7,18 @@ import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { accessToLinked, type Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { isForeign } from './foreign-heads.js'
+
+/** Undefined where the repository is gone, or the caller may not see it. */
+export async function findSeenHead(
+  { db }: Context,
+  { who, repository }: Pick<Grants['repository'], 'who' | 'repository'>,
+  pull: Pull,
+): Promise<Repository | undefined> {
+  if (!isForeign({ pull })) return repository
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined) return undefined
+  return (await accessToLinked(db, who, found)) === 'none' ? undefined : found
+}
 
 export interface WritableHead {
   readonly repository: Repository

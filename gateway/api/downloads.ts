@@ -4,9 +4,9 @@ import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/attachments.js'
 import { noSuchThing } from '../actions/issue-access.js'
+import { refuseWithoutReleases, releaseOfTag } from '../actions/seen-releases.js'
 import type { AnyRoute, Route } from '../route.js'
 import { DOWNLOAD_DOOR } from './door.js'
-import { refuseWithoutReleases, releaseOfTag } from './v1/release-object.js'
 
 const byUuid: Route<'attachment'> = {
   door: DOWNLOAD_DOOR,

@@ -1,7 +1,7 @@
 /** Sessions of browsers: made at sign-in, kept as a hash, named by a cookie that is sent back. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Reply, Request } from '../../conf/http.js'
+import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
 import {
   createSession,
@@ -10,6 +10,7 @@ import {
   touchSession,
 } from '../../sql/sessions.js'
 import type { User } from '../../sql/users.js'
+import { type Header, readCookie, setCookie } from './cookies.js'
 import {
   ANONYMOUS,
   type IdentifyContext,
@@ -22,8 +23,6 @@ import { hashToken, isTokenShaped, newToken } from './token.js'
 const COOKIE = 'gatehouse_session'
 const LIFETIME_MS = 30 * 86_400_000
 const AGENT_CHARACTERS_MAX = 255
-
-type Header = NonNullable<Reply['headers']>[number]
 
 /**
  * Who sent the request, by its cookie: a stranger where there is none, where it has ended, or where
@@ -47,7 +46,7 @@ export async function identifySession(
 
 /** Begins a session with a name that nobody has known before. Returns the header that says it. */
 export async function beginSession(
-  { db, settings }: Pick<IdentifyContext, 'db'> & { readonly settings: Settings },
+  { db, settings }: Pick<IdentifyContext, 'db' | 'settings'>,
   request: Request,
   user: User,
 ): Promise<Header> {
@@ -101,20 +100,11 @@ function isOwn(origin: string, { headers }: Request, { http }: Settings): boolea
 
 /** The session that the request came with, and whose it is, unless it has ended. */
 export async function findOwnSession({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
-  const cookies = request.headers.get('cookie') ?? ''
-  const name = cookies
-    .split(/[;,]\s*/)
-    .find((part) => part.startsWith(`${COOKIE}=`))
-    ?.slice(COOKIE.length + 1)
+  const name = readCookie(request, COOKIE)
   if (name === undefined || !isTokenShaped(name)) return undefined
   return await findSessionWithUser(db, hashToken(name))
 }
 
-function cookie({ http }: Settings, value: string, ageSeconds: number): Header {
-  const secure = http.baseUrl.startsWith('https:') ? '; Secure' : ''
-  const path = http.basePath === '' ? '/' : http.basePath
-  return [
-    'Set-Cookie',
-    `${COOKIE}=${value}; Path=${path}; Max-Age=${ageSeconds}; HttpOnly; SameSite=Lax${secure}`,
-  ]
+function cookie(settings: Settings, value: string, ageSeconds: number): Header {
+  return setCookie(settings, { name: COOKIE, value, ageSeconds })
 }

@@ -16,6 +16,7 @@ const TABS = {
   sessions: 'Sessions',
   organizations: 'Organizations',
   applications: 'Applications',
+  security: 'Security',
 } as const
 
 export interface AccountDocumentProps {

@@ -2,20 +2,10 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../cgi/commit-object.js'
-import { readDiff } from '../../cgi/diff.js'
 import { findRevision } from '../../cgi/revision.js'
-import { isFailure } from '../../conf/failures.js'
-import {
-  type Caller,
-  type GitReader,
-  inQueue,
-  noSuchThing,
-  readCommit,
-  readGit,
-} from '../actions/git-reader.js'
-import type { Context } from '../context.js'
+import { inQueue, noSuchThing, readCommit, readGit } from '../actions/git-reader.js'
 import { addressOf } from './commits-page.js'
-import { type DiffFile, parseDiff } from './diff-lines.js'
+import { Diff, readShownDiff } from './diff.js'
 import { firstLineOf } from './folder.js'
 import { htmlReply } from './html.js'
 import { definePage } from './page.js'
@@ -23,18 +13,10 @@ import { RepositoryDocument } from './repository-document.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
 
-const LINES_MAX = 5_000
-const DIFF_BYTES_MAX = 1_048_576
-
 /** What the first commit of all is compared with: the tree of nothing, by the length of an id. */
 const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-}
-
-interface ShownDiff {
-  readonly files: readonly DiffFile[]
-  readonly isCut: boolean
 }
 
 const page = definePage<'repository'>({
@@ -47,7 +29,11 @@ const page = definePage<'repository'>({
       const found = /^[0-9a-f]{7,64}$/.test(sha) && (await findRevision(reader.objects, sha))
       if (!found) throw noSuchThing()
       const commit = await readCommit(reader, found.commitId)
-      const diff = await diffOf(context, { request, grant }, { reader, commit })
+      const from = commit.parents[0] ?? EMPTY_TREES[commit.id.length] ?? ''
+      const { signal } = request
+      const diff = await inQueue(context, { request, grant }, () =>
+        readShownDiff(reader, { from, to: commit.id, signal }),
+      )
       const address = addressOf(context, grant)
       const title = firstLineOf(commit.message)
       return htmlReply(
@@ -59,33 +45,6 @@ const page = definePage<'repository'>({
       )
     }),
 })
-
-/** Undefined where so much changed that nobody would read it. */
-async function diffOf(
-  context: Context,
-  caller: Caller,
-  { reader: { git, path }, commit }: { readonly reader: GitReader; readonly commit: Commit },
-): Promise<ShownDiff | undefined> {
-  const from = commit.parents[0] ?? EMPTY_TREES[commit.id.length] ?? ''
-  const { signal } = caller.request
-  const wish = { from, to: commit.id, format: 'diff', hasBinary: false, signal } as const
-  try {
-    return await inQueue(context, caller, async () => {
-      const chunks: Uint8Array[] = []
-      let bytes = 0
-      for await (const chunk of await readDiff(git, path, wish)) {
-        chunks.push(Buffer.from(chunk))
-        bytes += chunk.length
-        if (bytes > DIFF_BYTES_MAX) break
-      }
-      const diff = parseDiff(Buffer.concat(chunks).toString(), LINES_MAX)
-      return { ...diff, isCut: diff.isCut || bytes > DIFF_BYTES_MAX }
-    })
-  } catch (error) {
-    if (isFailure(error, 'payload_too_large')) return undefined
-    throw error
-  }
-}
 
 interface CommitHeadProps {
   readonly address: string
@@ -121,34 +80,6 @@ function CommitHead({ address, commit }: CommitHeadProps): JSX.Element {
           </>
         ))}
       </p>
-    </section>
-  )
-}
-
-function Diff({ diff }: { readonly diff: ShownDiff | undefined }): JSX.Element {
-  if (diff === undefined) {
-    return <p class="notice">Too many files differ to show them. A clone has them all.</p>
-  }
-  const { files, isCut } = diff
-  return (
-    <section>
-      <h3>{files.length === 1 ? '1 file changed' : `${files.length} files changed`}</h3>
-      {files.map(({ name, lines }) => (
-        <details class="diff" open={true}>
-          <summary>
-            <Shown text={name} />
-          </summary>
-          <pre tabindex={0}>
-            {lines.map(({ kind, text }) => (
-              <code class={kind}>
-                <Shown text={text} />
-                {'\n'}
-              </code>
-            ))}
-          </pre>
-        </details>
-      ))}
-      {isCut && <p class="notice">There is more than a page shows. A clone has it all.</p>}
     </section>
   )
 }

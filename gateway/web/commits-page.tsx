@@ -60,7 +60,8 @@ interface CommitListProps {
   readonly commits: readonly Commit[]
 }
 
-function CommitList({ address, commits }: CommitListProps): JSX.Element {
+/** Commits one below the other. */
+export function CommitList({ address, commits }: CommitListProps): JSX.Element {
   return (
     <ul class="list">
       {commits.map(({ id, message, author, committer }) => (

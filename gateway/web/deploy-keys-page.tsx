@@ -3,9 +3,13 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import { type DeployKey, listDeployKeys, removeDeployKey } from '../../sql/deploy-keys.js'
-import { letKeyIn } from '../actions/add-deploy-key.js'
-import { KEY_TITLE_CHARACTERS_MAX } from '../actions/read-key.js'
+import {
+  addDeployKey,
+  type DeployKey,
+  listDeployKeys,
+  removeDeployKey,
+} from '../../sql/deploy-keys.js'
+import { KEY_TITLE_CHARACTERS_MAX, readKey } from '../actions/read-key.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
@@ -37,7 +41,7 @@ function Keys({ address, keys }: KeysProps): JSX.Element {
           <div class="grow">
             <strong>
               <Shown text={title} />
-            </strong>
+            </strong>{' '}
             <span class="label">{mode === 'read' ? 'read-only' : 'read and write'}</span>
             <p class="quiet">
               <code>{key.fingerprint}</code> added <Ago atMs={createdAtMs} />
@@ -88,7 +92,7 @@ async function answer(
   const document = (
     <SettingsDocument {...{ context, grant, error: failure?.message }} tab="keys">
       <p class="quiet">
-        A machine that has one of these SSH keys may clone this repository, and none other.
+        A machine that signs in with one of these SSH keys may clone this repository.
       </p>
       <Keys address={address} keys={entries} />
       <Pager address={address} page={page} total={total} />
@@ -109,9 +113,9 @@ const add = definePage<'repository'>({
   async handle(context, call) {
     const sent = await readForm(call.request)
     const letIn = async () => {
-      await letKeyIn(context.db, {
+      await addDeployKey(context.db, {
         repositoryId: call.grant.repository.id,
-        ...{ title: fieldOf(sent, 'title'), line: fieldOf(sent, 'key') },
+        ...readKey({ title: fieldOf(sent, 'title'), key: fieldOf(sent, 'key') }),
         mode: sent.has('write') ? 'write' : 'read',
       })
       return backTo(context, call)

@@ -10,13 +10,19 @@ export interface MarkdownPlace {
   /** Of the repository. */
   readonly address: string
   /** The folder that the text stands in. */
-  readonly place: Place
+  readonly place: Omit<Place, 'revision'>
+  /** Whether each line of the text is one, as people expect it of what they write in a form. */
+  readonly hasLines?: boolean
+  /** The level of the heading above the text, below which its own begin; by default none. */
+  readonly headingsBelow?: number
 }
 
 /** Deeper quotes and lists are nobody's text, and cost the more. */
 const NESTING_MAX = 20
 
-const renderer = markdownIt({ html: true, linkify: true, maxNesting: NESTING_MAX })
+const MARKDOWN = { html: true, linkify: true, maxNesting: NESTING_MAX }
+const renderer = markdownIt(MARKDOWN)
+const rendererOfLines = markdownIt({ ...MARKDOWN, breaks: true })
 
 /** What GitHub's own READMEs use, and nothing that loads, runs or asks. */
 const OPTIONS: sanitizeHtml.IOptions = {
@@ -39,9 +45,10 @@ const OPTIONS: sanitizeHtml.IOptions = {
 /** The text as a part of a page; links and images that say no host are those of the repository. */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
-  const clean = sanitizeHtml(renderer.render(text), {
+  const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {
     ...OPTIONS,
     transformTags: {
+      ...loweredHeadings(from.headingsBelow ?? 0),
       a: (tagName, { href = '', ...rest }) => ({
         tagName,
         attribs: { ...rest, href: resolve('src', href), rel: 'nofollow noopener' },
@@ -53,6 +60,15 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
     },
   })
   return trustHtml(markHidden(clean))
+}
+
+const LEVELS = [1, 2, 3, 4, 5, 6]
+
+/** Each heading of the text under its name further down. */
+function loweredHeadings(levels: number): Record<string, string> {
+  return Object.fromEntries(
+    LEVELS.map((level) => [`h${level}`, `h${Math.min(level + levels, LEVELS.length)}`]),
+  )
 }
 
 function resolveTarget({ address, place }: MarkdownPlace, room: string, target: string): string {

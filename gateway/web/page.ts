@@ -43,6 +43,11 @@ export function fieldOf(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').trim()
 }
 
+/** A text of several lines, as it was written: browsers end each with two characters. */
+export function textOf(form: URLSearchParams, name: string): string {
+  return (form.get(name) ?? '').replaceAll('\r\n', '\n')
+}
+
 /** Does what a form asks for. Where it cannot be done, `again` shows the form with the reason. */
 export async function orAgain(
   work: () => Promise<Reply>,

@@ -19,7 +19,7 @@ export namespace JSX {
   }
   export interface IntrinsicElements
     extends Record<Plain, Attributes>,
-      Record<`h${1 | 2 | 3}`, Attributes> {
+      Record<`h${1 | 2 | 3 | 4}`, Attributes> {
     readonly html: Attributes & { readonly lang: string }
     readonly meta: { readonly name?: string; readonly content?: string; readonly charset?: string }
     readonly link: { readonly rel: string; readonly href: string; readonly type?: string }
@@ -35,7 +35,10 @@ export namespace JSX {
       readonly type: 'submit'
       readonly name?: string
       value?: string
+      readonly formnovalidate?: boolean
     }
+    readonly svg: Attributes & { readonly viewBox: string }
+    readonly circle: Attributes & Record<'cx' | 'cy' | 'r' | 'fill', string>
     readonly textarea: Attributes & TextAttributes & { readonly rows?: number }
     readonly select: Attributes & { readonly name: string; readonly required?: boolean }
     readonly option: Attributes & { readonly value: string; readonly selected?: boolean }

@@ -6,6 +6,7 @@ import { offsetOf } from '../../sql/page.js'
 import { inQueue, pathOf } from '../actions/git-reader.js'
 import type { AnyRoute } from '../route.js'
 import { addressOf } from './commits-page.js'
+import { comparisonText } from './compare-page.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
 import { definePage, pageNumber } from './page.js'
@@ -36,7 +37,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
         request,
         <RepositoryDocument {...{ context, grant, title }} tab={kind}>
           <h2>{title}</h2>
-          <References address={address} references={entries} />
+          <References {...{ address, references: entries, main: grant.repository.defaultBranch }} />
           <Pager address={`${address}/${kind}`} page={page} total={total} />
         </RepositoryDocument>,
       )
@@ -47,9 +48,11 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
 interface ReferencesProps {
   readonly address: string
   readonly references: readonly Reference[]
+  /** What branches are compared with. */
+  readonly main: string
 }
 
-function References({ address, references }: ReferencesProps): JSX.Element {
+function References({ address, references, main }: ReferencesProps): JSX.Element {
   if (references.length === 0) return <p class="empty">There are none yet.</p>
   return (
     <ul class="list">
@@ -66,6 +69,14 @@ function References({ address, references }: ReferencesProps): JSX.Element {
             <a href={`${address}/commits/${place}`} aria-label={`History of ${short}`}>
               History
             </a>
+            {!isTag && short !== main && (
+              <a
+                href={`${address}/compare/${comparisonText(main, short)}`}
+                aria-label={`Compare ${short}`}
+              >
+                Compare
+              </a>
+            )}
             {isTag && (
               <a href={`${address}/archive/${encodeURIComponent(short)}.tar.gz`} download={true}>
                 tar.gz

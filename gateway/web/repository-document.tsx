@@ -13,10 +13,20 @@ import { Shown } from './visible-text.js'
 export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS
 
 const TABS = {
+  issues: 'Issues',
+  pulls: 'Pull requests',
   commits: 'Commits',
   branches: 'Branches',
   tags: 'Tags',
+  releases: 'Releases',
 } as const
+
+/** What the owner may switch off, by the preference that says so. */
+const UNITS: Readonly<Record<string, string>> = {
+  issues: 'has_issues',
+  pulls: 'has_pull_requests',
+  releases: 'has_releases',
+}
 
 export interface RepositoryDocumentProps {
   readonly context: Context
@@ -30,10 +40,11 @@ export interface RepositoryDocumentProps {
 /** A page of a repository around its own part. */
 export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element {
   const { context, grant, title, tab, children } = props
-  const { owner, name, isPrivate, isArchived, description } = grant.repository
+  const { owner, name, isPrivate, isArchived, description, preferences } = grant.repository
   const base = context.settings.http.baseUrl
   const fullName = `${owner.name}/${name}`
   const own = `${base}/${fullName}`
+  const tabs = Object.entries(TABS).filter(([name]) => preferences[UNITS[name] ?? ''] !== false)
   const heading = title === undefined ? fullName : `${title} · ${fullName}`
   return (
     <Document context={context} title={heading} user={grant.user}>
@@ -55,7 +66,7 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
         )}
         <nav class="tabs" aria-label="Repository">
           <Tab address={own} word="Code" isHere={tab === 'code'} />
-          {Object.entries(TABS).map(([name, word]) => (
+          {tabs.map(([name, word]) => (
             <Tab address={`${own}/${name}`} word={word} isHere={name === tab} />
           ))}
           {atLeast(grant.mode, 'admin') && (

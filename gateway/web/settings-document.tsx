@@ -49,7 +49,8 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   )
 }
 
-/** What is said of a failure where a form names somebody: what is not found is the name. */
+/** What is said of a failure where a form names somebody: the words of the API are for programs. */
 export function sentenceOfNamed({ status, message }: Failure): string {
+  if (status === 403) return 'You may not make repositories there.'
   return status === 404 ? 'There is nobody of that name.' : message
 }

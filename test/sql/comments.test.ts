@@ -54,6 +54,8 @@ await forEachMigrated(t, 'comments are listed by time, the oldest first', async 
   const contents = (comments: readonly { content: string }[]) =>
     comments.map(({ content }) => content).join()
   t.equal(contents(await listComments(db, issue.id, {})), 'a,c')
+  const page = { page: 2, limit: 1 }
+  t.equal(contents(await listComments(db, issue.id, { page })), 'c')
   const [first] = await listComments(db, issue.id, {})
   const sinceMs = (first?.updatedAtMs ?? 0) + 1
   t.equal(contents(await listComments(db, issue.id, { sinceMs })), 'c')

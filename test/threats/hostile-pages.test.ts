@@ -6,6 +6,8 @@ import t from 'tap'
 import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { fillSettings } from '../helpers/hostile-settings.js'
+import { startReceiver } from '../helpers/receiver.js'
 import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -32,15 +34,20 @@ const README = [
 ].join('\n\n')
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
+  const gatehouse = await startGatehouse(t, { workers: 1, environment })
+  const { page, faults } = await (await openBrowser(t))()
+  await page.goto(`${gatehouse.url}/setup`)
+  t.equal(await page.locator('h1').innerText(), 'Set up')
+  t.strictSame(await accessibilityFaults(page), [], 'set-up')
   const ada = await gatehouse.addUser('ada')
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
   await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
   await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
-  const said = { full_name: PAYLOADS[0], description: PAYLOADS[1] }
-  await ada.api('POST', '/orgs', { username: 'club', ...said, website: PAYLOADS[2] })
+  const club = { username: 'club', full_name: PAYLOADS[0], website: PAYLOADS[2] }
+  await ada.api('POST', '/orgs', { ...club, description: PAYLOADS[1] })
   await ada.api('POST', '/orgs/club/repos', made)
   await ada.api('POST', '/orgs/club/teams', { name: 'crew', description: PAYLOADS[1] })
   const copy = await newWorkingCopy(t)
@@ -66,11 +73,43 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const remote = `${gatehouse.url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
   await copy.git('push', '--quiet', remote, 'main', `refs/heads/${branch}`, `refs/tags/${branch}`)
   const head = await copy.git('rev-parse', 'HEAD')
+  const topic = "'><img/src=x/onerror=alert(2)>"
+  await writeFile(join(copy.path, file), PAYLOADS.toReversed().join('\n'))
+  await git(['commit', '-q', '-a', '-m', PAYLOADS[0] ?? ''], { cwd: copy.path })
+  const heads = [topic, `${topic}2`].map((name) => `HEAD:refs/heads/${name}`)
+  await copy.git('push', '--quiet', remote, ...heads)
   const whole = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
-  const { page, faults } = await (await openBrowser(t))()
+  const receiver = await startReceiver(t, {
+    answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
+  })
+  const guest = await gatehouse.addUser('guest')
+  const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
+  const api = `/repos/ada/hostile`
+  const said = { title: PAYLOADS[4], body: README }
+  const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
+  await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })
+  const issue = await ada.api('POST', `${api}/issues`, {
+    ...{ ...said, labels: [(label.body as { id: number }).id], milestone: 1, assignees: ['ada'] },
+  })
+  const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
+  t.strictSame([issue.status, comment.status], [201, 201])
+  const opened = { ...said, head: topic, base: branch }
+  const review = { event: 'COMMENT', body: README, comments: [{ path: file, body: README }] }
+  const pull = await ada.api('POST', `${api}/pulls`, opened)
+  const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
+  t.strictSame([pull.status, given.status], [201, 200])
+  const release = await ada.api('POST', `${api}/releases`, {
+    ...{ tag_name: branch, name: PAYLOADS[0], body: README },
+  })
+  const { id } = release.body as { id: number }
+  const asset = `${gatehouse.url}/api/v1${api}/releases/${id}/assets`
+  const added = await fetch(`${asset}?name=${encodeURIComponent(file)}`, {
+    ...{ method: 'POST', body: 'x', headers },
+  })
+  t.equal(added.status, 201)
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -88,6 +127,17 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     branches: `${own}/branches`,
     tags: `${own}/tags`,
     empty: '/ada/empty',
+    issues: `${own}/issues`,
+    issue: `${own}/issues/1`,
+    newIssue: `${own}/issues/new`,
+    releases: `${own}/releases`,
+    release: `${own}/releases/tag/${encodeURIComponent(branch)}`,
+    pulls: `${own}/pulls`,
+    pull: `${own}/pulls/2`,
+    pullCommits: `${own}/pulls/2/commits`,
+    pullFiles: `${own}/pulls/2/files`,
+    chooser: `${own}/compare?base=${encodeURIComponent(branch)}`,
+    compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
     package: '/ada/-/packages/generic/tool/1.0',
     missing: `/ada/${encodeURIComponent(name)}`,
@@ -96,7 +146,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     applications: '/user/settings/applications',
     profile: '/user/settings/profile',
     password: '/user/settings/password',
-    keys: '/user/settings/keys',
+    'ssh-keys': '/user/settings/keys',
     sessions: '/user/settings/sessions',
     organizations: '/user/settings/organizations',
     organization: '/org/club/settings',
@@ -107,6 +157,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     'team settings': '/org/club/teams/crew/settings',
     'new organization': '/org/create',
     create: '/repo/create',
+    ...settings,
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')
@@ -126,6 +177,9 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     }
     t.match(headers['content-security-policy'], /default-src 'none'/, name)
     t.equal(headers['x-content-type-options'], 'nosniff', name)
+    for (const closed of await page.locator('main .list details > summary').all()) {
+      await closed.click()
+    }
     t.strictSame(await accessibilityFaults(page), [], name)
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
     await takePictures(page, name)

@@ -1,8 +1,13 @@
 /** Deploy keys over the API, for who administers the repository: list, add, read, remove. */
 
 import { Type } from 'typebox'
-import { findDeployKey, listDeployKeys, removeDeployKey } from '../../../sql/deploy-keys.js'
-import { letKeyIn } from '../../actions/add-deploy-key.js'
+import {
+  addDeployKey,
+  findDeployKey,
+  listDeployKeys,
+  removeDeployKey,
+} from '../../../sql/deploy-keys.js'
+import { readKey } from '../../actions/read-key.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -62,9 +67,10 @@ const create = defineOperation({
   success: { status: 201, schema: DEPLOY_KEY },
   failures: [403, 404, 422],
   async handle(context, { grant, body }) {
-    const key = await letKeyIn(context.db, {
-      ...{ repositoryId: grant.repository.id, title: body.title, line: body.key },
+    const key = await addDeployKey(context.db, {
+      repositoryId: grant.repository.id,
       mode: body.read_only === true ? 'read' : 'write',
+      ...readKey(body),
     })
     return jsonReply(201, await deployKeyObject(context, key, grant))
   },

@@ -1,11 +1,10 @@
-/** Which pull request a request is about, and what the repository has of it. */
+/** The object of one pull request, counted, and the parameters of its path in words. */
 
 import { type ChangedFile, listChangedFiles } from '../../../cgi/diff.js'
 import { isFailure } from '../../../conf/failures.js'
-import { findPull } from '../../../sql/pulls.js'
+import { rangeOf } from '../../actions/find-pull.js'
 import { pathOf } from '../../actions/git-reader.js'
-import { isServed, issueOf, noSuchThing } from '../../actions/issue-access.js'
-import { type PullState, refreshPulls } from '../../actions/refresh-pulls.js'
+import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
@@ -14,33 +13,6 @@ import { pullObject } from './pull-object.js'
 type Grant = Grants['repository']
 
 export const PULL_PARAMS = { ...REPOSITORY_PARAMS, index: 'index of the pull request' }
-
-/** Throws `not_found` where the repository has no pull requests. */
-export function refuseWithoutPulls({ repository }: Grant): void {
-  if (!isServed(repository, { isPull: true })) throw noSuchThing()
-}
-
-/** The pull request `{index}` as the repository has it now. Throws `not_found`. */
-export async function pullOf(
-  context: Context,
-  grant: Grant,
-  params: Readonly<Record<string, string>>,
-): Promise<PullState> {
-  const issue = await issueOf(context, grant, params)
-  const pull = await findPull(context.db, issue.id)
-  if (pull === undefined) throw noSuchThing()
-  const [state] = await refreshPulls(context, grant.repository, [{ issue, pull }])
-  if (state === undefined) throw noSuchThing()
-  return state
-}
-
-/** What a pull request would bring: from where the branches went apart to its head. */
-export function rangeOf({ pull }: Pick<PullState, 'pull'>): {
-  readonly from: string
-  readonly to: string
-} {
-  return { from: pull.mergeBase, to: pull.headCommit }
-}
 
 /** The object of one pull request, with its lines and files counted. */
 export async function countedPullObject(context: Context, grant: Grant, state: PullState) {

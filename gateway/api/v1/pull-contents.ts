@@ -2,18 +2,18 @@
 
 import { Type } from 'typebox'
 import { readChanges } from '../../../cgi/commit-changes.js'
-import { countApart, listCommits } from '../../../cgi/commit-range.js'
 import { listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
-import { inQueue, pathOf, readCommits, readGit } from '../../actions/git-reader.js'
+import { pullOf, rangeOf } from '../../actions/find-pull.js'
+import { inQueue, pathOf, readGit, readRange } from '../../actions/git-reader.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { FILE } from '../schema.js'
 import { CHANGED_FILE, changedFileObject } from './changed-file-object.js'
 import { commitObjects } from './commit-json.js'
 import { COMMIT } from './commit-schema.js'
-import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
+import { PULL_PARAMS } from './pull-access.js'
 
 const download = defineOperation({
   id: 'repoDownloadPullDiffOrPatch',
@@ -70,14 +70,10 @@ const commits = defineOperation({
   async handle(context, { request, grant, params, query }) {
     const { issue, ...state } = await pullOf(context, grant, params)
     const page = pageOf(query)
-    const range = rangeOf(state)
-    const part = { offset: (page.page - 1) * page.limit, limit: page.limit }
     const { signal } = request
     const { objects, total } = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, async (reader) => {
-        const { git, path } = reader
-        const { ahead: total } = await countApart(git, path, range)
-        const list = await readCommits(reader, await listCommits(git, path, { ...range, ...part }))
+        const { commits: list, total } = await readRange(reader, rangeOf(state), page)
         const wanted = query.files === false ? [] : list
         const changes = await readChanges(reader, { commits: wanted, hasLines: false, signal })
         const objects = await commitObjects(context, grant, list, ({ id }) => ({

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { findRepositoriesById, type Repository } from '../../../sql/repositories.js'
 import { countReviewComments, requestsOfPulls } from '../../../sql/reviews.js'
 import { findOwnersById } from '../../../sql/users.js'
+import { isDraft } from '../../actions/find-pull.js'
 import { isForeign } from '../../actions/foreign-heads.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import { pullReference } from '../../actions/refresh-pulls.js'
@@ -13,7 +14,6 @@ import { nullable, omissible, TIME } from '../schema.js'
 import { issueObjects } from './issue-object.js'
 import { LABEL } from './label-object.js'
 import { MILESTONE } from './milestone-object.js'
-import { isDraft } from './pull-request-meta.js'
 import {
   REPOSITORY_OBJECT,
   type RepositoryObject,

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Issue } from '../../../sql/issues.js'
 import { findPulls } from '../../../sql/pulls.js'
 import type { Repository } from '../../../sql/repositories.js'
+import { isDraft } from '../../actions/find-pull.js'
 import type { Context } from '../../context.js'
 import { nullable, TIME } from '../schema.js'
 import { apiTime } from './times.js'
@@ -42,9 +43,4 @@ export async function pullRequestMetas(
       return [issue.id, { merged, merged_at, draft: isDraft(issue.title), html_url }]
     }),
   )
-}
-
-/** `WIP:` or `[WIP]` before the title makes a draft of a pull request. */
-export function isDraft(title: string): boolean {
-  return /^(?:wip:|\[wip\])/i.test(title)
 }

@@ -6,7 +6,8 @@ import { findMilestone } from '../../../sql/milestones.js'
 import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pull-lists.js'
 import { findUser } from '../../../sql/users.js'
 import { findHead } from '../../actions/find-head.js'
-import { noSuchThing, titleOf } from '../../actions/issue-access.js'
+import { pullOf, refuseWithoutPulls } from '../../actions/find-pull.js'
+import { noSuchThing } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { openPull } from '../../actions/open-pull.js'
 import { refreshPulls } from '../../actions/refresh-pulls.js'
@@ -16,7 +17,7 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
 import { wishesOf } from './issue-wishes.js'
-import { countedPullObject, PULL_PARAMS, pullOf, refuseWithoutPulls } from './pull-access.js'
+import { countedPullObject, PULL_PARAMS } from './pull-access.js'
 import { editPull } from './pull-edit.js'
 import { PULL_REQUEST, pullObjects } from './pull-object.js'
 import { CREATE_PULL_REQUEST_OPTION, EDIT_PULL_REQUEST_OPTION } from './pull-options.js'
@@ -109,30 +110,21 @@ const create = defineOperation({
       if (found?.id !== milestoneId) throw new Failure('not_found', 'The milestone does not exist.')
     }
     const reviewers = await reviewersOf(context, grant, { body, authorId: author.id })
-    const head = await findHead(context, grant, body.head)
-    if (head === undefined) throw new Failure('not_found', NO_HEAD)
-    const opened = await openPull(context, {
-      ...{ repository, author, reviewers, head, base: body.base },
+    const opened = await openPull(context, grant, {
+      ...{ reviewers, head: body.head, base: body.base },
       issue: {
         ...wishes,
         assigneeIds: wishes.assigneeIds ?? [],
-        title: titleOf(body.title),
+        title: body.title,
         content: body.body ?? '',
       },
-      allowsMaintainerEdit:
-        body.allow_maintainer_edit ??
-        repository.preferences['default_allow_maintainer_edit'] === true,
+      allowsMaintainerEdit: body.allow_maintainer_edit,
     })
-    const { issue } = opened
-    await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
     const [state] = await refreshPulls(context, repository, [opened])
     if (state === undefined) throw noSuchThing()
     return jsonReply(201, await countedPullObject(context, grant, state))
   },
 })
-
-/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
-const NO_HEAD = 'There is no fork of this repository at that place.'
 
 const get = defineOperation({
   id: 'repoGetPullRequest',

@@ -17,6 +17,7 @@ import {
 import type { Release } from '../../../sql/releases.js'
 import { noSuchThing, numberOf } from '../../actions/issue-access.js'
 import { releaseChanged } from '../../actions/release-changed.js'
+import { releaseOfId } from '../../actions/seen-releases.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
@@ -25,7 +26,6 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { ATTACHMENT, attachmentObject } from './attachment-object.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
-import { releaseOfId } from './release-object.js'
 
 const RELEASE_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const ATTACHMENT_PARAMS = { ...RELEASE_PARAMS, attachment_id: 'id of the attachment' }

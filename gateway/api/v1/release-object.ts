@@ -2,9 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { listAttachments } from '../../../sql/attachments.js'
-import { findRelease, findReleaseByTag, type Release } from '../../../sql/releases.js'
-import type { Repository } from '../../../sql/repositories.js'
-import { mayWrite, noSuchThing, numberOf } from '../../actions/issue-access.js'
+import type { Release } from '../../../sql/releases.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'
@@ -75,34 +73,4 @@ export async function releaseObject(
   const [object] = await releaseObjects(context, grant, [release])
   if (object === undefined) throw new Error('one release has one object')
   return object
-}
-
-/** The release of that id. Throws `not_found`, also where the caller may not see it. */
-export async function releaseOfId(
-  context: Context,
-  grant: Grants['repository'],
-  params: Readonly<Record<string, string>>,
-): Promise<Release> {
-  refuseWithoutReleases(grant.repository)
-  return seen(await findRelease(context.db, grant.repository.id, numberOf(params, 'id')), grant)
-}
-
-/** The release of that tag. Throws `not_found`, also where the caller may not see it. */
-export async function releaseOfTag(
-  context: Context,
-  grant: Grants['repository'],
-  tagName: string,
-): Promise<Release> {
-  refuseWithoutReleases(grant.repository)
-  return seen(await findReleaseByTag(context.db, grant.repository.id, tagName), grant)
-}
-
-/** Throws `not_found` where the owner has switched releases off. */
-export function refuseWithoutReleases({ preferences }: Repository): void {
-  if (preferences['has_releases'] === false) throw noSuchThing()
-}
-
-function seen(release: Release | undefined, grant: Grants['repository']): Release {
-  if (release === undefined || (release.isDraft && !mayWrite(grant))) throw noSuchThing()
-  return release
 }

@@ -7,16 +7,21 @@ import {
   createRelease,
   deleteRelease,
   existsAlready,
-  findLatestRelease,
   findReleaseByTag,
-  listReleases,
   type Release,
   type ReleasePatch,
   updateRelease,
 } from '../../../sql/releases.js'
-import { mayWrite, noSuchThing } from '../../actions/issue-access.js'
+import { noSuchThing } from '../../actions/issue-access.js'
 import { makeTag, refuseEmpty } from '../../actions/make-tag.js'
 import { releaseChanged } from '../../actions/release-changed.js'
+import {
+  latestRelease,
+  listSeenReleases,
+  refuseWithoutReleases,
+  releaseOfId,
+  releaseOfTag,
+} from '../../actions/seen-releases.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
@@ -24,14 +29,7 @@ import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
-import {
-  RELEASE,
-  refuseWithoutReleases,
-  releaseObject,
-  releaseObjects,
-  releaseOfId,
-  releaseOfTag,
-} from './release-object.js'
+import { RELEASE, releaseObject, releaseObjects } from './release-object.js'
 
 const ID_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const TAG_PARAMS = { ...REPOSITORY_PARAMS, tag: 'tag name of the release' }
@@ -83,17 +81,13 @@ const list = defineOperation({
   success: { status: 200, schema: Type.Array(RELEASE) },
   failures: [404],
   async handle(context, { grant, query }) {
-    refuseWithoutReleases(grant.repository)
     const { repository } = grant
     const { draft, 'pre-release': isPrerelease } = query
     const page = pageOf(query)
     const path = `/repos/${repository.owner.name}/${repository.name}/releases`
     const reply = { path, page, query: textOf({ draft, 'pre-release': isPrerelease }) }
-    if (draft === true && !mayWrite(grant)) return pageReply(context, [], { ...reply, total: 0 })
-    const { entries, total } = await listReleases(context.db, {
-      ...{ repositoryId: repository.id, isPrerelease, page },
-      isDraft: mayWrite(grant) ? draft : false,
-    })
+    const wish = { isDraft: draft, isPrerelease, page }
+    const { entries, total } = await listSeenReleases(context, grant, wish)
     return pageReply(context, await releaseObjects(context, grant, entries), { ...reply, total })
   },
 })
@@ -156,9 +150,7 @@ const latest = defineOperation({
   success: { status: 200, schema: RELEASE },
   failures: [404],
   async handle(context, { grant }) {
-    refuseWithoutReleases(grant.repository)
-    const release = await findLatestRelease(context.db, grant.repository.id)
-    if (release === undefined) throw noSuchThing()
+    const release = await latestRelease(context, grant)
     return jsonReply(200, await releaseObject(context, grant, release))
   },
 })

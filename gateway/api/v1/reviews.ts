@@ -3,23 +3,20 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import {
-  createReview,
   deleteReview,
   listReviewComments,
   listReviews,
-  type ReviewState,
   submitReview,
 } from '../../../sql/reviews.js'
-import type { User } from '../../../sql/users.js'
+import { pullOf, rangeOf } from '../../actions/find-pull.js'
 import { pathOf } from '../../actions/git-reader.js'
-import { isOfficialFor } from '../../actions/merge-rules.js'
-import type { PullState } from '../../actions/refresh-pulls.js'
+import { giveReview, verdictOf } from '../../actions/give-review.js'
 import { reviewGiven } from '../../actions/review-given.js'
 import { writerOf } from '../../actions/writer.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { PULL_PARAMS, pullOf, rangeOf } from './pull-access.js'
+import { PULL_PARAMS } from './pull-access.js'
 import { reviewOf } from './review-access.js'
 import { newComments, REVIEW_COMMENT_OPTION } from './review-comments.js'
 import {
@@ -88,67 +85,17 @@ const create = defineOperation({
   success: { status: 200, schema: PULL_REVIEW },
   failures: [404, 409, 422, 423],
   async handle(context, { grant, params, body }) {
-    const reviewer = writerOf(grant)
     const state = await pullOf(context, grant, params)
-    const verdict = verdictOf(body.event, {
-      ...{ state, reviewer, body: body.body },
-      commentsCount: body.comments?.length ?? 0,
-    })
-    const { pull, issue } = state
-    const commitId = commitOf(pull, body.commit_id)
     const comments = await newComments(context.git, pathOf(context, grant), {
-      ...{ range: { ...rangeOf(state), to: commitId }, wanted: body.comments ?? [] },
+      ...{ range: rangeOf(state), wanted: body.comments ?? [] },
     })
-    const { repository } = grant
-    const isOfficial = await isOfficialFor(context, pull, { repository, reviewer })
-    const review = await createReview(context.db, {
-      ...{ pullId: pull.id, reviewerId: reviewer.id, state: verdict, commitId, comments },
-      ...{ content: body.body ?? '', isOfficial },
+    const review = await giveReview(context, grant, {
+      ...{ state, event: body.event, comments },
+      ...{ content: body.body ?? '', commitId: body.commit_id ?? '' },
     })
-    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
-
-/** Which commit was looked at: the head, and no other, is what can be told of. */
-function commitOf({ headCommit }: PullState['pull'], commitId: string | undefined): string {
-  if (!commitId || commitId === headCommit) return headCommit
-  throw new Failure('invalid', 'commit_id is not the head of the pull request')
-}
-
-interface Said {
-  readonly state: PullState
-  readonly reviewer: User
-  readonly body: string | undefined
-  readonly commentsCount: number
-}
-
-/** What the event makes of a review. Throws `invalid` where that is not to be said, or is empty. */
-function verdictOf(
-  event: string | undefined,
-  { state, reviewer, body, commentsCount }: Said,
-): Exclude<ReviewState, 'REQUEST_REVIEW'> {
-  const isOwn = state.issue.authorId === reviewer.id
-  const isEmpty = (body ?? '').trim() === '' && commentsCount === 0
-  switch (event) {
-    case 'APPROVED':
-      if (isOwn) throw new Failure('invalid', 'approve your own pull is not allowed')
-      return event
-    case 'REQUEST_CHANGES':
-      if (isOwn) throw new Failure('invalid', 'reject your own pull is not allowed')
-      if (isEmpty)
-        throw new Failure('invalid', `review event ${event} requires a body or a comment`)
-      return event
-    case 'COMMENT':
-      if (isEmpty)
-        throw new Failure('invalid', `review event ${event} requires a body or a comment`)
-      return event
-    case 'REQUEST_REVIEW':
-      throw new Failure('invalid', 'A review is asked for through requested_reviewers.')
-    default:
-      return 'PENDING'
-  }
-}
 
 const get = defineOperation({
   id: 'repoGetPullReview',
@@ -189,7 +136,7 @@ const submit = defineOperation({
     if (pending.state !== 'PENDING') throw new Failure('invalid', NOT_PENDING)
     const content = body.body || pending.content
     const { commentsCount } = pending
-    const verdict = verdictOf(body.event, { state, reviewer, body: content, commentsCount })
+    const verdict = verdictOf(body.event, { state, reviewer, content, commentsCount })
     if (verdict === 'PENDING') throw new Failure('invalid', 'review stay pending')
     const wish = { state: verdict, content, commitId: pending.commitId }
     const review = await submitReview(context.db, pending, wish)

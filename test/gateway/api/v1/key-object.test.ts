@@ -30,7 +30,7 @@ t.test('what is sent is read strictly', async (t) => {
   const line = aKeyLine('c')
   t.match(readKey({ title: 'k', key: line }), { title: 'k', key: { comment: 'c' } })
   t.throws(() => readKey({ title: '\t', key: line }), { message: /^A title/ })
-  t.throws(() => readKey({ title: 'k'.repeat(256), key: line }), { message: /^The title has/ })
+  t.throws(() => readKey({ title: 'k'.repeat(256), key: line }), { message: /^The title has more/ })
   t.throws(() => readKey({ title: 'k', key: 'x' }), { message: /^Invalid key content/ })
   t.equal(fingerprintOf({}), undefined)
   t.equal(fingerprintOf({ fingerprint: '' }), undefined)

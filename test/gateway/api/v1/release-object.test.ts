@@ -1,11 +1,8 @@
 /** A release as it is seen: its addresses, its author, and its files and no others. */
 
 import t, { type Test } from 'tap'
-import {
-  releaseObject,
-  releaseObjects,
-  releaseOfTag,
-} from '../../../../gateway/api/v1/release-object.js'
+import { releaseOfTag } from '../../../../gateway/actions/seen-releases.js'
+import { releaseObject, releaseObjects } from '../../../../gateway/api/v1/release-object.js'
 import type { AccessMode } from '../../../../sql/access.js'
 import { addAttachment } from '../../../../sql/attachments.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'

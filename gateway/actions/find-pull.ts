@@ -1,0 +1,37 @@
+/** Which pull request a request is about, as its repository has it now, and what it brings. */
+
+import type { CommitRange } from '../../cgi/commit-range.js'
+import { findPull } from '../../sql/pulls.js'
+import type { Context } from '../context.js'
+import { noSuchThing, type RepositoryGrant } from './git-reader.js'
+import { isServed, issueOf } from './issue-access.js'
+import { type PullState, refreshPulls } from './refresh-pulls.js'
+
+/** Throws `not_found` where the repository has no pull requests. */
+export function refuseWithoutPulls({ repository }: RepositoryGrant): void {
+  if (!isServed(repository, { isPull: true })) throw noSuchThing()
+}
+
+/** The pull request `{index}` as the repository has it now. Throws `not_found`. */
+export async function pullOf(
+  context: Context,
+  grant: RepositoryGrant,
+  params: Readonly<Record<string, string>>,
+): Promise<PullState> {
+  const issue = await issueOf(context, grant, params)
+  const pull = await findPull(context.db, issue.id)
+  if (pull === undefined) throw noSuchThing()
+  const [state] = await refreshPulls(context, grant.repository, [{ issue, pull }])
+  if (state === undefined) throw noSuchThing()
+  return state
+}
+
+/** What a pull request would bring: from where the branches went apart to its head. */
+export function rangeOf({ pull }: Pick<PullState, 'pull'>): CommitRange {
+  return { from: pull.mergeBase, to: pull.headCommit }
+}
+
+/** `WIP:` or `[WIP]` before the title makes a draft of a pull request. */
+export function isDraft(title: string): boolean {
+  return /^(?:wip:|\[wip\])/i.test(title)
+}

@@ -1,0 +1,69 @@
+/** What an issue or a pull request is tied to: labels, a milestone, a day, and who works on it. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { assigneesOfIssues } from '../../sql/issue-people.js'
+import type { Issue } from '../../sql/issues.js'
+import { type Label, labelsOfIssues } from '../../sql/labels.js'
+import { findMilestonesById, type Milestone } from '../../sql/milestones.js'
+import type { User } from '../../sql/users.js'
+import type { Context } from '../context.js'
+import { LabelName } from './label-name.js'
+import { Person } from './person.js'
+import { Shown } from './visible-text.js'
+
+export interface ShownFacts {
+  readonly labels: readonly Label[]
+  readonly assignees: readonly User[]
+  readonly milestone: Milestone | undefined
+  readonly dueAtMs: number | undefined
+}
+
+export async function readFacts({ db }: Context, issue: Issue): Promise<ShownFacts> {
+  const { id, milestoneId, dueAtMs } = issue
+  const milestones = milestoneId === undefined ? [] : [milestoneId]
+  return {
+    labels: (await labelsOfIssues(db, [id])).get(id) ?? [],
+    assignees: (await assigneesOfIssues(db, [id])).get(id) ?? [],
+    milestone: (await findMilestonesById(db, milestones)).get(milestoneId ?? 0),
+    dueAtMs,
+  }
+}
+
+export interface IssueFactsProps {
+  /** Of the server. */
+  readonly base: string
+  readonly facts: ShownFacts
+  readonly viewer: User | undefined
+}
+
+/** Nothing where it is tied to nothing. */
+export function IssueFacts({ base, facts, viewer }: IssueFactsProps): JSX.Element | null {
+  const { labels, assignees, milestone, dueAtMs } = facts
+  const rows = [
+    { name: 'Labels', parts: labels.map((label) => <LabelName label={label} />) },
+    {
+      name: 'Assignees',
+      parts: assignees.map((person) => <Person {...{ base, person, viewer }} />),
+    },
+    { name: 'Milestone', parts: milestone ? [<Shown text={milestone.title} />] : [] },
+    { name: 'Due', parts: dueAtMs === undefined ? [] : [<Day atMs={dueAtMs} />] },
+  ].filter(({ parts }) => parts.length > 0)
+  if (rows.length === 0) return null
+  return (
+    <dl class="facts">
+      {rows.map(({ name, parts }) => (
+        <div>
+          <dt>{name}</dt>
+          {parts.map((part) => (
+            <dd>{part}</dd>
+          ))}
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Day({ atMs }: { readonly atMs: number }): JSX.Element {
+  const day = new Date(atMs).toISOString().slice(0, 10)
+  return <time datetime={day}>{day}</time>
+}

@@ -1,0 +1,71 @@
+/** Issues or pull requests one below the other. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Issue } from '../../sql/issues.js'
+import { type Label, labelsOfIssues } from '../../sql/labels.js'
+import { findOwnersById, type Owner } from '../../sql/users.js'
+import type { RepositoryGrant } from '../actions/git-reader.js'
+import type { Context } from '../context.js'
+import { issueAddress } from './conversation.js'
+import { LabelName } from './label-name.js'
+import { Person } from './person.js'
+import { Ago } from './times.js'
+import { Shown } from './visible-text.js'
+
+export interface ShownIssues {
+  readonly issues: readonly Issue[]
+  readonly labels: ReadonlyMap<number, readonly Label[]>
+  readonly authors: ReadonlyMap<number, Owner>
+}
+
+/** What a list tells of these issues. */
+export async function readIssues({ db }: Context, issues: readonly Issue[]): Promise<ShownIssues> {
+  const ids = issues.map(({ id }) => id)
+  const authorIds = issues.flatMap(({ authorId }) => authorId ?? [])
+  return {
+    issues,
+    labels: await labelsOfIssues(db, ids),
+    authors: await findOwnersById(db, authorIds),
+  }
+}
+
+export interface IssueListProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly shown: ShownIssues
+}
+
+/** The list, or a sentence where it is empty. */
+export function IssueList({ context, grant, shown }: IssueListProps): JSX.Element {
+  if (shown.issues.length === 0) return <p class="empty">There are none.</p>
+  const base = context.settings.http.baseUrl
+  return (
+    <ul class="list">
+      {shown.issues.map((issue) => (
+        <li>
+          <div class="grow">
+            <a class="strong" href={issueAddress(context, grant, issue)}>
+              <Shown text={issue.title} />
+            </a>{' '}
+            {(shown.labels.get(issue.id) ?? []).map((label) => (
+              <>
+                <LabelName label={label} />{' '}
+              </>
+            ))}
+            <p class="quiet">
+              {`#${issue.number} by `}
+              <Person
+                {...{ base, viewer: grant.user, original: issue.originalAuthor }}
+                person={shown.authors.get(issue.authorId ?? 0)}
+              />{' '}
+              <Ago atMs={issue.createdAtMs} />
+            </p>
+          </div>
+          <span class="quiet">
+            {`${issue.commentsCount} ${issue.commentsCount === 1 ? 'comment' : 'comments'}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

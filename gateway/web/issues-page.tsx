@@ -1,0 +1,41 @@
+/** The issues of a repository, page by page. */
+
+import { listIssues } from '../../sql/issue-lists.js'
+import { isServed, noSuchThing } from '../actions/issue-access.js'
+import { addressOf } from './commits-page.js'
+import { htmlReply } from './html.js'
+import { IssueList, readIssues } from './issue-list.js'
+import { definePage, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { RepositoryDocument } from './repository-document.js'
+import { StateFilter, stateAsked } from './state-filter.js'
+
+const LISTED = 30
+
+export const ISSUES_PAGE = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/issues',
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, { request, grant }) {
+    const { repository } = grant
+    if (!isServed(repository, { isPull: false })) throw noSuchThing()
+    const page = { page: pageNumber(request), limit: LISTED }
+    const state = stateAsked(request)
+    const filter = { isPull: false, state, page }
+    const { entries, total } = await listIssues(context.db, repository.id, filter)
+    const shown = await readIssues(context, entries)
+    const address = `${addressOf(context, grant)}/issues`
+    return htmlReply(
+      request,
+      <RepositoryDocument {...{ context, grant }} tab="issues" title="Issues">
+        <div class="title-line">
+          <h2>Issues</h2>
+          {!repository.isArchived && <a href={`${address}/new`}>New issue</a>}
+        </div>
+        <StateFilter address={address} state={state} />
+        <IssueList {...{ context, grant, shown }} />
+        <Pager {...{ address, page, total }} query={state === 'open' ? {} : { state }} />
+      </RepositoryDocument>,
+    )
+  },
+})

@@ -1,0 +1,103 @@
+/** What a pull request brings: its commits, the files that they change, and reviews of these. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import { pullOf, rangeOf } from '../actions/find-pull.js'
+import { inQueue, readGit, readRange } from '../actions/git-reader.js'
+import { giveReview } from '../actions/give-review.js'
+import type { Context } from '../context.js'
+import type { Call } from '../route.js'
+import { addressOf, CommitList } from './commits-page.js'
+import { Diff, readShownDiff } from './diff.js'
+import { htmlReply } from './html.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from './page.js'
+import { Pager } from './pager.js'
+import { Problem } from './problem.js'
+import { PullDocument, seePull } from './pull-document.js'
+import { ReviewForm, reviewRefusal } from './review-form.js'
+
+const LISTED = 30
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+const commits = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}/commits',
+  access: ACCESS,
+  async handle(context, { request, grant, params }) {
+    const seen = await seePull(context, grant, await pullOf(context, grant, params))
+    const page = { page: pageNumber(request), limit: LISTED }
+    const part = await inQueue(context, { request, grant }, () =>
+      readGit(context, grant, (reader) => readRange(reader, rangeOf(seen.state), page)),
+    )
+    const address = addressOf(context, grant)
+    const own = `${address}/pulls/${seen.state.issue.number}/commits`
+    return htmlReply(
+      request,
+      <PullDocument {...{ context, grant, seen }} tab="commits">
+        <CommitList address={address} commits={part.commits} />
+        <Pager address={own} page={page} total={part.total} />
+      </PullDocument>,
+    )
+  },
+})
+
+interface Again {
+  /** A review that was not taken, and why. */
+  readonly form?: URLSearchParams
+  readonly error?: string
+  readonly status?: number
+}
+
+async function showFiles(
+  context: Context,
+  { request, grant, params }: Call<'repository'>,
+  { status = 200, form, error }: Again,
+): Promise<Reply> {
+  const seen = await seePull(context, grant, await pullOf(context, grant, params))
+  const { state } = seen
+  const range = { ...rangeOf(state), signal: request.signal }
+  const diff = await inQueue(context, { request, grant }, () =>
+    readGit(context, grant, (reader) => readShownDiff(reader, range)),
+  )
+  const page = (
+    <PullDocument {...{ context, grant, seen }} tab="files">
+      <Problem error={error} />
+      <Diff diff={diff} />
+      <ReviewForm {...{ context, grant, state, form }} />
+    </PullDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const files = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}/files',
+  access: ACCESS,
+  handle: (context, call) => showFiles(context, call, {}),
+})
+
+const review = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/pulls/{index}/reviews',
+  access: { ...ACCESS, isSignedIn: true },
+  async handle(context, call) {
+    const { request, grant, params } = call
+    const form = await readForm(request)
+    const { owner, name } = grant.repository
+    const give = async () => {
+      const state = await pullOf(context, grant, params)
+      const [event, commitId] = [fieldOf(form, 'event'), fieldOf(form, 'head')]
+      if (event === '' || commitId === '') {
+        throw new Failure('invalid', 'Say what you think of it, and of which commit.')
+      }
+      const wish = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
+      await giveReview(context, grant, wish)
+      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+    }
+    return orAgain(give, ({ message, status }) =>
+      showFiles(context, call, { form, error: reviewRefusal(message), status }),
+    )
+  },
+})
+
+export const PULL_CONTENTS_PAGES = [commits, files, review]

@@ -1,0 +1,98 @@
+/** One pull request: what people say of it, what reviewers do, and how it is merged. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Reply } from '../../conf/http.js'
+import { pullOf } from '../actions/find-pull.js'
+import { inQueue } from '../actions/git-reader.js'
+import { mergeNow } from '../actions/merge-now.js'
+import { writerOf } from '../actions/writer.js'
+import type { Context } from '../context.js'
+import type { Call } from '../route.js'
+import { commentPage, type Refused } from './comment-page.js'
+import { Conversation, readConversation } from './conversation.js'
+import { htmlReply } from './html.js'
+import { IssueFacts, readFacts } from './issue-facts.js'
+import { MergeBox, readMerge, STYLES, sentenceOf } from './merge-box.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from './page.js'
+import { Problem } from './problem.js'
+import { PullDocument, seePull } from './pull-document.js'
+import { Reviews, readReviews } from './reviews.js'
+
+interface Again extends Partial<Omit<Refused, 'issue'>> {
+  /** Why it was not merged. */
+  readonly mergeError?: string
+}
+
+async function show(
+  context: Context,
+  { request, grant, params }: Call<'repository'>,
+  { draft, error, mergeError, status = 200 }: Again,
+): Promise<Reply> {
+  const state = await pullOf(context, grant, params)
+  const { issue, pull } = state
+  const seen = await seePull(context, grant, state)
+  const conversation = await readConversation(context, issue, pageNumber(request))
+  const [facts, merge, reviews] = [
+    await readFacts(context, issue),
+    await readMerge(context, grant, state),
+    await readReviews(context, grant, pull),
+  ]
+  const page = (
+    <PullDocument {...{ context, grant, seen }} tab="">
+      <Problem error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
+      <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
+      <Conversation {...{ context, grant, conversation, draft, error }}>
+        <Reviews {...{ context, grant }} shown={reviews} />
+        <MergeBox {...{ context, grant, state, merge }} />
+      </Conversation>
+    </PullDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const one = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}',
+  access: { kind: 'repository', mode: 'read' },
+  handle: (context, call) => show(context, call, {}),
+})
+
+const merge = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/pulls/{index}/merge',
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  async handle(context, call) {
+    const { request, grant, params } = call
+    const form = await readForm(request)
+    const { owner, name } = grant.repository
+    const work = async () => {
+      const doer = writerOf(grant)
+      const state = await pullOf(context, grant, params)
+      const order = orderOf(form)
+      await mergeNow(context, grant, {
+        ...{ state, doer, order },
+        inQueue: (work) => inQueue(context, { request, grant }, work),
+      })
+      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+    }
+    return orAgain(work, ({ message, status }) =>
+      show(context, call, { mergeError: message, status }),
+    )
+  },
+})
+
+/** What the form asks for. Throws `invalid` where it does not say what its sender has seen. */
+function orderOf(form: URLSearchParams) {
+  const [style, headCommit] = [fieldOf(form, 'style'), fieldOf(form, 'head')]
+  if (!isStyle(style) || headCommit === '') {
+    throw new Failure('invalid', 'Say how to merge, and which commit.')
+  }
+  const [title, message] = [fieldOf(form, 'title'), textOf(form, 'message')]
+  return { style, headCommit, title, message, deletesBranch: form.has('delete') }
+}
+
+function isStyle(text: string): text is keyof typeof STYLES {
+  return Object.hasOwn(STYLES, text)
+}
+
+export const PULL_PAGES = [one, merge, commentPage('pulls', show)]

@@ -1,0 +1,45 @@
+/** The pull requests of a repository, page by page. */
+
+import { listPulls } from '../../sql/pull-lists.js'
+import { refuseWithoutPulls } from '../actions/find-pull.js'
+import { addressOf } from './commits-page.js'
+import { htmlReply } from './html.js'
+import { IssueList, readIssues } from './issue-list.js'
+import { definePage, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { RepositoryDocument } from './repository-document.js'
+import { StateFilter, stateAsked } from './state-filter.js'
+
+const LISTED = 30
+
+export const PULLS_PAGE = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls',
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, { request, grant }) {
+    refuseWithoutPulls(grant)
+    const { repository } = grant
+    const page = { page: pageNumber(request), limit: LISTED }
+    const state = stateAsked(request)
+    const question = { page, state, order: 'newest', labelIds: [] } as const
+    const { entries, total } = await listPulls(context.db, repository.id, question)
+    const shown = await readIssues(
+      context,
+      entries.map(({ issue }) => issue),
+    )
+    const own = addressOf(context, grant)
+    const address = `${own}/pulls`
+    return htmlReply(
+      request,
+      <RepositoryDocument {...{ context, grant }} tab="pulls" title="Pull requests">
+        <div class="title-line">
+          <h2>Pull requests</h2>
+          {!repository.isArchived && <a href={`${own}/compare`}>New pull request</a>}
+        </div>
+        <StateFilter address={address} state={state} />
+        <IssueList {...{ context, grant, shown }} />
+        <Pager {...{ address, page, total }} query={state === 'open' ? {} : { state }} />
+      </RepositoryDocument>,
+    )
+  },
+})

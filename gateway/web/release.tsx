@@ -1,0 +1,108 @@
+/** One release on a page: its tag, what it says, and what can be downloaded. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import type { Attachment } from '../../sql/attachments.js'
+import type { Release } from '../../sql/releases.js'
+import type { RepositoryGrant } from '../actions/git-reader.js'
+import type { Context } from '../context.js'
+import { addressOf } from './commits-page.js'
+import { sizeOf } from './file-view.js'
+import { Icon } from './icon.js'
+import { Person } from './person.js'
+import { Ago } from './times.js'
+import { Shown } from './visible-text.js'
+import { Written } from './written.js'
+
+export interface ReleaseViewProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly release: Release
+  /** Of this release and of others. */
+  readonly attachments: readonly Attachment[]
+  /** Its heading, and the level of that. */
+  readonly children: Child
+  readonly level: 2 | 3
+  /** Whether its notes are shown as they were written. */
+  readonly isPlain: boolean
+}
+
+/** A release below its heading. */
+export function ReleaseView(props: ReleaseViewProps): JSX.Element {
+  const { context, grant, release, attachments, children, level, isPlain } = props
+  const { tagName, isDraft, isPrerelease, author, publishedAtMs, body } = release
+  const address = addressOf(context, grant)
+  return (
+    <article class="release">
+      {children}
+      <p class="quiet">
+        <Icon name="tag" />{' '}
+        <a href={`${address}/src/tag/${pathOfTag(tagName)}`}>
+          <Shown text={tagName} />
+        </a>{' '}
+        {isDraft && <span class="label">draft</span>}
+        {isPrerelease && <span class="label">pre-release</span>}{' '}
+        <Person base={context.settings.http.baseUrl} person={author} viewer={grant.user} />{' '}
+        <Ago atMs={publishedAtMs} />
+      </p>
+      {body !== '' && (
+        <Written
+          {...{ address, repository: grant.repository, text: body, isPlain }}
+          headingsBelow={level}
+        />
+      )}
+      <Downloads
+        {...{ address, release }}
+        files={attachments.filter(({ releaseId }) => releaseId === release.id)}
+      />
+    </article>
+  )
+}
+
+/** What people call it. */
+export function titleOfRelease({ title, tagName }: Release): string {
+  return title.trim() === '' ? tagName : title
+}
+
+/** A tag as it stands in an address: its slashes stay. */
+export function pathOfTag(tagName: string): string {
+  return tagName.split('/').map(encodeURIComponent).join('/')
+}
+
+interface DownloadsProps {
+  /** Of the repository. */
+  readonly address: string
+  readonly release: Release
+  readonly files: readonly Attachment[]
+}
+
+/** Its files, and the source where there is a tag of which it can be made. */
+function Downloads({ address, release, files }: DownloadsProps): JSX.Element | null {
+  const tag = pathOfTag(release.tagName)
+  const archives = release.isDraft ? [] : ['zip', 'tar.gz']
+  if (files.length + archives.length === 0) return null
+  return (
+    <ul class="list" aria-label={`Downloads of ${release.tagName}`}>
+      {files.map(({ name, bytes }) => (
+        <li>
+          <Icon name="package" />
+          <a
+            class="grow"
+            href={`${address}/releases/download/${tag}/${encodeURIComponent(name)}`}
+            download={true}
+          >
+            <Shown text={name} />
+          </a>
+          <span class="quiet">{sizeOf(bytes)}</span>
+        </li>
+      ))}
+      {archives.map((format) => (
+        <li>
+          <Icon name="archive" />
+          <a class="grow" href={`${address}/archive/${tag}.${format}`} download={true}>
+            {`Source code (${format})`}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,85 @@
+/** The releases of a repository: all of them page by page, one by its tag, and the latest. */
+
+import { decodePercent } from '../../conf/http.js'
+import { listAttachments } from '../../sql/attachments.js'
+import { latestRelease, listSeenReleases, releaseOfTag } from '../actions/seen-releases.js'
+import { addressOf } from './commits-page.js'
+import { htmlReply } from './html.js'
+import { definePage, leadTo, pageNumber } from './page.js'
+import { Pager } from './pager.js'
+import { pathOfTag, ReleaseView, titleOfRelease } from './release.js'
+import { RepositoryDocument } from './repository-document.js'
+import { Shown } from './visible-text.js'
+import { plainOnes } from './written.js'
+
+const LISTED = 10
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+const list = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/releases',
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const page = { page: pageNumber(request), limit: LISTED }
+    const { entries, total } = await listSeenReleases(context, grant, { page })
+    const ids = entries.map(({ id }) => id)
+    const attachments = await listAttachments(context.db, ids)
+    const isPlain = plainOnes(entries.map(({ body }) => body))
+    const address = `${addressOf(context, grant)}/releases`
+    return htmlReply(
+      request,
+      <RepositoryDocument {...{ context, grant }} tab="releases" title="Releases">
+        <h2>Releases</h2>
+        {entries.length === 0 && <p class="empty">There are none yet.</p>}
+        {entries.map((release, at) => (
+          <ReleaseView
+            {...{ context, grant, release, attachments, level: 3 }}
+            isPlain={isPlain[at] === true}
+          >
+            <h3>
+              <a href={`${address}/tag/${pathOfTag(release.tagName)}`}>
+                <Shown text={titleOfRelease(release)} />
+              </a>
+            </h3>
+          </ReleaseView>
+        ))}
+        <Pager {...{ address, page, total }} />
+      </RepositoryDocument>,
+    )
+  },
+})
+
+const one = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/releases/tag/{tag...}',
+  access: ACCESS,
+  async handle(context, { request, grant, params }) {
+    const release = await releaseOfTag(context, grant, decodePercent(params['tag'] ?? ''))
+    const attachments = await listAttachments(context.db, [release.id])
+    const title = titleOfRelease(release)
+    const isPlain = plainOnes([release.body])[0] === true
+    return htmlReply(
+      request,
+      <RepositoryDocument {...{ context, grant, title }} tab="releases">
+        <ReleaseView {...{ context, grant, release, attachments, isPlain }} level={2}>
+          <h2>
+            <Shown text={title} />
+          </h2>
+        </ReleaseView>
+      </RepositoryDocument>,
+    )
+  },
+})
+
+const latest = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/releases/latest',
+  access: ACCESS,
+  async handle(context, { grant }) {
+    const { tagName } = await latestRelease(context, grant)
+    const { owner, name } = grant.repository
+    return leadTo(context, `/${owner.name}/${name}/releases/tag/${pathOfTag(tagName)}`)
+  },
+})
+
+export const RELEASES_PAGES = [list, one, latest]
