@@ -1,8 +1,13 @@
 /** The form for a new repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import type { Request } from '../../conf/http.js'
+import { listOrganizations, mayCreateRepositories } from '../../sql/organizations.js'
 import type { User } from '../../sql/users.js'
 import { makeRepository } from '../actions/create-repository.js'
+import { placeForRepositories } from '../auth/admit-people.js'
+import type { Identity } from '../auth/identify.js'
+import { viewerOf } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
@@ -12,18 +17,29 @@ import { Problem } from './problem.js'
 interface NewRepositoryProps {
   readonly context: Context
   readonly user: User
-  readonly form?: URLSearchParams
+  /** For whom it may be, by name. */
+  readonly owners: readonly string[]
+  /** What was sent before, or what the address asks for. */
+  readonly sent: URLSearchParams
   readonly error?: string
 }
 
-function NewRepository({ context, user, form, error }: NewRepositoryProps): JSX.Element {
-  const sent = form ?? new URLSearchParams()
+function NewRepository({ context, user, owners, sent, error }: NewRepositoryProps): JSX.Element {
+  const chosen = fieldOf(sent, 'owner')
   return (
     <Document context={context} title="New repository" user={user}>
       <section class="narrow">
         <h1>New repository</h1>
         <Problem error={error} />
         <form method="post" action={`${context.settings.http.baseUrl}/repo/create`}>
+          <label for="owner">Owner</label>
+          <select id="owner" name="owner">
+            {owners.map((name) => (
+              <option value={name} selected={name === chosen}>
+                {name}
+              </option>
+            ))}
+          </select>
           <label for="name">Name</label>
           <input
             {...{ type: 'text', id: 'name', name: 'name', required: true, maxlength: 100 }}
@@ -48,35 +64,57 @@ function NewRepository({ context, user, form, error }: NewRepositoryProps): JSX.
   )
 }
 
+const ORGANIZATIONS_MAX = 100
+
+interface Asks {
+  readonly request: Request
+  readonly grant: { readonly who: Identity; readonly user: User }
+}
+
+async function answer(
+  context: Context,
+  { request, grant: { who, user } }: Asks,
+  { status = 200, ...rest }: Pick<NewRepositoryProps, 'sent' | 'error'> & { status?: number },
+) {
+  const search = { viewer: viewerOf(who), memberId: user.id }
+  const page = { page: 1, limit: ORGANIZATIONS_MAX }
+  const owners = [user.name]
+  for (const { id, name } of (await listOrganizations(context.db, search, page)).entries) {
+    if (await mayCreateRepositories(context.db, id, user.id)) owners.push(name)
+  }
+  return htmlReply(request, <NewRepository {...{ context, user, owners, ...rest }} />, { status })
+}
+
 const show = definePage<'signed-in'>({
   method: 'GET',
   path: '/repo/create',
   access: { kind: 'signed-in' },
-  handle: (context, { request, grant: { user } }) =>
-    htmlReply(request, <NewRepository context={context} user={user} />),
+  handle: (context, call) =>
+    answer(context, call, { sent: new URLSearchParams(call.request.query) }),
 })
 
 const create = definePage<'signed-in'>({
   method: 'POST',
   path: '/repo/create',
   access: { kind: 'signed-in' },
-  async handle(context, { request, grant: { user } }) {
-    const form = await readForm(request)
+  async handle(context, call) {
+    const { who, user } = call.grant
+    const form = await readForm(call.request)
     const make = async () => {
+      const owner = await placeForRepositories(context.db, who, fieldOf(form, 'owner') || user.name)
       const { name } = await makeRepository(context, {
-        ...{ owner: user, creator: user },
+        ...{ owner, creator: user },
         name: fieldOf(form, 'name'),
         description: fieldOf(form, 'description'),
         isPrivate: form.has('private'),
         hasReadme: form.has('readme'),
         ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1' },
       })
-      return leadTo(context, `/${user.name}/${name}`)
+      return leadTo(context, `/${owner.name}/${name}`)
     }
-    return orAgain(make, ({ message, status }) => {
-      const again = <NewRepository {...{ context, user, form }} error={message} />
-      return htmlReply(request, again, { status })
-    })
+    return orAgain(make, ({ message, status }) =>
+      answer(context, call, { sent: form, error: message, status }),
+    )
   },
 })
 

@@ -1,5 +1,6 @@
 /** The page of a user or an organization: who it is, and its repositories. */
 
+import { mayCreateRepositories } from '../../sql/organizations.js'
 import { searchRepositories } from '../../sql/repository-lists.js'
 import { roleIn } from '../auth/admit-people.js'
 import { viewerOf } from '../auth/refusals.js'
@@ -24,14 +25,20 @@ export const OWNER = definePage<'anyone'>({
     const wish = { ...search, order: 'desc' } as const
     const { entries, total } = await searchRepositories(context.db, wish, page)
     const role = await roleIn(context.db, who, owner)
-    const { baseUrl } = context.settings.http
     const user = who.kind === 'user' ? who.user : undefined
+    const mayCreate = user && (await mayCreateRepositories(context.db, owner.id, user.id))
+    const { baseUrl } = context.settings.http
     return htmlReply(
       request,
       <Document context={context} title={owner.name} user={user}>
         <OwnerTabs context={context} owner={owner} role={role} tab="repositories" />
         <section>
           <h2 class="unseen">Repositories</h2>
+          {mayCreate && (
+            <p>
+              <a href={`${baseUrl}/repo/create?owner=${owner.name}`}>Create a repository</a>
+            </p>
+          )}
           <RepositoryList base={baseUrl} repositories={entries} hasOwners={false} />
           <Pager address={`${baseUrl}/${owner.name}`} page={page} total={total} />
         </section>
