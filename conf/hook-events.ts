@@ -47,6 +47,11 @@ export function parseHookEvents(words: readonly string[]): readonly HookEvent[] 
   return HOOK_EVENTS.filter((event) => wordsFor(event).some((word) => asked.has(word)))
 }
 
+/** The word that asks for this kind and for no other. */
+export function wordOf(event: HookEvent): string {
+  return event === 'issues' || event === 'pull_request' ? `${event}_only` : event
+}
+
 function wordsFor(event: HookEvent): readonly string[] {
   if (event === 'issues') return ['issues', 'issues_only']
   if (event === 'pull_request') return ['pull_request', 'pull_request_only']

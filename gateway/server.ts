@@ -29,6 +29,7 @@ import { createLocalBoard, createPackCache } from './git/warm.js'
 import { healthRoutes } from './health.js'
 import { createUpkeep } from './jobs/upkeep.js'
 import { createMetrics, type Metrics } from './metrics.js'
+import { OAUTH_ROUTES } from './oauth/routes.js'
 import { routesOf } from './packages/routes.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
@@ -77,7 +78,7 @@ export function allRoutes(
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
-    ...(web.isEnabled ? WEB_ROUTES.filter(isThere) : []),
+    ...(web.isEnabled ? [...OAUTH_ROUTES, ...WEB_ROUTES.filter(isThere)] : []),
   ]
 }
 

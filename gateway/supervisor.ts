@@ -11,8 +11,9 @@ import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'
 import { migrate } from '../sql/migrate.js'
-import { listUsers } from '../sql/users.js'
+import { hasUsers } from '../sql/site.js'
 import { sweepImports } from './actions/sweep-imports.js'
+import { renewSetUpCode } from './auth/set-up.js'
 import { FlightBoard, type FlightReport } from './git/flight-board.js'
 import { packFolder } from './git/warm.js'
 import { isWorkerMessage, type SupervisorMessage } from './messages.js'
@@ -33,7 +34,7 @@ export async function superviseWorkers(
   greet: (text: string) => void,
 ): Promise<void> {
   const log = createLog(settings.log.level)
-  const isFirstStart = await prepareData(settings, log)
+  const setUpCode = await prepareData(settings, log)
   new RateLimiterClusterMaster()
   const fleet = createFleet(settings, log)
   process.on('SIGTERM', fleet.stop)
@@ -41,13 +42,17 @@ export async function superviseWorkers(
   process.on('SIGHUP', fleet.reload)
   if (await fleet.start()) {
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
-    if (isFirstStart) greet(greeting(settings))
+    if (setUpCode !== undefined) {
+      const url = `${settings.http.baseUrl}/setup?code=${setUpCode}`
+      if (settings.web.isEnabled) log.warn({ url }, 'the first account is made at this address')
+      greet(greeting(settings))
+    }
   }
   await fleet.ended
 }
 
-/** Migrates, mends what a crash left of pushes; true when there is no account yet. */
-async function prepareData(settings: Settings, log: Log): Promise<boolean> {
+/** Migrates, mends what a crash left of pushes; gives a code where there is no account yet. */
+async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
   await mkdir(dir, { recursive: true, mode: 0o750 })
   await prepareSocket(settings.ssh.socket)
@@ -56,7 +61,7 @@ async function prepareData(settings: Settings, log: Log): Promise<boolean> {
     for (const name of await migrate(db)) log.info({ migration: name }, 'the database was migrated')
     await recover(dir)
     await sweepImports(db, dir)
-    return (await listUsers(db, { page: 1, limit: 1 })).total === 0
+    return (await hasUsers(db)) ? undefined : await renewSetUpCode(dir)
   } finally {
     await closeDatabase(db)
   }
@@ -208,7 +213,7 @@ function untilListening(worker: Worker): Promise<void> {
 function greeting(settings: Settings): string {
   return [
     `Gatehouse serves at ${settings.http.baseUrl}`,
-    'Make the first account with:',
+    `Make the first account ${settings.web.isEnabled ? 'there, or ' : ''}with:`,
     '  ./scripts/gatehouse user create NAME --password PASSWORD --email ADDRESS --admin',
     '',
   ].join('\n')

@@ -8,7 +8,10 @@ import { listUsersWho } from './user-lists.js'
 import type { User } from './users.js'
 import type { Viewer } from './visibility.js'
 
-export type CollaboratorMode = Extract<AccessMode, 'read' | 'write' | 'admin'>
+/** What people are let in for, from least to most. */
+export const COLLABORATOR_MODES = ['read', 'write', 'admin'] as const satisfies AccessMode[]
+
+export type CollaboratorMode = (typeof COLLABORATOR_MODES)[number]
 
 /** The collaborators of whom `viewer` may know, in the order in which their accounts were made. */
 export async function listCollaborators(
@@ -18,6 +21,22 @@ export async function listCollaborators(
 ): Promise<Paged<User>> {
   const where = 'u.owner_id in (select c.user_id from collaborators c where c.repository_id = ?)'
   return await listUsersWho(db, { viewer, fit: { where, bindings: [repositoryId] } }, page)
+}
+
+/** What each of these users was let in for by name, if at all; more may come by a team. */
+export async function collaboratorModes(
+  db: Database,
+  repositoryId: number,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, CollaboratorMode>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await selectRows<{ readonly user_id: number; readonly mode: CollaboratorMode }>(
+    db,
+    `select user_id, mode from collaborators where repository_id = ?
+      and user_id in (${userIds.map(() => '?').join()})`,
+    [repositoryId, ...userIds],
+  )
+  return new Map(rows.map(({ user_id, mode }) => [user_id, mode]))
 }
 
 /** Whether the user was let in by name. */

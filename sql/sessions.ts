@@ -3,6 +3,7 @@
 import { checkText } from './bindings.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
+import { offsetOf, type Page, type Paged } from './page.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 export interface Session {
@@ -55,6 +56,38 @@ export async function touchSession(db: Database, id: number, nowMs: number): Pro
 export async function deleteSession(db: Database, userId: number, id: number): Promise<boolean> {
   return (await db('sessions').where({ id, user_id: userId }).delete()) > 0
 }
+
+/** Ends all sessions of a user but one. Returns how many there were. */
+export async function deleteOtherSessions(
+  db: Database,
+  userId: number,
+  keptId: number,
+): Promise<number> {
+  return await db('sessions').where({ user_id: userId }).whereNot({ id: keptId }).delete()
+}
+
+/** The sessions of a user that have not ended, the one used last first. */
+export async function listSessions(
+  db: Database,
+  userId: number,
+  page: Page,
+): Promise<Paged<Session>> {
+  const bindings = [userId, Date.now()]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from sessions s ${WHERE_OF_USER}`,
+    bindings,
+  )
+  const rows = await selectRows<SessionRow>(
+    db,
+    `select ${SESSION_COLUMNS} from sessions s ${WHERE_OF_USER}
+      order by s.last_used_at desc, s.id desc limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(sessionOf), total: count?.total ?? 0 }
+}
+
+const WHERE_OF_USER = 'where s.user_id = ? and s.expires_at > ?'
 
 /** Removes the sessions that ended before. Returns how many there were. */
 export async function removeExpiredSessions(db: Database, beforeMs: number): Promise<number> {

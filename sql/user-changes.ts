@@ -38,7 +38,10 @@ export async function updateUser(db: Database, userId: number, patch: UserPatch)
     if (Object.keys(columns).length > 0) {
       await trx('users').where({ owner_id: userId }).update(columns)
     }
-    if (patch.passwordHash !== undefined) await trx('sessions').where({ user_id: userId }).delete()
+    if (patch.passwordHash !== undefined) {
+      await trx('sessions').where({ user_id: userId }).delete()
+      await trx('sign_in_tickets').where({ user_id: userId }).delete()
+    }
     if (patch.email !== undefined) await changeEmail(trx, userId, patch.email)
   })
 }

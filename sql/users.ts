@@ -206,7 +206,7 @@ export async function findPassword(
   return { user: userOf(row), passwordHash: row.password_hash ?? undefined }
 }
 
-/** Replaces the password of a user, and ends the sessions that began with another. */
+/** Replaces the password of a user, and ends the sign-ins that began with another. */
 export async function setPassword(
   db: Database,
   userId: number,
@@ -217,6 +217,7 @@ export async function setPassword(
       .where({ owner_id: userId })
       .update({ password_hash: checkText(passwordHash), must_change_password: false })
     await trx('sessions').where({ user_id: userId }).delete()
+    await trx('sign_in_tickets').where({ user_id: userId }).delete()
   })
 }
 

@@ -153,10 +153,17 @@ export async function listDeliveries(
   return rows.map(deliveryOf)
 }
 
-/** Has a delivery sent again, from its first attempt on. Returns whether there is one. */
-export async function redeliver(db: Database, uuid: string): Promise<boolean> {
+/**
+ * Has a delivery sent again, from its first attempt on. Returns whether there is one, of that
+ * webhook where one is named.
+ */
+export async function redeliver(
+  db: Database,
+  { uuid, webhookId }: { readonly uuid: string; readonly webhookId?: number },
+): Promise<boolean> {
+  const where = webhookId === undefined ? { uuid } : { uuid, webhook_id: webhookId }
   return await transaction(db, async (trx) => {
-    const row = await trx('webhook_deliveries').where({ uuid }).first('id', 'webhook_id')
+    const row = await trx('webhook_deliveries').where(where).first('id', 'webhook_id')
     if (row === undefined) return false
     await trx('webhook_deliveries')
       .where({ id: row.id })

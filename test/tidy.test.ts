@@ -95,6 +95,17 @@ const columns: Rule = {
 
 /** Files without a test of their own name, or folders of them, and what proves them instead. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'gateway/actions/grant-code.ts': 'by web/authorize-page.test.ts and threats/oauth.test.ts',
+  'gateway/actions/oauth-application.ts':
+    'by api/v1/oauth-applications.test.ts, whose wishes it does',
+  'gateway/auth/oauth-client.ts': 'by oauth/access-token.test.ts, where clients show who they are',
+  'gateway/auth/oauth-failure.ts': 'by oauth/access-token.test.ts, word by word',
+  'gateway/auth/oauth-secret.ts':
+    'by oauth/access-token.test.ts, which tries each in the place of others',
+  'gateway/oauth/': 'by oauth/access-token.test.ts and threats/oauth.test.ts',
+  'sql/oauth-applications.ts': 'by oauth.test.ts, on both databases',
+  'sql/oauth-grants.ts': 'by oauth.test.ts, on both databases',
+  'sql/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
   'cgi/durable.ts': 'what it flushes shows after a loss of power only; its callers have tests',
   'cgi/journal.ts': 'by recovery.test.ts, which reads what it wrote',
   'cgi/leavings.ts': 'by recovery.test.ts, which finds what it lists',
@@ -106,7 +117,23 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
+  'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
+  'gateway/actions/edit-repository.ts': 'by api/v1/repositories.test.ts, on both databases',
+  'gateway/actions/transfer-repository.ts': 'by api/v1/forks.test.ts, on both databases',
+  'gateway/actions/change-collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
+  'gateway/actions/refuse-longer.ts':
+    'by web/repository-settings.test.ts, whose texts are too long',
+  'gateway/actions/test-webhook.ts': 'by api/v1/repository-hooks.test.ts, which tries one',
+  'gateway/actions/webhook-wish.ts': 'by api/v1/hook-object.test.ts and repository-hooks.test.ts',
   'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
+  'gateway/auth/cookies.ts': 'by session.test.ts and web/two-factor.test.ts, which read them',
+  'gateway/auth/ticket.ts': 'by web/two-factor.test.ts, which signs in with them',
+  'gateway/actions/change-password.ts': 'by web/account.test.ts, whose passwords it changes',
+  'gateway/actions/token-limits.ts': 'by api/v1/tokens.test.ts and web/account.test.ts',
+  'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
+  'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
+  'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',
+  'gateway/auth/set-up.ts': 'by web/setup.test.ts, from the machine itself and from elsewhere',
   'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
@@ -190,7 +217,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/format.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/formats.ts': 'a list; gateway/server.test.ts goes through it',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
-  'sql/collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
   'sql/forks.ts': 'by api/v1/forks.test.ts, on both databases',
   'sql/issue-subscriptions.ts': 'by api/v1/issue-subscriptions.test.ts, on both databases',
   'sql/notifications.ts': 'by api/v1/notifications.test.ts, on both databases',
@@ -263,6 +289,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
+  uqr: /^gateway\/web\/qr-code\.tsx$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/forward\.ts$/,

@@ -1,17 +1,20 @@
 /** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import type { Log } from '../../conf/log.js'
-import type { Database } from '../../sql/database.js'
+import { touchGrant } from '../../sql/oauth-grants.js'
+import { findAccess } from '../../sql/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/users.js'
 import { readCredentials } from './credentials.js'
+import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
-import type { Throttle } from './throttle.js'
+import { type FactorContext, hasSecondFactor, judgeCode } from './second-factor.js'
+import type { SignInAttempt } from './throttle.js'
 import { countsNow, hashToken, isTokenShaped } from './token.js'
+import { isCodeShaped } from './totp.js'
 
 export type Identity =
   | { readonly kind: 'anonymous' }
@@ -32,11 +35,8 @@ interface SignedIn<By, Scopes> {
   readonly limits?: TokenLimits | undefined
 }
 
-export interface IdentifyContext {
-  readonly db: Database
-  readonly throttle: Throttle
-  readonly log: Log
-}
+/** What it takes to say who asks. */
+export type IdentifyContext = FactorContext
 
 /** What every call says that needs a token and has none, or one that is malformed. */
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
@@ -73,18 +73,42 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
       return ANONYMOUS
     case 'malformed':
       throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-    case 'token':
-      if (!isTokenShaped(credentials.token)) {
-        throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
-      }
-      return identifyToken(context, { text: credentials.token, address: request.address })
-    case 'password': {
-      const { address } = request
-      return isTokenShaped(credentials.password)
-        ? identifyToken(context, { text: credentials.password, address })
-        : identifyPassword(context, { ...credentials, address })
+    case 'token': {
+      const known = identifyAnyToken(context, request, credentials.token)
+      if (known === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+      return known
     }
+    case 'password':
+      return (
+        identifyAnyToken(context, request, credentials.password) ??
+        identifyPassword(context, credentials, request)
+      )
   }
+}
+
+/** Undefined for a text that can be no token, whoever made it. */
+function identifyAnyToken(
+  context: IdentifyContext,
+  { address }: Request,
+  text: string,
+): Promise<Identity> | undefined {
+  if (isTokenShaped(text)) return identifyToken(context, { text, address })
+  return isAccessShaped(text) ? identifyAccess(context, text) : undefined
+}
+
+/** Whose application it is that asks, within what they let it do. */
+async function identifyAccess(context: IdentifyContext, text: string): Promise<Identity> {
+  const found = await findAccess(context.db, hashToken(text))
+  if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  const { id, user, scopes, lastUsedAtMs } = found.grant
+  refuseClosedAccount(user)
+  const now = Date.now()
+  if (!isNotedAlready(lastUsedAtMs, now)) {
+    touchGrant(context.db, id, now).catch((error: unknown) => {
+      context.log.warn({ error, grantId: id }, 'the last use of a grant was not recorded')
+    })
+  }
+  return { kind: 'user', user, by: 'token', scopes }
 }
 
 /**
@@ -113,17 +137,40 @@ function noteUse(context: IdentifyContext, token: Token): void {
   })
 }
 
+const FACTOR_MESSAGE =
+  'This account has a second factor: use an access token in place of the password, ' +
+  'or send a code in the header X-Gitea-OTP.'
+
+async function identifyPassword(
+  context: IdentifyContext,
+  { name, password }: Omit<PasswordAttempt, 'address'>,
+  { address, headers }: Request,
+): Promise<SignedIn<'password', undefined>> {
+  const attempt = { name, password, address }
+  const user = await judgePassword(context, attempt)
+  if (await hasSecondFactor(context.db, user.id)) {
+    const code = headers.get('x-gitea-otp')
+    if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
+    await judgeCode(context, { user, code, address })
+  }
+  await noteSignIn(context, attempt, user)
+  return { kind: 'user', user, by: 'password', scopes: undefined }
+}
+
 export interface PasswordAttempt {
   readonly name: string
   readonly password: string
   readonly address: string
 }
 
-/** Whose name and password these are. Throws as `identify` does. */
-export async function identifyPassword(
+/**
+ * Whose name and password these are; whether that is enough is for the caller to ask. Throws as
+ * `identify` does.
+ */
+export async function judgePassword(
   context: IdentifyContext,
   attempt: PasswordAttempt,
-): Promise<SignedIn<'password', undefined>> {
+): Promise<User> {
   await context.throttle.admit(attempt)
   const found = await findPassword(context.db, attempt.name)
   const isRight = await checkPassword(found?.passwordHash, attempt.password)
@@ -138,13 +185,41 @@ export async function identifyPassword(
     )
     throw new Failure('bad_credentials', WRONG_MESSAGE)
   }
-  await context.throttle.succeeded(attempt)
   refuseClosedAccount(found.user)
-  const now = Date.now()
-  if (!isNotedAlready(found.user.lastLoginAtMs, now)) {
-    await recordSignIn(context.db, found.user.id, now)
+  return found.user
+}
+
+export interface Proof {
+  readonly user: User
+  /** The password, or a code of the second factor. */
+  readonly text: string
+  readonly address: string
+}
+
+/** Throws `bad_credentials` unless who has a session of the user shows more than that. */
+export async function proveAgain(
+  context: IdentifyContext,
+  { user, text, address }: Proof,
+): Promise<void> {
+  try {
+    const code = text.replace(/\s/g, '')
+    if (isCodeShaped(code)) await judgeCode(context, { user, code, address })
+    else await judgePassword(context, { name: user.name, password: text, address })
+  } catch (error) {
+    if (!isFailure(error, 'bad_credentials')) throw error
+    throw new Failure('bad_credentials', 'That is neither your password nor a code that counts.')
   }
-  return { kind: 'user', user: found.user, by: 'password', scopes: undefined }
+}
+
+/** Remembers that somebody has signed in, with all that the account asks for. */
+export async function noteSignIn(
+  context: IdentifyContext,
+  attempt: SignInAttempt,
+  user: User,
+): Promise<void> {
+  await context.throttle.succeeded(attempt)
+  const now = Date.now()
+  if (!isNotedAlready(user.lastLoginAtMs, now)) await recordSignIn(context.db, user.id, now)
 }
 
 function refuseClosedAccount(user: User): void {

@@ -1,7 +1,7 @@
 /** Sessions of browsers: made at sign-in, kept as a hash, named by a cookie that is sent back. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Reply, Request } from '../../conf/http.js'
+import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
 import {
   createSession,
@@ -10,6 +10,7 @@ import {
   touchSession,
 } from '../../sql/sessions.js'
 import type { User } from '../../sql/users.js'
+import { type Header, readCookie, setCookie } from './cookies.js'
 import {
   ANONYMOUS,
   type IdentifyContext,
@@ -23,8 +24,6 @@ const COOKIE = 'gatehouse_session'
 const LIFETIME_MS = 30 * 86_400_000
 const AGENT_CHARACTERS_MAX = 255
 
-type Header = NonNullable<Reply['headers']>[number]
-
 /**
  * Who sent the request, by its cookie: a stranger where there is none, where it has ended, or where
  * its account is closed.
@@ -33,7 +32,7 @@ export async function identifySession(
   context: IdentifyContext,
   request: Request,
 ): Promise<Identity> {
-  const found = await findOwn(context, request)
+  const found = await findOwnSession(context, request)
   if (found === undefined || !maySignIn(found.user)) return ANONYMOUS
   const { session, user } = found
   const nowMs = Date.now()
@@ -47,7 +46,7 @@ export async function identifySession(
 
 /** Begins a session with a name that nobody has known before. Returns the header that says it. */
 export async function beginSession(
-  { db, settings }: Pick<IdentifyContext, 'db'> & { readonly settings: Settings },
+  { db, settings }: Pick<IdentifyContext, 'db' | 'settings'>,
   request: Request,
   user: User,
 ): Promise<Header> {
@@ -67,7 +66,7 @@ export async function endSession(
   context: Pick<IdentifyContext, 'db'>,
   request: Request,
 ): Promise<void> {
-  const found = await findOwn(context, request)
+  const found = await findOwnSession(context, request)
   if (found !== undefined) await deleteSession(context.db, found.user.id, found.session.id)
 }
 
@@ -99,21 +98,13 @@ function isOwn(origin: string, { headers }: Request, { http }: Settings): boolea
   return origin === new URL(http.baseUrl).origin || host === headers.get('host')
 }
 
-async function findOwn({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
-  const cookies = request.headers.get('cookie') ?? ''
-  const name = cookies
-    .split(/[;,]\s*/)
-    .find((part) => part.startsWith(`${COOKIE}=`))
-    ?.slice(COOKIE.length + 1)
+/** The session that the request came with, and whose it is, unless it has ended. */
+export async function findOwnSession({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
+  const name = readCookie(request, COOKIE)
   if (name === undefined || !isTokenShaped(name)) return undefined
   return await findSessionWithUser(db, hashToken(name))
 }
 
-function cookie({ http }: Settings, value: string, ageSeconds: number): Header {
-  const secure = http.baseUrl.startsWith('https:') ? '; Secure' : ''
-  const path = http.basePath === '' ? '/' : http.basePath
-  return [
-    'Set-Cookie',
-    `${COOKIE}=${value}; Path=${path}; Max-Age=${ageSeconds}; HttpOnly; SameSite=Lax${secure}`,
-  ]
+function cookie(settings: Settings, value: string, ageSeconds: number): Header {
+  return setCookie(settings, { name: COOKIE, value, ageSeconds })
 }

@@ -1,6 +1,6 @@
-/** Failed sign-ins, counted so that guessing is slow and no stranger can lock a user out. */
+/** Tries that are counted: sign-ins that failed, so that guessing is slow, and new accounts. */
 
-import { RateLimiterCluster, RateLimiterMemory } from 'rate-limiter-flexible'
+import { RateLimiterCluster, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
 import { networkOf } from '../client-address.js'
 
@@ -14,7 +14,16 @@ export interface Throttle {
   /** Throws `throttled` when this attempt comes after too many failed ones. */
   admit(attempt: SignInAttempt): Promise<void>
   failed(attempt: SignInAttempt): Promise<void>
+  /**
+   * Counts this attempt as failed before it is judged, so that of many at once none is for nothing.
+   * Throws `throttled` when there are too many with it.
+   */
+  reserve(attempt: SignInAttempt): Promise<void>
+  /** Takes back what `reserve` counted: the attempt was right. */
+  release(attempt: SignInAttempt): Promise<void>
   succeeded(attempt: SignInAttempt): Promise<void>
+  /** Counts one more account that the address tries to make. Throws `throttled` after too many. */
+  makeAccount(address: string): Promise<void>
 }
 
 const MINUTE_S = 60
@@ -30,7 +39,10 @@ const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
 /** Addresses from which an account has signed in before; no timer of Node's runs for 25 days. */
 const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
 
-type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'points'>
+type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'reward' | 'points'>
+/** One address may try this often to make an account, be it the first or another. */
+const NEW_ACCOUNTS = { keyPrefix: 'new-account', points: 20, duration: HOUR_S }
+
 interface LimiterOptions {
   readonly keyPrefix: string
   readonly points: number
@@ -52,30 +64,51 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
   const byPair = createLimiter(BY_PAIR)
   const byAccount = createLimiter(BY_ACCOUNT)
   const known = createLimiter(KNOWN)
+  const limitersOf = async (attempt: SignInAttempt) => {
+    const { address, account, pair } = keysOf(attempt)
+    const always = [[byAddress, address] as const, [byPair, pair] as const]
+    return (await known.get(pair)) === null ? [...always, [byAccount, account] as const] : always
+  }
+  const newAccounts = createLimiter(NEW_ACCOUNTS)
   return {
     async admit(attempt) {
-      const { address, account, pair } = keysOf(attempt)
-      await refuseSpent(byAddress, address)
-      await refuseSpent(byPair, pair)
-      if ((await known.get(pair)) === null) await refuseSpent(byAccount, account)
+      for (const [limiter, key] of await limitersOf(attempt)) {
+        refuseSpent(await limiter.get(key), limiter.points - 1)
+      }
     },
     async failed(attempt) {
-      const { address, account, pair } = keysOf(attempt)
-      await byAddress.penalty(address)
-      await byPair.penalty(pair)
-      if ((await known.get(pair)) === null) await byAccount.penalty(account)
+      for (const [limiter, key] of await limitersOf(attempt)) await limiter.penalty(key)
+    },
+    async reserve(attempt) {
+      for (const [limiter, key] of await limitersOf(attempt)) {
+        refuseSpent(await limiter.penalty(key), limiter.points)
+      }
+    },
+    async release(attempt) {
+      for (const [limiter, key] of await limitersOf(attempt)) await limiter.reward(key)
     },
     async succeeded(attempt) {
       const { pair } = keysOf(attempt)
       if ((await known.get(pair)) === null) await known.penalty(pair)
     },
+    async makeAccount(address) {
+      const count = await newAccounts.penalty(networkOf(address))
+      refuseSpent(
+        count,
+        newAccounts.points,
+        'Too many tries from your network. Wait, and try again.',
+      )
+    },
   }
 }
 
-async function refuseSpent(limiter: Limiter, key: string): Promise<void> {
-  const count = await limiter.get(key)
-  if (count === null || count.consumedPoints < limiter.points) return
-  throw new Failure('throttled', 'Too many failed sign-ins. Wait, or use an access token.', {
+function refuseSpent(
+  count: RateLimiterRes | null,
+  pointsMax: number,
+  message = 'Too many failed sign-ins. Wait, or use an access token.',
+): void {
+  if (count === null || count.consumedPoints <= pointsMax) return
+  throw new Failure('throttled', message, {
     retryAfterSeconds: Math.ceil(count.msBeforeNext / 1_000),
   })
 }

@@ -1,5 +1,7 @@
-/** The job of every day: tokens and sessions that ended long ago are forgotten. */
+/** The job of every day: tokens, sessions, sign-ins and grants that have ended are forgotten. */
 
+import { removeExpiredGrants } from '../../sql/oauth-grants.js'
+import { removeExpiredTickets } from '../../sql/second-factors.js'
 import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
 import type { JobKind } from './job.js'
@@ -17,5 +19,8 @@ export const SWEEP_TOKENS: JobKind = {
     if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
     const ended = await removeExpiredSessions(db, Date.now())
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
+    await removeExpiredTickets(db, Date.now())
+    const grants = await removeExpiredGrants(db, Date.now())
+    if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
   },
 }

@@ -10,7 +10,12 @@ import { Tab } from './tab.js'
 export type AccountTab = keyof typeof TABS
 
 const TABS = {
+  profile: 'Profile',
+  password: 'Password',
+  keys: 'SSH keys',
+  sessions: 'Sessions',
   applications: 'Applications',
+  security: 'Security',
 } as const
 
 export interface AccountDocumentProps {

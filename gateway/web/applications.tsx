@@ -6,6 +6,7 @@ import type { Request } from '../../conf/http.js'
 import { deleteToken, listTokens, type Token } from '../../sql/tokens.js'
 import type { User } from '../../sql/users.js'
 import { issueToken } from '../actions/issue-token.js'
+import { type LimitNames, namesOfLimits, readLimits } from '../actions/token-limits.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { AccountDocument } from './account-document.js'
@@ -14,33 +15,25 @@ import { Icon } from './icon.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { Problem } from './problem.js'
 import { Ago } from './times.js'
+import { sentLimits, TokenForm } from './token-form.js'
 import { Shown } from './visible-text.js'
 
 const PATH = '/user/settings/applications'
 const LISTED = 50
-const DAY_MS = 86_400_000
-
-/** What a token may be for, in the words of who asks for one. */
-const SCOPES = [
-  ['write:repository', 'Repositories: clone, push, and change them'],
-  ['read:repository', 'Repositories: clone and read'],
-  ['write:package', 'Packages: publish and remove'],
-  ['read:package', 'Packages: install'],
-  ['write:issue', 'Issues and pull requests'],
-  ['read:user', 'The account: read'],
-  ['all', 'Everything that you may do'],
-] as const
 
 interface ApplicationsProps {
   readonly context: Context
   readonly user: User
   readonly tokens: readonly Token[]
+  readonly namesOf: (token: Token) => LimitNames
+  readonly form?: URLSearchParams
   /** Just made: to be seen this once. */
   readonly plain?: string
   readonly error?: string
 }
 
-function Applications({ context, user, tokens, plain, error }: ApplicationsProps): JSX.Element {
+function Applications(props: ApplicationsProps): JSX.Element {
+  const { context, user, tokens, namesOf, form, plain, error } = props
   const address = context.settings.http.baseUrl + PATH
   return (
     <AccountDocument context={context} user={user} tab="applications">
@@ -52,9 +45,9 @@ function Applications({ context, user, tokens, plain, error }: ApplicationsProps
         <Problem error={error} />
         {plain !== undefined && <NewToken plain={plain} />}
         <h3>Tokens</h3>
-        <TokenList address={address} tokens={tokens} />
+        <TokenList address={address} tokens={tokens} namesOf={namesOf} />
         <h3>New token</h3>
-        <TokenForm address={address} />
+        <TokenForm address={address} form={form} />
       </section>
     </AccountDocument>
   )
@@ -69,34 +62,21 @@ function NewToken({ plain }: { readonly plain: string }): JSX.Element {
   )
 }
 
-interface TokenListProps {
+interface TokenListProps extends Pick<ApplicationsProps, 'tokens' | 'namesOf'> {
   readonly address: string
-  readonly tokens: readonly Token[]
 }
 
-function TokenList({ address, tokens }: TokenListProps): JSX.Element {
+function TokenList({ address, tokens, namesOf }: TokenListProps): JSX.Element {
   if (tokens.length === 0) return <p class="empty">There are none yet.</p>
   return (
     <ul class="list">
-      {tokens.map(({ id, name, scopes, lastUsedAtMs, lastEight, limits }) => (
+      {tokens.map((token) => (
         <li>
           <Icon name="key" />
-          <div class="grow">
-            <strong>
-              <Shown text={name} />
-            </strong>{' '}
-            <code>{`…${lastEight}`}</code>
-            <p class="quiet">
-              {`${scopes.join(', ')} · `}
-              {lastUsedAtMs === undefined ? 'never used' : 'last used '}
-              {lastUsedAtMs !== undefined && <Ago atMs={lastUsedAtMs} />}
-              {limits?.expiresAtMs !== undefined && ' · ends '}
-              {limits?.expiresAtMs !== undefined && <Ago atMs={limits.expiresAtMs} />}
-            </p>
-          </div>
+          <TokenLine token={token} names={namesOf(token)} />
           <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(id)} />
-            <button type="submit" class="danger" aria-label={`Revoke ${name}`}>
+            <input type="hidden" name="id" value={String(token.id)} />
+            <button type="submit" class="danger" aria-label={`Revoke ${token.name}`}>
               Revoke
             </button>
           </form>
@@ -106,23 +86,30 @@ function TokenList({ address, tokens }: TokenListProps): JSX.Element {
   )
 }
 
-function TokenForm({ address }: { readonly address: string }): JSX.Element {
+function TokenLine({ token, names }: { readonly token: Token; readonly names: LimitNames }) {
+  const { name, scopes, lastUsedAtMs, lastEight, limits } = token
+  const opened = [...names.repositories, ...names.packages]
+  const addresses = limits?.addresses ?? []
   return (
-    <form method="post" action={address}>
-      <label for="name">Name</label>
-      <input {...{ type: 'text', id: 'name', name: 'name', required: true, maxlength: 255 }} />
-      <fieldset>
-        <legend>It may be used for</legend>
-        {SCOPES.map(([scope, sentence]) => (
-          <label class="choice">
-            <input type="checkbox" name="scope" value={scope} /> {sentence}
-          </label>
-        ))}
-      </fieldset>
-      <label for="expires">Ends after the day (empty: never)</label>
-      <input type="date" id="expires" name="expires" />
-      <button type="submit">Make a token</button>
-    </form>
+    <div class="grow">
+      <strong>
+        <Shown text={name} />
+      </strong>{' '}
+      <code>{`…${lastEight}`}</code>
+      <p class="quiet">
+        {`${scopes.join(', ')} · `}
+        {lastUsedAtMs === undefined ? 'never used' : 'last used '}
+        {lastUsedAtMs !== undefined && <Ago atMs={lastUsedAtMs} />}
+        {limits?.expiresAtMs !== undefined && ' · ends '}
+        {limits?.expiresAtMs !== undefined && <Ago atMs={limits.expiresAtMs} />}
+      </p>
+      {limits?.reach !== undefined && (
+        <p class="quiet">
+          <Shown text={`opens ${opened.join(', ') || 'nothing that is still there'}`} />
+        </p>
+      )}
+      {addresses.length > 0 && <p class="quiet">{`from ${addresses.join(', ')}`}</p>}
+    </div>
   )
 }
 
@@ -133,12 +120,13 @@ async function answer(
     user,
     status = 200,
     ...rest
-  }: Omit<ApplicationsProps, 'context' | 'tokens'> & {
+  }: Omit<ApplicationsProps, 'context' | 'tokens' | 'namesOf'> & {
     readonly status?: number
   },
 ) {
   const { entries } = await listTokens(context.db, user.id, { page: 1, limit: LISTED })
-  const page = <Applications {...{ context, user, tokens: entries, ...rest }} />
+  const namesOf = await namesOfLimits(context.db, user, entries)
+  const page = <Applications {...{ context, user, tokens: entries, namesOf, ...rest }} />
   return htmlReply(request, page, { status, headers: [['Cache-Control', 'no-store']] })
 }
 
@@ -158,26 +146,16 @@ const create = definePage<'signed-in'>({
     const make = async () => {
       const name = fieldOf(form, 'name')
       if (name === '') throw new Failure('invalid', 'Give the token a name.')
-      const limits = limitsOf(fieldOf(form, 'expires'))
+      const limits = await readLimits(context.db, user, sentLimits(form))
       const wish = { userId: user.id, name, scopes: form.getAll('scope'), limits }
       const { plain } = await issueToken(context.db, wish)
       return await answer(context, request, { user, plain })
     }
     return orAgain(make, ({ message, status }) =>
-      answer(context, request, { user, error: message, status }),
+      answer(context, request, { user, form, error: message, status }),
     )
   },
 })
-
-/** A day as the form sends it; the token ends with it, as clocks in UTC have it. */
-function limitsOf(day: string) {
-  if (day === '') return undefined
-  const startMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN
-  if (Number.isNaN(startMs)) throw new Failure('invalid', 'The last day is not a date.')
-  const expiresAtMs = startMs + DAY_MS
-  if (expiresAtMs <= Date.now()) throw new Failure('invalid', 'The last day is past.')
-  return { expiresAtMs, addresses: [], reach: undefined }
-}
 
 const revoke = definePage<'signed-in'>({
   method: 'POST',

@@ -61,7 +61,7 @@ function Account({ base, user }: { readonly base: string; readonly user: User })
         <Icon name="plus" /> New repository
       </a>
       <a href={`${base}/${user.name}`}>{user.name}</a>
-      <a href={`${base}/user/settings/applications`}>Settings</a>
+      <a href={`${base}/user/settings`}>Settings</a>
       <form method="post" action={`${base}/user/logout`}>
         <button type="submit" class="plain">
           Sign out

@@ -1,7 +1,12 @@
 /** The first page: what this is, and the repositories that the visitor may see. */
 
+import type { JSX } from 'preact/jsx-runtime'
+import type { Request } from '../../conf/http.js'
 import { searchRepositories } from '../../sql/repository-lists.js'
+import { hasUsers } from '../../sql/site.js'
 import { viewerOf } from '../auth/refusals.js'
+import { isAtMachine } from '../auth/set-up.js'
+import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
 import { definePage, pageNumber } from './page.js'
@@ -20,6 +25,7 @@ export const HOME = definePage<'anyone'>({
     const search = { viewer: viewerOf(who), sort: 'updated', order: 'desc' } as const
     const { entries, total } = await searchRepositories(context.db, search, page)
     const { baseUrl } = context.settings.http
+    const isNew = user === undefined && !(await hasUsers(context.db))
     return htmlReply(
       request,
       <Document context={context} title="Repositories" user={user}>
@@ -29,6 +35,7 @@ export const HOME = definePage<'anyone'>({
             <p>Code hosting: Git over HTTPS and SSH, a REST API, and package registries.</p>
           </section>
         )}
+        {isNew && <ToSetUp context={context} request={request} />}
         <section>
           <h2>{user === undefined ? 'Public repositories' : 'Repositories'}</h2>
           <RepositoryList base={baseUrl} repositories={entries} hasOwners={true} />
@@ -38,3 +45,21 @@ export const HOME = definePage<'anyone'>({
     )
   },
 })
+
+interface ToSetUpProps {
+  readonly context: Context
+  readonly request: Request
+}
+
+function ToSetUp({ context: { settings }, request }: ToSetUpProps): JSX.Element {
+  return (
+    <p class="notice">
+      There is no account yet.{' '}
+      {isAtMachine(request, settings) ? (
+        <a href={`${settings.http.baseUrl}/setup`}>Make the first account</a>
+      ) : (
+        'The log of the server names the address at which the first one is made.'
+      )}
+    </p>
+  )
+}

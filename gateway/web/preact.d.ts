@@ -19,7 +19,7 @@ export namespace JSX {
   }
   export interface IntrinsicElements
     extends Record<Plain, Attributes>,
-      Record<`h${1 | 2 | 3}`, Attributes> {
+      Record<`h${1 | 2 | 3 | 4}`, Attributes> {
     readonly html: Attributes & { readonly lang: string }
     readonly meta: { readonly name?: string; readonly content?: string; readonly charset?: string }
     readonly link: { readonly rel: string; readonly href: string; readonly type?: string }

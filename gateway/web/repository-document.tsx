@@ -1,6 +1,7 @@
 /** What the pages of a repository share: its name, and the way between them. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
+import { atLeast } from '../../sql/access.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
@@ -9,7 +10,7 @@ import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'
 
 /** A page of a repository; its path is that of the repository and, but for the code, its name. */
-export type RepositoryTab = 'code' | keyof typeof TABS
+export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS
 
 const TABS = {
   issues: 'Issues',
@@ -68,6 +69,9 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
           {tabs.map(([name, word]) => (
             <Tab address={`${own}/${name}`} word={word} isHere={name === tab} />
           ))}
+          {atLeast(grant.mode, 'admin') && (
+            <Tab address={`${own}/settings`} word="Settings" isHere={tab === 'settings'} />
+          )}
         </nav>
       </header>
       {children}

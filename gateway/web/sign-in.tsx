@@ -2,8 +2,11 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { identifyPassword } from '../auth/identify.js'
+import { isRegistrationOpen } from '../../sql/site.js'
+import { judgePassword, noteSignIn } from '../auth/identify.js'
+import { hasSecondFactor } from '../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../auth/session.js'
+import { beginTicket, TICKET_PATH } from '../auth/ticket.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
@@ -16,9 +19,11 @@ interface SignInProps {
   /** Where it leads. */
   readonly path: string
   readonly error?: string
+  /** Whether strangers may make an account. */
+  readonly hasSignUp: boolean
 }
 
-function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
+function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JSX.Element {
   return (
     <Document context={context} title="Sign in">
       <section class="narrow">
@@ -38,6 +43,11 @@ function SignIn({ context, name = '', path, error }: SignInProps): JSX.Element {
           />
           <button type="submit">Sign in</button>
         </form>
+        {hasSignUp && (
+          <p>
+            No account yet? <a href={`${context.settings.http.baseUrl}/user/sign_up`}>Make one</a>.
+          </p>
+        )}
       </section>
     </Document>
   )
@@ -47,11 +57,12 @@ const show = definePage<'anyone'>({
   method: 'GET',
   path: '/user/login',
   access: { kind: 'anyone' },
-  handle(context, { request, grant: { who } }) {
+  async handle(context, { request, grant: { who } }) {
     const asked = new URLSearchParams(request.query).get('redirect_to')
     const path = ownPath(context, asked ?? pathBefore(context, request))
     if (who.kind === 'user') return leadTo(context, path)
-    return htmlReply(request, <SignIn context={context} path={path} />)
+    const hasSignUp = await isRegistrationOpen(context.db)
+    return htmlReply(request, <SignIn {...{ context, path, hasSignUp }} />)
   },
 })
 
@@ -65,11 +76,18 @@ const enter = definePage<'anyone'>({
     const path = ownPath(context, fieldOf(form, 'redirect_to'))
     const signIn = async () => {
       const password = form.get('password') ?? ''
-      const { user } = await identifyPassword(context, { name, password, address: request.address })
+      const attempt = { name, password, address: request.address }
+      const user = await judgePassword(context, attempt)
+      if (await hasSecondFactor(context.db, user.id)) {
+        const next = `${TICKET_PATH}?redirect_to=${encodeURIComponent(path)}`
+        return leadTo(context, next, [await beginTicket(context, user)])
+      }
+      await noteSignIn(context, attempt, user)
       return leadTo(context, path, [await beginSession(context, request, user)])
     }
-    return orAgain(signIn, ({ message, status }) => {
-      const again = <SignIn context={context} name={name} path={path} error={message} />
+    return orAgain(signIn, async ({ message, status }) => {
+      const hasSignUp = await isRegistrationOpen(context.db)
+      const again = <SignIn {...{ context, name, path, hasSignUp }} error={message} />
       return htmlReply(request, again, { status })
     })
   },
@@ -101,7 +119,7 @@ export function ownPath({ settings }: Pick<Context, 'settings'>, text: string): 
   const local =
     basePath !== '' && text.startsWith(`${basePath}/`) ? text.slice(basePath.length) : text
   const isOwn = /^\/(?!\/)[\u0021-\u007e]*$/.test(local) && !local.includes('\\')
-  return isOwn && !/^\/user\/log(?:in|out)/.test(local) ? local : '/'
+  return isOwn && !/^\/user\/(?:log(?:in|out)|two-factor)/.test(local) ? local : '/'
 }
 
 export const SIGN_IN_PAGES = [show, enter, leave]

@@ -40,7 +40,7 @@ const again: Command = {
   async run({ positionals }) {
     const uuid = (positionals[0] ?? '').toLowerCase()
     await withDatabase(async (db) => {
-      if (!(await redeliver(db, uuid))) throw new CommandError(`there is no delivery ${uuid}`)
+      if (!(await redeliver(db, { uuid }))) throw new CommandError(`there is no delivery ${uuid}`)
       console.log(`${uuid} is sent again as soon as a gateway runs`)
     })
   },

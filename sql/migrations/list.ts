@@ -22,6 +22,9 @@ import * as importedContents from './0018-imported-contents.js'
 import * as pullForks from './0019-pull-forks.js'
 import * as limitedTokens from './0020-limited-tokens.js'
 import * as sessions from './0021-sessions.js'
+import * as secondFactors from './0022-second-factors.js'
+import * as oauth from './0023-oauth.js'
+import * as administration from './0024-administration.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -53,4 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0019-pull-forks', ...pullForks },
   { name: '0020-limited-tokens', ...limitedTokens },
   { name: '0021-sessions', ...sessions },
+  { name: '0022-second-factors', ...secondFactors },
+  { name: '0023-oauth', ...oauth },
+  { name: '0024-administration', ...administration },
 ]

@@ -1,7 +1,7 @@
 /** The words that clients ask for events by, and what receivers are told. */
 
 import t from 'tap'
-import { eventName, HOOK_EVENTS, parseHookEvents } from '../../conf/hook-events.js'
+import { eventName, HOOK_EVENTS, parseHookEvents, wordOf } from '../../conf/hook-events.js'
 
 t.test('a family is switched on by its name, one kind by its own', async (t) => {
   t.strictSame(parseHookEvents(['push', 'create']), ['create', 'push'])
@@ -21,6 +21,7 @@ t.test('a family is switched on by its name, one kind by its own', async (t) => 
   t.strictSame(parseHookEvents(['pull_request_review_request']), ['pull_request_review_request'])
   t.strictSame(parseHookEvents(['workflow_run', 'no such']), [])
   t.strictSame(parseHookEvents(HOOK_EVENTS), HOOK_EVENTS, 'what the API lists can be asked for')
+  for (const event of HOOK_EVENTS) t.strictSame(parseHookEvents([wordOf(event)]), [event])
 })
 
 t.test('receivers hear the coarse name', async (t) => {

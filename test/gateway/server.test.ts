@@ -37,8 +37,9 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
-    ...['GET /user/login', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs'],
-    ...['POST /user/login', 'POST /user/logout'],
+    ...['GET /setup', 'GET /user/login', 'GET /user/sign_up', 'GET /{owner}'],
+    ...['GET /{owner}/{repo}/info/refs', 'POST /setup', 'POST /user/login'],
+    ...['POST /user/logout', 'POST /user/sign_up'],
   ])
   t.ok(routes.length > OPERATIONS.length)
 })
@@ -66,11 +67,14 @@ t.test('pages that are off have no routes', async (t) => {
 /** A page is sent by a session, and a sign-in by whoever knows the password. */
 const isPage = (door: string, path: string) => door === 'web' && !path.startsWith('/user/log')
 
+/** Forms of those who have no session yet, or want none any more. */
+const STRANGERS = ['/setup', '/user/login', '/user/logout', '/user/sign_up']
+
 t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, door } of allRoutes(async () => '', ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${door.name} ${method} ${path}`
-    if (isRead || path === '/user/login' || path === '/user/logout') continue
+    if (isRead || STRANGERS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader may open an issue, who has an account.
     if (access.kind === 'repository') t.ok(access.mode !== 'read' || access.isSignedIn, place)

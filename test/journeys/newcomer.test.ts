@@ -1,4 +1,4 @@
-/** A newcomer's way in a real browser without scripts: create, push, read, make a token. */
+/** A newcomer's way in a real browser without scripts: set up, create, push, read, make a token. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -13,12 +13,23 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 
 t.test('from the first page to a token that is revoked', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
-  const { password } = await gatehouse.addUser('ada')
+  const password = 'password of ada'
   const { page } = await (await openBrowser(t))({ hasScripts: false })
   const heading = () => page.locator('h1').innerText()
 
   await page.goto(gatehouse.url)
   t.match(await page.locator('main').innerText(), /There are no repositories yet/)
+  const [named = ''] = /http\S+\/setup\?code=[0-9a-f]{40}/.exec(gatehouse.log()) ?? []
+  const elsewhere = { headers: { 'X-Forwarded-For': '192.0.2.1' } }
+  t.equal((await fetch(named, elsewhere)).status, 200, 'the log names an address for others')
+  t.equal((await fetch(`${gatehouse.url}/setup`, elsewhere)).status, 404)
+  await page.getByRole('link', { name: 'Make the first account' }).click()
+  await page.getByLabel('Name').fill('ada')
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel(/Password/).fill(password)
+  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  t.equal((await fetch(named, elsewhere)).status, 404)
   await page.getByRole('link', { name: 'Sign in' }).click()
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill('not the password')

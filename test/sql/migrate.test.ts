@@ -35,6 +35,9 @@ const NAMES = [
   '0019-pull-forks',
   '0020-limited-tokens',
   '0021-sessions',
+  '0022-second-factors',
+  '0023-oauth',
+  '0024-administration',
 ]
 
 /** The definition of every table, index and column, as the database tells it. */

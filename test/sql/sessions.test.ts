@@ -4,8 +4,10 @@ import { t } from 'tap'
 import type { Database } from '../../sql/database.js'
 import {
   createSession,
+  deleteOtherSessions,
   deleteSession,
   findSessionWithUser,
+  listSessions,
   removeExpiredSessions,
   touchSession,
 } from '../../sql/sessions.js'
@@ -65,3 +67,23 @@ await forEachMigrated(
     t.equal(await found('d'), undefined)
   },
 )
+
+await forEachMigrated(t, 'a user lists theirs, and ends all others', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  for (const digit of ['a', 'b', 'c']) await aSession(db, ada, digit)
+  await aSession(db, ada, 'e', -1)
+  await aSession(db, bob, 'd')
+  const first = (await findSessionWithUser(db, 'a'.repeat(64)))?.session
+  await touchSession(db, first?.id ?? 0, Date.now() + 1_000)
+  const { entries, total } = await listSessions(db, ada.id, { page: 1, limit: 2 })
+  t.equal(total, 3, 'without what has ended')
+  t.equal(entries[0]?.id, first?.id, 'the one used last')
+  t.equal((await listSessions(db, ada.id, { page: 2, limit: 2 })).entries.length, 1)
+  t.equal(await deleteOtherSessions(db, ada.id, first?.id ?? 0), 3)
+  const left = await listSessions(db, ada.id, { page: 1, limit: 2 })
+  t.strictSame(
+    left.entries.map(({ id }) => id),
+    [first?.id],
+  )
+  t.equal((await listSessions(db, bob.id, { page: 1, limit: 2 })).total, 1)
+})

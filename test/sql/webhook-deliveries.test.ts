@@ -55,8 +55,11 @@ await forEachMigrated(t, 'an attempt is written down, and the next one waits', a
   const [waiting] = await listDeliveries(db, id, 1)
   t.match(waiting, { attempts: 1, isDelivered: false, nextAtMs, lastAttempt: ATTEMPT })
   t.equal(await removeOldDeliveries(db, Date.now() + 1_000), 0, 'it is waited for')
-  t.notOk(await redeliver(db, aDelivery(id, '9').uuid))
-  t.ok(await redeliver(db, due.uuid))
+  const { uuid } = due
+  t.notOk(await redeliver(db, { uuid: aDelivery(id, '9').uuid }))
+  t.notOk(await redeliver(db, { uuid, webhookId: id + 1 }), 'it is of another webhook')
+  t.equal(await nextDueDelivery(db, id), undefined)
+  t.ok(await redeliver(db, { uuid, webhookId: id }))
   const again = await nextDueDelivery(db, id)
   t.match(again, { attempts: 0, uuid: due.uuid })
   await recordAttempt(db, due, ATTEMPT, { isDelivered: true, nextAtMs: undefined })

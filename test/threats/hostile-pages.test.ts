@@ -6,6 +6,9 @@ import t from 'tap'
 import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { fillSettings } from '../helpers/hostile-settings.js'
+import { startReceiver } from '../helpers/receiver.js'
+import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Each would open a dialog, in the browser of who looks at it. */
@@ -31,11 +34,18 @@ const README = [
 ].join('\n\n')
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
+  const gatehouse = await startGatehouse(t, { workers: 1, environment })
+  const { page, faults } = await (await openBrowser(t))()
+  await page.goto(`${gatehouse.url}/setup`)
+  t.equal(await page.locator('h1').innerText(), 'Set up')
+  t.strictSame(await accessibilityFaults(page), [], 'set-up')
   const ada = await gatehouse.addUser('ada')
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
   await ada.api('POST', '/user/repos', { name: 'empty' })
+  await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1], description: PAYLOADS[2] })
+  await ada.api('POST', '/user/keys', { title: PAYLOADS[0], key: aKeyLine(PAYLOADS[1]) })
   const copy = await newWorkingCopy(t)
   const file = '"><img src=x onerror=alert(1)>.js'
   await writeFile(join(copy.path, 'README.md'), README)
@@ -68,6 +78,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
+  const receiver = await startReceiver(t, {
+    answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
+  })
+  const guest = await gatehouse.addUser('guest')
+  const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const api = `/repos/ada/hostile`
   const said = { title: PAYLOADS[4], body: README }
   const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
@@ -95,8 +110,6 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     ...{ method: 'POST', body: 'x', headers },
   })
   t.equal(added.status, 201)
-
-  const { page, faults } = await (await openBrowser(t))()
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -131,7 +144,12 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,
     applications: '/user/settings/applications',
+    profile: '/user/settings/profile',
+    password: '/user/settings/password',
+    'ssh-keys': '/user/settings/keys',
+    sessions: '/user/settings/sessions',
     create: '/repo/create',
+    ...settings,
   }
   await page.goto(`${gatehouse.url}/user/login`)
   await page.getByLabel('Name').fill('ada')
@@ -151,6 +169,9 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     }
     t.match(headers['content-security-policy'], /default-src 'none'/, name)
     t.equal(headers['x-content-type-options'], 'nosniff', name)
+    for (const closed of await page.locator('main .list details > summary').all()) {
+      await closed.click()
+    }
     t.strictSame(await accessibilityFaults(page), [], name)
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
     await takePictures(page, name)

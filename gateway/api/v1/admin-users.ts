@@ -8,20 +8,14 @@ import { updateUser } from '../../../sql/user-changes.js'
 import { searchUsers } from '../../../sql/user-search.js'
 import { createUser, findUser, type User } from '../../../sql/users.js'
 import { deleteAccount } from '../../actions/delete-account.js'
+import { readKey } from '../../actions/read-key.js'
 import { hashPassword } from '../../auth/password.js'
 import { notFound, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import {
-  CREATE_KEY_OPTION,
-  idOf,
-  noSuchKey,
-  PUBLIC_KEY,
-  publicKeyObject,
-  readKey,
-} from './key-object.js'
+import { CREATE_KEY_OPTION, idOf, noSuchKey, PUBLIC_KEY, publicKeyObject } from './key-object.js'
 import { USER_OBJECT, userObject } from './user-object.js'
 
 const ADMIN = { kind: 'admin' } as const

@@ -4,11 +4,16 @@ import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { accessToRepository, atLeast } from '../../../sql/access.js'
 import {
+  COLLABORATOR_MODES,
   isCollaborator,
   listCollaborators,
-  removeCollaborator,
-  setCollaborator,
 } from '../../../sql/collaborators.js'
+import {
+  type CollaboratorWish,
+  letCollaboratorIn,
+  shutCollaboratorOut,
+} from '../../actions/change-collaborators.js'
+import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -64,7 +69,7 @@ const check = defineOperation({
 })
 
 const ADD_COLLABORATOR_OPTION = Type.Object(
-  { permission: Type.Optional(Type.Enum(['read', 'write', 'admin'])) },
+  { permission: Type.Optional(Type.Enum([...COLLABORATOR_MODES])) },
   { $id: 'AddCollaboratorOption' },
 )
 
@@ -82,13 +87,8 @@ const add = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422],
   async handle({ db }, { grant, params, body }) {
-    const { repository } = grant
-    const user = await findVisibleUser(db, params['collaborator'] ?? '', grant.user)
-    if (user.id === repository.owner.id) {
-      throw new Failure('invalid', 'The owner of a repository is no collaborator of it.')
-    }
     const mode = body.permission ?? 'write'
-    await setCollaborator(db, { repositoryId: repository.id, userId: user.id, mode })
+    await letCollaboratorIn(db, { ...wishOf(grant, params), mode })
     return { status: 204 }
   },
 })
@@ -106,11 +106,17 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    const user = await findVisibleUser(db, params['collaborator'] ?? '', grant.user)
-    await removeCollaborator(db, grant.repository.id, user.id)
+    await shutCollaboratorOut(db, wishOf(grant, params))
     return { status: 204 }
   },
 })
+
+function wishOf(
+  { repository, user }: Grants['repository'],
+  params: Readonly<Record<string, string>>,
+): CollaboratorWish {
+  return { repository, viewer: user, name: params['collaborator'] ?? '' }
+}
 
 const REPO_COLLABORATOR_PERMISSION = Type.Object(
   { permission: Type.String(), role_name: Type.String(), user: USER_OBJECT },

@@ -7,6 +7,7 @@ import {
   listDeployKeys,
   removeDeployKey,
 } from '../../../sql/deploy-keys.js'
+import { readKey } from '../../actions/read-key.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -18,7 +19,6 @@ import {
   fingerprintOf,
   idOf,
   noSuchKey,
-  readKey,
 } from './key-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

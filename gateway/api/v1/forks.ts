@@ -1,16 +1,11 @@
 /** Forks over the API, and repositories that go to another owner. */
 
 import { Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
 import { accessToRepository } from '../../../sql/access.js'
-import { findRepositoryById } from '../../../sql/repositories.js'
-import { transferRepository } from '../../../sql/repository-transfer.js'
-import { findTeam } from '../../../sql/teams.js'
-import type { Owner } from '../../../sql/users.js'
 import { makeFork } from '../../actions/fork-repository.js'
+import { giveRepository } from '../../actions/transfer-repository.js'
 import { placeForRepositories } from '../../auth/admit-people.js'
-import { notFound, signedIn } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
+import { signedIn } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
@@ -95,47 +90,12 @@ const transfer = defineOperation({
   success: { status: 202, schema: REPOSITORY_OBJECT },
   failures: [403, 404, 422],
   async handle(context, { grant, body }) {
-    const { who, repository } = grant
-    const { user } = signedIn(who)
-    const owner = await placeForRepositories(context.db, who, body.new_owner)
-    if (owner.id === repository.owner.id) {
-      throw new Failure('invalid', 'The repository has this owner already.')
-    }
-    const teamIds = body.team_ids ?? []
-    await refuseOtherTeams(context, owner, teamIds)
-    await orInvalid(() =>
-      transferRepository(context.db, {
-        ...{ repositoryId: repository.id, newOwnerId: owner.id, teamIds },
-      }),
-    )
-    const moved = await findRepositoryById(context.db, repository.id)
-    if (moved === undefined) throw notFound()
-    const mode = await accessToRepository(context.db, user, moved)
-    return jsonReply(202, await seenRepositoryObject(context, { repository: moved, mode, who }))
+    const { who } = grant
+    const { repository, mode } = await giveRepository(context, who, {
+      ...{ repository: grant.repository, newOwner: body.new_owner, teamIds: body.team_ids ?? [] },
+    })
+    return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
   },
 })
-
-async function refuseOtherTeams(
-  { db }: Context,
-  owner: Owner,
-  teamIds: readonly number[],
-): Promise<void> {
-  for (const id of teamIds) {
-    const team = await findTeam(db, id)
-    if (team?.organizationId !== owner.id) {
-      throw new Failure('invalid', `team ${id} does not exist in ${owner.name}`)
-    }
-  }
-}
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
-}
 
 export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, transfer]

@@ -2,12 +2,17 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { parseGlob } from '../../../conf/glob.js'
-import { parseHookEvents } from '../../../conf/hook-events.js'
-import { type InstanceSecret, openInstanceSecret } from '../../../conf/instance-secret.js'
+import { openInstanceSecret } from '../../../conf/instance-secret.js'
 import type { Webhook, WebhookFields } from '../../../sql/webhooks.js'
+import {
+  BRANCH_FILTER_CHARACTERS_MAX,
+  HOOK_TEXT_CHARACTERS_MAX,
+  NEW_WEBHOOK,
+  type WebhookWish,
+  wishedWebhook,
+} from '../../actions/webhook-wish.js'
 import type { Context } from '../../context.js'
-import { AUTHORIZATION_WORDS, SECRET_WORDS } from '../../outbound/delivery-request.js'
+import { AUTHORIZATION_WORDS } from '../../outbound/delivery-request.js'
 import { TIME } from '../schema.js'
 import { apiTime } from './times.js'
 
@@ -34,10 +39,10 @@ export const HOOK = Type.Object(
   { $id: 'Hook' },
 )
 
-const BRANCH_FILTER = Type.String({ maxLength: 255 })
-const AUTHORIZATION = Type.String({ maxLength: 2_000 })
+const BRANCH_FILTER = Type.String({ maxLength: BRANCH_FILTER_CHARACTERS_MAX })
+const AUTHORIZATION = Type.String({ maxLength: HOOK_TEXT_CHARACTERS_MAX })
 const EVENTS = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
-const CONFIG_TEXT = Type.String({ maxLength: 2_000 })
+const CONFIG_TEXT = Type.String({ maxLength: HOOK_TEXT_CHARACTERS_MAX })
 
 export const CREATE_HOOK_OPTION = Type.Object(
   {
@@ -62,12 +67,10 @@ export const EDIT_HOOK_OPTION = Type.Object(
   { $id: 'EditHookOption' },
 )
 
-type Config = Readonly<Record<string, string>>
-
 /** A webhook as those see it who may change it: without its secret. */
 export async function hookObject(context: Context, webhook: Webhook): Promise<Static<typeof HOOK>> {
   const { authorizationSealed } = webhook
-  const secret = await secretOf(context)
+  const secret = await openInstanceSecret(context.settings.data.dir)
   return {
     id: webhook.id,
     type: webhook.type,
@@ -94,82 +97,26 @@ export async function readNewHook(
   for (const name of ['url', 'content_type']) {
     if (config[name] === undefined) throw invalid(`Missing config option: ${name}`)
   }
-  const secret = await secretOf(context)
-  return {
-    type,
-    ...{ url: '', contentType: 'json', secretSealed: undefined },
-    ...readConfig(config, secret),
-    events: readEvents(body.events),
-    branchFilter: readFilter(body.branch_filter ?? ''),
-    authorizationSealed: seal(secret, body.authorization_header, AUTHORIZATION_WORDS),
-    isActive: body.active ?? false,
-  }
+  return await wishedWebhook(context, { ...NEW_WEBHOOK, type }, wishOf(body))
 }
 
-/**
- * The webhook as it is to be. What is absent stays, but for the events: these are those that were
- * sent, and `push` where none were. Throws `invalid`.
- */
+/** The webhook as it is to be. Throws `invalid`. */
 export async function patchHook(
   context: Context,
   webhook: Webhook,
   body: Static<typeof EDIT_HOOK_OPTION>,
 ): Promise<WebhookFields> {
-  const secret = await secretOf(context)
-  const { branch_filter, authorization_header: authorization } = body
-  return {
-    ...webhook,
-    ...readConfig(body.config ?? {}, secret),
-    events: readEvents(body.events),
-    branchFilter: branch_filter === undefined ? webhook.branchFilter : readFilter(branch_filter),
-    authorizationSealed:
-      authorization === undefined
-        ? webhook.authorizationSealed
-        : seal(secret, authorization, AUTHORIZATION_WORDS),
-    isActive: body.active ?? webhook.isActive,
-  }
+  return await wishedWebhook(context, webhook, wishOf(body))
 }
 
-function secretOf({ settings }: Context): Promise<InstanceSecret> {
-  return openInstanceSecret(settings.data.dir)
-}
-
-function readConfig(config: Config, secret: InstanceSecret): Partial<WebhookFields> {
-  const { url, content_type: type, secret: key, http_method: method } = config
-  if (type !== undefined && type !== 'json' && type !== 'form')
-    throw invalid('Invalid content type')
+function wishOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookWish {
+  const { url, content_type: contentType, secret, http_method: method } = body.config ?? {}
   if (method !== undefined && method.toUpperCase() !== 'POST') throw invalid('Invalid http method')
   return {
-    ...(url === undefined ? {} : { url: readUrl(url) }),
-    ...(type === undefined ? {} : { contentType: type }),
-    ...(key === undefined ? {} : { secretSealed: seal(secret, key, SECRET_WORDS) }),
+    ...{ url, contentType, secret, events: body.events, isActive: body.active },
+    authorization: body.authorization_header,
+    branchFilter: body.branch_filter,
   }
-}
-
-/** Where it leads is looked at when it is called; what stands in it would be shown and stored. */
-function readUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  // Browsers read a host into `https:///x`, where others see none.
-  const isHttp = url !== undefined && /^https?:\/\/[^/\\]/i.test(text)
-  if (!isHttp || url.username !== '' || url.password !== '') throw invalid('Invalid url')
-  return url.href
-}
-
-function readEvents(words: readonly string[] = []): WebhookFields['events'] {
-  return parseHookEvents(words.length === 0 ? ['push'] : words)
-}
-
-function readFilter(pattern: string): string {
-  if (parseGlob(pattern) === undefined) throw invalid('Invalid branch filter')
-  return pattern
-}
-
-/** A header ends where its line does. */
-function seal(secret: InstanceSecret, text = '', words: string): string | undefined {
-  if (words === AUTHORIZATION_WORDS && /[^\t\x20-\x7e]/.test(text)) {
-    throw invalid('Invalid authorization header')
-  }
-  return text === '' ? undefined : secret.seal(text, words)
 }
 
 function invalid(message: string): Failure {

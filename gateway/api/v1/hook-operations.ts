@@ -1,18 +1,15 @@
 /** Operations on webhooks, whosever these are: list, add, read, change, remove. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
 import {
   createWebhook,
   deleteWebhook,
-  findWebhook,
   type HookPlace,
   listWebhooks,
   updateWebhook,
-  type Webhook,
 } from '../../../sql/webhooks.js'
+import { namedWebhook } from '../../actions/webhook-wish.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
-import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -80,7 +77,7 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       failures: [403, 404],
       success: { status: 200, schema: HOOK },
       async handle(context, { grant, params }) {
-        const webhook = await namedHook(context, locate(grant).place, params)
+        const webhook = await namedWebhook(context, locate(grant).place, params)
         return jsonReply(200, await hookObject(context, webhook))
       },
     }),
@@ -91,39 +88,21 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       success: { status: 200, schema: HOOK },
       async handle(context, { grant, params, body }) {
         const { place } = locate(grant)
-        const webhook = await namedHook(context, place, params)
+        const webhook = await namedWebhook(context, place, params)
         await updateWebhook(context.db, webhook.id, await patchHook(context, webhook, body))
-        return jsonReply(200, await hookObject(context, await namedHook(context, place, params)))
+        return jsonReply(200, await hookObject(context, await namedWebhook(context, place, params)))
       },
     }),
     defineOperation({
       ...{ ...named('remove'), method: 'DELETE', ...one, ...writing, query: NO_QUERY },
       failures: [403, 404],
       success: { status: 204, schema: null },
-      async handle({ db }, { grant, params }) {
-        if (!(await deleteWebhook(db, locate(grant).place, hookIdOf(params)))) throw noSuchHook()
+      async handle(context, { grant, params }) {
+        const { place } = locate(grant)
+        const { id } = await namedWebhook(context, place, params)
+        await deleteWebhook(context.db, place, id)
         return { status: 204 }
       },
     }),
   ]
-}
-
-/** The webhook that the path names. Throws `not_found`. */
-export async function namedHook(
-  { db }: Context,
-  place: HookPlace,
-  params: Readonly<Record<string, string>>,
-): Promise<Webhook> {
-  const webhook = await findWebhook(db, place, hookIdOf(params))
-  if (webhook === undefined) throw noSuchHook()
-  return webhook
-}
-
-function hookIdOf({ id = '' }: Readonly<Record<string, string>>): number {
-  if (!/^\d{1,15}$/.test(id)) throw noSuchHook()
-  return Number(id)
-}
-
-function noSuchHook(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
 }

@@ -2,11 +2,11 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { parseTitle } from '../../../conf/names.js'
-import { formatSshKey, parseSshKey, type SshKey } from '../../../conf/ssh-key.js'
+import { formatSshKey } from '../../../conf/ssh-key.js'
 import type { DeployKey } from '../../../sql/deploy-keys.js'
 import type { UserKey } from '../../../sql/keys.js'
 import type { User } from '../../../sql/users.js'
+import { KEY_TITLE_CHARACTERS_MAX } from '../../actions/read-key.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { API_PREFIX } from '../validate.js'
@@ -20,18 +20,17 @@ export const CREATE_KEY_OPTION = Type.Object(
     read_only: Type.Optional(
       Type.Boolean({ description: 'Whether the key has only read access or read/write' }),
     ),
-    title: Type.String({ minLength: 1, maxLength: 255, description: 'Title of the key to add' }),
+    title: Type.String({
+      minLength: 1,
+      maxLength: KEY_TITLE_CHARACTERS_MAX,
+      description: 'Title of the key to add',
+    }),
   },
   { $id: 'CreateKeyOption' },
 )
 
 export const FINGERPRINT_QUERY = {
   fingerprint: Type.Optional(Type.String({ description: 'fingerprint of the key' })),
-}
-
-/** The title and the key that were sent. Throws `invalid`. */
-export function readKey(body: Static<typeof CREATE_KEY_OPTION>): { title: string; key: SshKey } {
-  return { title: parseTitle(body.title), key: parseSshKey(body.key) }
 }
 
 /** The fingerprint that is asked for; whoever did not encode its plus signs means no blanks. */

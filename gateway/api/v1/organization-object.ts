@@ -5,6 +5,7 @@ import { Failure, isFailure } from '../../../conf/failures.js'
 import { parseEmail, parseOwnerName } from '../../../conf/names.js'
 import { createOrganization, type Organization } from '../../../sql/organizations.js'
 import type { User } from '../../../sql/users.js'
+import { DETAIL_CHARACTERS_MAX } from '../../actions/owner-details.js'
 import type { Context } from '../../context.js'
 
 export const ORGANIZATION_OBJECT = Type.Object(
@@ -25,11 +26,11 @@ export const ORGANIZATION_OBJECT = Type.Object(
 )
 
 const DETAILS = {
-  full_name: Type.Optional(Type.String({ maxLength: 100 })),
+  full_name: Type.Optional(Type.String({ maxLength: DETAIL_CHARACTERS_MAX.fullName })),
   email: Type.Optional(Type.String({ maxLength: 255 })),
-  description: Type.Optional(Type.String({ maxLength: 255 })),
-  website: Type.Optional(Type.String({ maxLength: 255 })),
-  location: Type.Optional(Type.String({ maxLength: 50 })),
+  description: Type.Optional(Type.String({ maxLength: DETAIL_CHARACTERS_MAX.description })),
+  website: Type.Optional(Type.String({ maxLength: DETAIL_CHARACTERS_MAX.website })),
+  location: Type.Optional(Type.String({ maxLength: DETAIL_CHARACTERS_MAX.location })),
   visibility: Type.Optional(Type.Enum(['', 'public', 'limited', 'private'])),
   repo_admin_change_team_access: Type.Optional(Type.Boolean()),
 }

@@ -1,23 +1,17 @@
 /** Repositories over the API: list, create, read, change, remove. */
 
 import { Type } from 'typebox'
-import { repositoryPath } from '../../../cgi/paths.js'
-import { branchExists, removeRepository, setDefaultBranch } from '../../../cgi/repository.js'
 import { Failure } from '../../../conf/failures.js'
-import { parseBranchName, parseRepositoryName } from '../../../conf/names.js'
-import {
-  deleteRepository,
-  findRepositoryById,
-  type Repository,
-  type RepositoryPatch,
-  updateRepository,
-} from '../../../sql/repositories.js'
 import { listRepositoriesOf } from '../../../sql/repository-lists.js'
-import { setMirrorInterval } from '../../../sql/repository-sources.js'
 import type { Owner, User } from '../../../sql/users.js'
 import { makeRepository } from '../../actions/create-repository.js'
-import { emit } from '../../actions/events.js'
-import { repositoryEvent } from '../../actions/house-events.js'
+import { deleteWholeRepository } from '../../actions/delete-repository.js'
+import {
+  DESCRIPTION_CHARACTERS_MAX,
+  editRepository,
+  type RepositoryWish,
+  WEBSITE_CHARACTERS_MAX,
+} from '../../actions/edit-repository.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -31,7 +25,6 @@ import {
   seenRepositoryObject,
 } from './repository-object.js'
 
-const DESCRIPTION_CHARACTERS_MAX = 2_048
 const DEFAULT_BRANCH = 'main'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -62,7 +55,7 @@ const EDIT_REPO_OPTION = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
-    website: Type.Optional(Type.String({ maxLength: 1_024 })),
+    website: Type.Optional(Type.String({ maxLength: WEBSITE_CHARACTERS_MAX })),
     private: Type.Optional(Type.Boolean()),
     template: Type.Optional(Type.Boolean()),
     archived: Type.Optional(Type.Boolean()),
@@ -205,51 +198,30 @@ const edit = defineOperation({
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [403, 404, 409, 422],
   async handle(context, { grant, body }) {
-    const { repository } = grant
-    const { mirror_interval: interval } = body
-    const intervalMs =
-      interval === undefined ? undefined : mirrorIntervalOf(context.settings.migrations, interval)
-    const patch = patchOf(repository, body)
-    if (patch.defaultBranch !== undefined && patch.defaultBranch !== repository.defaultBranch) {
-      await changeDefaultBranch(context, repository, patch.defaultBranch)
-    }
-    await updateRepository(context.db, repository.id, patch)
-    if (intervalMs !== undefined) await setMirrorInterval(context.db, repository.id, intervalMs)
-    const changed = (await findRepositoryById(context.db, repository.id)) ?? repository
+    const changed = await editRepository(context, grant.repository, wishOf(context, body))
     return jsonReply(200, await repositoryObject(context, changed, grant.mode))
   },
 })
 
-function patchOf(
-  repository: Repository,
-  body: Type.Static<typeof EDIT_REPO_OPTION>,
-): RepositoryPatch {
+function wishOf(
+  { settings }: Context,
+  { mirror_interval: interval, ...body }: Type.Static<typeof EDIT_REPO_OPTION>,
+): RepositoryWish {
   const preferences = Object.fromEntries(
     Object.entries(body).filter(([name]) => Object.hasOwn(PREFERENCES, name)),
   )
   return {
-    name: body.name === undefined ? undefined : parseRepositoryName(body.name),
+    mirrorIntervalMs:
+      interval === undefined ? undefined : mirrorIntervalOf(settings.migrations, interval),
+    name: body.name,
     description: body.description,
     website: body.website,
     isPrivate: body.private,
     isTemplate: body.template,
     isArchived: body.archived,
-    defaultBranch:
-      body.default_branch === undefined ? undefined : parseBranchName(body.default_branch),
-    preferences: { ...repository.preferences, ...preferences },
+    defaultBranch: body.default_branch,
+    preferences,
   }
-}
-
-async function changeDefaultBranch(
-  context: Context,
-  repository: Repository,
-  branch: string,
-): Promise<void> {
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
-  if (!repository.isEmpty && !(await branchExists(context.git, path, branch))) {
-    throw new Failure('invalid', `The branch ${branch} does not exist.`)
-  }
-  await setDefaultBranch(context.git, path, branch)
 }
 
 const remove = defineOperation({
@@ -266,11 +238,7 @@ const remove = defineOperation({
   failures: [403, 404],
   async handle(context, { grant }) {
     const { repository, user } = grant
-    const sender = user ?? repository.owner
-    const event = await repositoryEvent(context, { action: 'deleted', repository, sender })
-    await deleteRepository(context.db, repository.id)
-    await removeRepository(repositoryPath(context.settings.data.dir, repository.storage))
-    await emit(context, event)
+    await deleteWholeRepository(context, { repository, sender: user ?? repository.owner })
     return { status: 204 }
   },
 })

@@ -1,15 +1,11 @@
 /** Webhooks of a repository over the API, for who administers it, and a try of each. */
 
-import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
-import { withObjects } from '../../../cgi/objects.js'
-import { repositoryPath } from '../../../cgi/paths.js'
-import { findRevision } from '../../../cgi/revision.js'
-import { Failure } from '../../../conf/failures.js'
-import { deliverTo } from '../../actions/events.js'
-import { testPushPayload } from '../../actions/push-payload.js'
+import { testWebhook } from '../../actions/test-webhook.js'
+import { namedWebhook } from '../../actions/webhook-wish.js'
+import { notFound } from '../../auth/refusals.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { hookOperations, namedHook } from './hook-operations.js'
+import { hookOperations } from './hook-operations.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
@@ -51,19 +47,10 @@ const test = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params, query }) {
     const { repository, user } = grant
-    const webhook = await namedHook(context, { repositoryId: repository.id }, params)
-    const path = repositoryPath(context.settings.data.dir, repository.storage)
-    const text = query.ref || `refs/heads/${repository.defaultBranch}`
-    const found = await withObjects(context.git, path, (objects) => findRevision(objects, text))
-    if (found === undefined) {
-      if (query.ref) throw new Failure('not_found', "The target couldn't be found.")
-      return { status: 204 }
-    }
-    const { name: ref, commitId } = found
-    const pusher = user ?? repository.owner
-    const payload = await testPushPayload(context, { repository, pusher, ref, commitId })
-    const told = JSON.stringify(payload, null, 2)
-    await deliverTo(context, [webhook], { event: 'push', payload: told, key: randomUUID() })
+    const { ref } = query
+    const webhook = await namedWebhook(context, { repositoryId: repository.id }, params)
+    const isTold = await testWebhook(context, { repository, user, webhook, ref })
+    if (!isTold && ref) throw notFound()
     return { status: 204 }
   },
 })

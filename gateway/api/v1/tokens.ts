@@ -4,7 +4,6 @@ import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { deleteToken, findToken, listTokens, type Token } from '../../../sql/tokens.js'
 import { issueToken } from '../../actions/issue-token.js'
-import type { Grants } from '../../auth/gate.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -12,7 +11,7 @@ import { apiTime, NEVER } from './times.js'
 import {
   LIMIT_FIELDS,
   LIMIT_OPTIONS,
-  readLimits,
+  limitsOf,
   type ShownLimits,
   shownLimits,
 } from './token-limits.js'
@@ -62,11 +61,6 @@ function tokenObject({ token, limits, plain = '' }: ShownToken): Static<typeof A
   }
 }
 
-/** Whose tokens they are, with all that they may, whoever asks. */
-function holderOf({ who, account }: Grants['account']): Grants['account']['who'] {
-  return { ...who, user: account }
-}
-
 const list = defineOperation({
   id: 'userGetTokens',
   method: 'GET',
@@ -83,7 +77,7 @@ const list = defineOperation({
     const page = pageOf(query)
     const { entries, total } = await listTokens(context.db, grant.account.id, page)
     const path = `/users/${grant.account.name}/tokens`
-    const shown = await shownLimits(context, holderOf(grant), entries)
+    const shown = await shownLimits(context, grant.account, entries)
     const objects = entries.map((token) => tokenObject({ token, limits: shown(token) }))
     return pageReply(context, objects, { path, page, total })
   },
@@ -103,8 +97,8 @@ const create = defineOperation({
   success: { status: 201, schema: ACCESS_TOKEN },
   failures: [400, 403, 422],
   async handle(context, { grant, body }) {
-    const holder = holderOf(grant)
-    const limits = await readLimits(context, holder, body)
+    const holder = grant.account
+    const limits = await limitsOf(context, holder, body)
     try {
       const { token, plain } = await issueToken(context.db, {
         userId: grant.account.id,

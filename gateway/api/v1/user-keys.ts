@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import type { Reply } from '../../../conf/http.js'
 import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/keys.js'
+import { readKey } from '../../actions/read-key.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -16,7 +17,6 @@ import {
   noSuchKey,
   PUBLIC_KEY,
   publicKeyObject,
-  readKey,
 } from './key-object.js'
 import { findVisibleUser } from './user-object.js'
 

@@ -9,6 +9,7 @@ import {
   updateUser,
 } from '../../../sql/user-changes.js'
 import { findUser, type User } from '../../../sql/users.js'
+import { DETAIL_CHARACTERS_MAX } from '../../actions/owner-details.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -22,10 +23,10 @@ const KEPT = {
 }
 
 const FIELDS = {
-  full_name: Type.String({ maxLength: 100 }),
-  website: Type.String({ maxLength: 255 }),
-  description: Type.String({ maxLength: 255 }),
-  location: Type.String({ maxLength: 50 }),
+  full_name: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.fullName }),
+  website: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.website }),
+  description: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.description }),
+  location: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.location }),
   language: Type.String({ maxLength: 20 }),
   ...KEPT,
 }

@@ -83,7 +83,7 @@ t.test('a token is made once, refused in words, and revoked', async (t) => {
     [{ name: '', scope: 'all' }, /a name/],
     [{ name: 'x' }, /must have a scope/],
     [{ name: 'x', scope: 'sudo' }, /invalid access token scope/],
-    [{ name: 'x', scope: 'all', expires: '2020-01-01' }, /is past/],
+    [{ name: 'x', scope: 'all', expires: '2020-01-01' }, /not in the future/],
     [{ name: 'x', scope: 'all', expires: 'soon' }, /not a date/],
   ] as const) {
     const { status, text } = await post(path, fields, { cookie })

@@ -61,10 +61,16 @@ t.test('what cannot be is refused in the words that clients know', async (t) => 
     ...['file:///etc/passwd', 'https:///x', 'https://u:p@h/', 'ftp://h/', 'h', ''].map(
       (bad) => [{ type: 'gitea', config: { url: bad, content_type } }, 'Invalid url'] as const,
     ),
+    [
+      { type: 'gitea', config: { url: 'http://169.254.169.254/', content_type } },
+      "The host '169.254.169.254' has no address that may be called.",
+    ],
   ]
   for (const [body, message] of refusals) {
     await t.rejects(readNewHook(context, body as never), { message }, JSON.stringify(body))
   }
+  const allowed = { type: 'gitea', config: { url: 'http://127.0.0.1:1/', content_type } }
+  t.match(await readNewHook(context, allowed), { url: 'http://127.0.0.1:1/' })
   const header = { type: 'gitea', config: CONFIG, authorization_header: 'a\r\nHost: x' }
   await t.rejects(readNewHook(context, header), { message: 'Invalid authorization header' })
 })

@@ -1,12 +1,8 @@
 /** What of a key is told to whom, and what is read from a body, a query and a path. */
 
 import t from 'tap'
-import {
-  fingerprintOf,
-  idOf,
-  publicKeyObject,
-  readKey,
-} from '../../../../gateway/api/v1/key-object.js'
+import { readKey } from '../../../../gateway/actions/read-key.js'
+import { fingerprintOf, idOf, publicKeyObject } from '../../../../gateway/api/v1/key-object.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { aKey, aKeyLine } from '../../../helpers/ssh-keys.js'
 
@@ -34,6 +30,7 @@ t.test('what is sent is read strictly', async (t) => {
   const line = aKeyLine('c')
   t.match(readKey({ title: 'k', key: line }), { title: 'k', key: { comment: 'c' } })
   t.throws(() => readKey({ title: '\t', key: line }), { message: /^A title/ })
+  t.throws(() => readKey({ title: 'k'.repeat(256), key: line }), { message: /^The title has more/ })
   t.throws(() => readKey({ title: 'k', key: 'x' }), { message: /^Invalid key content/ })
   t.equal(fingerprintOf({}), undefined)
   t.equal(fingerprintOf({ fingerprint: '' }), undefined)

@@ -1,0 +1,17 @@
+/** Removes a repository for good, with its folder; webhooks of its owner are told. */
+
+import { repositoryPath } from '../../cgi/paths.js'
+import { removeRepository } from '../../cgi/repository.js'
+import { deleteRepository } from '../../sql/repositories.js'
+import type { Context } from '../context.js'
+import { emit } from './events.js'
+import { repositoryEvent, type Scene } from './house-events.js'
+
+/** What is known of it goes first: nothing names a folder that is gone. */
+export async function deleteWholeRepository(context: Context, scene: Scene): Promise<void> {
+  const { repository } = scene
+  const event = await repositoryEvent(context, { ...scene, action: 'deleted' })
+  await deleteRepository(context.db, repository.id)
+  await removeRepository(repositoryPath(context.settings.data.dir, repository.storage))
+  await emit(context, event)
+}

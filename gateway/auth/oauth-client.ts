@@ -1,0 +1,59 @@
+/** Which application asks for tokens, by what it sends to show that it is (RFC 6749 §2.3). */
+
+import { timingSafeEqual } from 'node:crypto'
+import type { Request } from '../../conf/http.js'
+import type { Database } from '../../sql/database.js'
+import { findClient, type OauthApplication } from '../../sql/oauth-applications.js'
+import { readCredentials } from './credentials.js'
+import { OauthFailure } from './oauth-failure.js'
+import { hashToken } from './token.js'
+
+/** The fields of a request for tokens. */
+export type OauthFields = ReadonlyMap<string, string>
+
+/**
+ * The application that asks, with its secret unless it is a public one. Throws `invalid_client`,
+ * and `invalid_request` where header and body name two.
+ */
+export async function identifyClient(
+  db: Database,
+  request: Request,
+  fields: OauthFields,
+): Promise<OauthApplication> {
+  const claim = claimOf(request, fields)
+  const found = await findClient(db, claim.id)
+  const isItself = found !== undefined && isShown(found, claim.secret)
+  if (!isItself) throw new OauthFailure('invalid_client', 'The client or its secret is not known.')
+  return found.application
+}
+
+function isShown(
+  { application, secretHash }: NonNullable<Awaited<ReturnType<typeof findClient>>>,
+  secret: string,
+): boolean {
+  if (!application.isConfidential) return true
+  if (secretHash === undefined) return false
+  return timingSafeEqual(Buffer.from(hashToken(secret)), Buffer.from(secretHash))
+}
+
+/** A client without a secret may come with the user name alone. */
+function claimOf({ headers }: Request, fields: OauthFields) {
+  const named = fields.get('client_id') ?? ''
+  const credentials = readCredentials(headers.get('authorization'))
+  switch (credentials.kind) {
+    case 'none':
+      return { id: named, secret: fields.get('client_secret') ?? '' }
+    case 'malformed':
+      throw new OauthFailure('invalid_client', 'The Authorization header is not Basic.')
+    case 'token':
+    case 'password': {
+      const isAlone = credentials.kind === 'token'
+      const id = isAlone ? credentials.token : credentials.name
+      if (named !== '' && named !== id) {
+        throw new OauthFailure('invalid_request', 'The header and client_id name two clients.')
+      }
+      const secret = isAlone ? (fields.get('client_secret') ?? '') : credentials.password
+      return { id, secret }
+    }
+  }
+}

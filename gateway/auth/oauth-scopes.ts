@@ -1,0 +1,54 @@
+/** What an application asks for, as scopes of its tokens and in words for who is to grant it. */
+
+import { Failure } from '../../conf/failures.js'
+import { OauthFailure } from './oauth-failure.js'
+import { normaliseScopes } from './scopes.js'
+
+/** What belongs to signing in (OpenID Connect Core §5.4), in the order in which it is kept. */
+export const OPENID_SCOPES = ['openid', 'profile', 'email', 'groups'] as const
+
+const AREAS: Readonly<Record<string, string>> = {
+  activitypub: 'ActivityPub',
+  admin: 'the whole site, where you run it',
+  misc: 'what belongs to nothing else',
+  notification: 'your notifications',
+  organization: 'your organizations and teams',
+  package: 'packages',
+  issue: 'issues, labels and milestones',
+  repository: 'repositories and pull requests, private ones too',
+  user: 'your account, with its keys and settings',
+}
+
+export interface AskedScopes {
+  /** In the form of `normaliseScopes`. */
+  readonly scopes: readonly string[]
+  readonly openidScopes: readonly string[]
+}
+
+/**
+ * Reads a `scope`. Who names none asks for everything, as clients of Gitea do; who only wants to
+ * know who it is reads the account alone. An area without `read:` or `write:` is meant with both.
+ * Throws `invalid_scope`.
+ */
+export function readOauthScopes(text: string): AskedScopes {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '')
+  const openidScopes = OPENID_SCOPES.filter((word) => words.includes(word))
+  const others = words.filter((word) => !OPENID_SCOPES.some((known) => known === word))
+  if (others.length === 0) {
+    return { scopes: openidScopes.length > 0 ? ['read:user'] : ['all'], openidScopes }
+  }
+  try {
+    const scopes = others.map((word) => (Object.hasOwn(AREAS, word) ? `write:${word}` : word))
+    return { scopes: normaliseScopes(scopes), openidScopes }
+  } catch (error) {
+    throw error instanceof Failure ? new OauthFailure('invalid_scope', error.message) : error
+  }
+}
+
+/** What a scope of a token lets its holder do, in words. */
+export function sentenceOfScope(scope: string): string {
+  if (scope === 'all') return 'Everything that you may do here'
+  if (scope === 'public-only') return 'Nothing but what is public'
+  const [verb = '', area = ''] = scope.split(':')
+  return `${verb === 'write' ? 'Read and change' : 'Read'} ${AREAS[area] ?? area}`
+}

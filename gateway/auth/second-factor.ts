@@ -1,0 +1,156 @@
+/** The second factor of an account: given with a first code, and judged at each sign-in. */
+
+import { randomBytes } from 'node:crypto'
+import { Failure } from '../../conf/failures.js'
+import { openInstanceSecret } from '../../conf/instance-secret.js'
+import type { Log } from '../../conf/log.js'
+import type { Settings } from '../../conf/settings.js'
+import type { Database } from '../../sql/database.js'
+import {
+  acceptRecoveryCode,
+  acceptStep,
+  enrolSecondFactor,
+  findSecondFactor,
+  offerSecondFactor,
+  removeSecondFactor,
+  replaceRecoveryCodes,
+} from '../../sql/second-factors.js'
+import type { User } from '../../sql/users.js'
+import type { Throttle } from './throttle.js'
+import { hashToken } from './token.js'
+import { isCodeShaped, matchingStep, newSecret } from './totp.js'
+
+export interface FactorContext {
+  readonly db: Database
+  readonly settings: Settings
+  readonly throttle: Throttle
+  readonly log: Log
+}
+
+export interface CodeAttempt {
+  readonly user: User
+  /** Of an app, or for recovery. */
+  readonly code: string
+  readonly address: string
+}
+
+const WRONG_CODE = 'That code is wrong, or was used before. Each code counts once.'
+
+/** Whether a password alone does not sign the account in. */
+export async function hasSecondFactor(db: Database, userId: number): Promise<boolean> {
+  return (await findSecondFactor(db, userId))?.enrolledAtMs !== undefined
+}
+
+/** Uses a code up. Throws `bad_credentials` for a wrong one, and `throttled` after too many. */
+export async function judgeCode(context: FactorContext, attempt: CodeAttempt): Promise<void> {
+  const { user, address } = attempt
+  await context.throttle.reserve({ name: user.name, address })
+  if (await takeCode(context, user, attempt.code.replace(/[\s-]/g, ''))) {
+    await context.throttle.release({ name: user.name, address })
+    return
+  }
+  context.log.warn({ event: 'sign-in-failed', address, name: user.name }, 'a code was wrong')
+  throw new Failure('bad_credentials', WRONG_CODE)
+}
+
+async function takeCode(context: FactorContext, user: User, code: string): Promise<boolean> {
+  if (!isCodeShaped(code)) {
+    return await acceptRecoveryCode(context.db, user.id, hashToken(code.toLowerCase()))
+  }
+  const factor = await findSecondFactor(context.db, user.id)
+  if (factor === undefined) return false
+  const secret = await unseal(context, user, factor.secretSealed)
+  const step = matchingStep(secret, code, Date.now())
+  return step !== undefined && (await acceptStep(context.db, user.id, step))
+}
+
+/** Makes a secret for an account, which waits for its first code. Throws `conflict`. */
+export async function beginEnrolment(
+  { db, settings }: Pick<FactorContext, 'db' | 'settings'>,
+  user: User,
+): Promise<void> {
+  const instance = await openInstanceSecret(settings.data.dir)
+  await offerSecondFactor(db, user.id, instance.seal(newSecret(), wordsOf(user)))
+}
+
+/** The secret that waits for its first code; undefined where none does. */
+export async function waitingSecret(
+  context: Pick<FactorContext, 'db' | 'settings'>,
+  user: User,
+): Promise<string | undefined> {
+  const factor = await findSecondFactor(context.db, user.id)
+  if (factor === undefined || factor.enrolledAtMs !== undefined) return undefined
+  return await unseal(context, user, factor.secretSealed)
+}
+
+/**
+ * Takes the waiting secret into use with its first code, and ends all sessions of the account.
+ * Returns the recovery codes, to be shown once. Throws `invalid` for a wrong code, and `conflict`
+ * where no secret waits any more.
+ */
+export async function confirmEnrolment(
+  context: FactorContext,
+  { user, code }: Pick<CodeAttempt, 'user' | 'code'>,
+): Promise<readonly string[]> {
+  const factor = await findSecondFactor(context.db, user.id)
+  if (factor === undefined || factor.enrolledAtMs !== undefined) throw notWaiting()
+  const { secretSealed } = factor
+  const secret = await unseal(context, user, secretSealed)
+  const step = matchingStep(secret, code.replace(/\s/g, ''), Date.now())
+  if (step === undefined) {
+    throw new Failure('invalid', 'That is not the code of this secret now. Are both clocks right?')
+  }
+  const codes = newRecoveryCodes()
+  const codeHashes = codes.map(hashOf)
+  if (!(await enrolSecondFactor(context.db, user.id, { secretSealed, step, codeHashes }))) {
+    throw notWaiting()
+  }
+  context.log.info({ event: 'second-factor-on', name: user.name }, 'a second factor was enrolled')
+  return codes
+}
+
+/** Gives an account other recovery codes, to be shown once; those of before count no longer. */
+export async function renewRecoveryCodes(db: Database, user: User): Promise<readonly string[]> {
+  if (!(await hasSecondFactor(db, user.id))) throw notWaiting()
+  const codes = newRecoveryCodes()
+  await replaceRecoveryCodes(db, user.id, codes.map(hashOf))
+  return codes
+}
+
+/** Takes the second factor of an account away: its password alone signs it in again. */
+export async function switchOff({ db, log }: FactorContext, user: User): Promise<void> {
+  if (!(await removeSecondFactor(db, user.id))) return
+  log.info({ event: 'second-factor-off', name: user.name }, 'a second factor was taken away')
+}
+
+function notWaiting(): Failure {
+  return new Failure('conflict', 'That is no longer so: open the page anew.')
+}
+
+const RECOVERY_CODES = 10
+
+/** 80 random bits each, which cannot be guessed from a fast hash. */
+function newRecoveryCodes(): readonly string[] {
+  return Array.from({ length: RECOVERY_CODES }, () =>
+    randomBytes(10)
+      .toString('hex')
+      .replace(/.{5}(?=.)/g, '$&-'),
+  )
+}
+
+function hashOf(code: string): string {
+  return hashToken(code.replaceAll('-', ''))
+}
+
+async function unseal(
+  { settings }: Pick<FactorContext, 'settings'>,
+  user: User,
+  sealed: string,
+): Promise<string> {
+  return (await openInstanceSecret(settings.data.dir)).unseal(sealed, wordsOf(user))
+}
+
+/** What is sealed for one account is of no use to another. */
+function wordsOf(user: User): string {
+  return `second factor of the user ${user.id}`
+}

@@ -1,0 +1,73 @@
+/** Who may make the first account: whoever is at the machine itself, or has the code of its log. */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseAddressSet } from '../../conf/addresses.js'
+import { unlessMissing } from '../../conf/disk.js'
+import type { Request } from '../../conf/http.js'
+import type { Settings } from '../../conf/settings.js'
+import { hasUsers } from '../../sql/site.js'
+import type { Context } from '../context.js'
+import { notFound } from './refusals.js'
+import { newToken } from './token.js'
+
+const FILE = 'set-up.code'
+
+/** Makes a new code, which all workers know from then on. */
+export async function renewSetUpCode(dataDir: string): Promise<string> {
+  const code = newToken()
+  const part = join(dataDir, `${FILE}.${process.pid}`)
+  await writeFile(part, code, { mode: 0o600 })
+  await rename(part, join(dataDir, FILE))
+  return code
+}
+
+/** Once there is an account, the code opens nothing any more. */
+export async function forgetSetUpCode(dataDir: string): Promise<void> {
+  await rm(join(dataDir, FILE), { force: true })
+}
+
+/**
+ * Lets through who may make the first account. Throws `not_found` for anybody else, and once there
+ * is an account; `throttled` after many codes.
+ */
+export async function admitToSetUp(
+  { db, settings, throttle }: Pick<Context, 'db' | 'settings' | 'throttle'>,
+  request: Request,
+  code: string,
+): Promise<void> {
+  if (await hasUsers(db)) throw notFound()
+  if (isAtMachine(request, settings)) return
+  if (code === '') throw notFound()
+  await throttle.makeAccount(request.address)
+  const kept = await unlessMissing(readFile(join(settings.data.dir, FILE), 'utf8'))
+  if (kept === undefined || !isSame(code, kept)) throw notFound()
+}
+
+const LOOPBACK = parseAddressSet(['127.0.0.0/8', '::1'])
+const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/
+
+/**
+ * Whether a program of this machine asks this server itself. Behind a proxy of this machine
+ * everybody seems to, and a browser here does it for each site whose name leads to this address.
+ */
+export function isAtMachine(request: Request, { http }: Pick<Settings, 'http'>): boolean {
+  return (
+    LOOPBACK.has(request.address) &&
+    isLoopback(http.baseUrl) &&
+    isLoopback(`http://${request.headers.get('host')}`) &&
+    ![...request.headers].some(([name]) => FORWARDING.test(name))
+  )
+}
+
+function isLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || LOOPBACK.has(hostname.replace(/^\[(.*)\]$/, '$1'))
+}
+
+function isSame(given: string, kept: string): boolean {
+  const [a, b] = [given, kept].map((text) => createHash('sha256').update(text).digest())
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}

@@ -1,0 +1,64 @@
+/** Tickets: a browser has shown a password, and a code of the second factor is yet to come. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Request } from '../../conf/http.js'
+import type { Settings } from '../../conf/settings.js'
+import type { Database } from '../../sql/database.js'
+import { closeTicket, findTicketUser, openTicket, takeTicketTry } from '../../sql/second-factors.js'
+import type { User } from '../../sql/users.js'
+import { type Header, readCookie, setCookie } from './cookies.js'
+import { hashToken, isTokenShaped, newToken } from './token.js'
+
+/** The page, below the base URL, to which alone browsers send their tickets. */
+export const TICKET_PATH = '/user/two-factor'
+
+const COOKIE = 'gatehouse_ticket'
+const LIFETIME_MS = 5 * 60_000
+const TRIES = 5
+
+/** Gives the browser of a user a ticket. Returns the header that says it. */
+export async function beginTicket(
+  { db, settings }: { readonly db: Database; readonly settings: Settings },
+  user: User,
+): Promise<Header> {
+  const name = newToken()
+  const expiresAtMs = Date.now() + LIFETIME_MS
+  await openTicket(db, { hash: hashToken(name), userId: user.id, tries: TRIES, expiresAtMs })
+  return cookie(settings, name, LIFETIME_MS / 1_000)
+}
+
+/** Whose ticket the browser has, while it counts. */
+export async function findTicket(db: Database, request: Request): Promise<User | undefined> {
+  const hash = hashOf(request)
+  return hash === undefined ? undefined : await findTicketUser(db, hash)
+}
+
+/** Takes one of the tries of a ticket. Throws `sign_in_required` where it counts no longer. */
+export async function useTicket(db: Database, request: Request): Promise<User> {
+  const hash = hashOf(request)
+  const user = hash === undefined ? undefined : await takeTicketTry(db, hash)
+  if (user !== undefined) return user
+  throw new Failure(
+    'sign_in_required',
+    'That took too long or too many tries: sign in again from the start.',
+  )
+}
+
+/** Ends the ticket. Returns the header that makes the browser forget it. */
+export async function endTicket(
+  { db, settings }: { readonly db: Database; readonly settings: Settings },
+  request: Request,
+): Promise<Header> {
+  const hash = hashOf(request)
+  if (hash !== undefined) await closeTicket(db, hash)
+  return cookie(settings, '', 0)
+}
+
+function hashOf(request: Request): string | undefined {
+  const name = readCookie(request, COOKIE)
+  return name !== undefined && isTokenShaped(name) ? hashToken(name) : undefined
+}
+
+function cookie(settings: Settings, value: string, ageSeconds: number): Header {
+  return setCookie(settings, { name: COOKIE, value, ageSeconds, path: TICKET_PATH })
+}

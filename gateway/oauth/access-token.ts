@@ -1,0 +1,132 @@
+/** Tokens for an application, in exchange for a code or for the refresh token before. */
+
+import { createHash } from 'node:crypto'
+import type { OauthApplication } from '../../sql/oauth-applications.js'
+import type { OauthGrant } from '../../sql/oauth-grants.js'
+import {
+  type FoundCode,
+  findCode,
+  findRefresh,
+  spendCode,
+  spendRefresh,
+  type TokenPair,
+} from '../../sql/oauth-tokens.js'
+import { maySignIn } from '../auth/identify.js'
+import { identifyClient, type OauthFields } from '../auth/oauth-client.js'
+import { OauthFailure } from '../auth/oauth-failure.js'
+import { newOauthSecret } from '../auth/oauth-secret.js'
+import { hashToken } from '../auth/token.js'
+import type { Context } from '../context.js'
+import type { Route } from '../route.js'
+import { OAUTH_DOOR, oauthReply } from './door.js'
+import { readOauthFields } from './fields.js'
+
+const ACCESS_SECONDS = 3_600
+const REFRESH_MS = 30 * 86_400_000
+
+export const ACCESS_TOKEN: Route<'open'> = {
+  door: OAUTH_DOOR,
+  method: 'POST',
+  path: '/login/oauth/access_token',
+  // The client shows who it is, which no user's credentials do.
+  access: { kind: 'open' },
+  scopes: [],
+  async handle(context, { request }) {
+    const fields = await readOauthFields(request)
+    const client = await identifyClient(context.db, request, fields)
+    const next = newPair()
+    const grant = await takeGrant(context, { client, fields, pair: next.pair })
+    return oauthReply(200, {
+      access_token: next.access,
+      token_type: 'bearer',
+      expires_in: ACCESS_SECONDS,
+      refresh_token: next.refresh,
+      scope: [...grant.openidScopes, ...grant.scopes].join(' '),
+    })
+  },
+}
+
+interface Exchange {
+  readonly client: OauthApplication
+  readonly fields: OauthFields
+  readonly pair: TokenPair
+}
+
+async function takeGrant(context: Context, exchange: Exchange): Promise<OauthGrant> {
+  switch (exchange.fields.get('grant_type')) {
+    case 'authorization_code':
+      return await takeCode(context, exchange)
+    case 'refresh_token':
+      return await takeRefresh(context, exchange)
+    default: {
+      const known = 'authorization_code and refresh_token'
+      throw new OauthFailure('unsupported_grant_type', `A grant_type is one of ${known}.`)
+    }
+  }
+}
+
+async function takeCode(context: Context, { client, fields, pair }: Exchange): Promise<OauthGrant> {
+  const found = await findCode(context.db, hashToken(fields.get('code') ?? ''))
+  if (found === undefined) throw new OauthFailure('invalid_grant', 'The code is not known.')
+  checkHolder(found.grant, client)
+  // A used one ends the grant, whatever comes with it.
+  if (!found.isUsed) checkCode(found, fields)
+  if (!(await spendCode(context.db, found.grant.id, pair))) throw usedTwice(context, found.grant)
+  return found.grant
+}
+
+/** Throws `invalid_grant` where a code is not in the hands of who asked for it. */
+function checkCode({ expiresAtMs, redirectUri, challenge }: FoundCode, fields: OauthFields): void {
+  if (expiresAtMs <= Date.now()) throw new OauthFailure('invalid_grant', 'The code has ended.')
+  if ((fields.get('redirect_uri') ?? '') !== redirectUri) {
+    throw new OauthFailure('invalid_grant', 'The redirect_uri is not that of the code.')
+  }
+  const verifier = fields.get('code_verifier') ?? ''
+  if (challengeOf(verifier) !== challenge) {
+    throw new OauthFailure('invalid_grant', 'The code_verifier is not that of the code.')
+  }
+}
+
+/** By S256 (RFC 7636 §4.2); of no verifier it is no challenge. */
+function challengeOf(verifier: string): string {
+  return verifier === '' ? '' : createHash('sha256').update(verifier).digest('base64url')
+}
+
+async function takeRefresh(
+  context: Context,
+  { client, fields, pair }: Exchange,
+): Promise<OauthGrant> {
+  const found = await findRefresh(context.db, hashToken(fields.get('refresh_token') ?? ''))
+  if (found === undefined || found.expiresAtMs <= Date.now()) {
+    throw new OauthFailure('invalid_grant', 'The refresh token is not known, or has ended.')
+  }
+  checkHolder(found.grant, client)
+  if (!(await spendRefresh(context.db, found, pair))) throw usedTwice(context, found.grant)
+  return found.grant
+}
+
+function checkHolder({ applicationId, user }: OauthGrant, client: OauthApplication): void {
+  if (applicationId !== client.id) {
+    throw new OauthFailure('invalid_grant', 'This was given to another client.')
+  }
+  if (!maySignIn(user)) throw new OauthFailure('invalid_grant', 'The account is closed.')
+}
+
+function usedTwice({ log }: Context, { id, userId, applicationId }: OauthGrant): OauthFailure {
+  const subject = { event: 'oauth-reuse', grantId: id, userId, applicationId }
+  log.warn(subject, 'a code or refresh token came twice, so its grant has ended')
+  return new OauthFailure(
+    'invalid_grant',
+    'This was used before, so all that was granted with it has ended. Ask for it again.',
+  )
+}
+
+function newPair() {
+  const [access, refresh] = [newOauthSecret('access'), newOauthSecret('refresh')]
+  const nowMs = Date.now()
+  const pair: TokenPair = {
+    ...{ accessHash: hashToken(access), accessExpiresAtMs: nowMs + ACCESS_SECONDS * 1_000 },
+    ...{ refreshHash: hashToken(refresh), refreshExpiresAtMs: nowMs + REFRESH_MS },
+  }
+  return { access, refresh, pair }
+}

@@ -1,0 +1,39 @@
+/** How applications that sign people in are refused: a word for the program, and a sentence. */
+
+import type { Reply } from '../../conf/http.js'
+import { OauthFailure } from '../auth/oauth-failure.js'
+import type { Door } from '../route.js'
+
+export const OAUTH_DOOR: Door = {
+  name: 'api',
+  challenges: false,
+  refuse(context, failure) {
+    const error = failure instanceof OauthFailure ? failure.error : wordOf(failure.status)
+    // Who sends too much, or in another form, hears of it as of any other malformed request.
+    const status = [413, 415, 422].includes(failure.status) ? 400 : failure.status
+    const reply = oauthReply(status, { error, error_description: failure.message })
+    if (status !== 401) return reply
+    const scheme = error === 'invalid_client' ? 'Basic' : 'Bearer'
+    const challenge = `${scheme} realm="${context.settings.http.baseUrl}"`
+    return { ...reply, headers: [...(reply.headers ?? []), ['WWW-Authenticate', challenge]] }
+  },
+}
+
+function wordOf(status: number): string {
+  if (status === 401) return 'invalid_token'
+  if (status === 403) return 'insufficient_scope'
+  if (status === 503 || status === 429) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}
+
+/** An answer that nobody keeps (RFC 6749 §5.1). */
+export function oauthReply(status: number, value: object): Reply {
+  return { status, headers: HEADERS, body: JSON.stringify(value) }
+}
+
+const HEADERS: NonNullable<Reply['headers']> = [
+  ['Content-Type', 'application/json; charset=utf-8'],
+  ['Cache-Control', 'no-store'],
+  ['Pragma', 'no-cache'],
+  ['X-Content-Type-Options', 'nosniff'],
+]

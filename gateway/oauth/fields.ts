@@ -1,0 +1,45 @@
+/** The fields of what an application sends, as a form or as JSON. */
+
+import type { Request } from '../../conf/http.js'
+import type { OauthFields } from '../auth/oauth-client.js'
+import { OauthFailure } from '../auth/oauth-failure.js'
+import { readBody } from '../incoming-body.js'
+
+const BYTES_MAX = 65_536
+
+/** Throws `invalid_request` for what is neither, and for a field that comes twice. */
+export async function readOauthFields(request: Request): Promise<OauthFields> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  const text = (await readBody(request.body, BYTES_MAX, declared)).toString()
+  if (type === 'application/x-www-form-urlencoded') return fieldsOf([...new URLSearchParams(text)])
+  if (type === 'application/json') return fieldsOf(entriesOf(text))
+  throw new OauthFailure('invalid_request', 'Send a form, or an object of JSON.')
+}
+
+function fieldsOf(entries: ReadonlyArray<readonly [string, string]>): OauthFields {
+  const fields = new Map(entries)
+  if (fields.size === entries.length) return fields
+  throw new OauthFailure('invalid_request', 'A field comes twice.')
+}
+
+function entriesOf(text: string): ReadonlyArray<readonly [string, string]> {
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noFields()
+  return Object.entries(value).map(([name, field]) => {
+    if (typeof field !== 'string') throw noFields()
+    return [name, field]
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw noFields()
+  }
+}
+
+function noFields(): OauthFailure {
+  return new OauthFailure('invalid_request', 'The JSON is not an object of texts.')
+}

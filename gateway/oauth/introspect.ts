@@ -1,0 +1,43 @@
+/** What an application may know of a token of its own (RFC 7662). */
+
+import { findAccess } from '../../sql/oauth-tokens.js'
+import { maySignIn } from '../auth/identify.js'
+import { identifyClient } from '../auth/oauth-client.js'
+import { OauthFailure } from '../auth/oauth-failure.js'
+import { hashToken } from '../auth/token.js'
+import type { Route } from '../route.js'
+import { OAUTH_DOOR, oauthReply } from './door.js'
+import { readOauthFields } from './fields.js'
+
+export const INTROSPECT: Route<'open'> = {
+  door: OAUTH_DOOR,
+  method: 'POST',
+  path: '/login/oauth/introspect',
+  access: { kind: 'open' },
+  scopes: [],
+  async handle({ db, settings }, { request }) {
+    const fields = await readOauthFields(request)
+    const client = await identifyClient(db, request, fields)
+    if (!client.isConfidential) {
+      throw new OauthFailure('invalid_client', 'A client without a secret learns nothing here.')
+    }
+    const found = await findAccess(db, hashToken(fields.get('token') ?? ''))
+    const isOwn = found?.grant.applicationId === client.id
+    if (found === undefined || !isOwn || !maySignIn(found.grant.user)) {
+      return oauthReply(200, { active: false })
+    }
+    const { grant, createdAtMs, expiresAtMs } = found
+    return oauthReply(200, {
+      active: true,
+      scope: [...grant.openidScopes, ...grant.scopes].join(' '),
+      client_id: client.clientId,
+      username: grant.user.name,
+      token_type: 'bearer',
+      iss: settings.http.baseUrl,
+      sub: String(grant.userId),
+      aud: client.clientId,
+      iat: Math.floor(createdAtMs / 1_000),
+      exp: Math.floor(expiresAtMs / 1_000),
+    })
+  },
+}

@@ -1,0 +1,49 @@
+/** Second factors of accounts, and sign-ins that have shown a password and no code yet. */
+
+import type { Knex } from 'knex'
+import { createTable } from '../dialect.js'
+
+/** Creates the tables. */
+export async function up(db: Knex): Promise<void> {
+  await createTable(db, 'second_factors', {
+    lines: [
+      'user_id bigint not null primary key',
+      'secret_sealed varchar(255) not null',
+      // The time step of the last code that was accepted: none of it or before counts again.
+      'last_step bigint not null',
+      // Null until a first code has shown that the app has the secret.
+      'enrolled_at bigint',
+      'constraint second_factors_user foreign key (user_id) references users (owner_id) on delete cascade',
+    ],
+  })
+  await createTable(db, 'recovery_codes', {
+    lines: [
+      'user_id bigint not null',
+      // SHA-256 of the code, in hexadecimal.
+      'hash char(64) not null',
+      'primary key (user_id, hash)',
+      'constraint recovery_codes_factor foreign key (user_id) references second_factors (user_id) on delete cascade',
+    ],
+  })
+  await createTable(db, 'sign_in_tickets', {
+    lines: [
+      // SHA-256 of what the browser keeps, in hexadecimal.
+      'hash char(64) not null primary key',
+      'user_id bigint not null',
+      'tries_left int not null',
+      'expires_at bigint not null',
+      'constraint sign_in_tickets_user foreign key (user_id) references users (owner_id) on delete cascade',
+    ],
+    indexes: {
+      sign_in_tickets_by_user: 'user_id',
+      sign_in_tickets_by_end: 'expires_at',
+    },
+  })
+}
+
+/** Drops them. */
+export async function down(db: Knex): Promise<void> {
+  for (const table of ['sign_in_tickets', 'recovery_codes', 'second_factors']) {
+    await db.schema.dropTableIfExists(table)
+  }
+}

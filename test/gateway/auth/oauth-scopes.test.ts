@@ -1,0 +1,27 @@
+/** What applications ask for, in the forms that they are known to use. */
+
+import t from 'tap'
+import { readOauthScopes, sentenceOfScope } from '../../../gateway/auth/oauth-scopes.js'
+
+t.test('scopes are read as clients of Gitea write them', async (t) => {
+  for (const [text, scopes, openidScopes] of [
+    ['', ['all'], []],
+    ['openid email profile', ['read:user'], ['openid', 'profile', 'email']],
+    ['openid read:repository', ['read:repository'], ['openid']],
+    ['write:repository,read:repository', ['write:repository'], []],
+    ['user issue repository', ['write:issue', 'write:repository', 'write:user'], []],
+    ['public-only read:issue', ['public-only', 'read:issue'], []],
+  ] as const) {
+    t.strictSame(readOauthScopes(text), { scopes, openidScopes }, text)
+  }
+  for (const text of ['repo', 'sudo openid', 'public-only', 'read:everything', 'constructor']) {
+    t.throws(() => readOauthScopes(text), { message: /access token/ }, text)
+  }
+})
+
+t.test('each has a sentence', async (t) => {
+  t.equal(sentenceOfScope('all'), 'Everything that you may do here')
+  t.equal(sentenceOfScope('public-only'), 'Nothing but what is public')
+  t.equal(sentenceOfScope('read:package'), 'Read packages')
+  t.match(sentenceOfScope('write:repository'), /^Read and change repositories/)
+})

@@ -1,0 +1,99 @@
+/** A second factor begins with a code, counts each code once, and is sealed for its account. */
+
+import t, { type Test } from 'tap'
+import {
+  beginEnrolment,
+  confirmEnrolment,
+  hasSecondFactor,
+  judgeCode,
+  renewRecoveryCodes,
+  waitingSecret,
+} from '../../../gateway/auth/second-factor.js'
+import { openContext } from '../../helpers/gateway.js'
+import { appOf, enrol } from '../../helpers/second-factor.js'
+
+const WRONG = { message: /^That code is wrong/ }
+const STALE = { message: /^That is no longer so/ }
+
+async function aHouse(t: Test) {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const judge = (code: string, user = ada, address = '192.0.2.1') =>
+    judgeCode(context, { user, code, address })
+  return { context, house, ada, bob, judge }
+}
+
+t.test('it is in use once a code has shown that the app has the secret', async (t) => {
+  const { context, house, ada, judge } = await aHouse(t)
+  await beginEnrolment(context, ada)
+  const first = appOf((await waitingSecret(context, ada)) ?? '')
+  await beginEnrolment(context, ada)
+  const app = appOf((await waitingSecret(context, ada)) ?? '')
+  t.not(app.secret, first.secret, 'a second try has another secret')
+  t.equal(await hasSecondFactor(context.db, ada.id), false)
+  await t.rejects(judge(app.code()), WRONG, 'a code of a factor that is not in use')
+  const confirm = (code: string) => confirmEnrolment(context, { user: ada, code })
+  await t.rejects(confirm(first.code()), { message: /not the code of this secret/ })
+  const codes = await confirm(app.code().replace(/^.../, '$& '))
+  t.equal(new Set(codes).size, 10)
+  for (const code of codes) t.match(code, /^(?:[0-9a-f]{5}-){3}[0-9a-f]{5}$/)
+  t.equal(await hasSecondFactor(context.db, ada.id), true)
+  t.equal(await waitingSecret(context, ada), undefined, 'it is not shown again')
+  await t.rejects(confirm(app.code(1)), STALE)
+  await t.rejects(beginEnrolment(context, ada), { message: /already: switch it off/ })
+  const rows = JSON.stringify(await house.db('second_factors').select())
+  t.notMatch(rows, app.secret)
+  t.notMatch(JSON.stringify(house.lines), app.secret)
+})
+
+t.test('a code counts once, and those before it no more', async (t) => {
+  const { house, ada, bob, judge } = await aHouse(t)
+  const app = await enrol(house, ada)
+  const others = await enrol(house, bob)
+  const [before, code] = [app.code(-1), app.code()]
+  await judge(code)
+  for (const wrong of [code, before, others.code(1), '', '000000000']) {
+    await t.rejects(judge(wrong), WRONG, wrong)
+  }
+})
+
+t.test(
+  'a recovery code counts once, for its account alone, until there are new ones',
+  async (t) => {
+    const { context, house, ada, bob, judge } = await aHouse(t)
+    await enrol(house, ada, 'a'.repeat(20))
+    await enrol(house, bob, 'b'.repeat(20))
+    await t.rejects(judge('b'.repeat(20)), WRONG, 'of somebody else')
+    await judge('AAAAA-aaaaa aaaaa-aaaaa')
+    await t.rejects(judge('a'.repeat(20)), WRONG)
+    const [old = '', kept = ''] = await renewRecoveryCodes(context.db, ada)
+    await judge(old)
+    const [fresh = ''] = await renewRecoveryCodes(context.db, ada)
+    await t.rejects(judge(kept), WRONG)
+    await judge(fresh)
+    const carol = await house.addUser('carol')
+    await t.rejects(renewRecoveryCodes(context.db, carol), STALE)
+  },
+)
+
+t.test('of many guesses at once no more are judged than of one after the other', async (t) => {
+  const { house, ada, judge } = await aHouse(t)
+  const app = await enrol(house, ada)
+  const guesses = Array.from({ length: 50 }, (_, n) => judge(`guess ${n}`))
+  const names = (await Promise.allSettled(guesses)).map((outcome) =>
+    outcome.status === 'rejected' ? outcome.reason.failure : 'right',
+  )
+  t.equal(names.filter((name) => name === 'bad_credentials').length, 10)
+  t.equal(names.filter((name) => name === 'throttled').length, 40)
+  await t.rejects(judge(app.code()), { message: /^Too many failed/ })
+  await judge(app.code(), ada, '192.0.2.200')
+})
+
+t.test('right codes use nothing up', async (t) => {
+  const { context, house, ada, judge } = await aHouse(t)
+  await enrol(house, ada)
+  for (let n = 0; n < 2; n += 1) {
+    for (const code of await renewRecoveryCodes(context.db, ada)) await judge(code)
+  }
+  t.pass('twenty in a row')
+})

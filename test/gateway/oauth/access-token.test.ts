@@ -1,0 +1,140 @@
+/** Tokens for applications: who is given which, in which forms, and where they open what. */
+
+import t from 'tap'
+import { anOauthHouse, CALLBACK, TEA, TEA_ASKS, type Tokens } from '../../helpers/oauth.js'
+import { withPassword, withToken } from '../../helpers/requests.js'
+
+t.test('a code becomes tokens, which open what personal tokens open', async (t) => {
+  const { ask, codeOf, askToken, redeem, refresh, db, ada } = await anOauthHouse(t)
+  const code = await codeOf(TEA_ASKS)
+  const answer = await askToken(redeem(code))
+  t.equal(answer.status, 200)
+  t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
+  const tokens = answer.json as Tokens
+  t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'all' })
+  const access = tokens.access_token
+  for (const authorization of [
+    ...[withToken(access), `Bearer ${access}`, withPassword('oauth2', access)],
+    ...[withPassword(access, 'x-oauth-basic'), withPassword(access, '')],
+  ]) {
+    const user = await ask({ path: '/api/v1/user', authorization })
+    t.match(user.json, { login: 'ada' }, authorization)
+  }
+  const tokensPath = { path: '/api/v1/users/ada/tokens', authorization: withToken(access) }
+  t.equal((await ask(tokensPath)).status, 401, 'it makes no personal token')
+  for (const other of [code, tokens.refresh_token, `${access}0`]) {
+    t.equal((await ask({ path: '/api/v1/user', authorization: withToken(other) })).status, 401)
+  }
+  const next = (await askToken(refresh(tokens.refresh_token))).json as Tokens
+  t.notMatch(next, tokens)
+  t.equal((await ask({ path: '/api/v1/user', authorization: withToken(access) })).status, 200)
+  const fresh = { path: '/api/v1/user', authorization: withToken(next.access_token) }
+  t.equal((await ask(fresh)).status, 200)
+  await db('oauth_tokens').update({ access_expires_at: Date.now() })
+  t.equal((await ask(fresh)).status, 401, 'after its hour')
+  await db('oauth_tokens').update({ refresh_expires_at: Date.now() })
+  t.match((await askToken(refresh(next.refresh_token))).json, { error: 'invalid_grant' })
+  t.ok(ada)
+})
+
+t.test('scopes are those that were granted, in every form of the token', async (t) => {
+  const { ask, tokensOf } = await anOauthHouse(t)
+  const { access_token: access, scope } = await tokensOf({ scope: 'openid read:user' })
+  t.equal(scope, 'openid read:user')
+  const body = { name: 'r' }
+  for (const authorization of [
+    ...[withToken(access), withPassword('ada', access), withPassword(access, 'x-oauth-basic')],
+  ]) {
+    t.equal((await ask({ path: '/api/v1/user', authorization })).status, 200)
+    const made = await ask({ method: 'POST', path: '/api/v1/user/repos', authorization, body })
+    t.equal(made.status, 401)
+    t.match(made.text, /required scope/)
+  }
+  const info = await ask({ path: '/login/oauth/userinfo', authorization: withToken(access) })
+  t.match(info.json, { preferred_username: 'ada', email: 'ada@example.com', name: 'ada' })
+  const stranger = await ask({ path: '/login/oauth/userinfo' })
+  t.match(stranger.json, { error: 'invalid_token' })
+  t.match(stranger.headers['www-authenticate'], /^Bearer /)
+})
+
+t.test('a client with a secret shows it, in the header or the body, as JSON or form', async (t) => {
+  const { ask, askToken, codeOf, asks, basic, clientId, secret } = await anOauthHouse(t)
+  const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }
+  const own = { client_id: clientId, client_secret: secret }
+  const path = '/login/oauth/access_token'
+  for (const send of [
+    (code: string) => askToken({ ...fields, code, ...own }),
+    (code: string) => askToken({ ...fields, code }, { authorization: basic }),
+    (code: string) => askToken({ ...fields, code, client_id: clientId }, { authorization: basic }),
+    (code: string) => ask({ method: 'POST', path, body: { ...fields, code, ...own } }),
+  ]) {
+    t.equal((await send(await codeOf(asks))).status, 200)
+  }
+  const code = await codeOf(asks)
+  for (const [given, headers] of [
+    [{ ...own, client_secret: 'wrong' }, {}],
+    [{ client_id: clientId }, {}],
+    [{ client_id: 'nobody' }, {}],
+    [{}, {}],
+    [{}, { authorization: withPassword(clientId, 'wrong') }],
+    [{}, { authorization: withPassword(clientId, '') }],
+    [{}, { authorization: 'Basic ?' }],
+  ] as const) {
+    const { status, json, headers: heads } = await askToken({ ...fields, code, ...given }, headers)
+    t.equal(status, 401)
+    t.match(json, { error: 'invalid_client' })
+    t.match(heads['www-authenticate'], /^Basic /)
+  }
+  const two = await askToken({ ...fields, client_id: TEA }, { authorization: basic })
+  t.match(two.json, { error: 'invalid_request' })
+  const late = await askToken({ ...fields, code }, { authorization: basic })
+  t.equal(late.status, 200, 'the code waits for the right client')
+})
+
+t.test('what is malformed is told in the words of RFC 6749', async (t) => {
+  const { ask, askToken, codeOf, redeem, send } = await anOauthHouse(t)
+  const path = '/login/oauth/access_token'
+  const code = await codeOf(TEA_ASKS)
+  t.match((await askToken({ ...redeem(code), grant_type: 'password' })).json, {
+    error: 'unsupported_grant_type',
+  })
+  t.match((await askToken(redeem(''))).json, { error: 'invalid_grant' })
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const [body, headers] of [
+    ['grant_type=a&grant_type=b', form],
+    ['x'.repeat(70_000), form],
+    ['grant_type=a', { 'content-type': 'text/plain' }],
+    ['[]', {}],
+    ['{', {}],
+    ['null', {}],
+    ['{"code":{"a":1}}', {}],
+  ] as const) {
+    const answer = await ask({ method: 'POST', path, body, headers })
+    t.equal(answer.status, 400, body.slice(0, 20))
+    t.match(answer.json, { error: 'invalid_request', error_description: String })
+  }
+  t.equal((await ask({ path })).status, 405)
+  t.equal((await send(path, redeem(code))).status, 200)
+})
+
+t.test('a token tells of itself to its own application alone', async (t) => {
+  const { askToken, codeOf, asks, basic, send, tokensOf, clientId, ada, db } = await anOauthHouse(t)
+  const code = await codeOf({ ...asks, scope: 'read:repository email' })
+  const headers = { authorization: basic }
+  const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK, code }
+  const { access_token: token } = (await askToken(fields, headers)).json as Tokens
+  const introspect = (token: string, headers: { readonly authorization?: string } = {}) =>
+    send('/login/oauth/introspect', { token }, headers)
+  const { json } = await introspect(token, headers)
+  t.match(json, { active: true, username: 'ada', sub: String(ada.id), client_id: clientId })
+  t.match(json, { scope: 'email read:repository', exp: Number })
+  const foreign = (await tokensOf()).access_token
+  t.strictSame((await introspect(foreign, headers)).json, { active: false })
+  t.strictSame((await introspect('x', headers)).json, { active: false })
+  const path = '/login/oauth/introspect'
+  for (const fields of [{ token }, { token, client_id: TEA }]) {
+    t.match((await send(path, fields)).json, { error: 'invalid_client' })
+  }
+  await db('users').where({ owner_id: ada.id }).update({ is_active: false })
+  t.strictSame((await introspect(token, headers)).json, { active: false })
+})

@@ -1,0 +1,52 @@
+/** A repository whose settings hold what somebody might write there to do harm. */
+
+import type { Person } from './gatehouse.js'
+import type { Receiver } from './receiver.js'
+import { until } from './server-processes.js'
+import { aKeyLine } from './ssh-keys.js'
+
+export interface HostileSettings {
+  /** Whose repository `hostile` is. */
+  readonly owner: Person
+  /** Who is let into it. */
+  readonly guest: Person
+  /** Told of a push, so it must be one that the server may call. */
+  readonly receiver: Receiver
+  readonly payloads: readonly string[]
+}
+
+/** Writes the payloads wherever settings take a text. Returns the pages that show them. */
+export async function fillSettings({ owner, guest, receiver, payloads }: HostileSettings) {
+  const own = `/repos/${owner.name}/hostile`
+  const [first = '', second = ''] = payloads
+  const ask = async (method: string, path: string, body?: object) => {
+    const { status, body: answer } = await owner.api(method, own + path, body)
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
+    return answer as { readonly id: number }
+  }
+  await guest.api('PATCH', '/user/settings', { full_name: first })
+  await ask('PATCH', '', { website: payloads.join(' ') })
+  await ask('PUT', `/collaborators/${guest.name}`, { permission: 'admin' })
+  for (const title of payloads) {
+    await ask('POST', '/keys', { title, key: aKeyLine(title), read_only: true })
+  }
+  const { id } = await ask('POST', '/hooks', {
+    ...{ type: 'gitea', active: true, branch_filter: second, authorization_header: first },
+    config: { url: `${receiver.url}/${first}?${second}#'><b>`, content_type: 'json', secret: 's' },
+  })
+  // They are sent in turn: where the second has arrived, it is known what came of the first.
+  for (const _ of [1, 2]) await ask('POST', `/hooks/${id}/tests`)
+  await until(
+    async () => receiver.received.length,
+    (count) => count > 1,
+    20_000,
+  )
+  const settings = `/${owner.name}/hostile/settings`
+  return {
+    general: settings,
+    collaboration: `${settings}/collaboration`,
+    keys: `${settings}/keys`,
+    hooks: `${settings}/hooks`,
+    hook: `${settings}/hooks/${id}`,
+  }
+}

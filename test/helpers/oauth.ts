@@ -1,0 +1,82 @@
+/** An application as it speaks to the house: it asks for a code, and for tokens in exchange. */
+
+import { createHash } from 'node:crypto'
+import type { Test } from 'tap'
+import { findAsker, grantCode, readWish } from '../../gateway/actions/grant-code.js'
+import { makeApplication } from '../../gateway/actions/oauth-application.js'
+import type { User } from '../../sql/users.js'
+import { startGateway } from './gateway.js'
+import { withPassword } from './requests.js'
+
+/** Of tea, which everybody has. */
+export const TEA = 'd57cb8c4-630c-4168-8324-ec79935e18d4'
+export const FORM = 'application/x-www-form-urlencoded'
+/** Where the confidential application of a test has people led. */
+export const CALLBACK = 'https://ci.example/authorize?from=gatehouse'
+export const LOOPBACK = 'http://127.0.0.1:41234/'
+export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more'
+
+/** By S256. */
+export function challengeOf(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url')
+}
+
+export type Fields = Readonly<Record<string, string>>
+
+export interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly token_type: string
+  readonly expires_in: number
+  readonly scope: string
+  readonly id_token?: string
+}
+
+/** What tea asks for. */
+export const TEA_ASKS: Fields = {
+  ...{ client_id: TEA, redirect_uri: LOOPBACK, response_type: 'code', state: 'x y&z' },
+  ...{ code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256' },
+}
+
+/** A gateway with ada, bob, and a confidential application of bob's. */
+export async function anOauthHouse(t: Test) {
+  const gateway = await startGateway(t)
+  const { db, ask } = gateway
+  const [ada, bob] = [await gateway.addUser('ada'), await gateway.addUser('bob')]
+  const { application, secret } = await makeApplication(db, bob.id, {
+    ...{ name: 'Woodpecker <b>', redirectUris: [CALLBACK] },
+    ...{ isConfidential: true, skipsSecondConsent: false },
+  })
+  const { clientId } = application
+  const send = (path: string, fields: Fields, headers: Fields = {}) =>
+    ask({
+      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      headers: { 'content-type': FORM, ...headers },
+    })
+  const askToken = (fields: Fields, headers: Fields = {}) =>
+    send('/login/oauth/access_token', fields, headers)
+  /** What bob's application asks for. */
+  const asks: Fields = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code' }
+  const codeOf = async (fields: Fields, user: User = ada) => {
+    const query = new URLSearchParams(fields)
+    return await grantCode(db, user.id, readWish(await findAsker(db, query), query))
+  }
+  const redeem = (code: string, fields: Fields = {}) => ({
+    ...{ grant_type: 'authorization_code', code, client_id: TEA, redirect_uri: LOOPBACK },
+    ...{ code_verifier: VERIFIER, ...fields },
+  })
+  const refresh = (refreshToken: string) => ({
+    ...{ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: TEA },
+  })
+  return {
+    ...{ ...gateway, ada, bob, application, secret, clientId, asks, send },
+    ...{ askToken, codeOf, redeem, refresh },
+    /** The application's name and secret as they stand in a header. */
+    basic: withPassword(clientId, secret),
+    /** Tokens for tea. */
+    tokensOf: async (fields: Fields = {}) => {
+      const code = await codeOf({ ...TEA_ASKS, ...fields })
+      return (await askToken(redeem(code))).json as Tokens
+    },
+  }
+}
