@@ -209,6 +209,8 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
   const tip = await copy.commit('secret', 'of bob\n')
   await copy.git('push', '--quiet', fork, `${tip}:refs/heads/hidden`)
   const theirs = '/ada/r/compare/main...bob/r:hidden'
+  const link = /compare\/main\.\.\.bob\/r%3Ahidden"/
+  t.match((await see('anyone', '/bob/r/branches')).text, link)
   t.match((await see('bob', theirs)).text, /\+of bob/)
   t.equal(
     (await send('bob', theirs, { title: 'Ours' })).headers.location,
@@ -229,4 +231,7 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
     t.equal((await see('bob', path)).status, 404, path)
   }
   t.equal((await merge('bob', head)).status, 404)
+  const own = (await see('bob', '/bob/r/branches')).text
+  t.match(own, /\/bob\/r\/compare\/main\.\.\.hidden"/)
+  t.notMatch(own, link, 'what it was forked from has gone for bob')
 })
