@@ -187,6 +187,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/merge-now.ts': 'by pull-merge.test.ts, which meets all that is in its way',
   'gateway/actions/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
   'gateway/actions/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
+  'gateway/actions/pull-text.ts': 'by pull-contents.test.ts, and web/pulls.test.ts from a page',
   'gateway/actions/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
   'gateway/api/v1/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
   'gateway/api/v1/notification-object.ts': 'by notifications.test.ts, field by field',

@@ -2,7 +2,8 @@
 
 import { repositoryPath } from '../../cgi/paths.js'
 import { findRelatives } from '../../sql/forks.js'
-import type { Repository } from '../../sql/repositories.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories.js'
+import { findRepositoryFacts } from '../../sql/repository-facts.js'
 import { accessToLinked, type Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 
@@ -12,6 +13,17 @@ export interface Head {
   readonly path: string
   /** As it was named: nobody has looked for it yet. */
   readonly branch: string
+}
+
+/** What the repository was forked from, where the caller may see that. */
+export async function findSeenParent(
+  { db }: Context,
+  { repository, who }: Pick<Grants['repository'], 'repository' | 'who'>,
+): Promise<Repository | undefined> {
+  const { parentId } = (await findRepositoryFacts(db, [repository.id]))(repository.id)
+  const found = parentId === undefined ? undefined : await findRepositoryById(db, parentId)
+  if (found === undefined) return undefined
+  return (await accessToLinked(db, who, found)) === 'none' ? undefined : found
 }
 
 /**

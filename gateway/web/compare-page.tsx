@@ -5,6 +5,7 @@ import type { Commit } from '../../cgi/commit-object.js'
 import { findMergeBase } from '../../cgi/commit-range.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import { findPullsBetween } from '../../sql/pull-lists.js'
+import type { Repository } from '../../sql/repositories.js'
 import { type Comparison, splitBaseHead, withComparison } from '../actions/compare-revisions.js'
 import { type Caller, type RepositoryGrant, readRange } from '../actions/git-reader.js'
 import { isServed } from '../actions/issue-access.js'
@@ -23,8 +24,33 @@ import { Shown } from './visible-text.js'
 const ACCESS = { kind: 'repository', mode: 'read' } as const
 const COMMITS_SHOWN = 100
 
+export interface ComparedBranch {
+  /** What the repository was forked from, where the visitor may see it. */
+  readonly parent: Repository | undefined
+  readonly branch: string
+}
+
+/** Of the page that compares a branch with the default one, which for a fork is its parent's. */
+export function comparisonAddress(
+  context: Context,
+  grant: RepositoryGrant,
+  { parent, branch }: ComparedBranch,
+): string | undefined {
+  const { repository } = grant
+  const { defaultBranch } = parent ?? repository
+  if (parent === undefined) {
+    if (branch === defaultBranch) return undefined
+    return `${addressOf(context, grant)}/compare/${comparisonText(defaultBranch, branch)}`
+  }
+  const text = comparisonText(
+    defaultBranch,
+    `${repository.owner.name}/${repository.name}:${branch}`,
+  )
+  return `${addressOf(context, { ...grant, repository: parent })}/compare/${text}`
+}
+
 /** The part of an address that names two branches, percent-encoded. */
-export function comparisonText(base: string, head: string): string {
+function comparisonText(base: string, head: string): string {
   return `${base}...${head}`.split('/').map(encodeURIComponent).join('/')
 }
 

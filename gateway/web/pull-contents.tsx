@@ -5,9 +5,11 @@ import type { Reply } from '../../conf/http.js'
 import { pullOf, rangeOf } from '../actions/find-pull.js'
 import { inQueue, readGit, readRange } from '../actions/git-reader.js'
 import { giveReview } from '../actions/give-review.js'
+import { pullTextReply } from '../actions/pull-text.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
 import { addressOf, CommitList } from './commits-page.js'
+import { issueAddress } from './conversation.js'
 import { Diff, readShownDiff } from './diff.js'
 import { htmlReply } from './html.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from './page.js'
@@ -59,9 +61,13 @@ async function showFiles(
   const diff = await inQueue(context, { request, grant }, () =>
     readGit(context, grant, (reader) => readShownDiff(reader, range)),
   )
+  const own = issueAddress(context, grant, state.issue)
   const page = (
     <PullDocument {...{ context, grant, seen }} tab="files">
       <Problem error={error} />
+      <p>
+        All of it as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
+      </p>
       <Diff diff={diff} />
       <ReviewForm {...{ context, grant, state, form }} />
     </PullDocument>
@@ -74,6 +80,13 @@ const files = definePage<'repository'>({
   path: '/{owner}/{repo}/pulls/{index}/files',
   access: ACCESS,
   handle: (context, call) => showFiles(context, call, {}),
+})
+
+const text = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}.{diffType:diff|patch}',
+  access: ACCESS,
+  handle: (context, call) => pullTextReply(context, call, { hasBinary: true }),
 })
 
 const review = definePage<'repository'>({
@@ -100,4 +113,4 @@ const review = definePage<'repository'>({
   },
 })
 
-export const PULL_CONTENTS_PAGES = [commits, files, review]
+export const PULL_CONTENTS_PAGES = [commits, files, text, review]

@@ -2,6 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
+import { combineCommitStatuses } from '../../sql/commit-statuses.js'
 import { pullOf } from '../actions/find-pull.js'
 import { inQueue } from '../actions/git-reader.js'
 import { issueOf } from '../actions/issue-access.js'
@@ -9,6 +10,7 @@ import { mergeNow } from '../actions/merge-now.js'
 import { writerOf } from '../actions/writer.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
+import { CHECKS_SHOWN, Checks } from './checks.js'
 import { commentPage, type Refused } from './comment-page.js'
 import { Conversation, readConversation } from './conversation.js'
 import { htmlReply } from './html.js'
@@ -33,10 +35,12 @@ async function show(
   const { issue, pull } = state
   const seen = await seePull(context, grant, state)
   const conversation = await readConversation(context, issue, pageNumber(request))
-  const [facts, merge, reviews] = [
+  const place = { repositoryId: pull.repositoryId, commitId: pull.headCommit }
+  const [facts, merge, reviews, combined] = [
     await readFacts(context, issue),
     await readMerge(context, grant, state),
     await readReviews(context, grant, pull),
+    await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),
   ]
   const page = (
     <PullDocument {...{ context, grant, seen }} tab="">
@@ -44,6 +48,7 @@ async function show(
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
       <Conversation {...{ context, grant, conversation, draft, error }}>
         <Reviews {...{ context, grant }} shown={reviews} />
+        <Checks combined={combined} />
         <MergeBox {...{ context, grant, state, merge }} />
       </Conversation>
     </PullDocument>

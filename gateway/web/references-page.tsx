@@ -3,10 +3,11 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { pageOfReferences, type Reference } from '../../cgi/list-references.js'
 import { offsetOf } from '../../sql/page.js'
+import { findSeenParent } from '../actions/find-head.js'
 import { inQueue, pathOf } from '../actions/git-reader.js'
 import type { AnyRoute } from '../route.js'
 import { addressOf } from './commits-page.js'
-import { comparisonText } from './compare-page.js'
+import { comparisonAddress } from './compare-page.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
 import { definePage, pageNumber } from './page.js'
@@ -32,12 +33,16 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
         pageOfReferences(context.git, pathOf(context, grant), wish),
       )
       const address = addressOf(context, grant)
+      const parent = await findSeenParent(context, grant)
       const title = kind === 'branches' ? 'Branches' : 'Tags'
       return htmlReply(
         request,
         <RepositoryDocument {...{ context, grant, title }} tab={kind}>
           <h2>{title}</h2>
-          <References {...{ address, references: entries, main: grant.repository.defaultBranch }} />
+          <References
+            {...{ address, references: entries }}
+            compareAddress={(branch) => comparisonAddress(context, grant, { parent, branch })}
+          />
           <Pager address={`${address}/${kind}`} page={page} total={total} />
         </RepositoryDocument>,
       )
@@ -48,17 +53,18 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
 interface ReferencesProps {
   readonly address: string
   readonly references: readonly Reference[]
-  /** What branches are compared with. */
-  readonly main: string
+  /** Where a branch is compared with the one that its commits are for; none for that itself. */
+  readonly compareAddress: (branch: string) => string | undefined
 }
 
-function References({ address, references, main }: ReferencesProps): JSX.Element {
+function References({ address, references, compareAddress }: ReferencesProps): JSX.Element {
   if (references.length === 0) return <p class="empty">There are none yet.</p>
   return (
     <ul class="list">
       {references.map(({ name }) => {
         const isTag = name.startsWith('refs/tags/')
         const short = name.replace(/^refs\/(?:heads|tags)\//, '')
+        const comparison = isTag ? undefined : compareAddress(short)
         const place = placeText({ kind: isTag ? 'tag' : 'branch', name: short, path: [] })
         return (
           <li>
@@ -69,11 +75,8 @@ function References({ address, references, main }: ReferencesProps): JSX.Element
             <a href={`${address}/commits/${place}`} aria-label={`History of ${short}`}>
               History
             </a>
-            {!isTag && short !== main && (
-              <a
-                href={`${address}/compare/${comparisonText(main, short)}`}
-                aria-label={`Compare ${short}`}
-              >
+            {comparison !== undefined && (
+              <a href={comparison} aria-label={`Compare ${short}`}>
                 Compare
               </a>
             )}

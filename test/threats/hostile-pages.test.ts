@@ -108,7 +108,11 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const review = { event: 'COMMENT', body: README, comments: [{ path: file, body: README }] }
   const pull = await ada.api('POST', `${api}/pulls`, opened)
   const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
-  t.strictSame([pull.status, given.status], [201, 200])
+  const tip = await copy.git('rev-parse', 'HEAD')
+  const check = await ada.api('POST', `${api}/statuses/${tip}`, {
+    ...{ context: PAYLOADS[1], description: PAYLOADS[2], state: 'failure' },
+  })
+  t.strictSame([pull.status, given.status, check.status], [201, 200, 201])
   const release = await ada.api('POST', `${api}/releases`, {
     ...{ tag_name: branch, name: PAYLOADS[0], body: README },
   })

@@ -2,11 +2,12 @@
 
 import { Type } from 'typebox'
 import { readChanges } from '../../../cgi/commit-changes.js'
-import { listChangedFiles, readDiff, type Whitespace } from '../../../cgi/diff.js'
+import { listChangedFiles, type Whitespace } from '../../../cgi/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
 import { pullOf, rangeOf } from '../../actions/find-pull.js'
 import { inQueue, pathOf, readGit, readRange } from '../../actions/git-reader.js'
+import { pullTextReply } from '../../actions/pull-text.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { FILE } from '../schema.js'
@@ -29,23 +30,9 @@ const download = defineOperation({
   }),
   success: { status: 200, schema: FILE },
   failures: [404, 413],
-  async handle(context, { request, grant, params, query }) {
-    const state = await pullOf(context, grant, params)
-    const body = await readDiff(context.git, pathOf(context, grant), {
-      ...rangeOf(state),
-      format: params['diffType'] === 'patch' ? 'patch' : 'diff',
-      hasBinary: query.binary ?? false,
-      signal: request.signal,
-    })
-    return { status: 200, headers: TEXT_HEADERS, body }
-  },
+  handle: (context, call) =>
+    pullTextReply(context, call, { hasBinary: call.query.binary ?? false }),
 })
-
-const TEXT_HEADERS: NonNullable<Reply['headers']> = [
-  ['Content-Type', 'text/plain; charset=utf-8'],
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Cache-Control', 'max-age=0, private, must-revalidate, no-transform'],
-]
 
 const commits = defineOperation({
   id: 'repoGetPullRequestCommits',

@@ -61,6 +61,9 @@ t.test('branches are compared, opened, talked of and merged, and all is told', a
   t.match(page, new RegExp(`without a conflict.*name="head" value="${head}"`, 's'))
   t.match((await see('anyone', `${ONE}/commits`)).text, /Write b.*Write a &lt;file>/s)
   t.match((await see('anyone', `${ONE}/files`)).text, /2 files changed.*\+some &lt;b>text/s)
+  const diff = await see('anyone', `${ONE}.diff`)
+  t.match([diff.headers['content-type'], diff.text], [/text\/plain/, /^\+some <b>text$/m])
+  t.match((await see('anyone', `${ONE}.patch`)).text, /^Subject: .*Write a <file>$/m)
   await send('ada', `${ONE}/comments`, { content: 'Not yet.', state: 'closed' })
   t.match((await see('anyone', '/ada/r/pulls?state=closed')).text, /Bring &lt;it>/)
   t.notMatch((await see('ada', ONE)).text, /name="head"/, 'closed')
@@ -105,6 +108,13 @@ t.test('who may not merge is told so, and a form that is sent all the same refus
   await of('ada', 'PATCH', '/pulls/1', { title: 'WIP: x' })
   t.match((await see('ada', ONE)).text, /cannot be merged now\. Its title says/)
   await of('ada', 'PATCH', '/pulls/1', { title: 'x' })
+  const said = { context: 'build <it>', state: 'failure', description: 'three <tests>' }
+  await of('ada', 'POST', `/statuses/${head}`, { ...said, target_url: 'https://ci.example/1' })
+  const checks = (await see('anyone', ONE)).text
+  t.match(
+    checks,
+    /failure<.*href="https:\/\/ci\.example\/1"[^>]*>build &lt;it><.*three &lt;tests>/s,
+  )
   await of('ada', 'POST', '/branch_protections', { rule_name: 'main', required_approvals: 1 })
   t.match((await see('ada', ONE)).text, /has a rule: Does not have enough approvals/)
   const ruled = await merge('ada', head)
@@ -176,7 +186,7 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
   const head = await write('topic', 'a')
   await open('topic')
   await of('ada', 'POST', '/issues', { title: 'An issue' })
-  const paths = ['/ada/r/pulls', ONE, `${ONE}/commits`, `${ONE}/files`]
+  const paths = ['/ada/r/pulls', ONE, `${ONE}/commits`, `${ONE}/files`, `${ONE}.diff`]
   for (const path of ['/ada/r/pulls/2/files', '/ada/r/pulls/x', '/ada/r/compare/main...none']) {
     t.equal((await see('ada', path)).status, 404, path)
   }
@@ -199,6 +209,8 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
   const tip = await copy.commit('secret', 'of bob\n')
   await copy.git('push', '--quiet', fork, `${tip}:refs/heads/hidden`)
   const theirs = '/ada/r/compare/main...bob/r:hidden'
+  const link = /compare\/main\.\.\.bob\/r%3Ahidden"/
+  t.match((await see('anyone', '/bob/r/branches')).text, link)
   t.match((await see('bob', theirs)).text, /\+of bob/)
   t.equal(
     (await send('bob', theirs, { title: 'Ours' })).headers.location,
@@ -219,4 +231,7 @@ t.test('archived, switched off, private, and of a fork that is not to be seen', 
     t.equal((await see('bob', path)).status, 404, path)
   }
   t.equal((await merge('bob', head)).status, 404)
+  const own = (await see('bob', '/bob/r/branches')).text
+  t.match(own, /\/bob\/r\/compare\/main\.\.\.hidden"/)
+  t.notMatch(own, link, 'what it was forked from has gone for bob')
 })
