@@ -110,6 +110,11 @@ export async function endGrants(
   return (await granted.delete()) > 0
 }
 
+/** Ends one grant with all its tokens. */
+export async function endGrant(db: Database, id: number): Promise<void> {
+  await db('oauth_grants').where({ id }).delete()
+}
+
 /** Removes tokens that have ended, and grants that have none left. Returns how many of these. */
 export async function removeExpiredGrants(db: Database, beforeMs: number): Promise<number> {
   await db('oauth_tokens').where('refresh_expires_at', '<', beforeMs).delete()

@@ -4,6 +4,7 @@ import { checkText } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import {
+  endGrant,
   GRANT_COLUMNS,
   GRANT_TABLES,
   type GrantCode,
@@ -96,7 +97,7 @@ async function goOn(
   { grantId, spent, next }: { grantId: number; spent: number; next: TokenPair },
 ): Promise<boolean> {
   if (spent === 0) {
-    await trx('oauth_grants').where({ id: grantId }).delete()
+    await endGrant(trx, grantId)
     return false
   }
   await trx('oauth_tokens').insert({

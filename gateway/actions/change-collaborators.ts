@@ -9,7 +9,7 @@ import {
 import type { Database } from '../../sql/database.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
-import { findVisibleUser } from '../api/v1/user-object.js'
+import { findVisibleUser } from '../auth/seen-owner.js'
 
 export interface CollaboratorWish {
   readonly repository: Repository

@@ -10,9 +10,9 @@ import {
   removeMember,
   removeTeamRepository,
 } from '../../sql/teams.js'
-import { findVisibleUser } from '../api/v1/user-object.js'
 import type { Grants } from '../auth/gate.js'
 import { notFound, viewerOf } from '../auth/refusals.js'
+import { findVisibleUser } from '../auth/seen-owner.js'
 
 type TeamGrant = Grants['team']
 type OrganizationGrant = Grants['organization']

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
-import { findOwner, type Owner, type User } from '../../sql/users.js'
+import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
 import { admitToOrganization } from './admit-people.js'
 import type { Identity } from './identify.js'
 import { notFound } from './refusals.js'
@@ -28,4 +28,17 @@ export async function findSeenOwner(db: Database, who: Identity, name: string): 
     },
   )
   return grant.organization
+}
+
+/** The user of that name. Throws `not_found`, also where `viewer` may not see that there is one. */
+export async function findVisibleUser(
+  db: Database,
+  name: string,
+  viewer: User | undefined,
+): Promise<User> {
+  const user = await findUser(db, name)
+  if (user === undefined || !isVisible(user, viewer)) {
+    throw new Failure('not_found', "The target couldn't be found.")
+  }
+  return user
 }

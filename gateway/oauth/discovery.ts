@@ -20,6 +20,7 @@ export const DISCOVERY: Route<'open'> = {
       jwks_uri: at('keys'),
       userinfo_endpoint: at('userinfo'),
       introspection_endpoint: at('introspect'),
+      revocation_endpoint: at('revoke'),
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       code_challenge_methods_supported: ['S256'],

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
+import type { Team, TeamPatch } from '../../sql/teams.js'
 import { changeTeam, isOfOwners, removeTeam } from '../actions/change-team.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -80,7 +81,7 @@ const save = definePage<'team'>({
     const change = async () => {
       const patch = isOfOwners(team)
         ? { description: fieldOf(form, 'description') }
-        : { ...teamDetailsOf(form), units: {} }
+        : patchOf(team, teamDetailsOf(form))
       const changed = await changeTeam(context.db, team, patch)
       return leadTo(context, teamPathOf({ organization, team: changed }))
     }
@@ -91,6 +92,11 @@ const save = definePage<'team'>({
     })
   },
 })
+
+/** What was said of units belongs to the permission that it was said with. */
+function patchOf(team: Team, details: TeamDetails): TeamPatch {
+  return details.permission === team.permission ? details : { ...details, units: {} }
+}
 
 const remove = definePage<'team'>({
   method: 'POST',

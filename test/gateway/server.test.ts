@@ -31,7 +31,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       'GET /swagger.v1.json',
     ],
     // Where an application shows who it is, which is nobody's account.
-    ...['access_token', 'introspect'].map((name) => `POST /login/oauth/${name}`),
+    ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
   ])
   // Of the lists, everybody gets what they may see.
   t.strictSame(placesOf('anyone'), [

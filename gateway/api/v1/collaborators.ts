@@ -15,10 +15,11 @@ import {
 } from '../../actions/change-collaborators.js'
 import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+import { USER_OBJECT, userObject } from './user-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const COLLABORATOR_PARAMS = { ...REPOSITORY_PARAMS, collaborator: 'username of the collaborator' }

@@ -3,9 +3,9 @@
 import { Type } from 'typebox'
 import type { IssueFilter } from '../../../sql/issue-lists.js'
 import type { User } from '../../../sql/users.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { readBounds } from './times.js'
-import { findVisibleUser } from './user-object.js'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 

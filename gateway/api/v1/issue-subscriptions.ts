@@ -8,12 +8,13 @@ import { listIssueSubscribers, setIssueSubscription } from '../../../sql/issue-s
 import { issueOf } from '../../actions/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import { signedIn, viewerOf } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { ISSUE_PARAMS } from './issue-params.js'
-import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+import { USER_OBJECT, userObject } from './user-object.js'
 import { WATCH_INFO, watchInfo } from './watch-info.js'
 
 const USER_PARAMS = { ...ISSUE_PARAMS, user: 'user to subscribe' }

@@ -13,11 +13,12 @@ import {
 } from '../../actions/team-contents.js'
 import type { Grants } from '../../auth/gate.js'
 import { notFound } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { API_PREFIX } from '../validate.js'
-import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+import { USER_OBJECT, userObject } from './user-object.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
 const MEMBER_PARAMS = { ...ORG_PARAM, username: 'username of the user' }

@@ -15,6 +15,7 @@ import {
   updateOrganization,
 } from '../../../sql/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -26,7 +27,6 @@ import {
   ORGANIZATION_OBJECT,
   organizationObject,
 } from './organization-object.js'
-import { findVisibleUser } from './user-object.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
 

@@ -13,12 +13,13 @@ import {
   takeOutOfTeam,
 } from '../../actions/team-contents.js'
 import { notFound, viewerOf } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { repositoryPage } from './repository-lists.js'
 import { REPOSITORY_OBJECT, repositoryObjects } from './repository-object.js'
-import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+import { USER_OBJECT, userObject } from './user-object.js'
 
 const TEAM_PARAM = { id: 'id of the team' }
 const MEMBER_PARAMS = { ...TEAM_PARAM, username: 'username of the user' }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Reply } from '../../../conf/http.js'
 import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/keys.js'
 import { readKey } from '../../actions/read-key.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -18,7 +19,6 @@ import {
   PUBLIC_KEY,
   publicKeyObject,
 } from './key-object.js'
-import { findVisibleUser } from './user-object.js'
 
 const KEYS_QUERY = Type.Object({ ...FINGERPRINT_QUERY, ...PAGE_QUERY })
 

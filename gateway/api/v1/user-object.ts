@@ -1,9 +1,7 @@
 /** The User of this API: what one account shows to whom. */
 
 import { type Static, Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
-import type { Database } from '../../../sql/database.js'
-import { findUser, type Owner, type User } from '../../../sql/users.js'
+import type { Owner, User } from '../../../sql/users.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { apiTime, NEVER } from './times.js'
@@ -98,17 +96,4 @@ export function userObject(context: Context, user: User, viewer: User | undefine
     active: user.isActive,
     prohibit_login: user.isLoginProhibited,
   }
-}
-
-/** The user of that name. Throws `not_found`, also where `viewer` may not see that there is one. */
-export async function findVisibleUser(
-  db: Database,
-  name: string,
-  viewer: User | undefined,
-): Promise<User> {
-  const user = await findUser(db, name)
-  if (user === undefined || !isVisible(user, viewer)) {
-    throw new Failure('not_found', "The target couldn't be found.")
-  }
-  return user
 }

@@ -3,10 +3,11 @@
 import { Type } from 'typebox'
 import { searchUsers } from '../../../sql/user-search.js'
 import { viewerOf } from '../../auth/refusals.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { foundPage, NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { findVisibleUser, USER_OBJECT, userObject } from './user-object.js'
+import { USER_OBJECT, userObject } from './user-object.js'
 
 const getCurrent = defineOperation({
   id: 'userGetCurrent',

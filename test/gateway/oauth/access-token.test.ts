@@ -116,6 +116,24 @@ t.test('what is malformed is told in the words of RFC 6749', async (t) => {
   t.equal((await send(path, redeem(code))).status, 200)
 })
 
+t.test('an application gives back its own grant, by either token, and no other', async (t) => {
+  const { ask, basic, send, tokensOf } = await anOauthHouse(t)
+  const revoke = (fields: Record<string, string>, headers = {}) =>
+    send('/login/oauth/revoke', fields, headers)
+  const statusOf = async (token: string) =>
+    (await ask({ path: '/api/v1/user', authorization: `Bearer ${token}` })).status
+  const [one, other] = [await tokensOf(), await tokensOf()]
+  t.equal((await revoke({ token: one.access_token }, { authorization: basic })).status, 200)
+  t.equal(await statusOf(one.access_token), 200, 'another application ends nothing')
+  t.match((await revoke({ token: one.access_token })).json, { error: 'invalid_client' })
+  t.equal((await revoke({ token: 'x', client_id: TEA })).status, 200)
+  t.equal((await revoke({ token: one.refresh_token, client_id: TEA })).status, 200)
+  t.equal(await statusOf(one.access_token), 401)
+  t.equal(await statusOf(other.access_token), 200, 'the other machine stays signed in')
+  t.equal((await revoke({ token: other.access_token, client_id: TEA })).status, 200)
+  t.equal(await statusOf(other.access_token), 401)
+})
+
 t.test('a token tells of itself to its own application alone', async (t) => {
   const { askToken, codeOf, asks, basic, send, tokensOf, clientId, ada, db } = await anOauthHouse(t)
   const code = await codeOf({ ...asks, scope: 'read:repository email' })

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { organizationRole } from '../../../sql/organizations.js'
-import { findTeamByName } from '../../../sql/teams.js'
+import { findTeamByName, updateTeam } from '../../../sql/teams.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { openToVisitors, type Visitor } from '../../helpers/visitors.js'
 
@@ -30,6 +30,7 @@ async function aClub(t: Test, visibility = 'public') {
   return { ...gateway, ...by, people: { ada, bob, eve }, roleOf }
 }
 
+const UNITS = { 'repo.issues': 'read' }
 const CREW = '/org/club/teams/The%20crew'
 
 const PAGES = [
@@ -155,6 +156,13 @@ t.test('a team has members and repositories by name, of its organization alone',
   const led = await ada.post(`${CREW}/settings`, settings)
   t.equal(led.headers.location, `${BASE_URL}/org/club/teams/Staff`)
   t.match((await ada.get('/org/club/teams/staff')).text, /It has all repositories/)
+  const [{ id }] = await db('owners').where({ name_lower: 'club' })
+  const unitsOf = async () => (await findTeamByName(db, id, 'Staff'))?.units
+  await updateTeam(db, (await findTeamByName(db, id, 'Staff'))?.id ?? 0, { units: UNITS })
+  await ada.post('/org/club/teams/Staff/settings', settings)
+  t.strictSame(await unitsOf(), UNITS, 'what the API said of units stays with the permission')
+  await ada.post('/org/club/teams/Staff/settings', { ...settings, permission: 'write' })
+  t.strictSame(await unitsOf(), {})
   for (const [fields, sentence] of [
     [{ name: 'owners' }, /already exists/],
     [{ name: 'New' }, /is reserved/],
@@ -166,7 +174,6 @@ t.test('a team has members and repositories by name, of its organization alone',
     t.match(answer.text, /value="all of &lt;b>"/)
   }
   await ada.post('/org/club/teams/Owners/settings', { ...settings, name: 'Weak' })
-  const [{ id }] = await db('owners').where({ name_lower: 'club' })
   t.match(await findTeamByName(db, id, 'Owners'), {
     permission: 'owner',
     description: 'all of <b>',

@@ -1,0 +1,26 @@
+/** An application gives back what it was let do: all of one grant ends (RFC 7009). */
+
+import { endGrant } from '../../sql/oauth-grants.js'
+import { findAccess, findRefresh } from '../../sql/oauth-tokens.js'
+import { identifyClient } from '../auth/oauth-client.js'
+import { hashToken } from '../auth/token.js'
+import type { Route } from '../route.js'
+import { OAUTH_DOOR, oauthReply } from './door.js'
+import { readOauthFields } from './fields.js'
+
+export const REVOKE: Route<'open'> = {
+  door: OAUTH_DOOR,
+  method: 'POST',
+  path: '/login/oauth/revoke',
+  access: { kind: 'open' },
+  scopes: [],
+  async handle({ db }, { request }) {
+    const fields = await readOauthFields(request)
+    const client = await identifyClient(db, request, fields)
+    const hash = hashToken(fields.get('token') ?? '')
+    const found = (await findAccess(db, hash)) ?? (await findRefresh(db, hash))
+    if (found?.grant.applicationId === client.id) await endGrant(db, found.grant.id)
+    // Of a token that is no token, or another's, nothing else is said (§2.2).
+    return oauthReply(200, {})
+  },
+}
