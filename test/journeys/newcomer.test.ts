@@ -10,6 +10,7 @@ import { startGatehouse } from '../helpers/gatehouse.js'
 import { tryGit } from '../helpers/git-client.js'
 import { withPassword } from '../helpers/requests.js'
 import { appOf } from '../helpers/second-factor.js'
+import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -21,7 +22,9 @@ t.test('from the first page to a token that is revoked and a second factor', asy
 
   await page.goto(gatehouse.url)
   t.match(await page.locator('main').innerText(), /There are no repositories yet/)
-  const [named = ''] = /http\S+\/setup\?code=[0-9a-f]{40}/.exec(gatehouse.log()) ?? []
+  const namedInLog = async () =>
+    /http\S+\/setup\?code=[0-9a-f]{40}/.exec(gatehouse.log())?.[0] ?? ''
+  const named = await until(namedInLog, (address) => address !== '', 10_000)
   const elsewhere = { headers: { 'X-Forwarded-For': '192.0.2.1' } }
   t.equal((await fetch(named, elsewhere)).status, 200, 'the log names an address for others')
   t.equal((await fetch(`${gatehouse.url}/setup`, elsewhere)).status, 404)
