@@ -21,8 +21,8 @@ import {
 export interface RouterOptions {
   readonly context: Context
   readonly table: RouteTable
-  /** How a path is refused that no route knows. */
-  readonly doorOfUnknown: Door
+  /** How a request is refused whose path no route knows. */
+  readonly doorOfUnknown: (request: Request) => Door
   /** Answers what no route serves; none: a 404. */
   readonly forward: ((request: Request) => Promise<Reply>) | undefined
 }
@@ -37,7 +37,7 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
       localPath(context, request.path),
       request.query,
     )
-    const door = doorOf(found) ?? options.doorOfUnknown
+    const door = doorOf(found) ?? options.doorOfUnknown(request)
     return after(answer(options, { request, found, door }), (reply) => {
       const seconds = (performance.now() - startedAt) / 1_000
       record(context, { request, reply, door, seconds })

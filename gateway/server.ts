@@ -35,6 +35,7 @@ import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
 import { openSshDoor } from './ssh/door.js'
 import { listen } from './uws/listen.js'
+import { asksForPage, WEB_DOOR } from './web/door.js'
 import { WEB_ROUTES } from './web/pages.js'
 
 export interface ServerOptions {
@@ -124,7 +125,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     handle: createRouter({
       context,
       table: createRouteTable(allRoutes(settings)),
-      doorOfUnknown: API_DOOR,
+      doorOfUnknown: (request) =>
+        settings.web.isEnabled && asksForPage(settings, request) ? WEB_DOOR : API_DOOR,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
     }),
     onBroken: ({ id, method, path }, error) =>

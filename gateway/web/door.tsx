@@ -1,5 +1,7 @@
 /** How pages refuse: with a page, or by asking who it is. */
 
+import type { Request } from '../../conf/http.js'
+import type { Settings } from '../../conf/settings.js'
 import type { Context } from '../context.js'
 import type { Door } from '../route.js'
 import { Document } from './document.js'
@@ -40,6 +42,13 @@ export const WEB_DOOR: Door = {
     )
     return htmlReply(request, page, { status: failure.status })
   },
+}
+
+/** Whether a person waits for a page, and no program for an answer of the API. */
+export function asksForPage({ http }: Settings, { path, headers }: Request): boolean {
+  return (
+    !path.startsWith(`${http.basePath}/api/`) && /\btext\/html\b/.test(headers.get('accept') ?? '')
+  )
 }
 
 /** The page on which to sign in, which leads back. */

@@ -92,7 +92,7 @@ t.test('what is thrown by mistake is a 500 without detail, logged once with it',
     },
   }
   const table = createRouteTable([route])
-  const answer = createRouter({ context, table, doorOfUnknown: API_DOOR, forward: undefined })
+  const answer = createRouter({ context, table, doorOfUnknown: () => API_DOOR, forward: undefined })
   const reply = await answer(aRequest())
   t.equal(reply.status, 500)
   t.strictSame(JSON.parse(String(reply.body)), refusal('internal server error'))
@@ -110,7 +110,7 @@ t.test('an upstream answers what no route serves, and only that', async (t) => {
   const { context } = await openContext(t)
   const seen: string[] = []
   const answer = createRouter({
-    ...{ context, table: createRouteTable([]), doorOfUnknown: API_DOOR },
+    ...{ context, table: createRouteTable([]), doorOfUnknown: () => API_DOOR },
     forward: async ({ path }) => {
       seen.push(path)
       return { status: 299 }

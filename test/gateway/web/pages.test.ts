@@ -49,6 +49,17 @@ t.test('a session opens the pages of its user, and no API, git or token does', a
   t.equal((await ask({ ...settings, authorization })).status, 303, 'a token makes no other')
 })
 
+t.test('where nothing is, a browser gets a page and a program an answer', async (t) => {
+  const { ask } = await aHouse(t)
+  const headers = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
+  const page = await ask({ path: '/ada/tool/no/such/place', headers })
+  t.match(page, { status: 404, text: /<h1>There is nothing here<\/h1>/ })
+  for (const wish of [{ path: '/ada/tool/no/such/place' }, { path: '/api/v1/none', headers }]) {
+    const answer = await ask(wish)
+    t.match(answer, { status: 404, json: { message: String } }, wish.path)
+  }
+})
+
 t.test('a form of another site does nothing, and a wrong password says so', async (t) => {
   const { ask, post, signIn } = await aHouse(t)
   const { cookie } = await signIn()

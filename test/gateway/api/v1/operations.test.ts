@@ -169,7 +169,7 @@ const answer = createRouter({
       routeOf({ ...operation, handle: async () => ({ status: PASSED }) }),
     ),
   ),
-  doorOfUnknown: API_DOOR,
+  doorOfUnknown: () => API_DOOR,
   forward: undefined,
 })
 
