@@ -44,7 +44,7 @@ export async function superviseWorkers(
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
     if (setUpCode !== undefined) {
       const url = `${settings.http.baseUrl}/setup?code=${setUpCode}`
-      if (settings.web.isEnabled) log.warn({ url }, 'the first account is made at this address')
+      if (settings.web.isEnabled) log.info({ url }, 'the first account is made at this address')
       greet(greeting(settings))
     }
   }
