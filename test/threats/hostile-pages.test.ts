@@ -34,6 +34,9 @@ const README = [
   'turned \u202egnp.exe\u202c round',
 ].join('\n\n')
 
+/** As sent, compressed; with the stylesheet it stays below 50 KB. */
+const PAGE_BYTES_MAX = 40_000
+
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
   const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
   const gatehouse = await startGatehouse(t, { workers: 1, environment })
@@ -201,6 +204,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
       continue
     }
     t.match(headers['content-security-policy'], /default-src 'none'/, name)
+    const { responseBodySize = 0 } = (await response?.request().sizes()) ?? {}
+    t.ok(responseBodySize > 0 && responseBodySize < PAGE_BYTES_MAX, `${name}: ${responseBodySize}`)
     t.equal(headers['x-content-type-options'], 'nosniff', name)
     for (const closed of await page.locator('main .list details > summary').all()) {
       await closed.click()
