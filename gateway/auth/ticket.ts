@@ -16,6 +16,12 @@ const COOKIE = 'gatehouse_ticket'
 const LIFETIME_MS = 5 * 60_000
 const TRIES = 5
 
+export interface Ticket {
+  readonly user: User
+  /** Under which it is kept. */
+  readonly hash: string
+}
+
 /** Gives the browser of a user a ticket. Returns the header that says it. */
 export async function beginTicket(
   { db, settings }: { readonly db: Database; readonly settings: Settings },
@@ -27,17 +33,18 @@ export async function beginTicket(
   return cookie(settings, name, LIFETIME_MS / 1_000)
 }
 
-/** Whose ticket the browser has, while it counts. */
-export async function findTicket(db: Database, request: Request): Promise<User | undefined> {
+/** The ticket that the browser has, while it counts. */
+export async function findTicket(db: Database, request: Request): Promise<Ticket | undefined> {
   const hash = hashOf(request)
-  return hash === undefined ? undefined : await findTicketUser(db, hash)
+  const user = hash === undefined ? undefined : await findTicketUser(db, hash)
+  return hash === undefined || user === undefined ? undefined : { hash, user }
 }
 
 /** Takes one of the tries of a ticket. Throws `sign_in_required` where it counts no longer. */
-export async function useTicket(db: Database, request: Request): Promise<User> {
+export async function useTicket(db: Database, request: Request): Promise<Ticket> {
   const hash = hashOf(request)
   const user = hash === undefined ? undefined : await takeTicketTry(db, hash)
-  if (user !== undefined) return user
+  if (hash !== undefined && user !== undefined) return { hash, user }
   throw new Failure(
     'sign_in_required',
     'That took too long or too many tries: sign in again from the start.',

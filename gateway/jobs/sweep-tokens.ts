@@ -2,6 +2,7 @@
 
 import { removeExpiredGrants } from '../../sql/oauth-grants.js'
 import { removeExpiredTickets } from '../../sql/second-factors.js'
+import { removeExpiredChallenges } from '../../sql/security-keys.js'
 import { removeExpiredSessions } from '../../sql/sessions.js'
 import { removeExpiredTokens } from '../../sql/tokens.js'
 import type { JobKind } from './job.js'
@@ -20,6 +21,7 @@ export const SWEEP_TOKENS: JobKind = {
     const ended = await removeExpiredSessions(db, Date.now())
     if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
     await removeExpiredTickets(db, Date.now())
+    await removeExpiredChallenges(db, Date.now())
     const grants = await removeExpiredGrants(db, Date.now())
     if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
   },

@@ -3,8 +3,8 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { STYLESHEET } from './asset-files.js'
 import { Icon } from './icon.js'
-import { STYLESHEET_PATH } from './stylesheet.js'
 
 export interface DocumentProps {
   readonly context: Context
@@ -24,7 +24,7 @@ export function Document({ context, title, user, children }: DocumentProps): JSX
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Gatehouse`}</title>
-        <link rel="stylesheet" href={base + STYLESHEET_PATH} />
+        <link rel="stylesheet" href={base + STYLESHEET.path} />
       </head>
       <body>
         <a class="skip" href="#main">

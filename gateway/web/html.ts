@@ -5,7 +5,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import { render } from 'preact-render-to-string'
 import type { Reply, Request } from '../../conf/http.js'
 
-/** No script at all, no style but our own, and forms that are sent to us alone. */
+/** No style but our own, and forms that are sent to us alone; no script but the one of a page. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -17,7 +17,6 @@ const POLICY = [
 
 const HEADERS: NonNullable<Reply['headers']> = [
   ['Content-Type', 'text/html; charset=utf-8'],
-  ['Content-Security-Policy', POLICY],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'same-origin'],
   ['Cache-Control', 'private, no-cache'],
@@ -28,14 +27,20 @@ const GZIP_BYTES_MIN = 1_024
 /** Half the time of the default level, for a twentieth more bytes. */
 const GZIP_LEVEL = 4
 
+interface HtmlOptions extends Partial<Pick<Reply, 'status' | 'headers'>> {
+  /** The address of the one script that the page runs; by default none does. */
+  readonly script?: string | undefined
+}
+
 /** A whole document as an answer. */
 export function htmlReply(
   request: Request,
   document: JSX.Element,
-  { status = 200, headers = [] }: Partial<Pick<Reply, 'status' | 'headers'>> = {},
+  { status = 200, headers = [], script }: HtmlOptions = {},
 ): Reply {
   const html = `<!doctype html>${render(document)}`
-  const all = [...HEADERS, ...headers]
+  const policy = script === undefined ? POLICY : `${POLICY}; script-src ${script}`
+  const all = [...HEADERS, ['Content-Security-Policy', policy] as const, ...headers]
   if (html.length < GZIP_BYTES_MIN || !takesGzip(request)) {
     return { status, headers: all, body: html }
   }

@@ -39,6 +39,7 @@ import { REFERENCES_PAGES } from './references-page.js'
 import { RELEASES_PAGES } from './releases-page.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repository-settings.js'
 import { SECURITY_PAGES } from './security.js'
+import { SECURITY_KEY_PAGES } from './security-key-pages.js'
 import { SESSION_PAGES } from './sessions.js'
 import { SET_UP_PAGES } from './set-up.js'
 import { SIGN_IN_PAGES } from './sign-in.js'
@@ -56,6 +57,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...[ASSET_ROUTES, SIGN_IN_PAGES, APPLICATIONS_PAGES, CREATE_REPOSITORY_PAGES].flat(),
   ...TWO_FACTOR_PAGES,
   ...SECURITY_PAGES,
+  ...SECURITY_KEY_PAGES,
   ...SET_UP_PAGES,
   ...SIGN_UP_PAGES,
   ...[ADMIN_USERS_PAGES, ADMIN_USER_PAGES, ADMIN_SETTINGS_PAGES].flat(),

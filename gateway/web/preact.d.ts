@@ -1,4 +1,4 @@
-/** The part of preact that pages use: no scripts, no styles, no HTML but of `trusted-html`. */
+/** The part of preact that pages use: no handlers, no styles, no HTML but of `trusted-html`. */
 
 // Its own types would bring a browser's globals into a server.
 
@@ -28,7 +28,14 @@ export namespace JSX {
       readonly rel?: string
       readonly download?: boolean
     }
-    readonly form: Attributes & { readonly method: 'get' | 'post'; readonly action: string }
+    readonly form: Attributes & {
+      readonly method: 'get' | 'post'
+      readonly action: string
+      readonly hidden?: boolean
+      readonly 'data-ceremony'?: string
+      readonly 'data-options'?: string
+    }
+    readonly script: { readonly type: 'module'; readonly src: string }
     readonly label: Attributes & { readonly for?: string }
     readonly input: Attributes & InputAttributes
     readonly button: Attributes & {
@@ -56,7 +63,7 @@ type Plain =
   | ('body' | 'head' | 'title' | 'header' | 'nav' | 'main' | 'footer' | 'section' | 'article')
   | ('div' | 'span' | 'p' | 'ul' | 'ol' | 'li' | 'dl' | 'dt' | 'dd' | 'pre' | 'code' | 'strong')
   | ('em' | 'small' | 'br' | 'hr' | 'table' | 'thead' | 'tbody' | 'tr' | 'caption' | 'summary')
-  | ('fieldset' | 'legend' | 'mark' | 'del' | 'ins')
+  | ('fieldset' | 'legend' | 'mark' | 'del' | 'ins' | 'noscript')
 
 interface Attributes {
   readonly children?: Child

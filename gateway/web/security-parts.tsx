@@ -1,6 +1,6 @@
 /** The parts of the page on which a second factor is enrolled and switched off. */
 
-import type { JSX } from 'preact/jsx-runtime'
+import type { Child, JSX } from 'preact/jsx-runtime'
 import { QrCode } from './qr-code.js'
 import { Ago } from './times.js'
 
@@ -81,6 +81,8 @@ interface ProofFormProps {
   readonly button: string
   readonly hasFactor?: boolean
   readonly isDanger?: boolean
+  /** Further fields of the form. */
+  readonly children?: Child
 }
 
 /** A form with one button, which asks for a password or a code with it. */
@@ -90,9 +92,11 @@ export function ProofForm({
   button,
   hasFactor,
   isDanger,
+  children,
 }: ProofFormProps): JSX.Element {
   return (
     <form method="post" action={action}>
+      {children}
       <label for={id}>{hasFactor ? 'Your password, or a code of the app' : 'Your password'}</label>
       <input
         {...{ type: 'password', id, name: 'proof', required: true }}

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../conf/http.js'
 import { findSecondFactor, type SecondFactor } from '../../sql/second-factors.js'
+import { listSecurityKeys, type SecurityKey } from '../../sql/security-keys.js'
 import type { User } from '../../sql/users.js'
 import { proveAgain } from '../auth/identify.js'
 import {
@@ -17,11 +18,14 @@ import { keyUri } from '../auth/totp.js'
 import type { Context } from '../context.js'
 import { AccountDocument } from './account-document.js'
 import { htmlReply } from './html.js'
+import { keyScript } from './key-ceremony.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { Problem } from './problem.js'
+import { type KeyToAsk, SecurityKeys } from './security-keys.js'
 import { Enrolled, ProofForm, RecoveryCodes, Waiting } from './security-parts.js'
 
-const PATH = '/user/settings/security'
+/** The page, of which all forms are below it. */
+export const SECURITY_PATH = '/user/settings/security'
 
 interface SecurityProps {
   readonly context: Context
@@ -31,12 +35,15 @@ interface SecurityProps {
   readonly secret?: string | undefined
   /** Just made: to be seen this once. */
   readonly codes?: readonly string[]
+  readonly keys: readonly SecurityKey[]
+  /** To be asked of a key now. */
+  readonly keyToAdd?: KeyToAsk
   readonly error?: string
 }
 
 function Security(props: SecurityProps): JSX.Element {
-  const { context, user, factor, secret, codes, error } = props
-  const address = context.settings.http.baseUrl + PATH
+  const { context, user, factor, secret, codes, keys, keyToAdd, error } = props
+  const address = context.settings.http.baseUrl + SECURITY_PATH
   const sinceMs = factor?.enrolledAtMs
   return (
     <AccountDocument context={context} user={user} tab="security">
@@ -58,6 +65,7 @@ function Security(props: SecurityProps): JSX.Element {
           <Waiting {...{ address, secret }} uri={keyUri(secret, hostOf(context), user.name)} />
         )}
       </section>
+      {sinceMs !== undefined && <SecurityKeys {...{ context, address, keys, keyToAdd }} />}
     </AccountDocument>
   )
 }
@@ -66,39 +74,52 @@ function hostOf({ settings }: Context): string {
   return new URL(settings.http.baseUrl).host
 }
 
-interface Answer extends Pick<SecurityProps, 'user' | 'secret' | 'codes' | 'error'> {
+type Wanted = Pick<SecurityProps, 'user' | 'secret' | 'codes' | 'keyToAdd' | 'error'>
+
+interface Answer extends Wanted {
   readonly status?: number
   readonly headers?: NonNullable<Reply['headers']>
 }
 
-async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
+/** The page as it is now. */
+export async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
   const { status = 200, headers = [], user, ...rest } = props
   const factor = await findSecondFactor(context.db, user.id)
-  const page = <Security {...{ context, user, factor, ...rest }} />
-  return htmlReply(request, page, { status, headers: [['Cache-Control', 'no-store'], ...headers] })
+  const keys = await listSecurityKeys(context.db, user.id)
+  const page = <Security {...{ context, user, factor, keys, ...rest }} />
+  const script = rest.keyToAdd && keyScript(context)
+  const all = [['Cache-Control', 'no-store'] as const, ...headers]
+  return htmlReply(request, page, { status, headers: all, script })
 }
 
 const show = definePage<'signed-in'>({
   method: 'GET',
-  path: PATH,
+  path: SECURITY_PATH,
   access: { kind: 'signed-in' },
   handle: (context, { request, grant: { user } }) => answer(context, request, { user }),
 })
 
+interface Proven {
+  readonly request: Request
+  readonly user: User
+  readonly form: URLSearchParams
+}
+
 /** A form that is heard from who shows the password or a code with it. */
-function defineProven(
+export function defineProven(
   name: string,
-  work: (context: Context, request: Request, user: User) => Promise<Reply>,
+  work: (context: Context, proven: Proven) => Promise<Reply>,
 ) {
   return definePage<'signed-in'>({
     method: 'POST',
-    path: `${PATH}/${name}`,
+    path: `${SECURITY_PATH}/${name}`,
     access: { kind: 'signed-in' },
     async handle(context, { request, grant: { user } }) {
-      const text = (await readForm(request)).get('proof') ?? ''
+      const form = await readForm(request)
+      const text = form.get('proof') ?? ''
       const proven = async () => {
         await proveAgain(context, { user, text, address: request.address })
-        return await work(context, request, user)
+        return await work(context, { request, user, form })
       }
       return orAgain(proven, ({ message, status }) =>
         answer(context, request, { user, error: message, status }),
@@ -107,14 +128,14 @@ function defineProven(
   })
 }
 
-const enrol = defineProven('enrol', async (context, request, user) => {
+const enrol = defineProven('enrol', async (context, { request, user }) => {
   await beginEnrolment(context, user)
   return await answer(context, request, { user, secret: await waitingSecret(context, user) })
 })
 
 const confirm = definePage<'signed-in'>({
   method: 'POST',
-  path: `${PATH}/confirm`,
+  path: `${SECURITY_PATH}/confirm`,
   access: { kind: 'signed-in' },
   async handle(context, { request, grant: { user } }) {
     const code = fieldOf(await readForm(request), 'code')
@@ -130,14 +151,14 @@ const confirm = definePage<'signed-in'>({
   },
 })
 
-const renew = defineProven('recovery-codes', async (context, request, user) => {
+const renew = defineProven('recovery-codes', async (context, { request, user }) => {
   const codes = await renewRecoveryCodes(context.db, user)
   return await answer(context, request, { user, codes })
 })
 
-const disable = defineProven('disable', async (context, _request, user) => {
+const disable = defineProven('disable', async (context, { user }) => {
   await switchOff(context, user)
-  return leadTo(context, PATH)
+  return leadTo(context, SECURITY_PATH)
 })
 
 export const SECURITY_PAGES = [show, enrol, confirm, renew, disable]

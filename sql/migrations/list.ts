@@ -25,6 +25,7 @@ import * as sessions from './0021-sessions.js'
 import * as secondFactors from './0022-second-factors.js'
 import * as oauth from './0023-oauth.js'
 import * as administration from './0024-administration.js'
+import * as securityKeys from './0025-security-keys.js'
 
 /** One step of the schema. Both ways can be run again after a process was killed in the middle. */
 export interface Migration {
@@ -59,4 +60,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0022-second-factors', ...secondFactors },
   { name: '0023-oauth', ...oauth },
   { name: '0024-administration', ...administration },
+  { name: '0025-security-keys', ...securityKeys },
 ]

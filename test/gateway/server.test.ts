@@ -4,7 +4,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../gateway/api/v1/operations.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { allRoutes, startServer } from '../../gateway/server.js'
-import { STYLESHEET_PATH } from '../../gateway/web/stylesheet.js'
+import { KEY_SCRIPT, STYLESHEET } from '../../gateway/web/asset-files.js'
 import { startGateway } from '../helpers/gateway.js'
 
 const ALL = { packages: { isEnabled: true }, web: { isEnabled: true } }
@@ -23,7 +23,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       'GET /.well-known/openid-configuration',
       'GET /api/healthz',
       'GET /api/swagger',
-      `GET ${STYLESHEET_PATH}`,
+      ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
       'GET /livez',
       'GET /login/oauth/keys',
       'GET /metrics',
@@ -44,6 +44,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['GET /login/oauth/authorize', 'GET /setup', 'GET /user/login', 'GET /user/sign_up'],
     ...['GET /user/two-factor', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs', 'POST /setup'],
     ...['POST /user/login', 'POST /user/logout', 'POST /user/sign_up', 'POST /user/two-factor'],
+    'POST /user/two-factor/key',
   ])
   t.ok(routes.length > OPERATIONS.length)
 })
@@ -72,7 +73,14 @@ t.test('pages that are off have no routes', async (t) => {
 const isPage = (door: string, path: string) => door === 'web' && !path.startsWith('/user/log')
 
 /** Forms of those who have no session yet, or want none any more. */
-const STRANGERS = ['/setup', '/user/login', '/user/logout', '/user/sign_up', '/user/two-factor']
+const STRANGERS = [
+  '/setup',
+  '/user/login',
+  '/user/logout',
+  '/user/sign_up',
+  '/user/two-factor',
+  '/user/two-factor/key',
+]
 
 t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, door } of allRoutes(ALL)) {

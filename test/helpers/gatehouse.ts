@@ -24,6 +24,8 @@ export interface GatehouseOptions {
   readonly location?: DatabaseLocation
   /** Settings by their variables, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
+  /** In the address of the site; by default 127.0.0.1, which browsers do not take for a name. */
+  readonly host?: string
   readonly workers?: number
   /** Whose processes and files they are; by default the account that runs the tests. */
   readonly account?: { readonly uid: number; readonly gid: number }
@@ -140,7 +142,7 @@ export async function freePort(): Promise<number> {
 }
 
 function environmentOf(
-  { location, environment, workers = 2 }: GatehouseOptions,
+  { location, environment, host, workers = 2 }: GatehouseOptions,
   { dataDir, port }: { readonly dataDir: string; readonly port: number },
 ): Record<string, string> {
   const database = location?.kind === 'mysql' ? location.url.href : undefined
@@ -157,6 +159,7 @@ function environmentOf(
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
     ...(database === undefined ? {} : { GATEHOUSE_DATABASE_URL: database }),
     ...(file === undefined ? {} : { GATEHOUSE_DATABASE_URL: file }),
+    ...(host === undefined ? {} : { GATEHOUSE_HTTP_BASE_URL: `http://${host}:${port}` }),
     ...environment,
   }
 }

@@ -38,6 +38,7 @@ const NAMES = [
   '0022-second-factors',
   '0023-oauth',
   '0024-administration',
+  '0025-security-keys',
 ]
 
 /** The definition of every table, index and column, as the database tells it. */

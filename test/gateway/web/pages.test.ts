@@ -2,11 +2,11 @@
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { STYLESHEET } from '../../../gateway/web/asset-files.js'
 import { parseDiff } from '../../../gateway/web/diff-lines.js'
 import { highlightLines } from '../../../gateway/web/highlight.js'
 import { renderMarkdown } from '../../../gateway/web/markdown.js'
 import { ownPath } from '../../../gateway/web/sign-in.js'
-import { STYLESHEET_PATH } from '../../../gateway/web/stylesheet.js'
 import { agoOf } from '../../../gateway/web/times.js'
 import { BASE_URL, openContext, startGateway } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'
@@ -155,10 +155,10 @@ t.test('pages are small, keep to their policy, and their stylesheet is kept', as
   t.match(gunzipSync(home.bytes).toString(), /<!doctype html>.*<h1>Sign in<\/h1>/s)
   t.match(home.headers['content-security-policy'], /default-src 'none'/)
   t.notMatch(home.headers['content-security-policy'], /unsafe|script-src/)
-  const style = await ask({ path: STYLESHEET_PATH, headers: { 'accept-encoding': 'gzip' } })
+  const style = await ask({ path: STYLESHEET.path, headers: { 'accept-encoding': 'gzip' } })
   t.match(style.headers['cache-control'], /immutable/)
   t.ok(home.bytes.length + style.bytes.length < 50_000)
-  t.equal((await ask({ path: STYLESHEET_PATH })).headers['content-encoding'], undefined)
+  t.equal((await ask({ path: STYLESHEET.path })).headers['content-encoding'], undefined)
 })
 
 t.test('a sign-in leads to a path of this site alone', async (t) => {

@@ -1,0 +1,154 @@
+/** A key counts at our address, for its account, with an answer to a question asked once. */
+
+import t, { type Test } from 'tap'
+import { switchOff } from '../../../gateway/auth/second-factor.js'
+import {
+  addKey,
+  creationOptions,
+  judgeKey,
+  refuseKeyName,
+  requestOptions,
+} from '../../../gateway/auth/security-keys.js'
+import { hashToken, newToken } from '../../../gateway/auth/token.js'
+import { openTicket } from '../../../sql/second-factors.js'
+import { listSecurityKeys } from '../../../sql/security-keys.js'
+import type { User } from '../../../sql/users.js'
+import { openContext } from '../../helpers/gateway.js'
+import { enrol } from '../../helpers/second-factor.js'
+import { aSecurityKey, type SecurityKeyAtHand, type Twist } from '../../helpers/security-key.js'
+
+const address = '192.0.2.1'
+const WRONG = { message: /^That was no key of this account/ }
+const NO_ANSWER = { message: /^That is not the answer of a key to this page now/ }
+
+async function aHouse(t: Test) {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  await enrol(house, ada)
+  await enrol(house, bob)
+  const add = async (user: User, key: SecurityKeyAtHand, twist?: Twist) => {
+    const answer = key.create(await creationOptions(context, user), twist)
+    await addKey(context, { user, name: 'blue', answer })
+    return answer
+  }
+  /** A sign-in that awaits the second half: what it asks a key, and how an answer is judged. */
+  const halfSignIn = async (user: User) => {
+    const ticketHash = hashToken(newToken())
+    const expiresAtMs = Date.now() + 60_000
+    await openTicket(context.db, { hash: ticketHash, userId: user.id, tries: 5, expiresAtMs })
+    const options = (await requestOptions(context, user, ticketHash)) ?? {}
+    const judge = (answer: string) => judgeKey(context, { user, answer, ticketHash, address })
+    return { options, judge }
+  }
+  return { context, house, ada, bob, add, halfSignIn }
+}
+
+t.test('a key is added by its answer to us, now, and once', async (t) => {
+  const { context, ada, bob, add } = await aHouse(t)
+  const key = aSecurityKey()
+  const statement = Buffer.from('a163783563814101', 'hex')
+  for (const twist of [
+    { origin: 'https://code.example.org' },
+    { origin: 'http://code.example.com:81' },
+    { host: 'example.com' },
+    { challenge: Buffer.alloc(32).toString('base64url') },
+    { type: 'webauthn.get' },
+    { isPresent: false },
+  ]) {
+    await t.rejects(add(ada, key, twist), NO_ANSWER, JSON.stringify(twist))
+  }
+  for (const attestation of [
+    { format: 'packed', statement },
+    { format: 'fido-u2f', statement },
+    { format: 'android-safetynet', statement: Buffer.from([0xa0]) },
+  ]) {
+    await t.rejects(add(ada, key, { attestation }), { message: /it is attested/ }, 'none is called')
+  }
+  for (const answer of ['', 'null', '{}', '[]', '{"response":{}}', 'x'.repeat(20_000)]) {
+    await t.rejects(addKey(context, { user: ada, name: 'k', answer }), NO_ANSWER)
+  }
+  const answer = await add(ada, key)
+  await t.rejects(addKey(context, { user: ada, name: 'again', answer }), NO_ANSWER)
+  await t.rejects(add(bob, key), { message: /known already/ })
+  const others = aSecurityKey().create(await creationOptions(context, bob))
+  await t.rejects(addKey(context, { user: ada, name: 'k', answer: others }), NO_ANSWER)
+  t.equal((await listSecurityKeys(context.db, ada.id)).length, 1)
+  await add(bob, aSecurityKey(), { isSelfSigned: true })
+  t.match(await creationOptions(context, ada), { excludeCredentials: [{ id: key.id }] })
+})
+
+t.test('a sign-in takes the answer of its own account, to its own question', async (t) => {
+  const { house, ada, bob, add, halfSignIn } = await aHouse(t)
+  const [key, other] = [aSecurityKey(), aSecurityKey()]
+  t.strictSame((await halfSignIn(ada)).options, {}, 'nothing is asked without keys')
+  await add(ada, key)
+  await add(bob, other)
+  const { options, judge } = await halfSignIn(ada)
+  t.match(options, { rpId: 'code.example.com', allowCredentials: [{ id: key.id }] })
+  for (const twist of [
+    { origin: 'https://code.example.org' },
+    { host: 'example.org' },
+    { challenge: Buffer.alloc(32).toString('base64url') },
+    { type: 'webauthn.create' },
+    { isPresent: false },
+  ]) {
+    const { options, judge } = await halfSignIn(ada)
+    await t.rejects(judge(key.get(options, twist)), WRONG, JSON.stringify(twist))
+    await house.db('security_key_challenges').delete()
+  }
+  await t.rejects((await halfSignIn(ada)).judge(key.get(options)), WRONG, 'of another sign-in')
+  const asked = (await halfSignIn(ada)).options
+  await t.rejects(judge(key.get(asked)), WRONG, 'the question of another sign-in')
+  const bobs = await halfSignIn(ada)
+  await t.rejects(bobs.judge(other.get(bobs.options)), WRONG, 'the key of another account')
+  const forged = await halfSignIn(ada)
+  await t.rejects(forged.judge(other.get(forged.options, { id: key.id })), WRONG, 'forged')
+})
+
+t.test('a question is answered once, and a count goes up', async (t) => {
+  const { context, house, ada, add, halfSignIn } = await aHouse(t)
+  const key = aSecurityKey()
+  await add(ada, key, { counter: 4 })
+  const first = await halfSignIn(ada)
+  const answers = Array.from({ length: 5 }, () => key.get(first.options))
+  const judged = await Promise.allSettled(answers.map(first.judge))
+  t.equal(judged.filter(({ status }) => status === 'fulfilled').length, 1, 'of five at once')
+  for (const counter of [3, 4, 0]) {
+    const { options, judge } = await halfSignIn(ada)
+    await t.rejects(judge(key.get(options, { counter })), WRONG, String(counter))
+  }
+  t.equal(house.lines.filter(({ event }) => event === 'security-key-copied').length, 3)
+  t.match(
+    house.lines.findLast(({ event }) => event === 'sign-in-failed'),
+    {
+      ...{ level: 40, name: 'ada', address, reason: 'it counted backwards' },
+    },
+  )
+  const { options, judge } = await halfSignIn(ada)
+  await judge(key.get(options, { counter: 100 }))
+  await switchOff(context, ada)
+  t.strictSame(await listSecurityKeys(context.db, ada.id), [], 'keys go with the factor')
+})
+
+t.test('of many answers no more are judged than of codes', async (t) => {
+  const { ada, add, halfSignIn } = await aHouse(t)
+  const key = aSecurityKey()
+  await add(ada, key)
+  const { judge, options } = await halfSignIn(ada)
+  const judged = await Promise.allSettled(Array.from({ length: 30 }, () => judge('{}')))
+  const names = judged.map((outcome) => outcome.status === 'rejected' && outcome.reason.failure)
+  t.equal(names.filter((name) => name === 'bad_credentials').length, 10)
+  t.equal(names.filter((name) => name === 'throttled').length, 20)
+  await t.rejects(judge(key.get(options)), { message: /^Too many failed/ })
+})
+
+t.test('a key has a name, its account a factor, and no more than twenty', async (t) => {
+  const { context, house, ada, add } = await aHouse(t)
+  for (const name of ['', 'x'.repeat(101)]) {
+    await t.rejects(refuseKeyName(context.db, ada, name), { message: /^Name the key/ })
+  }
+  const carol = await house.addUser('carol')
+  await t.rejects(add(carol, aSecurityKey()), { message: /^Set up a second factor first/ })
+  for (let n = 0; n < 20; n += 1) await add(ada, aSecurityKey())
+  await t.rejects(add(ada, aSecurityKey()), { message: /has at most 20 keys/ })
+})

@@ -1,0 +1,80 @@
+/** A security key of Chromium's own is added to an account, signs in to it, and is removed. */
+
+import t from 'tap'
+import { accessibilityFaults, openBrowser } from '../helpers/browser.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { appOf } from '../helpers/second-factor.js'
+
+t.test('a key is touched in place of typing a code', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 2, host: 'localhost' })
+  const ada = await gatehouse.addUser('ada')
+  const visit = await openBrowser(t)
+  const { page, context, faults } = await visit()
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'usb', automaticPresenceSimulation: true },
+  })
+  const security = `${gatehouse.url}/user/settings/security`
+  const signIn = async () => {
+    await page.goto(`${gatehouse.url}/user/login?redirect_to=/user/settings/security`)
+    await page.getByLabel('Name').fill('ada')
+    await page.getByLabel('Password').fill(ada.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  await signIn()
+  await page.getByLabel('Your password').fill(ada.password)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  const app = appOf(await page.getByLabel('Secret').inputValue())
+  await page.getByLabel(/Code that the app shows/).fill(app.code())
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  const add = async (name: string) => {
+    await page.goto(security)
+    await page.getByLabel('Name of the key').fill(name)
+    const form = page.locator('form', { has: page.getByLabel('Name of the key') })
+    await form.getByLabel(/Your password/).fill(ada.password)
+    await page.getByRole('button', { name: 'Add a key' }).click()
+    await page.getByRole('button', { name: 'Ask the key' }).waitFor()
+    t.strictSame(await accessibilityFaults(page), [])
+    await page.getByRole('button', { name: 'Ask the key' }).click()
+  }
+  const name = '"><img src=x onerror=alert(1)>'
+  await add(name)
+  await page.getByText('not used yet').waitFor()
+  t.equal(page.url(), security)
+  t.equal(await page.locator('.list strong').innerText(), name)
+  t.strictSame(await accessibilityFaults(page), [])
+  await add('the same')
+  await page.getByText('This key is on your account already.').waitFor()
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signIn()
+  t.equal(await page.locator('h1').innerText(), 'Second factor')
+  t.strictSame(await accessibilityFaults(page), [])
+  await page.getByRole('button', { name: 'Use a security key' }).click()
+  await page.waitForURL(security)
+  t.match(await page.locator('.list').innerText(), /last used/)
+
+  const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId })
+  t.ok((credentials[0]?.signCount ?? 0) > 1)
+  t.strictSame(faults, [])
+
+  const bare = await visit({ hasScripts: false })
+  await bare.page.goto(`${gatehouse.url}/user/login`)
+  await bare.page.getByLabel('Name').fill('ada')
+  await bare.page.getByLabel('Password').fill(ada.password)
+  await bare.page.getByRole('button', { name: 'Sign in' }).click()
+  t.match(await bare.page.locator('main').innerText(), /A security key needs JavaScript/)
+  t.equal(await bare.page.getByRole('button', { name: 'Use a security key' }).count(), 0)
+  await bare.page.getByLabel(/Code of your app/).fill(app.code(1))
+  await bare.page.getByRole('button', { name: 'Sign in' }).click()
+  t.ok(await bare.page.getByRole('button', { name: 'Sign out' }).isVisible())
+
+  await page.getByLabel('Key', { exact: true }).selectOption({ label: name })
+  const form = page.locator('form', { has: page.getByLabel('Key', { exact: true }) })
+  await form.getByLabel(/Your password/).fill(ada.password)
+  await page.getByRole('button', { name: 'Remove the key' }).click()
+  t.equal(await page.getByRole('button', { name: 'Remove the key' }).count(), 0)
+  t.strictSame([...faults, ...bare.faults], [])
+})
