@@ -33,6 +33,7 @@ t.test('a key is touched in place of typing a code', async (t) => {
     await page.getByRole('button', { name: 'Add a key' }).click()
     await page.getByRole('button', { name: 'Ask the key' }).waitFor()
     t.strictSame(await accessibilityFaults(page), [])
+    t.equal(await page.locator('button:focus').innerText(), 'Ask the key')
     await page.getByRole('button', { name: 'Ask the key' }).click()
   }
   const name = '"><img src=x onerror=alert(1)>'
