@@ -72,3 +72,4 @@ form.addEventListener('submit', async (event) => {
   }
 })
 form.hidden = false
+if (form.dataset.ceremony === 'create') form.querySelector('button').focus()

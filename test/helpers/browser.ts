@@ -57,6 +57,15 @@ export async function openBrowser(
   }
 }
 
+/** Plugs a security key into the browser of the page, which is touched whenever it is asked. */
+export async function addVirtualKey(context: BrowserContext, page: Page): Promise<void> {
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'usb', automaticPresenceSimulation: true },
+  })
+}
+
 const LOOKS = [
   { name: 'desktop', width: 1_280, height: 900 },
   { name: 'phone', width: 390, height: 844 },

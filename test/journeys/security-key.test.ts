@@ -1,7 +1,7 @@
 /** A security key of Chromium's own is added to an account, signs in to it, and is removed. */
 
 import t from 'tap'
-import { accessibilityFaults, openBrowser } from '../helpers/browser.js'
+import { accessibilityFaults, addVirtualKey, openBrowser } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { appOf } from '../helpers/second-factor.js'
 
@@ -10,11 +10,7 @@ t.test('a key is touched in place of typing a code', async (t) => {
   const ada = await gatehouse.addUser('ada')
   const visit = await openBrowser(t)
   const { page, context, faults } = await visit()
-  const devtools = await context.newCDPSession(page)
-  await devtools.send('WebAuthn.enable')
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: { protocol: 'ctap2', transport: 'usb', automaticPresenceSimulation: true },
-  })
+  await addVirtualKey(context, page)
   const security = `${gatehouse.url}/user/settings/security`
   const signIn = async () => {
     await page.goto(`${gatehouse.url}/user/login?redirect_to=/user/settings/security`)
@@ -37,6 +33,7 @@ t.test('a key is touched in place of typing a code', async (t) => {
     await page.getByRole('button', { name: 'Add a key' }).click()
     await page.getByRole('button', { name: 'Ask the key' }).waitFor()
     t.strictSame(await accessibilityFaults(page), [])
+    t.equal(await page.locator('button:focus').innerText(), 'Ask the key')
     await page.getByRole('button', { name: 'Ask the key' }).click()
   }
   const name = '"><img src=x onerror=alert(1)>'
@@ -56,8 +53,6 @@ t.test('a key is touched in place of typing a code', async (t) => {
   await page.waitForURL(security)
   t.match(await page.locator('.list').innerText(), /last used/)
 
-  const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId })
-  t.ok((credentials[0]?.signCount ?? 0) > 1)
   t.strictSame(faults, [])
 
   const bare = await visit({ hasScripts: false })

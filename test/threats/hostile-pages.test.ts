@@ -3,7 +3,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { accessibilityFaults, openBrowser, takePictures } from '../helpers/browser.js'
+import {
+  accessibilityFaults,
+  addVirtualKey,
+  openBrowser,
+  takePictures,
+} from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { fillSettings } from '../helpers/hostile-settings.js'
@@ -39,8 +44,8 @@ const PAGE_BYTES_MAX = 40_000
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
   const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
-  const gatehouse = await startGatehouse(t, { workers: 1, environment })
-  const { page, faults } = await (await openBrowser(t))()
+  const gatehouse = await startGatehouse(t, { workers: 1, host: 'localhost', environment })
+  const { page, context, faults } = await (await openBrowser(t))()
   const look = async (name: string) => {
     t.strictSame(await accessibilityFaults(page), [], name)
     await takePictures(page, name)
@@ -223,6 +228,17 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await page.getByLabel(/Code that the app shows/).fill(app.code())
   await page.getByRole('button', { name: 'Switch on' }).click()
   await look('security-codes')
+  await addVirtualKey(context, page)
+  const [keyName = ''] = PAYLOADS
+  await page.getByLabel('Name of the key').fill(keyName)
+  const adding = page.locator('form', { has: page.getByLabel('Name of the key') })
+  await adding.getByLabel(/Your password/).fill(ada.password)
+  await page.getByRole('button', { name: 'Add a key' }).click()
+  await page.getByRole('button', { name: 'Ask the key' }).waitFor()
+  await look('security-key')
+  await page.getByRole('button', { name: 'Ask the key' }).click()
+  await page.getByText('not used yet').waitFor()
+  await look('security-keys')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.goto(`${gatehouse.url}/user/sign_up`)
   await look('sign-up')
