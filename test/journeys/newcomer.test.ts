@@ -14,6 +14,8 @@ import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
+const run = promisify(execFile)
+
 t.test('from the first page to a token that is revoked and a second factor', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const password = 'password of ada'
@@ -89,17 +91,26 @@ t.test('from the first page to a token that is revoked and a second factor', asy
   await page.getByRole('link', { name: 'tool 1.0' }).click()
   const folder = await temporaryFolder(t)
   const command = await page.locator('pre').innerText()
-  await promisify(execFile)('/bin/sh', ['-c', command], { cwd: folder })
+  await run('/bin/sh', ['-c', command], { cwd: folder })
   t.equal(await readFile(join(folder, 'tool.txt'), 'utf8'), 'a tool\n', command)
 
-  const asked = async () =>
-    (await fetch(`${gatehouse.url}/api/v1/user`, { headers: { Authorization: `token ${token}` } }))
-      .status
-  t.equal(await asked(), 200)
+  const asked = async () => {
+    const words = [
+      '-s',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      '-H',
+      `Authorization: token ${token}`,
+    ]
+    return (await run('curl', [...words, `${gatehouse.url}/api/v1/user`])).stdout
+  }
+  t.equal(await asked(), '200')
   await page.goto(`${gatehouse.url}/user/settings/applications`)
   await page.getByRole('button', { name: 'Revoke laptop' }).click()
   t.equal(await page.getByRole('button', { name: 'Revoke laptop' }).count(), 0)
-  t.equal(await asked(), 401)
+  t.equal(await asked(), '401')
   t.not((await tryGit(['ls-remote', remote], { cwd: copy.path })).exitCode, 0)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
