@@ -135,6 +135,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/change-team.ts': 'by api/v1/teams.test.ts and web/organizations.test.ts',
   'gateway/actions/team-contents.ts': 'by api/v1/team-contents.test.ts, on both databases',
   'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
+  'gateway/actions/or-invalid.ts':
+    'by api/v1/teams, organizations and admin-users, for taken names',
   'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
   'gateway/actions/manage-users.ts': 'by api/v1/admin-users.test.ts and web/admin.test.ts',
   'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',

@@ -1,6 +1,6 @@
 /** Teams of an organization: made, changed and removed. */
 
-import { Failure, isFailure } from '../../conf/failures.js'
+import { Failure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
 import {
   createTeam,
@@ -11,6 +11,7 @@ import {
   type TeamPatch,
   updateTeam,
 } from '../../sql/teams.js'
+import { orInvalid } from './or-invalid.js'
 import { refuseLonger } from './refuse-longer.js'
 
 /** How long its name may be, and its description. */
@@ -59,13 +60,3 @@ function refuseTexts({ name, description }: TeamPatch): void {
 
 const NAME_RULE =
   "A team's name starts with a letter or a digit and holds letters, digits, ' ', '-', '_' and '.'."
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
-}

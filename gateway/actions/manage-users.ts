@@ -1,6 +1,6 @@
 /** What those who run the site do to accounts. */
 
-import { Failure, isFailure } from '../../conf/failures.js'
+import { Failure } from '../../conf/failures.js'
 import { parseEmail } from '../../conf/names.js'
 import { type UserPatch, updateUser } from '../../sql/user-changes.js'
 import { createUser, findUser, type User } from '../../sql/users.js'
@@ -8,6 +8,7 @@ import { hashPassword } from '../auth/password.js'
 import type { Context } from '../context.js'
 import { deleteAccount } from './delete-account.js'
 import { type AccountWish, newAccount } from './make-account.js'
+import { orInvalid } from './or-invalid.js'
 
 export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
   readonly password?: string | undefined
@@ -65,14 +66,4 @@ export async function removeUser(
 ): Promise<void> {
   if (user.id === admin.id) throw new Failure('invalid', 'you cannot delete yourself')
   await deleteAccount(context, user, options)
-}
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
 }
