@@ -8,10 +8,10 @@ import type { Registry } from '../registry/registry.js'
 import type { Database } from '../sql/database.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Mender } from './git/mender.js'
-import type { PackCache } from './git/pack-cache.js'
-import type { ProcessQueue } from './git/process-queue.js'
 import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
+import type { PackCache } from './packs/pack-cache.js'
+import type { ProcessQueue } from './packs/process-queue.js'
 
 export interface Context {
   readonly settings: Settings

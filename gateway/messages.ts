@@ -1,6 +1,6 @@
 /** What the supervisor and its workers say to one another. */
 
-import type { FlightNews, FlightReport } from './git/flight-board.js'
+import type { FlightNews, FlightReport } from './packs/flight-board.js'
 
 export type WorkerMessage =
   | { readonly kind: 'listening' }

@@ -9,8 +9,8 @@ import {
   Registry,
 } from 'prom-client'
 import { childrenCpuSeconds } from '../cgi/process-table.js'
-import type { PackCache, PackCacheOutcome, WarmAnswer } from './git/pack-cache.js'
-import type { ProcessQueue } from './git/process-queue.js'
+import type { PackCache, PackCacheOutcome, WarmAnswer } from './packs/pack-cache.js'
+import type { ProcessQueue } from './packs/process-queue.js'
 import { createRequestTimes, type RequestLabels } from './request-times.js'
 
 export interface Metrics {

@@ -14,10 +14,10 @@ import { migrate } from '../sql/migrate.js'
 import { hasUsers } from '../sql/site.js'
 import { sweepImports } from './actions/sweep-imports.js'
 import { renewSetUpCode } from './auth/set-up.js'
-import { FlightBoard, type FlightReport } from './git/flight-board.js'
-import { packFolder } from './git/warm.js'
 import { isWorkerMessage, type SupervisorMessage } from './messages.js'
 import { collectFromWorkers } from './metrics.js'
+import { FlightBoard, type FlightReport } from './packs/flight-board.js'
+import { packFolder } from './packs/warm.js'
 import { prepareSocket } from './ssh/socket-file.js'
 
 /** A worker that dies sooner is started again only after this pause. */

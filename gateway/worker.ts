@@ -3,9 +3,9 @@
 import { createLog } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { createSharedThrottle } from './auth/throttle.js'
-import type { BoardLink } from './git/flights.js'
 import { isSupervisorMessage, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'
+import type { BoardLink } from './packs/flights.js'
 import { startServer } from './server.js'
 
 /** Serves until the supervisor says stop or is gone. `reread` gives the settings anew. */

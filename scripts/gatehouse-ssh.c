@@ -4,9 +4,6 @@
 //   gatehouse-ssh keys SOCKET TYPE KEY        prints the line of a known key, or nothing
 //   gatehouse-ssh serve SOCKET FINGERPRINT    does what SSH_ORIGINAL_COMMAND asks, if it may
 //   gatehouse-ssh away                        says that the gateway does not answer
-//
-// A message is its length in four bytes, the highest first, and fields that are divided by a zero
-// byte. The gateway's side of the conversation is gateway/ssh/.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,108 +11,29 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-// To be raised with every change of the messages: the gateway then asks for a new installation.
-#define VERSION "1"
-#define MESSAGE_BYTES_MAX 65536
-#define FIELDS_MAX 256
+#include "gatehouse-ssh-message.h"
+
 // Of what the client says; the gateway refuses a longer command than any that git sends.
 #define WORD_BYTES_MAX 4096
 #define KEY_BYTES_MAX 16384
-#define ANSWER_S 10
 #define TURN_S 3600
 #define KEEP_S 120
 #define TERMINATE_GRACE_MS 500
 
 #define AWAY "Gatehouse does not answer at this moment. Try again in a minute."
 #define LOST "Gatehouse has ended the connection. Try again in a minute."
+#define IDLE "Nothing came or went for too long: the connection is closed."
 
 static int say(const char *sentence) {
   fprintf(stderr, "%s\n", sentence);
   return 1;
-}
-
-// ---------------------------------------------------------------------------- messages
-
-struct message {
-  unsigned count;
-  char *fields[FIELDS_MAX + 1];
-  char bytes[MESSAGE_BYTES_MAX + 1];
-};
-
-static struct message answer;
-
-static int connect_gateway(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof address.sun_path) return -1;
-  strcpy(address.sun_path, path);
-  int gateway = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (gateway < 0) return -1;
-  struct timeval limit = {.tv_sec = ANSWER_S};
-  setsockopt(gateway, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  setsockopt(gateway, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (connect(gateway, (struct sockaddr *)&address, sizeof address) == 0) return gateway;
-  close(gateway);
-  return -1;
-}
-
-// Sends the fields, of which the last is followed by NULL. False when it could not.
-static int tell(int gateway, ...) {
-  static char bytes[4 + MESSAGE_BYTES_MAX];
-  size_t length = 0;
-  va_list fields;
-  va_start(fields, gateway);
-  for (const char *field; (field = va_arg(fields, const char *)) != NULL;) {
-    size_t size = strlen(field) + 1;
-    if (length + size > MESSAGE_BYTES_MAX) break;
-    memcpy(bytes + 4 + length, field, size);
-    length += size;
-  }
-  va_end(fields);
-  length -= 1;
-  for (int at = 0; at < 4; at += 1) bytes[at] = (char)(length >> (24 - 8 * at));
-  return send(gateway, bytes, 4 + length, MSG_NOSIGNAL) == (ssize_t)(4 + length);
-}
-
-static int receive_bytes(int gateway, void *into, size_t length) {
-  for (size_t have = 0; have < length;) {
-    ssize_t got = recv(gateway, (char *)into + have, length - have, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return 0;
-    have += (size_t)got;
-  }
-  return 1;
-}
-
-// Takes the next message into `answer`. False when there is none, or none that is well formed.
-static int receive(int gateway) {
-  unsigned char head[4];
-  if (!receive_bytes(gateway, head, 4)) return 0;
-  size_t length = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
-  if (length > MESSAGE_BYTES_MAX || !receive_bytes(gateway, answer.bytes, length)) return 0;
-  answer.bytes[length] = '\0';
-  answer.count = 0;
-  for (char *field = answer.bytes; field <= answer.bytes + length; field += strlen(field) + 1) {
-    if (answer.count == FIELDS_MAX) return 0;
-    answer.fields[answer.count++] = field;
-  }
-  answer.fields[answer.count] = NULL;
-  return 1;
-}
-
-static int is_answer(const char *kind, unsigned count_min) {
-  return answer.count >= count_min && strcmp(answer.fields[0], kind) == 0;
 }
 
 // ---------------------------------------------------------------------------- keys
@@ -252,7 +170,7 @@ static const char *relay(int gateway, int is_push, int idle_ms) {
         {.fd = gateway, .events = POLLIN},
     };
     int ready = poll(files, 5, idle_ms);
-    if (ready == 0) return "Nothing came or went for too long: the connection is closed.";
+    if (ready == 0) return IDLE;
     if (ready < 0) continue;
     if (files[4].revents) {
       const char *sentence = hear(gateway, &may_begin);
@@ -329,10 +247,69 @@ static int run_git(int gateway) {
   if (is_cut) return 1;
   if (!is_push) return code;
   // The gateway may flush a whole repository to the disk before it answers.
-  struct timeval limit = {.tv_sec = KEEP_S};
-  setsockopt(gateway, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  answer_ms = KEEP_S * 1000;
   if (!is_heard || !receive(gateway) || !is_answer("done", 1)) return say(LOST);
   return flush_end() ? code : 1;
+}
+
+// ---------------------------------------------------------------------------- talk
+
+// What the client says, as a message. Nothing may be waiting.
+static void wrap(struct flow *flow) {
+  ssize_t got = read(flow->from, flow->bytes + HEAD_BYTES, sizeof flow->bytes - HEAD_BYTES);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) shut(&flow->from);
+  size_t length = got > 0 ? (size_t)got : 0;
+  write_head(flow->bytes, length);
+  flow->start = 0;
+  flow->end = HEAD_BYTES + length;
+}
+
+// Takes some of what the gateway says; nothing may be waiting. `coming` is what is still to come of
+// its message. 1, or 0 at the end of all, or -1 when it has gone.
+static int unwrap(struct flow *flow, size_t *coming) {
+  if (*coming == 0 && !receive_length(flow->from, coming)) return -1;
+  if (*coming == 0) return 0;
+  size_t room = *coming < sizeof flow->bytes ? *coming : sizeof flow->bytes;
+  ssize_t got = read(flow->from, flow->bytes, room);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 1;
+  if (got <= 0) return -1;
+  *coming -= (size_t)got;
+  flow->start = 0;
+  flow->end = (size_t)got;
+  return 1;
+}
+
+// The gateway itself answers the client. Its last message is an exit code and a sentence.
+static int talk(int gateway) {
+  int idle_ms = atoi(answer.fields[1]) * 1000;
+  size_t coming = 0;
+  inbound.to = outbound.from = gateway;
+  signal(SIGPIPE, SIG_IGN);
+  for (int file = 0; file < 2; file += 1) unblock(file);
+  unblock(gateway);
+  for (;;) {
+    int has_input = waiting(&inbound) > 0, has_output = waiting(&outbound) > 0;
+    short events = (short)((has_input ? POLLOUT : 0) | (has_output ? 0 : POLLIN));
+    struct pollfd files[] = {
+        {.fd = has_input ? -1 : inbound.from, .events = POLLIN},
+        {.fd = events ? gateway : -1, .events = events},
+        {.fd = 1, .events = has_output ? POLLOUT : 0},
+    };
+    int ready = poll(files, 3, idle_ms);
+    if (ready == 0) return say(IDLE);
+    if (ready < 0) continue;
+    if (files[2].revents & (POLLHUP | POLLERR)) return 1;
+    if (files[0].revents) wrap(&inbound);
+    if (has_input && files[1].revents && !drain(&inbound)) return say(LOST);
+    int heard = !has_output && files[1].revents & ~POLLOUT ? unwrap(&outbound, &coming) : 1;
+    if (heard < 0) return say(LOST);
+    if (heard == 0) break;
+    if (waiting(&outbound) > 0 && !drain(&outbound)) return 1;
+  }
+  if (!receive(gateway) || !is_answer("end", 3)) return say(LOST);
+  if (answer.fields[2][0] != '\0') say(answer.fields[2]);
+  return atoi(answer.fields[1]);
 }
 
 static const char *variable(const char *name) {
@@ -351,6 +328,7 @@ static int serve(const char *path, const char *key) {
   if (!tell(gateway, VERSION, "serve", key, command, protocol, address, NULL)) return say(AWAY);
   if (!await_turn(gateway) || !receive(gateway)) return say(AWAY);
   if (is_answer("run", 7)) return run_git(gateway);
+  if (is_answer("talk", 2)) return talk(gateway);
   if (!is_answer("say", 3)) return say(AWAY);
   say(answer.fields[2]);
   return atoi(answer.fields[1]);

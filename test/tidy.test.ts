@@ -210,8 +210,11 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/imports/settle-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
   'gateway/jobs/job.ts': 'a shape without behaviour',
-  'gateway/git/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
+  'gateway/packs/enter-queue.ts': 'by git/service.test.ts, whose requests wait and are refused',
+  'gateway/packs/upload-pack.ts': 'by git/fetch.test.ts and journeys/ssh-clone.test.ts',
+  'gateway/packs/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
   'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
+  'gateway/ssh/conversation.ts': 'by journeys/ssh-clone.test.ts and threats/ssh.test.ts',
   'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
   'gateway/ssh/door.ts': 'by journeys/ssh-clone.test.ts, through sshd',
   'gateway/ssh/session.ts': 'by journeys/ssh-push.test.ts, through sshd',
@@ -293,7 +296,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes)|gateway\/(?:client-address|git\/pack-cache))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes)|gateway\/(?:client-address|packs\/pack-cache))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
@@ -369,6 +372,26 @@ const callers: Rule = {
   breaks: [{ path: 'gateway/api/v1/migrate.ts', text: 'const answer = await fetch(url)\n' }],
 }
 
+const DOORS = ['api', 'web', 'git', 'ssh', 'oauth', 'packages', 'jobs']
+
+const doors: Rule = {
+  name: 'a door of the gateway stands on no other door',
+  advice: 'What two doors need belongs into gateway/actions, or a room below both.',
+  find: (files) =>
+    DOORS.flatMap((door) => {
+      const others = DOORS.filter((other) => other !== door).join('|')
+      return linesWith(
+        files.filter(({ path }) => path.startsWith(`gateway/${door}/`)),
+        new RegExp(`(?:from|import\\() ?'(?:\\.\\./)+(?:${others})/`),
+      )
+    }),
+  breaks: [
+    { path: 'gateway/ssh/door.ts', text: "import { answerFetch } from '../git/fetch.js'\n" },
+    { path: 'gateway/api/v1/user.ts', text: "import { page } from '../../web/page.js'\n" },
+    { path: 'gateway/jobs/upkeep.ts', text: "await import('../git/mender.js')\n" },
+  ],
+}
+
 const FOLDERS = ['.ci', 'cgi', 'conf', 'docs', 'gateway', 'registry', 'scripts', 'sql', 'test']
 
 const folders: Rule = {
@@ -434,7 +457,7 @@ const whole: Rule = {
 
 const RULES = [
   ...[opening, length, columns, mirror, names, libraries, environment],
-  ...[callers, folders, unfinished, places, whole],
+  ...[callers, doors, folders, unfinished, places, whole],
 ]
 
 const house = filesOfTheHouse()

@@ -10,10 +10,10 @@ import type { Reply } from '../../conf/http.js'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
-import { readCapabilities } from './normal-request.js'
-import type { WarmAnswer, WarmQuestion } from './pack-cache.js'
+import { readCapabilities } from '../packs/normal-request.js'
+import type { WarmAnswer, WarmQuestion } from '../packs/pack-cache.js'
+import { packetLine, readSections } from '../packs/pkt-line.js'
 import { NoPack, readPackStream } from './pack-stream.js'
-import { packetLine, readSections } from './pkt-line.js'
 
 const COMMAND = 'command=bundle-uri'
 

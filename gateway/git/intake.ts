@@ -1,4 +1,4 @@
-/** What a Git request must pass before a process starts: the kind of its body, and the queue. */
+/** What a Git request is before git is asked: the kind of its body, and whose it is. */
 
 import type { GitService } from '../../cgi/environment.js'
 import { repositoryPath } from '../../cgi/paths.js'
@@ -7,7 +7,7 @@ import type { Request } from '../../conf/http.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
-import type { WarmQuestion } from './pack-cache.js'
+import type { WarmQuestion } from '../packs/pack-cache.js'
 
 /** Throws `unsupported_media_type` where the body is not this service's. */
 export function refuseForeignBody(request: Request, service: GitService): void {
@@ -24,14 +24,6 @@ export function isGzip(request: Request): boolean {
   throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
 }
 
-export interface QueueEntry {
-  readonly signal: AbortSignal
-  readonly service: GitService
-  readonly repositoryPath: string
-  /** See `auth/client`. */
-  readonly client: string
-}
-
 /** What the pack cache is told of a request, beside its body. */
 export function packQuestionOf(
   { settings }: Context,
@@ -43,21 +35,5 @@ export function packQuestionOf(
     repositoryBytes: repository.sizeKib * 1_024,
     client: clientOf(who, request),
     request,
-  }
-}
-
-/**
- * A place among the git processes that may run, to be left by the returned function. Throws
- * `unavailable` when too many run and wait, `throttled` when too many of them are this client's.
- */
-export async function enterQueue(
-  context: Context,
-  { signal, service, repositoryPath: repository, client }: QueueEntry,
-): Promise<() => void> {
-  try {
-    return await context.queue.enter(signal, { repository, client })
-  } catch (error) {
-    context.metrics.countGitService({ service, outcome: 'refused' })
-    throw error
   }
 }

@@ -11,7 +11,8 @@ import { openPushQuestion } from '../actions/push-questions.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
-import { enterQueue, isGzip, refuseForeignBody } from './intake.js'
+import { enterQueue } from '../packs/enter-queue.js'
+import { isGzip, refuseForeignBody } from './intake.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'

@@ -1,31 +1,39 @@
-/** The messages between the gateway and scripts/gatehouse-ssh.c: a length, and fields. */
+/** The messages between the gateway and scripts/gatehouse-ssh.c: a length, and what it counts. */
 
 /** Raised with every change of the messages; a helper of another version is told to go. */
-export const HELPER_VERSION = '1'
+export const HELPER_VERSION = '2'
 
 const HEAD_BYTES = 4
 const MESSAGE_BYTES_MAX = 65_536
 
-/** A message: its length in four bytes, and its fields with a zero byte between each two. */
+/** Fields with a zero byte between each two, after their length. */
 export function formatMessage(fields: readonly string[]): Buffer {
   if (fields.some((field) => field.includes('\0'))) throw new Error('a field holds a zero byte')
   const body = Buffer.from(fields.join('\0'))
   if (body.length > MESSAGE_BYTES_MAX) throw new Error('the message is too long')
-  const message = Buffer.allocUnsafe(HEAD_BYTES + body.length)
-  message.writeUInt32BE(body.length)
-  message.set(body, HEAD_BYTES)
-  return message
+  return Buffer.concat([messageHead(body.length), body])
+}
+
+/** What stands before a message: its length, the highest byte first. */
+export function messageHead(bytes: number): Buffer {
+  const head = Buffer.allocUnsafe(HEAD_BYTES)
+  head.writeUInt32BE(bytes)
+  return head
+}
+
+/** The fields of a message. */
+export function fieldsOf(message: Buffer): readonly string[] {
+  return message.toString().split('\0')
 }
 
 /** The first message of some bytes and what follows it; undefined while it is not all there. */
 export function takeMessage(
   bytes: Buffer,
-): { readonly fields: readonly string[]; readonly rest: Buffer } | undefined {
+): { readonly message: Buffer; readonly rest: Buffer } | undefined {
   if (bytes.length < HEAD_BYTES) return undefined
   const length = bytes.readUInt32BE()
   if (length > MESSAGE_BYTES_MAX) throw new Error('a message is too long')
   const end = HEAD_BYTES + length
   if (bytes.length < end) return undefined
-  const fields = bytes.subarray(HEAD_BYTES, end).toString().split('\0')
-  return { fields, rest: bytes.subarray(end) }
+  return { message: bytes.subarray(HEAD_BYTES, end), rest: bytes.subarray(end) }
 }

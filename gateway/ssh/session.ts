@@ -16,7 +16,9 @@ import { openPushQuestion } from '../actions/push-questions.js'
 import { clientOf } from '../auth/client.js'
 import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
 import type { Context } from '../context.js'
+import { enterQueue } from '../packs/enter-queue.js'
 import type { Channel } from './channel.js'
+import { BROKEN, type ConversationEnd, converse, SPOKEN_PROTOCOL } from './conversation.js'
 import { decide } from './decision.js'
 
 export interface SshCall {
@@ -29,7 +31,6 @@ export interface SshCall {
 }
 
 const UNKNOWN_KEY = 'Gatehouse does not know this key any more.'
-const BROKEN = 'Gatehouse could not do this: its log says why.'
 const OUT_OF_TIME = 'Gatehouse ended the connection: it has taken too long.'
 
 /** How long the helper may take to do what it does at once. */
@@ -49,7 +50,9 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     if (decision.kind === 'greeting') return channel.send('say', '0', decision.sentence)
     const client = clientOf(holder.who, call)
     const user = holder.who.kind === 'user' ? holder.who.user : undefined
-    await runGit(context, channel, { ...call, ...decision, name, user, client })
+    const run = { ...call, ...decision, name, user, client }
+    if (isSpoken(run)) await speak(context, channel, run)
+    else await runGit(context, channel, run)
   } catch (error) {
     // Whoever went away while waiting for a turn hears nothing.
     const isFailure = error instanceof Failure
@@ -83,10 +86,33 @@ interface Run extends SshCall {
   readonly repository: Repository
 }
 
+function isSpoken({ service, gitProtocol }: Run): boolean {
+  return service === 'git-upload-pack' && gitProtocol === SPOKEN_PROTOCOL
+}
+
+/** A clone or fetch for which no git needs to run beside the connection. */
+async function speak(context: Context, channel: Channel, run: Run): Promise<void> {
+  const { repository, client, address, key, command } = run
+  const startedAtMs = Date.now()
+  const refusal = async () => {
+    const holder = await identifyKey(context.db, key)
+    if (holder === undefined) return UNKNOWN_KEY
+    const decision = await decide(context.db, holder, command)
+    return decision.kind === 'run' ? undefined : decision.sentence
+  }
+  const end = await converse(context, channel, {
+    repositoryPath: repositoryPath(context.settings.data.dir, repository.storage),
+    repositoryBytes: repository.sizeKib * 1_024,
+    ...{ client, address, refusal },
+  })
+  logSession(context, run, { ...end, seconds: (Date.now() - startedAtMs) / 1_000 })
+}
+
 async function runGit(context: Context, channel: Channel, run: Run): Promise<void> {
   const { service, repository, client } = run
   const path = repositoryPath(context.settings.data.dir, repository.storage)
-  const leave = await enterQueue(context, channel, { service, path, client })
+  const { signal } = channel
+  const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   const startedAtMs = Date.now()
   try {
     const end = await followGit(context, channel, { ...run, path, startedAtMs })
@@ -98,40 +124,28 @@ async function runGit(context: Context, channel: Channel, run: Run): Promise<voi
   }
 }
 
-async function enterQueue(
-  context: Context,
-  { signal }: Channel,
-  { service, path, client }: Pick<Run, 'service' | 'client'> & { readonly path: string },
-): Promise<() => void> {
-  try {
-    return await context.queue.enter(signal, { repository: path, client })
-  } catch (error) {
-    context.metrics.countGitService({ service, outcome: 'refused' })
-    throw error
-  }
-}
-
-interface SessionEnd {
-  /** Undefined when the client, the helper or time ended it. */
-  readonly exitCode: number | undefined
-  readonly receivedBytes: number
-  readonly sentBytes: number
-}
-
-const NOTHING: SessionEnd = { exitCode: undefined, receivedBytes: 0, sentBytes: 0 }
+const NOTHING: ConversationEnd = { exitCode: undefined, receivedBytes: 0, sentBytes: 0 }
 
 interface Following extends Run {
   readonly path: string
   readonly startedAtMs: number
 }
 
-async function followGit(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
+async function followGit(
+  context: Context,
+  channel: Channel,
+  run: Following,
+): Promise<ConversationEnd> {
   if (run.service === 'git-receive-pack') return followPush(context, channel, run)
   channel.send('run', 'fetch', ...commandOf(context, run))
   return awaitEnd(context, channel)
 }
 
-async function followPush(context: Context, channel: Channel, run: Following): Promise<SessionEnd> {
+async function followPush(
+  context: Context,
+  channel: Channel,
+  run: Following,
+): Promise<ConversationEnd> {
   const { repository, path, user } = run
   const asking = await openPushQuestion(context, { repository, path, pusher: user })
   try {
@@ -146,7 +160,7 @@ async function followJudgedPush(
   context: Context,
   channel: Channel,
   run: Following & { readonly asking: PushAsking },
-): Promise<SessionEnd> {
+): Promise<ConversationEnd> {
   const { repository, path, startedAtMs, user, asking } = run
   const note = await openPushNote(context, { repository, user })
   const config = [...note.config, ...asking.config]
@@ -193,7 +207,7 @@ function commandOf(
   return [idle, run.path, git.file, String(words.length), ...words, ...variables]
 }
 
-async function awaitEnd({ settings }: Context, channel: Channel): Promise<SessionEnd> {
+async function awaitEnd({ settings }: Context, channel: Channel): Promise<ConversationEnd> {
   let end = await channel.next(settings.git.timeoutMs)
   if (end === undefined && !channel.signal.aborted) {
     channel.send('end', OUT_OF_TIME)
@@ -210,7 +224,7 @@ async function awaitEnd({ settings }: Context, channel: Channel): Promise<Sessio
 function logSession(
   { log }: Context,
   { address, key, name, service, repository }: Run,
-  { exitCode, ...counts }: SessionEnd & { readonly seconds: number },
+  { exitCode, ...counts }: ConversationEnd & { readonly seconds: number },
 ): void {
   const fullName = `${repository.owner.name}/${repository.name}`
   const outcome = exitCode === undefined ? 'cut' : exitCode === 0 ? 'ok' : `exit ${exitCode}`

@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packFolder } from '../../gateway/git/warm.js'
+import { packFolder } from '../../gateway/packs/warm.js'
 import type { Gatehouse } from './gatehouse.js'
 
 export interface PackCacheCounts {

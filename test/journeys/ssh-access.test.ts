@@ -4,8 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
+import { packetLine } from '../helpers/git-requests.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
+import { converse } from '../helpers/ssh-conversation.js'
 import { type Caller, callSsh, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -107,6 +109,26 @@ async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
     })
     t.equal(status, 1)
     t.match(stderr, /does not know this key any more/)
+  })
+
+  await t.test('who is already in is asked again before each answer', async (t) => {
+    const list = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
+    const caller = await house.newCaller('early')
+    const id = await house.giveKey(bob, caller)
+    const first = await converse(house, caller, 'ada/open')
+    const second = await converse(house, bob, 'ada/open')
+    for (const { say } of [first, second]) t.match(await say(list, /0000$/), 'refs/heads/main')
+    await bob.api('DELETE', `/user/keys/${id}`)
+    first.client.stdin.write(list)
+    t.equal(await first.ended, 1)
+    t.match(first.errorText(), /does not know this key any more/)
+    await ada.api('PATCH', '/repos/ada/open', { private: true })
+    const before = second.heard()
+    second.client.stdin.write(list)
+    t.equal(await second.ended, 1)
+    t.match(second.errorText(), /There is no repository ada\/open/)
+    t.equal(second.heard(), before)
+    await ada.api('PATCH', '/repos/ada/open', { private: false })
   })
 
   await t.test('a repository that became private is gone for others at once', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { countPackCache, untilAllIsKept } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -33,6 +34,7 @@ t.test('clone and fetch over SSH', async (t) => {
   await protocols(t, library)
   await kindsOfClones(t, library)
   await laterFetches(t, library)
+  await warmth(t, library)
   await addresses(t, library)
   await organizations(t, library)
   await audit(t, library)
@@ -107,6 +109,24 @@ async function laterFetches(t: Test, { house, ada, origin }: Library): Promise<v
     const { exitCode } = await copy.try(['pull', '--quiet', '--ff-only'], ada)
     t.equal(exitCode, 0)
     t.equal(await copy.git('rev-parse', 'HEAD'), commit)
+  })
+}
+
+async function warmth(t: Test, { house, ada, origin }: Library): Promise<void> {
+  await t.test('what was cloned before is cloned without git, over either door', async (t) => {
+    const address = house.remote('ada/library')
+    const clone = async (from: string) => {
+      const { exitCode, errorText, copy } = await tryWith(t, ada, ['clone', '-q', from, 'clone'])
+      t.equal(exitCode, 0, errorText)
+      t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
+      await untilAllIsKept(house.gatehouse.dataDir)
+      return countPackCache(house.gatehouse, 'fetch')
+    }
+    const first = await clone(address)
+    const second = await clone(address)
+    t.same(second, { ...first, hit: first.hit + 1 })
+    const third = await clone(ada.remote('ada/library.git'))
+    t.same(third, { ...second, hit: second.hit + 1 }, 'over HTTPS as well')
   })
 }
 

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { type Channel, openChannel } from '../../gateway/ssh/channel.js'
+import { HELPER_VERSION, messageHead } from '../../gateway/ssh/message.js'
 import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
@@ -80,7 +81,7 @@ function run(channel: Channel, { kind, script, idleSeconds = 600 }: Program): vo
 t.test('a known key gets its line, an unknown one none', async (t) => {
   const words = ['keys', path, 'ssh-ed25519', 'AAAAC3+/=']
   const known = await ask(t, words)
-  t.same(known.question, ['1', 'keys', 'ssh-ed25519', 'AAAAC3+/='])
+  t.same(known.question, [HELPER_VERSION, 'keys', 'ssh-ed25519', 'AAAAC3+/='])
   known.channel.send('known', 'SHA256:abc+/')
   t.equal(await known.ended, 0)
   const line = `restrict,command="exec ${helper} serve ${path} SHA256:abc+/" ssh-ed25519 AAAAC3+/=\n`
@@ -126,7 +127,7 @@ t.test('the question carries what sshd knows, and no more of it than is sensible
     LD_LIBRARY_PATH: '/nowhere',
   })
   const [version, verb, key, command = '', protocol, address, ...more] = question ?? []
-  t.same([version, verb, key, protocol], ['1', 'serve', 'SHA256:abc', 'version=2'])
+  t.same([version, verb, key, protocol], [HELPER_VERSION, 'serve', 'SHA256:abc', 'version=2'])
   t.equal(command.length, 4_096)
   t.same([address, more], ['192.0.2.7', []])
   channel.send('say', '7', 'A sentence.')
@@ -290,6 +291,87 @@ t.test('a client that goes away while it waits for its turn is noticed', async (
   child.stdout.destroy()
   await gone
   t.equal(await ended, 1)
+})
+
+/** Lets the gateway speak itself; the helper of a client of protocol v2. */
+async function speak(t: Test, idleSeconds = 600): Promise<Run> {
+  const running = await serve(t)
+  running.channel.listen()
+  running.channel.send('talk', String(idleSeconds))
+  return running
+}
+
+t.test('the gateway hears the client and is heard, whole and in little memory', async (t) => {
+  const { child, channel, ended, output, errorText } = await speak(t)
+  const said = Buffer.alloc(20_000_000, 'The quick brown fox. ')
+  child.stdin.end(said)
+  // What is heard goes back at once, so that both directions are full.
+  const heard: Buffer[] = []
+  for (let piece = await channel.read(); piece !== undefined; piece = await channel.read()) {
+    heard.push(Buffer.from(piece))
+    await channel.write(piece)
+  }
+  t.ok(Buffer.concat(heard).equals(said))
+  await channel.write(said)
+  const status = await readFile(`/proc/${child.pid}/status`, 'utf8')
+  t.ok(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) < MEMORY_KIB_MAX, status)
+  channel.finish()
+  channel.send('end', '3', 'A sentence.')
+  t.equal(await ended, 3)
+  t.equal(errorText(), 'A sentence.\n')
+  t.ok(output().equals(Buffer.concat([said, said])))
+})
+
+t.test('a client that says more than anybody reads does not keep it from hearing', async (t) => {
+  const { child, channel, ended, output } = await speak(t)
+  child.stdin.write(Buffer.alloc(5_000_000))
+  await channel.write(Buffer.alloc(5_000_000, 'a'))
+  await channel.write(Buffer.from('end'))
+  channel.finish()
+  channel.send('end', '0', '')
+  t.equal(await ended, 0)
+  t.equal(output().length, 5_000_003)
+})
+
+t.test('the end of a client that goes on hearing is told', async (t) => {
+  const { child, channel, ended, output } = await speak(t)
+  child.stdin.end('last words')
+  t.equal((await channel.read())?.toString(), 'last words')
+  t.equal(await channel.read(), undefined)
+  await channel.write(Buffer.from('an answer'))
+  channel.finish()
+  channel.send('end', '0', '')
+  t.equal(await ended, 0)
+  t.equal(output().toString(), 'an answer')
+})
+
+t.test('when the client of a gateway that speaks goes away, the gateway knows', async (t) => {
+  const { child, channel, ended } = await speak(t)
+  const gone = once(channel.signal, 'abort')
+  child.stdout.destroy()
+  child.stdin.destroy()
+  t.equal(await ended, 1)
+  await gone
+})
+
+for (const [when, words] of [
+  ['before a word', ''],
+  ['in the middle of one', 'a part'],
+] as const) {
+  t.test(`when a gateway that speaks goes away ${when}, the client reads why`, async (t) => {
+    const { socket, ended, errorText, output } = await speak(t)
+    if (words !== '') socket.write(Buffer.concat([messageHead(100), Buffer.from(words)]))
+    socket.end()
+    t.equal(await ended, 1)
+    t.match(errorText(), /Gatehouse has ended the connection/)
+    t.equal(output().toString(), words)
+  })
+}
+
+t.test('a conversation in which nothing is said for too long ends', async (t) => {
+  const { ended, errorText } = await speak(t, 1)
+  t.equal(await ended, 1)
+  t.match(errorText(), /Nothing came or went for too long/)
 })
 
 t.test('words that mean nothing are answered with the usage', async (t) => {

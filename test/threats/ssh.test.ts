@@ -5,9 +5,12 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Person } from '../helpers/gatehouse.js'
+import { fetchBody, packetLine } from '../helpers/git-requests.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, leavingsIn, until } from '../helpers/server-processes.js'
+import { converse } from '../helpers/ssh-conversation.js'
 import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../helpers/working-copy.js'
@@ -29,6 +32,7 @@ t.test('threats over SSH', async (t) => {
   const ground = { house, ada }
   await commands(t, ground)
   await environments(t, ground)
+  await conversations(t, ground)
   await aborts(t, ground)
 })
 
@@ -132,6 +136,32 @@ async function environments(t: Test, { ada }: Ground): Promise<void> {
   }
 }
 
+async function conversations(t: Test, { house, ada }: Ground): Promise<void> {
+  const tip = '1'.repeat(40)
+  for (const [what, said, sentence] of [
+    ['what is no packet', 'GET / HTTP/1.1\r\n\r\n', /^Git cannot read this request\.\n$/],
+    ['a packet without an end', 'fff0command=fetch', /^The request breaks off\.\n$/],
+    ['a command that git does not know', `${packetLine('command=erase')}0000`, /^fatal: /],
+    ['a commit that is not there', fetchBody(tip), /^$/],
+    ['a list without an end', `${packetLine('command=fetch')}0001${LONG_LIST}`, /too many objects/],
+  ] as const) {
+    await t.test(`${what} ends in a sentence, and no process is left`, async (t) => {
+      const { client, ended, heard, errorText } = await converse(house, ada, 'ada/work')
+      client.stdin.end(said)
+      const exitCode = await ended
+      t.match(errorText(), sentence)
+      if (errorText() === '') t.match(heard(), /ERR upload-pack: not our ref 1{40}/)
+      else t.not(exitCode, 0)
+      t.same(await gitProcessesOf(house.gatehouse.dataDir), [])
+    })
+  }
+}
+
+/** What the client has, at such length that git would be busy with it for ever. */
+const LONG_LIST = packetLine(`have ${'2'.repeat(40)}\n`).repeat(
+  Math.ceil(FETCH_REQUEST_BYTES_MAX / 50),
+)
+
 async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
   const { dataDir } = house.gatehouse
   const noGitLeft = async () => {
@@ -140,6 +170,21 @@ async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
   }
 
   await t.test('a client that is killed in a clone leaves no process', async (t) => {
+    const copy = await newWorkingCopy(t)
+    await copy.commit('large', incompressible(40_000_000))
+    await makeRepository(ada, 'large')
+    await copy.git('push', '--quiet', ada.remote('ada/large.git'), 'main')
+    const { client } = await converse(house, ada, 'ada/large')
+    client.stdin.write(fetchBody(await copy.git('rev-parse', 'main')))
+    await once(client.stdout, 'data')
+    client.stdout.pause()
+    client.kill('SIGKILL')
+    t.same(await noGitLeft(), [])
+    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/large' })
+    t.match(lines, [{ outcome: 'cut' }])
+  })
+
+  await t.test('one that speaks an older protocol does not either', async (t) => {
     const [ssh = '', ...words] = house.sshd.clientOf(ada.keyFile)
     const command = [...words, house.sshd.host, "git-upload-pack 'ada/work'"]
     const client = spawn(ssh, command, { stdio: 'pipe' })
@@ -147,7 +192,7 @@ async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
     t.equal((await gitProcessesOf(dataDir)).length, 1)
     client.kill('SIGKILL')
     t.same(await noGitLeft(), [])
-    const lines = await house.logged({ event: 'ssh-session', outcome: 'cut' })
+    const lines = await house.logged({ repository: 'ada/work', outcome: 'cut' })
     t.equal(lines.length, 1)
   })
 

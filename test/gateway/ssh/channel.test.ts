@@ -3,9 +3,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Channel, openChannel } from '../../../gateway/ssh/channel.js'
-import { formatMessage } from '../../../gateway/ssh/message.js'
+import { formatMessage, messageHead } from '../../../gateway/ssh/message.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const LONG_MS = 60_000
@@ -77,3 +78,53 @@ for (const [what, bytes] of [
     t.equal(channel.signal.aborted, true)
   })
 }
+
+t.test('what a client says is heard in its order, and no faster than it is read', async (t) => {
+  const { channel, peer } = await connected(t)
+  channel.listen()
+  const pieces = Array.from({ length: 100 }, (_, at) => Buffer.alloc(60_000, at))
+  let isAllSent = false
+  peer.write(Buffer.concat(pieces.flatMap((piece) => [messageHead(60_000), piece])), () => {
+    isAllSent = true
+  })
+  await sleep(100)
+  t.equal(isAllSent, false, 'the helper waits for who reads')
+  for (const piece of pieces) t.ok((await channel.read())?.equals(piece))
+  t.equal(isAllSent, true)
+})
+
+t.test('its end is heard once it has said all, and so is that of the helper', async (t) => {
+  const { channel, peer } = await connected(t)
+  channel.listen()
+  peer.write(Buffer.concat([messageHead(2), Buffer.from('hi'), messageHead(0)]))
+  t.equal((await channel.read())?.toString(), 'hi')
+  t.equal(await channel.read(), undefined)
+  t.equal(channel.signal.aborted, false)
+  const next = channel.read()
+  peer.destroy()
+  t.equal(await next, undefined)
+  t.equal(channel.signal.aborted, true)
+})
+
+t.test('bytes for the client have their length in front, and an end', async (t) => {
+  const { channel, peer } = await connected(t)
+  channel.listen()
+  await channel.write(Buffer.from('pack'))
+  channel.finish()
+  channel.send('end', '0', '')
+  const expected = Buffer.concat([
+    ...[messageHead(4), Buffer.from('pack'), messageHead(0)],
+    formatMessage(['end', '0', '']),
+  ])
+  await once(peer, 'readable')
+  t.same(peer.read(expected.length), expected)
+})
+
+t.test('who writes to a helper that has gone is told', async (t) => {
+  const { channel, peer } = await connected(t)
+  channel.listen()
+  const writing = channel.write(Buffer.alloc(5_000_000))
+  peer.destroy()
+  await t.rejects(writing)
+  await t.rejects(channel.write(Buffer.from('more')))
+})

@@ -9,7 +9,7 @@ import {
   PackStore,
   type PackStoreOptions,
   type StoredPack,
-} from '../../../gateway/git/pack-store.js'
+} from '../../../gateway/packs/pack-store.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible } from '../../helpers/working-copy.js'
 

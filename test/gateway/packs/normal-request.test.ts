@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { type NormalRequest, normalize } from '../../../gateway/git/normal-request.js'
+import { type NormalRequest, normalize } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../helpers/git-requests.js'
 
 const ONE = '1'.repeat(40)

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs'
 import { open, readFile, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DamagedPack, openPack, readPack, sealPack } from '../../../gateway/git/pack-file.js'
+import { DamagedPack, openPack, readPack, sealPack } from '../../../gateway/packs/pack-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible } from '../../helpers/working-copy.js'
 

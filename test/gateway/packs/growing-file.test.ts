@@ -5,7 +5,7 @@ import { rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { GrowingFile } from '../../../gateway/git/growing-file.js'
+import { GrowingFile } from '../../../gateway/packs/growing-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible } from '../../helpers/working-copy.js'
 

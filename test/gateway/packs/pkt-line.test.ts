@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { packetLine, readSections } from '../../../gateway/git/pkt-line.js'
+import { packetLine, readSections } from '../../../gateway/packs/pkt-line.js'
 
 const read = (text: string) => readSections(Buffer.from(text, 'latin1'))
 

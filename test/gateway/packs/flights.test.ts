@@ -11,9 +11,9 @@ import {
   FlightBoard,
   type FlightNews,
   type FlightReport,
-} from '../../../gateway/git/flight-board.js'
-import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/git/flights.js'
-import type { GrowingFile } from '../../../gateway/git/growing-file.js'
+} from '../../../gateway/packs/flight-board.js'
+import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/packs/flights.js'
+import type { GrowingFile } from '../../../gateway/packs/growing-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 /** A second as a busy machine may measure it. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createProcessQueue } from '../../../gateway/git/process-queue.js'
+import { createProcessQueue } from '../../../gateway/packs/process-queue.js'
 
 const present = () => new AbortController().signal
 const bounds = { runningMax: 2, waitingMax: 2, waitMs: 10_000, clientMax: 20 }

@@ -1,0 +1,152 @@
+/** One request to upload-pack, answered for every door: from the pack cache, or by git. */
+
+import { callUploadPack } from '../../cgi/upload-pack.js'
+import { readOnce } from '../../conf/chunks.js'
+import { Failure } from '../../conf/failures.js'
+import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
+import type { Context } from '../context.js'
+import { enterQueue } from './enter-queue.js'
+import type { PackCacheOutcome, WarmAnswer, WarmQuestion } from './pack-cache.js'
+
+/** One request, of somebody who may read the repository. */
+export interface UploadPackQuestion extends Omit<WarmQuestion, 'body'> {
+  /** As sent. */
+  readonly gitProtocol: string | undefined
+  /** Decoded; it may be of any length. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** What a door has to say itself to a whole request of protocol v2. */
+  readonly answerFirst?: (body: Buffer) => Promise<Buffer | undefined>
+}
+
+export interface UploadPackReply {
+  readonly body: WarmAnswer['body']
+  /** Absent while it is not known. */
+  readonly bytes?: number
+  /** Absent where it did not come through the pack cache. */
+  readonly outcome?: PackCacheOutcome
+  readonly isList: boolean
+}
+
+const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
+
+/** What a clone says fits in this; a longer request, with all that a client has, goes to git. */
+const WARM_REQUEST_BYTES_MAX = 65_536
+
+/**
+ * What git answers, from the pack cache where that can be shown to be it. Throws UploadPackError
+ * for what git cannot read, `payload_too_large`, and `unavailable` or `throttled` when too many git
+ * processes run.
+ */
+export async function answerUploadPack(
+  context: Context,
+  question: UploadPackQuestion,
+): Promise<UploadPackReply> {
+  let { body } = question
+  if (question.gitProtocol === 'version=2') {
+    const { beginning, rest } = await readAhead(body, WARM_REQUEST_BYTES_MAX)
+    if (rest === undefined) {
+      const own = await question.answerFirst?.(beginning)
+      if (own !== undefined) return { body: own, bytes: own.byteLength, isList: false }
+      const warm = await context.packCache.answer({ ...question, body: beginning })
+      if (warm !== undefined) return count(context, warm)
+    }
+    body = joined(beginning, rest)
+  }
+  context.metrics.countPackCache(PAST_CACHE)
+  return runUploadPack(context, { ...question, body: bounded(body) })
+}
+
+function count({ metrics }: Context, warm: WarmAnswer): UploadPackReply {
+  metrics.countPackCache(warm)
+  const body = counted(warm.body, (bytes) => metrics.countPackBytes(warm, bytes))
+  return { ...warm, body, isList: warm.command === 'ls-refs' }
+}
+
+/** The same body; it tells how many bytes went out with each chunk that was asked for. */
+function counted(body: WarmAnswer['body'], tell: (bytes: number) => void): WarmAnswer['body'] {
+  if (body instanceof Uint8Array) {
+    tell(body.byteLength)
+    return body
+  }
+  const chunks = body[Symbol.asyncIterator]()
+  const next = async () => {
+    const result = await chunks.next()
+    if (!result.done) tell(result.value.byteLength)
+    return result
+  }
+  return readOnce(next, () => chunks.return?.())
+}
+
+async function runUploadPack(
+  context: Context,
+  { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackQuestion,
+): Promise<UploadPackReply> {
+  const leave = await enterQueue(context, {
+    signal,
+    service: 'git-upload-pack',
+    client,
+    repositoryPath,
+  })
+  try {
+    const answer = await callUploadPack(context.git, {
+      ...{ repositoryPath, gitProtocol, body, signal },
+      timeoutMs: context.settings.git.timeoutMs,
+    })
+    void answer.ended.then(({ exitCode }) => {
+      leave()
+      countOutcome(context, exitCode === 0 ? 'ok' : 'failed')
+    })
+    const tell = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
+    return { body: counted(answer.body, tell), isList: false }
+  } catch (error) {
+    leave()
+    countOutcome(context, 'failed')
+    throw error
+  }
+}
+
+function countOutcome({ metrics }: Context, outcome: 'ok' | 'failed'): void {
+  metrics.countGitService({ service: 'git-upload-pack', outcome })
+}
+
+interface Beginning {
+  readonly beginning: Buffer
+  /** Absent when the beginning is all of it. */
+  readonly rest: AsyncIterator<Uint8Array> | undefined
+}
+
+/** Reads a body to its end, or until it is longer than that. */
+async function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const rest = body[Symbol.asyncIterator]()
+  while (bytes <= bytesMax) {
+    const { done, value } = await rest.next()
+    if (done) return { beginning: Buffer.concat(chunks), rest: undefined }
+    chunks.push(Buffer.from(value))
+    bytes += value.byteLength
+  }
+  return { beginning: Buffer.concat(chunks), rest }
+}
+
+async function* joined(
+  beginning: Uint8Array,
+  rest: AsyncIterator<Uint8Array> | undefined,
+): AsyncGenerator<Uint8Array> {
+  yield beginning
+  for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) {
+    yield next.value
+  }
+}
+
+/** What a client wants and has is a list, not a pack: it ends. */
+async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > FETCH_REQUEST_BYTES_MAX) {
+      throw new Failure('payload_too_large', 'The request names too many objects.')
+    }
+    yield chunk
+  }
+}

@@ -1,0 +1,57 @@
+/** A client of protocol v2 over the real ssh whose words the test chooses. */
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { until } from './server-processes.js'
+import type { Caller, SshHouse } from './ssh-house.js'
+
+const WITHIN_MS = 60_000
+
+export interface SshConversation {
+  readonly client: ChildProcessWithoutNullStreams
+  /** All that has been heard so far. */
+  heard(): string
+  errorText(): string
+  /** Says something, and waits until what is heard from then on ends like that. */
+  say(words: string | Uint8Array, end: RegExp): Promise<string>
+  readonly ended: Promise<number | null>
+}
+
+/** Opens `git-upload-pack` of a repository, and hears what git says of itself. */
+export async function converse(
+  { sshd }: SshHouse,
+  { keyFile }: Caller,
+  path: string,
+): Promise<SshConversation> {
+  const [ssh = '', ...words] = sshd.clientOf(keyFile, '-o', 'SendEnv=GIT_PROTOCOL')
+  const client = spawn(ssh, [...words, sshd.host, `git-upload-pack '${path}'`], {
+    stdio: 'pipe',
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_PROTOCOL: 'version=2' },
+  })
+  let output = ''
+  let errorText = ''
+  client.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('latin1')
+  })
+  client.stderr.on('data', (chunk: Buffer) => {
+    errorText += chunk.toString()
+  })
+  client.stdin.on('error', () => {})
+  const ended = once(client, 'close').then(() => client.exitCode)
+  const conversation: SshConversation = {
+    ...{ client, ended },
+    heard: () => output,
+    errorText: () => errorText,
+    async say(said, end) {
+      const from = output.length
+      client.stdin.write(said)
+      return await until(
+        async () => output.slice(from),
+        (text) => end.test(text),
+        WITHIN_MS,
+      )
+    },
+  }
+  await conversation.say('', /^000eversion 2\n[\s\S]*0000$/)
+  return conversation
+}
