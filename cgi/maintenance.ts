@@ -85,7 +85,7 @@ const REPACK_TRIES_MAX = 4
 
 async function packObjects(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
   const startedAtMs = Date.now()
-  const args = ['repack', '-d', '-n', '--quiet', ...strategy(git)]
+  const args = ['repack', '-d', '-n', '--quiet', `--window=${WINDOW}`, ...strategy(git)]
   for (let tries = 1; ; tries += 1) {
     try {
       await run(git, args, { ...options, path })
@@ -97,6 +97,9 @@ async function packObjects(git: Git, path: string, options: MaintenanceOptions):
   }
   await syncRepositoryNames(path, startedAtMs)
 }
+
+/** Git's own default: deltas are made here once, and sent with every clone. */
+const WINDOW = 10
 
 const SPOILED_BITMAP = /full closure/
 

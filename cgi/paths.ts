@@ -13,7 +13,7 @@ export function newStorageKey(): string {
 /** The bare repository of that key, spread over 256 folders. Throws when it is not a key. */
 export function repositoryPath(dataDir: string, storage: string): string {
   if (!STORAGE_KEY.test(storage)) throw new Error('a storage key has 32 hexadecimal digits')
-  return join(shelvesFolder(dataDir), storage.slice(0, 2), `${storage}.git`)
+  return `${shelvesFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
 }
 
 /** The folder of all repositories: they stand on shelves of two digits below it. */

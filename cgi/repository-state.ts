@@ -1,6 +1,6 @@
 /** A fingerprint of a bare repository that changes whenever its references or settings do. */
 
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -63,6 +63,9 @@ const STAMP_FIELDS = 3
 
 /** What they say decides, with the objects themselves, what git answers about these. */
 const SETTINGS_FILES = ['config', 'config.worktree', 'shallow', 'info/grafts'] as const
+
+/** Those folders of a repository that change with what stands in them. */
+const FOLDERS = ['.', 'info', 'reftable'] as const
 
 /** By path; the least recently used first. */
 const repositories = new Map<string, OpenRepository>()
@@ -129,9 +132,10 @@ function openRepository(path: string): OpenRepository | undefined {
     return true
   }
   try {
-    for (const name of ['.', ...SETTINGS_FILES, 'info', 'reftable']) add(name)
+    for (const name of FOLDERS) if (isThere(path, name)) add(name)
+    const settings = SETTINGS_FILES.map((name) => isThere(path, name) && add(name) && name)
     if (!addFolders(path, add)) throw new UnseenRepository()
-    const settingsText = readSettings(path)
+    const settingsText = readSettings(path, settings)
     if (/\[\s*include/i.test(settingsText)) throw new UnseenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
     const isSettled = changedAtMs <= lookedAtMs - SETTLED_MS
@@ -165,9 +169,14 @@ function addFolders(path: string, add: (name: string) => boolean): boolean {
   return false
 }
 
-function readSettings(path: string): string {
+function readSettings(path: string, names: ReadonlyArray<string | false>): string {
   const read = (name: string) => unlessMissing(() => readFileSync(join(path, name), 'utf8')) ?? ''
-  return SETTINGS_FILES.map(read).join('\u0000')
+  return names.map((name) => (name === false ? '' : read(name))).join('\u0000')
+}
+
+/** Most of these are not, and an error for each would cost more than all the rest of a look. */
+function isThere(path: string, name: string): boolean {
+  return existsSync(join(path, name))
 }
 
 function unlessMissing<T>(act: () => T): T | undefined {

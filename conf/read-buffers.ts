@@ -1,13 +1,43 @@
-/** Buffers that files are read into: large while few are lent, small when many are. */
+/** Files read in chunks: into buffers that are large while few are lent, from memory or disk. */
 
-import { read } from 'node:fs'
+import { read, readSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 
-const readAt = promisify(read)
+const readElsewhere = promisify(read)
+
+/** What the kernel holds in memory is there in a tenth of this, also where it is a megabyte. */
+const MEMORY_READ_MS_MAX = 2
+/** So many reads go to other threads before it is tried again whether the kernel holds the file. */
+const CAUTIOUS_READS = 32
+
+let cautiousReads = 0
+
+/**
+ * Reads a part of an open file, and gives its length. What is in the kernel's memory is read at
+ * once, in a turn of the event loop of its own: another thread costs more, and leaves the bytes to
+ * another processor. A read that has to wait for the disk would hold up everybody, so after one
+ * that did the next ones wait elsewhere.
+ */
+export async function readPart(
+  file: number,
+  into: Uint8Array,
+  { length, position }: { readonly length: number; readonly position: number },
+): Promise<number> {
+  if (cautiousReads > 0) {
+    cautiousReads -= 1
+    return (await readElsewhere(file, into, 0, length, position)).bytesRead
+  }
+  await new Promise((resolve) => setImmediate(resolve))
+  const startedAtMs = performance.now()
+  const bytes = readSync(file, into, 0, length, position)
+  if (performance.now() - startedAtMs > MEMORY_READ_MS_MAX) cautiousReads = CAUTIOUS_READS
+  return bytes
+}
 
 /** What all readers of a process may hold together, about. */
 const LENT_BYTES_MAX = 25_165_824
-/** Each a multiple of the smallest. Each read costs the way to another thread and back. */
+/** Each a multiple of the smallest. */
 const SIZES_BYTES = [1_048_576, 524_288, 131_072, 65_536] as const
 const SPARE_MAX = 16
 
@@ -58,10 +88,10 @@ export async function* readChunks(
     const buffer = borrowBuffer()
     try {
       const wanted = Math.min(buffer.bytes.byteLength, end - position)
-      const { bytesRead } = await readAt(file, buffer.bytes, 0, wanted, position)
-      if (bytesRead !== wanted) throw cutShort()
-      position += bytesRead
-      yield buffer.bytes.subarray(0, bytesRead)
+      const bytes = await readPart(file, buffer.bytes, { length: wanted, position })
+      if (bytes !== wanted) throw cutShort()
+      position += bytes
+      yield buffer.bytes.subarray(0, bytes)
     } finally {
       buffer.giveBack()
     }

@@ -79,6 +79,24 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#resume()
   }
 
+  /**
+   * All of it, once it has come to its end within so many bytes. Undefined where it has not: then
+   * nothing was read, and it can be. Throws the failure of a body that was cut.
+   */
+  async whole(bytesMax: number): Promise<Buffer | undefined> {
+    while (!this.#isComplete && this.#failure === undefined && this.#queuedBytes <= bytesMax) {
+      await this.#news()
+    }
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#queuedBytes > bytesMax || this.#spill !== undefined) return undefined
+    const [only] = this.#chunks
+    // The copy of a small chunk is nobody else's.
+    const isAlone = this.#chunks.length === 1 && only instanceof Buffer
+    const whole = isAlone ? only : Buffer.concat(this.#chunks)
+    this.discard()
+    return whole
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const chunk = this.#chunks.shift() ?? (await this.#takeSpilled())
@@ -92,12 +110,17 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
       } else if (this.#isComplete || this.#isDiscarded) {
         return
       } else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-        this.#wake = undefined
+        await this.#news()
       }
     }
+  }
+
+  /** Settles when something has come, or the end. */
+  async #news(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    this.#wake = undefined
   }
 
   #keep(chunk: Uint8Array): void {

@@ -54,17 +54,13 @@ export function createMetrics(): Metrics {
     labelNames: ['service', 'outcome'],
     registers: [registry],
   })
-  const fetches = new Counter({
+  const countFetch = createTally(registry, {
     name: 'gatehouse_pack_cache_requests_total',
     help: 'Requests to git-upload-pack: answered from the cache, along with another, by git for the cache, or past it.',
-    labelNames: ['command', 'outcome'],
-    registers: [registry],
   })
-  const fetchBytes = new Counter({
+  const countFetchBytes = createTally(registry, {
     name: 'gatehouse_pack_cache_answer_bytes_total',
     help: 'Bytes of the answers to these requests, as far as they went out.',
-    labelNames: ['command', 'outcome'],
-    registers: [registry],
   })
   const waits = new Histogram({
     name: 'gatehouse_git_queue_wait_seconds',
@@ -81,8 +77,8 @@ export function createMetrics(): Metrics {
       requestTimes.observe({ door, method: known, status }, seconds)
     },
     countGitService: (labels) => services.inc(labels),
-    countPackCache: ({ command, outcome }) => fetches.inc({ command, outcome }),
-    countPackBytes: ({ command, outcome }, bytes) => fetchBytes.inc({ command, outcome }, bytes),
+    countPackCache: (labels) => countFetch(labels, 1),
+    countPackBytes: countFetchBytes,
     observeQueueWait: (seconds) => waits.observe(seconds),
     watchPackCache(cache) {
       const gauge = new Gauge({
@@ -106,6 +102,27 @@ export function createMetrics(): Metrics {
         },
       })
     },
+  }
+}
+
+/** Counts in plain numbers: the library joins the labels into a key each time. */
+function createTally(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+): (labels: PackCacheLabels, count: number) => void {
+  const totals = new Map<string, { readonly labels: PackCacheLabels; total: number }>()
+  const counter = new Counter({
+    ...{ name, help, registers: [registry], labelNames: ['command', 'outcome'] },
+    collect() {
+      counter.reset()
+      for (const { labels, total } of totals.values()) counter.inc(labels, total)
+    },
+  })
+  return ({ command, outcome }, count) => {
+    const key = `${command} ${outcome}`
+    const known = totals.get(key)
+    if (known === undefined) totals.set(key, { labels: { command, outcome }, total: count })
+    else known.total += count
   }
 }
 

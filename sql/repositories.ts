@@ -304,7 +304,18 @@ interface RepositoryRow extends OwnerRow {
   readonly source_synced_at: number | null
 }
 
+/** A question that is answered from memory gives the same row again. */
+const read = new WeakMap<RepositoryRow, Repository>()
+
 function repositoryOf(row: RepositoryRow): Repository {
+  const known = read.get(row)
+  if (known !== undefined) return known
+  const repository = Object.freeze(readRow(row))
+  if (Object.isFrozen(row)) read.set(row, repository)
+  return repository
+}
+
+function readRow(row: RepositoryRow): Repository {
   return {
     id: row.id,
     owner: ownerOf(row),

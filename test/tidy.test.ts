@@ -248,8 +248,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'sql/page.ts': 'by the lists of users.test.ts and tokens.test.ts',
   'sql/retry.ts': 'by database.test.ts, with real deadlocks',
   'sql/sqlite-client.ts': 'by database.test.ts and errors.test.ts',
-  'conf/read-buffers.ts':
-    'by pack-file.test.ts, growing-file.test.ts and storage/files.test.ts, which read into them',
   'registry/storage/storage.ts': 'a shape; conformance/blob-storage.ts tries what it promises',
   'conf/limits.ts': 'numbers without behaviour; each is tried where it is used',
 }

@@ -10,10 +10,10 @@ import { answerUploadPack, type UploadPackReply } from '../packs/upload-pack.js'
 import { offerBundle } from './bundle.js'
 import { isGzip, packQuestionOf, refuseForeignBody } from './intake.js'
 
-const HEADERS = [
+const HEADERS = Object.freeze([
   ['Content-Type', 'application/x-git-upload-pack-result'],
   ['Cache-Control', 'no-cache, max-age=0, must-revalidate'],
-] as const
+] as const)
 
 /**
  * What git answers, from the pack cache where that can be shown to be it. Throws

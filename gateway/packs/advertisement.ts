@@ -50,7 +50,8 @@ export async function advertiseFetch(question: AdvertisementQuestion): Promise<R
   const reply = await ask()
   if (reply.status !== 200 || !isStream(reply.body)) return reply
   const body = await readBody(reply.body, ADVERTISEMENT_BYTES_MAX)
-  const whole: Reply = { ...reply, body }
+  const headers = Object.freeze(reply.headers ?? [])
+  const whole: Reply = { ...reply, headers, body }
   const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
   if (isComplete && config === (await readSettings(repositoryPath))) remember(config, whole)
   return whole

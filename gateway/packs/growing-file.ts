@@ -1,14 +1,12 @@
 /** A file that git writes while many clients read it, each at its own pace. */
 
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { readOnce } from '../../conf/chunks.js'
-import { borrowBuffer } from '../../conf/read-buffers.js'
+import { borrowBuffer, readPart } from '../../conf/read-buffers.js'
 
-const readAt = promisify(read)
-
-/** How often a file is looked at that somebody waits for. */
-const LOOK_MS = 4
+/** How often a file is looked at that somebody waits for: ever less while it does not grow. */
+const LOOK_MS_MIN = 4
+const LOOK_MS_MAX = 32
 
 /** How the writing ended. */
 export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
@@ -26,6 +24,7 @@ export class GrowingFile {
   #isClosed = false
   #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
+  #pauseMs = LOOK_MS_MIN
 
   /** Opens the file: its writer makes it, a reader finds it. Throws when it cannot. */
   constructor(path: string, role: 'writer' | 'reader') {
@@ -100,10 +99,10 @@ export class GrowingFile {
           const buffer = borrowBuffer()
           try {
             const length = Math.min(buffer.bytes.byteLength, this.#sizeBytes - position)
-            const { bytesRead } = await readAt(this.file, buffer.bytes, 0, length, position)
-            if (bytesRead === 0) throw new Error(`${this.path} was cut short`)
-            position += bytesRead
-            yield buffer.bytes.subarray(0, bytesRead)
+            const bytes = await readPart(this.file, buffer.bytes, { length, position })
+            if (bytes === 0) throw new Error(`${this.path} was cut short`)
+            position += bytes
+            yield buffer.bytes.subarray(0, bytes)
           } finally {
             buffer.giveBack()
           }
@@ -124,7 +123,7 @@ export class GrowingFile {
     const grown = new Promise<void>((resolve) => {
       this.#waiting.add(resolve)
     })
-    this.#timer ??= setTimeout(() => this.#look(), LOOK_MS)
+    this.#timer ??= setTimeout(() => this.#look(), this.#pauseMs)
     return grown
   }
 
@@ -134,9 +133,11 @@ export class GrowingFile {
     const { size } = fstatSync(this.file)
     if (size > this.#sizeBytes) {
       this.#sizeBytes = size
+      this.#pauseMs = LOOK_MS_MIN
       this.#wake()
     } else if (this.#waiting.size > 0) {
-      this.#timer = setTimeout(() => this.#look(), LOOK_MS)
+      this.#pauseMs = Math.min(this.#pauseMs * 1.5, LOOK_MS_MAX)
+      this.#timer = setTimeout(() => this.#look(), this.#pauseMs)
     }
   }
 

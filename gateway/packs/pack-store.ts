@@ -159,6 +159,7 @@ export class PackStore {
     })
     const next = beginWith(first, () => chunks.next())
     let isOpen = true
+    let bytesLeft = pack.bytes
     const close = async () => {
       if (!isOpen) return
       isOpen = false
@@ -168,10 +169,10 @@ export class PackStore {
     const read = async () => {
       try {
         const result = await next()
-        if (!result.done) return result
-        if (this.#checked.size > NOTES_MAX) this.#checked.clear()
-        this.#checked.set(key, pack.identity)
-        await close()
+        if (result.done) await close()
+        else bytesLeft -= result.value.byteLength
+        // Who knows the length does not ask for what follows the last byte.
+        if (bytesLeft === 0) this.#noteChecked(key, pack.identity)
         return result
       } catch (error) {
         await close()
@@ -180,6 +181,11 @@ export class PackStore {
       }
     }
     return readOnce(read, close)
+  }
+
+  #noteChecked(key: string, identity: string): void {
+    if (this.#checked.size > NOTES_MAX) this.#checked.clear()
+    this.#checked.set(key, identity)
   }
 
   async #discard(key: string, error: unknown): Promise<void> {

@@ -5,6 +5,7 @@ import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Context } from '../context.js'
+import { IncomingBody } from '../incoming-body.js'
 import { enterQueue } from './enter-queue.js'
 import type { PackCacheOutcome, WarmAnswer, WarmQuestion } from './pack-cache.js'
 
@@ -117,6 +118,8 @@ interface Beginning {
 
 /** Reads a body to its end, or until it is longer than that. */
 async function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
+  const whole = body instanceof IncomingBody ? await body.whole(bytesMax) : undefined
+  if (whole !== undefined) return { beginning: whole, rest: undefined }
   const chunks: Buffer[] = []
   let bytes = 0
   const rest = body[Symbol.asyncIterator]()

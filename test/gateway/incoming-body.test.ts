@@ -118,3 +118,34 @@ t.test('a body that is cut while it waits in a file never passes for the whole',
   const ended = await readBody(body, 10_000_000).catch((error: unknown) => error)
   t.ok(isFailure(ended, 'bad_request'))
 })
+
+t.test('a short body comes whole, in however many chunks', async (t) => {
+  for (const parts of [['one two'], ['one', ' ', 'two'], ['o'.repeat(20_000), 'x'], ['']]) {
+    const { body } = aBody()
+    const whole = body.whole(65_536)
+    for (const [at, part] of parts.entries()) {
+      body.push(Buffer.from(part), at === parts.length - 1)
+      await null
+    }
+    t.equal((await whole)?.toString(), parts.join(''))
+    t.equal((await readBody(body, 9)).length, 0, 'and is read')
+  }
+})
+
+t.test('of a long body nothing is read before it is asked for', async (t) => {
+  const { body } = aBody()
+  const whole = body.whole(10)
+  body.push(Buffer.from('one two '), false)
+  body.push(Buffer.from('three'), false)
+  t.equal(await whole, undefined)
+  body.push(Buffer.from(' four'), true)
+  t.equal((await readBody(body, 100)).toString(), 'one two three four')
+})
+
+t.test('a short body that is cut off fails', async (t) => {
+  const { body } = aBody()
+  const whole = body.whole(10)
+  body.push(Buffer.from('half'), false)
+  body.cut()
+  await t.rejects(whole, { failure: 'bad_request' })
+})

@@ -1,0 +1,95 @@
+/** Files are read whole, and what the disk is slow to give holds nobody up. */
+
+import fs, { closeSync, openSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { borrowBuffer, readChunks, readPart } from '../../conf/read-buffers.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const BYTES = 5_000_001
+const CONTENT = Buffer.alloc(BYTES, 'The quick brown fox. ')
+
+async function aFile(t: Test): Promise<number> {
+  const path = join(await temporaryFolder(t), 'file')
+  writeFileSync(path, CONTENT)
+  const file = openSync(path, 'r')
+  t.teardown(() => closeSync(file))
+  return file
+}
+
+const cutShort = () => new Error('cut short')
+
+async function contentOf(file: number, start: number, end: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const chunk of readChunks(file, { start, end, cutShort })) {
+    parts.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(parts)
+}
+
+/** Has reads in this thread take so long, and counts them. */
+function slowReads(t: Test, ms: number): { count: number } {
+  const { readSync } = fs
+  const reads = { count: 0 }
+  const slow = (...args: readonly unknown[]) => {
+    reads.count += 1
+    for (const end = performance.now() + ms; performance.now() < end; );
+    return (readSync as (...all: readonly unknown[]) => number)(...args)
+  }
+  fs.readSync = slow as typeof readSync
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.readSync = readSync
+    syncBuiltinESMExports()
+  })
+  return reads
+}
+
+t.test('any part of a file comes as it is', async (t) => {
+  const file = await aFile(t)
+  for (const [start, end] of [
+    [0, BYTES],
+    [1, 2],
+    [65_535, 2_000_000],
+    [BYTES - 1, BYTES],
+    [7, 7],
+  ] as const) {
+    t.ok((await contentOf(file, start, end)).equals(CONTENT.subarray(start, end)))
+  }
+})
+
+t.test('a file that ends before is told', async (t) => {
+  const file = await aFile(t)
+  await t.rejects(contentOf(file, 0, BYTES + 1), /cut short/)
+})
+
+t.test('readers of files in memory take turns with everybody else', async (t) => {
+  const file = await aFile(t)
+  const buffer = borrowBuffer()
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 0)
+  for (let at = 0; at < 2_000; at += 1)
+    await readPart(file, buffer.bytes, { length: 9, position: 0 })
+  clearInterval(timer)
+  buffer.giveBack()
+  t.ok(turns > 0, 'a timer ran in between')
+})
+
+t.test('after a slow read the next ones wait elsewhere, and then it is tried again', async (t) => {
+  const file = await aFile(t)
+  const reads = slowReads(t, 5)
+  const buffer = borrowBuffer()
+  const readOften = async (times: number) => {
+    for (let at = 0; at < times; at += 1) {
+      t.equal(await readPart(file, buffer.bytes, { length: 9, position: 0 }), 9)
+    }
+  }
+  await readOften(20)
+  t.equal(reads.count, 1)
+  await readOften(20)
+  t.equal(reads.count, 2)
+  buffer.giveBack()
+})
