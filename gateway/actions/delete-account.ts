@@ -2,7 +2,7 @@
 
 import { repositoryPath } from '../../cgi/paths.js'
 import { removeRepository } from '../../cgi/repository.js'
-import { Failure, isFailure } from '../../conf/failures.js'
+import { Failure } from '../../conf/failures.js'
 import { listSolelyOwned } from '../../sql/organization-members.js'
 import { listOwnerVersions } from '../../sql/package-lists.js'
 import { removePackage } from '../../sql/publications.js'
@@ -10,6 +10,7 @@ import { deleteRepository } from '../../sql/repositories.js'
 import { searchRepositories } from '../../sql/repository-lists.js'
 import { deleteUser, type User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { orInvalid } from './or-invalid.js'
 
 const ENTRIES_AT_ONCE = 50
 
@@ -29,12 +30,7 @@ export async function deleteAccount(
     throw new Failure('invalid', `The user is the last owner of organizations: ${names}.`)
   }
   if (isPurge) await deleteBelongings(context, user)
-  try {
-    await deleteUser(db, user.id)
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
-  }
+  await orInvalid(() => deleteUser(db, user.id))
 }
 
 /** What is made meanwhile stays, and the account with it. */

@@ -1,6 +1,6 @@
 /** Gives a repository to another owner, where the caller may make repositories. */
 
-import { Failure, isFailure } from '../../conf/failures.js'
+import { Failure } from '../../conf/failures.js'
 import { type AccessMode, accessToRepository } from '../../sql/access.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { transferRepository } from '../../sql/repository-transfer.js'
@@ -10,6 +10,7 @@ import { placeForRepositories } from '../auth/admit-people.js'
 import type { Identity } from '../auth/identify.js'
 import { notFound, signedIn } from '../auth/refusals.js'
 import type { Context } from '../context.js'
+import { orInvalid } from './or-invalid.js'
 
 export interface TransferWish {
   readonly repository: Repository
@@ -57,15 +58,5 @@ async function refuseOtherTeams(
     if (team?.organizationId !== owner.id) {
       throw new Failure('invalid', `team ${id} does not exist in ${owner.name}`)
     }
-  }
-}
-
-/** A taken name is an invalid one here, where elsewhere it is a conflict. */
-async function orInvalid(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (isFailure(error, 'conflict')) throw new Failure('invalid', error.message)
-    throw error
   }
 }

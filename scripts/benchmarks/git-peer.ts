@@ -2,7 +2,7 @@
 
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findGit, gitEnvironment } from '../../cgi/git.js'
+import { findGit } from '../../cgi/git.js'
 import type { Stage } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
@@ -46,11 +46,12 @@ export async function startGitPeer({ folder, signal }: Stage): Promise<GitPeer> 
   }
 }
 
-/** As git-http-backend(1) shows it, with the same configuration of git as the product's. */
+/** As git-http-backend(1) shows it, with git as it is when nobody has configured it. */
 async function backendLocation(repositories: string, socket: string): Promise<readonly string[]> {
   const git = await findGit()
   const parameters = {
-    ...gitEnvironment(git, { config: [] }),
+    PATH: USER_PATH,
+    HOME: '/dev/null',
     SCRIPT_FILENAME: git.backend,
     GIT_HTTP_EXPORT_ALL: '1',
     GIT_PROJECT_ROOT: repositories,
