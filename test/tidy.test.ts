@@ -173,6 +173,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/jobs/merge-pull.ts': 'by scheduled-merges.test.ts, which waits for the job',
   'gateway/actions/fork-repository.ts': 'by api/v1/forks.test.ts, on both databases',
   'gateway/auth/admit-people.ts': 'by gate.test.ts and the credentials matrix, which it judges',
+  'gateway/auth/admit-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
   'gateway/api/v1/organization-object.ts': 'by organizations.test.ts, on both databases',
   'gateway/api/v1/team-object.ts': 'by teams.test.ts, on both databases',

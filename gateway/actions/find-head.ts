@@ -4,7 +4,8 @@ import { repositoryPath } from '../../cgi/paths.js'
 import { findRelatives } from '../../sql/forks.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { findRepositoryFacts } from '../../sql/repository-facts.js'
-import { accessToLinked, type Grants } from '../auth/gate.js'
+import { accessToLinked } from '../auth/admit-repository.js'
+import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 
 export interface Head {

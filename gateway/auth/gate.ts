@@ -3,23 +3,8 @@
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
-import {
-  type AccessMode,
-  accessToRepositories,
-  accessToRepository,
-  atLeast,
-  atMost,
-} from '../../sql/access.js'
-import { type Attachment, findAttachmentByUuid } from '../../sql/attachments.js'
 import type { Database } from '../../sql/database.js'
-import { deployKeyAccess } from '../../sql/deploy-keys.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
-import {
-  findRedirect,
-  findRepository,
-  findRepositoryById,
-  type Repository,
-} from '../../sql/repositories.js'
 import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
 import { admitToPackages, type PackagesGrant } from './admit-packages.js'
 import {
@@ -30,16 +15,16 @@ import {
   type OrganizationNeed,
   type TeamGrant,
 } from './admit-people.js'
-import type { Identity } from './identify.js'
-import { callerAt, callerWithin, isLimited, limited, type Reach } from './limits.js'
 import {
-  holdsPublicOnly,
-  notFound,
-  readId,
-  refuseAnonymous,
-  refusePublicOnly,
-  signedIn,
-} from './refusals.js'
+  type AttachmentGrant,
+  admitToAttachment,
+  admitToRepository,
+  type RepositoryGrant,
+  type RepositoryNeed,
+} from './admit-repository.js'
+import type { Identity } from './identify.js'
+import { callerWithin, type Reach } from './limits.js'
+import { notFound, refusePublicOnly, signedIn } from './refusals.js'
 import { type Scope, scopeAllows } from './scopes.js'
 
 /** What a route needs to be let through; a route without one does not compile. */
@@ -57,20 +42,7 @@ export type Access =
   /** The account `{username}` itself or a site admin, signed in by password. */
   | { readonly kind: 'account' }
   /** A mode of access to the repository `{owner}/{repo}`. */
-  | {
-      readonly kind: 'repository'
-      readonly mode: Exclude<AccessMode, 'none'>
-      /** The path names it by `{id}` alone. */
-      readonly isById?: true
-      /** The path names it by `{template_owner}/{template_repo}`. */
-      readonly isTemplate?: true
-      /** Strangers are refused, whatever they might see. */
-      readonly isSignedIn?: true
-      /** What Git keeps of it would change, which of a mirror only its source may do. */
-      readonly changesGit?: true
-      /** All of it can be had so, and strangers are not given all of a large one. */
-      readonly isDownload?: true
-    }
+  | ({ readonly kind: 'repository' } & RepositoryNeed)
   /** What the caller may do with the packages of `{owner}`. */
   | {
       readonly kind: 'packages'
@@ -116,21 +88,9 @@ export interface Grants {
     /** Whom the path names. */
     readonly account: User
   }
-  readonly repository: {
-    readonly who: Identity
-    /** Absent for an anonymous caller and for a deploy key. */
-    readonly user: User | undefined
-    readonly repository: Repository
-    readonly mode: AccessMode
-    /** The path names a repository that has moved; `repository` is where it is now. */
-    readonly hasMoved: boolean
-  }
+  readonly repository: RepositoryGrant
   readonly packages: PackagesGrant
-  readonly attachment: {
-    readonly who: Identity
-    readonly repository: Repository
-    readonly attachment: Attachment
-  }
+  readonly attachment: AttachmentGrant
   readonly 'organization-repositories': {
     readonly who: Identity
     readonly user: User
@@ -165,10 +125,10 @@ const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
   anyone: (_db, { who }) => ({ who }),
   'signed-in': admitSignedIn,
   account: admitAccount,
-  repository: admitRepository,
+  repository: (db, question) => admitToRepository(db, question.who, question),
   packages: (db, { who, access, params, challenges }) =>
     admitToPackages(db, who, { ...access, params, challenges }),
-  attachment: admitAttachment,
+  attachment: (db, { who, params }) => admitToAttachment(db, who, params['uuid'] ?? ''),
   'organization-repositories': admitOrganizationRepositories,
   organization: (db, { who, access, params }) =>
     admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
@@ -243,128 +203,6 @@ async function admitAccount(
   }
   if (account === undefined) throw new Failure('not_found', 'user does not exist')
   return { who: caller, user, account }
-}
-
-async function admitRepository(
-  db: Database,
-  { who, access, params, challenges, anonymousBytesMax }: Question<'repository'>,
-): Promise<Grants['repository']> {
-  const isForStrangers = access.mode === 'read' && !access.isSignedIn
-  if (!isForStrangers) refuseAnonymous(who)
-  const { repository, hasMoved } = await namedRepository(db, params, access)
-  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
-  if (repository === undefined || mode === 'none') {
-    if (challenges) refuseAnonymous(who)
-    throw notFound()
-  }
-  const caller = callerAt(who, repository.id)
-  if (caller !== who && !isForStrangers) throw limited()
-  refusePublicOnly(who, repository.owner, repository.isPrivate)
-  const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
-  if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
-  if (!atLeast(mode, access.mode)) {
-    if (isLimited(who)) throw limited()
-    const isKey = who.kind === 'deploy-key'
-    throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
-  }
-  if (access.changesGit && repository.source?.mirror !== undefined) {
-    throw new Failure('mirrored', MIRROR_MESSAGE)
-  }
-  const user = caller.kind === 'user' ? caller.user : undefined
-  return { who: caller, user, repository, mode, hasMoved }
-}
-
-const LARGE_MESSAGE =
-  'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
-
-const MIRROR_MESSAGE = 'Git Repository is a mirror.'
-
-/** The repository that a path names, by its present name, by one that it had, or by its id. */
-async function namedRepository(
-  db: Database,
-  params: Question['params'],
-  { isById, isTemplate }: Question<'repository'>['access'],
-): Promise<{ readonly repository: Repository | undefined; readonly hasMoved: boolean }> {
-  if (isById) {
-    const id = readId(params['id'] ?? '')
-    const repository = id === undefined ? undefined : await findRepositoryById(db, id)
-    return { repository, hasMoved: false }
-  }
-  const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
-  // Git's own suffix: no repository may have a name that ends so.
-  const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
-  const found = await findRepository(db, owner, name)
-  const repository = found ?? (await findRedirect(db, owner, name))
-  return { repository, hasMoved: found === undefined }
-}
-
-/** A deploy key opens what it was added to, and not even what everyone else may read. */
-async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
-  if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
-  const caller = callerAt(who, repository.id)
-  const user = caller.kind === 'user' ? caller.user : undefined
-  return withinLimits(who, await accessToRepository(db, user, repository))
-}
-
-/** A limited token works in a repository, and does not run it. */
-function withinLimits(who: Identity, mode: AccessMode): AccessMode {
-  return isLimited(who) ? atMost(mode, 'write') : mode
-}
-
-/** What a caller may do with each of the repositories of a list, by their ids. */
-export async function accessToListed(
-  db: Database,
-  who: Identity,
-  repositories: readonly Repository[],
-): Promise<ReadonlyMap<number, AccessMode>> {
-  const user = who.kind === 'user' ? who.user : undefined
-  const [own, others] = [true, false].map((isOwn) =>
-    repositories.filter(({ id }) => (callerAt(who, id) === who) === isOwn),
-  )
-  return new Map(
-    [
-      ...(await accessToRepositories(db, user, own ?? [])),
-      ...(await accessToRepositories(db, undefined, others ?? [])),
-    ].map(([id, mode]) => [id, withinLimits(who, mode)]),
-  )
-}
-
-const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
-
-const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {
-  read: 'user should have specific read permission or be a repo admin or a site admin',
-  write: 'user should have a permission to write to a repo',
-  admin: 'user should be an owner or a collaborator with admin write of a repository',
-  owner: 'user should be the owner of the repo',
-}
-
-/**
- * What a caller may do with a repository to which something leads that was let through already;
- * `none` where there seems to be no repository.
- */
-export async function accessToLinked(
-  db: Database,
-  who: Identity,
-  repository: Repository,
-): Promise<AccessMode> {
-  const isPublic = repository.owner.visibility === 'public' && !repository.isPrivate
-  return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
-}
-
-/** What belongs to a draft is for those who write: to anybody else it is not there. */
-async function admitAttachment(
-  db: Database,
-  { who, params }: Question<'attachment'>,
-): Promise<Grants['attachment']> {
-  const attachment = await findAttachmentByUuid(db, params['uuid'] ?? '')
-  const repository = attachment && (await findRepositoryById(db, attachment.repositoryId))
-  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
-  const isSeen = atLeast(mode, attachment?.isOfDraft ? 'write' : 'read')
-  if (attachment === undefined || repository === undefined || !isSeen) {
-    throw notFound()
-  }
-  refusePublicOnly(who, repository.owner, repository.isPrivate)
-  return { who: callerAt(who, repository.id), repository, attachment }
 }
 
 async function admitOrganizationRepositories(

@@ -13,7 +13,7 @@ import {
 } from '../../../sql/repositories.js'
 import { findRepositoryFacts, type RepositoryFacts } from '../../../sql/repository-facts.js'
 import { cloneUrl, sshUrl } from '../../actions/clone-urls.js'
-import { accessToLinked, accessToListed } from '../../auth/gate.js'
+import { accessToLinked, accessToListed } from '../../auth/admit-repository.js'
 import { ANONYMOUS, type Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
 import { omissible } from '../schema.js'

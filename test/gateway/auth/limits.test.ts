@@ -1,7 +1,7 @@
 /** Tokens that are limited beside their scopes: what they open at each door, and what not. */
 
 import t from 'tap'
-import { accessToListed } from '../../../gateway/auth/gate.js'
+import { accessToListed } from '../../../gateway/auth/admit-repository.js'
 import type { Identity } from '../../../gateway/auth/identify.js'
 import { findRepository } from '../../../sql/repositories.js'
 import type { TokenLimits, TokenReach } from '../../../sql/token-limits.js'

@@ -1,0 +1,186 @@
+/** What the gate asks of a repository, and of what leads to one. */
+
+import { Failure } from '../../conf/failures.js'
+import {
+  type AccessMode,
+  accessToRepositories,
+  accessToRepository,
+  atLeast,
+  atMost,
+} from '../../sql/access.js'
+import { type Attachment, findAttachmentByUuid } from '../../sql/attachments.js'
+import type { Database } from '../../sql/database.js'
+import { deployKeyAccess } from '../../sql/deploy-keys.js'
+import {
+  findRedirect,
+  findRepository,
+  findRepositoryById,
+  type Repository,
+} from '../../sql/repositories.js'
+import type { User } from '../../sql/users.js'
+import type { Identity } from './identify.js'
+import { callerAt, isLimited, limited } from './limits.js'
+import { holdsPublicOnly, notFound, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
+
+export interface RepositoryNeed {
+  readonly mode: Exclude<AccessMode, 'none'>
+  /** The path names it by `{id}` alone. */
+  readonly isById?: true
+  /** The path names it by `{template_owner}/{template_repo}`. */
+  readonly isTemplate?: true
+  /** Strangers are refused, whatever they might see. */
+  readonly isSignedIn?: true
+  /** What Git keeps of it would change, which of a mirror only its source may do. */
+  readonly changesGit?: true
+  /** All of it can be had so, and strangers are not given all of a large one. */
+  readonly isDownload?: true
+}
+
+export interface RepositoryGrant {
+  readonly who: Identity
+  /** Absent for an anonymous caller and for a deploy key. */
+  readonly user: User | undefined
+  readonly repository: Repository
+  readonly mode: AccessMode
+  /** The path names a repository that has moved; `repository` is where it is now. */
+  readonly hasMoved: boolean
+}
+
+export interface AttachmentGrant {
+  readonly who: Identity
+  readonly repository: Repository
+  readonly attachment: Attachment
+}
+
+interface RepositoryQuestion {
+  readonly access: RepositoryNeed
+  readonly params: Readonly<Record<string, string>>
+  readonly challenges: boolean
+  readonly anonymousBytesMax: number | undefined
+}
+
+/** Lets through to the repository that the path names. Throws as the gate does. */
+export async function admitToRepository(
+  db: Database,
+  who: Identity,
+  question: RepositoryQuestion,
+): Promise<RepositoryGrant> {
+  const { access, params, challenges, anonymousBytesMax } = question
+  const isForStrangers = access.mode === 'read' && !access.isSignedIn
+  if (!isForStrangers) refuseAnonymous(who)
+  const { repository, hasMoved } = await namedRepository(db, params, access)
+  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
+  if (repository === undefined || mode === 'none') {
+    if (challenges) refuseAnonymous(who)
+    throw notFound()
+  }
+  const caller = callerAt(who, repository.id)
+  if (caller !== who && !isForStrangers) throw limited()
+  refusePublicOnly(who, repository.owner, repository.isPrivate)
+  const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
+  if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
+  if (!atLeast(mode, access.mode)) {
+    if (isLimited(who)) throw limited()
+    const isKey = who.kind === 'deploy-key'
+    throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
+  }
+  if (access.changesGit && repository.source?.mirror !== undefined) {
+    throw new Failure('mirrored', MIRROR_MESSAGE)
+  }
+  const user = caller.kind === 'user' ? caller.user : undefined
+  return { who: caller, user, repository, mode, hasMoved }
+}
+
+const LARGE_MESSAGE =
+  'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
+
+const MIRROR_MESSAGE = 'Git Repository is a mirror.'
+
+/** The repository that a path names, by its present name, by one that it had, or by its id. */
+async function namedRepository(
+  db: Database,
+  params: RepositoryQuestion['params'],
+  { isById, isTemplate }: RepositoryNeed,
+): Promise<{ readonly repository: Repository | undefined; readonly hasMoved: boolean }> {
+  if (isById) {
+    const id = readId(params['id'] ?? '')
+    const repository = id === undefined ? undefined : await findRepositoryById(db, id)
+    return { repository, hasMoved: false }
+  }
+  const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
+  // Git's own suffix: no repository may have a name that ends so.
+  const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
+  const found = await findRepository(db, owner, name)
+  const repository = found ?? (await findRedirect(db, owner, name))
+  return { repository, hasMoved: found === undefined }
+}
+
+/** A deploy key opens what it was added to, and not even what everyone else may read. */
+async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
+  if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
+  const caller = callerAt(who, repository.id)
+  const user = caller.kind === 'user' ? caller.user : undefined
+  return withinLimits(who, await accessToRepository(db, user, repository))
+}
+
+/** A limited token works in a repository, and does not run it. */
+function withinLimits(who: Identity, mode: AccessMode): AccessMode {
+  return isLimited(who) ? atMost(mode, 'write') : mode
+}
+
+/** What a caller may do with each of the repositories of a list, by their ids. */
+export async function accessToListed(
+  db: Database,
+  who: Identity,
+  repositories: readonly Repository[],
+): Promise<ReadonlyMap<number, AccessMode>> {
+  const user = who.kind === 'user' ? who.user : undefined
+  const [own, others] = [true, false].map((isOwn) =>
+    repositories.filter(({ id }) => (callerAt(who, id) === who) === isOwn),
+  )
+  return new Map(
+    [
+      ...(await accessToRepositories(db, user, own ?? [])),
+      ...(await accessToRepositories(db, undefined, others ?? [])),
+    ].map(([id, mode]) => [id, withinLimits(who, mode)]),
+  )
+}
+
+const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
+
+const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {
+  read: 'user should have specific read permission or be a repo admin or a site admin',
+  write: 'user should have a permission to write to a repo',
+  admin: 'user should be an owner or a collaborator with admin write of a repository',
+  owner: 'user should be the owner of the repo',
+}
+
+/**
+ * What a caller may do with a repository to which something leads that was let through already;
+ * `none` where there seems to be no repository.
+ */
+export async function accessToLinked(
+  db: Database,
+  who: Identity,
+  repository: Repository,
+): Promise<AccessMode> {
+  const isPublic = repository.owner.visibility === 'public' && !repository.isPrivate
+  return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
+}
+
+/** What belongs to a draft is for those who write: to anybody else it is not there. */
+export async function admitToAttachment(
+  db: Database,
+  who: Identity,
+  uuid: string,
+): Promise<AttachmentGrant> {
+  const attachment = await findAttachmentByUuid(db, uuid)
+  const repository = attachment && (await findRepositoryById(db, attachment.repositoryId))
+  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
+  const isSeen = atLeast(mode, attachment?.isOfDraft ? 'write' : 'read')
+  if (attachment === undefined || repository === undefined || !isSeen) {
+    throw notFound()
+  }
+  refusePublicOnly(who, repository.owner, repository.isPrivate)
+  return { who: callerAt(who, repository.id), repository, attachment }
+}
