@@ -46,12 +46,15 @@ export async function startGitPeer({ folder, signal }: Stage): Promise<GitPeer> 
   }
 }
 
-/** As git-http-backend(1) shows it, with git as it is when nobody has configured it. */
+/** As git-http-backend(1) shows it, with git's own defaults, but that clones may be partial. */
 async function backendLocation(repositories: string, socket: string): Promise<readonly string[]> {
   const git = await findGit()
   const parameters = {
     PATH: USER_PATH,
     HOME: '/dev/null',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'uploadpack.allowFilter',
+    GIT_CONFIG_VALUE_0: 'true',
     SCRIPT_FILENAME: git.backend,
     GIT_HTTP_EXPORT_ALL: '1',
     GIT_PROJECT_ROOT: repositories,
