@@ -6,7 +6,7 @@ import { borrowBuffer, readPart } from '../../conf/read-buffers.js'
 
 /** How often a file is looked at that somebody waits for: ever less while it does not grow. */
 const LOOK_MS_MIN = 4
-const LOOK_MS_MAX = 32
+const LOOK_MS_MAX = 8
 
 /** How the writing ended. */
 export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
