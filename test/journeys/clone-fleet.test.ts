@@ -171,7 +171,7 @@ t.test('a worker that dies in a flight leaves whole clones or failed ones', asyn
   const fleet = await startFleet(t)
   const folder = await temporaryFolder(t)
   let done = 0
-  for (let round = 0; round < (isFullSize ? 20 : 4); round += 1) {
+  for (let round = 0; round < (isFullSize ? 20 : 2); round += 1) {
     const commit = await pushCommit(fleet, 20_000_000)
     const clones = Array.from({ length: 6 }, (_, index) =>
       tryGit(['clone', '--quiet', '--bare', fleet.remote, `${round}-${index}`], { cwd: folder }),

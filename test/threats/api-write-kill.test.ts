@@ -12,7 +12,7 @@ import { killNow, killServer, leavingsIn, until, workersOf } from '../helpers/se
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
-const ROUNDS = isFullSize ? 40 : 4
+const ROUNDS = isFullSize ? 40 : 2
 const WRITERS = 4
 /** About as long as one write takes. */
 const KILLED_WITHIN_MS = 200

@@ -14,7 +14,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 100, mysql: 20 }
-  : { sqlite: 6, mysql: 2 }
+  : { sqlite: 4, mysql: 1 }
 
 /** Pushes that run when the server is killed, each to branches of its own. */
 const PUSHES = 3

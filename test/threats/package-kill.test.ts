@@ -15,7 +15,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 150, mysql: 60 }
-  : { sqlite: 5, mysql: 2 }
+  : { sqlite: 3, mysql: 2 }
 
 /** Uploads that run when the server is killed. */
 const WRITERS = 6
