@@ -64,7 +64,7 @@ const STAMP_FIELDS = 3
 /** What they say decides, with the objects themselves, what git answers about these. */
 const SETTINGS_FILES = ['config', 'config.worktree', 'shallow', 'info/grafts'] as const
 
-/** Those folders of a repository that change with what stands in them. */
+/** They change with what comes to stand in them, so they are stamped before it is looked for. */
 const FOLDERS = ['.', 'info', 'reftable'] as const
 
 /** By path; the least recently used first. */
@@ -124,7 +124,7 @@ function openRepository(path: string): OpenRepository | undefined {
   const files: number[] = []
   const stamps: number[] = []
   const add = (name: string): boolean => {
-    const file = unlessMissing(() => openSync(join(path, name), 'r'))
+    const file = ifThere(join(path, name), (there) => openSync(there, 'r'))
     if (file === undefined) return false
     files.push(file)
     const { ino, ctimeMs, size } = fstatSync(file)
@@ -132,10 +132,9 @@ function openRepository(path: string): OpenRepository | undefined {
     return true
   }
   try {
-    for (const name of FOLDERS) if (isThere(path, name)) add(name)
-    const settings = SETTINGS_FILES.map((name) => isThere(path, name) && add(name) && name)
+    for (const name of [...FOLDERS, ...SETTINGS_FILES]) add(name)
     if (!addFolders(path, add)) throw new UnseenRepository()
-    const settingsText = readSettings(path, settings)
+    const settingsText = readSettings(path)
     if (/\[\s*include/i.test(settingsText)) throw new UnseenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
     const isSettled = changedAtMs <= lookedAtMs - SETTLED_MS
@@ -160,8 +159,8 @@ function addFolders(path: string, add: (name: string) => boolean): boolean {
       if (name === 'refs') return false
       continue
     }
-    const list = () => readdirSync(join(path, name), { withFileTypes: true })
-    for (const entry of unlessMissing(list) ?? []) {
+    const list = (folder: string) => readdirSync(folder, { withFileTypes: true })
+    for (const entry of ifThere(join(path, name), list) ?? []) {
       if (entry.isSymbolicLink()) return false
       if (entry.isDirectory()) names.push(`${name}/${entry.name}`)
     }
@@ -169,19 +168,16 @@ function addFolders(path: string, add: (name: string) => boolean): boolean {
   return false
 }
 
-function readSettings(path: string, names: ReadonlyArray<string | false>): string {
-  const read = (name: string) => unlessMissing(() => readFileSync(join(path, name), 'utf8')) ?? ''
-  return names.map((name) => (name === false ? '' : read(name))).join('\u0000')
+function readSettings(path: string): string {
+  const read = (file: string) => readFileSync(file, 'utf8')
+  return SETTINGS_FILES.map((name) => ifThere(join(path, name), read) ?? '').join('\u0000')
 }
 
-/** Most of these are not, and an error for each would cost more than all the rest of a look. */
-function isThere(path: string, name: string): boolean {
-  return existsSync(join(path, name))
-}
-
-function unlessMissing<T>(act: () => T): T | undefined {
+/** Most files looked for are not there: an error for each would cost more than the whole look. */
+function ifThere<T>(path: string, act: (path: string) => T): T | undefined {
+  if (!existsSync(path)) return undefined
   try {
-    return act()
+    return act(path)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

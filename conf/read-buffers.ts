@@ -15,9 +15,9 @@ let cautiousReads = 0
 
 /**
  * Reads a part of an open file, and gives its length. What is in the kernel's memory is read at
- * once, in a turn of the event loop of its own: another thread costs more, and leaves the bytes to
- * another processor. A read that has to wait for the disk would hold up everybody, so after one
- * that did the next ones wait elsewhere.
+ * once, in a turn of the event loop of its own: the way to another thread costs more. A read that
+ * has to wait for the disk would hold up everybody, so after one that did the next ones wait
+ * elsewhere.
  */
 export async function readPart(
   file: number,
