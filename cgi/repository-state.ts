@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { presentTurn } from '../conf/turn.js'
 
 /** What a repository was at one moment. */
 export interface RepositoryState {
@@ -50,6 +51,16 @@ export function readPresentState(path: string): RepositoryState | undefined {
   return look(path)?.state
 }
 
+/** The same for a request, as of its turn: see `conf/turn`. */
+export function readStateOfTurn(path: string): RepositoryState | undefined {
+  const turn = presentTurn()
+  const known = repositories.get(path)
+  if (known !== undefined && turn !== undefined && known.lookedIn === turn) return known.state
+  const seen = look(path)
+  if (seen !== undefined) seen.lookedIn = turn
+  return seen?.state
+}
+
 /** A repository whose files are open: to look again costs one fstat each, and no walk of a path. */
 interface OpenRepository {
   readonly files: readonly number[]
@@ -57,6 +68,8 @@ interface OpenRepository {
   readonly stamps: readonly number[]
   readonly changedAtMs: number
   readonly state: RepositoryState
+  /** The turn that last found it so, in which it counts for all. */
+  lookedIn?: number | undefined
 }
 
 const STAMP_FIELDS = 3

@@ -1,5 +1,6 @@
 /** A request's body between the socket that brings it and the handler that reads it. */
 
+import type { Awaitable } from '../conf/awaitable.js'
 import { Failure } from '../conf/failures.js'
 import { Spill } from './spill.js'
 
@@ -83,9 +84,9 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
    * All of it, once it has come to its end within so many bytes. Undefined where it has not: then
    * nothing was read, and it can be. Throws the failure of a body that was cut.
    */
-  async whole(bytesMax: number): Promise<Buffer | undefined> {
-    while (!this.#isComplete && this.#failure === undefined && this.#queuedBytes <= bytesMax) {
-      await this.#news()
+  whole(bytesMax: number): Awaitable<Buffer | undefined> {
+    if (!this.#isComplete && this.#failure === undefined && this.#queuedBytes <= bytesMax) {
+      return this.#news().then(() => this.whole(bytesMax))
     }
     if (this.#failure !== undefined) throw this.#failure
     if (this.#queuedBytes > bytesMax || this.#spill !== undefined) return undefined

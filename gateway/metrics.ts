@@ -105,24 +105,34 @@ export function createMetrics(): Metrics {
   }
 }
 
+interface Tally {
+  readonly labels: Record<'command' | 'outcome', string>
+  total: number
+}
+
 /** Counts in plain numbers: the library joins the labels into a key each time. */
 function createTally(
   registry: Registry,
   { name, help }: { readonly name: string; readonly help: string },
 ): (labels: PackCacheLabels, count: number) => void {
-  const totals = new Map<string, { readonly labels: PackCacheLabels; total: number }>()
+  const tallies = new Map<string, Map<string, Tally>>()
   const counter = new Counter({
     ...{ name, help, registers: [registry], labelNames: ['command', 'outcome'] },
     collect() {
       counter.reset()
-      for (const { labels, total } of totals.values()) counter.inc(labels, total)
+      for (const ofCommand of tallies.values()) {
+        for (const { labels, total } of ofCommand.values()) counter.inc(labels, total)
+      }
     },
   })
   return ({ command, outcome }, count) => {
-    const key = `${command} ${outcome}`
-    const known = totals.get(key)
-    if (known === undefined) totals.set(key, { labels: { command, outcome }, total: count })
-    else known.total += count
+    const known = tallies.get(command)?.get(outcome)
+    if (known !== undefined) {
+      known.total += count
+      return
+    }
+    const ofCommand = tallies.get(command) ?? new Map<string, Tally>()
+    tallies.set(command, ofCommand.set(outcome, { labels: { command, outcome }, total: count }))
   }
 }
 

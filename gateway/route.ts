@@ -100,7 +100,8 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
   }
 }
 
-const REST_SUFFIX = '...}'
+/** How the path ends of a route that takes all that follows. */
+export const REST_SUFFIX = '...}'
 
 function keyOf(method: string, query: string | undefined): string {
   return query === undefined || query === '' ? method : `${method} ?${query}`

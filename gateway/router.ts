@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { type Awaitable, after } from '../conf/awaitable.js'
 import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
+import { inTurn } from '../conf/turn.js'
 import { admit } from './auth/gate.js'
 import { ANONYMOUS, type Identity, identify } from './auth/identify.js'
 import { identifySession, refuseForeignOrigin } from './auth/session.js'
@@ -15,6 +16,7 @@ import {
   type Door,
   type Found,
   isRest,
+  REST_SUFFIX,
   type RouteTable,
 } from './route.js'
 
@@ -38,7 +40,8 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
       request.query,
     )
     const door = doorOf(found) ?? options.doorOfUnknown(request)
-    return after(answer(options, { request, found, door }), (reply) => {
+    const answered = inTurn(() => answer(options, { request, found, door }))
+    return after(answered, (reply) => {
       const seconds = (performance.now() - startedAt) / 1_000
       record(context, { request, reply, door, seconds })
       return reply
@@ -77,7 +80,9 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
   }
   const { route } = found
   const { access, scopes } = route
-  const params = decodeSegments(found.segments)
+  const { segments } = found
+  const isPlain = !request.path.includes('%') && !route.path.endsWith(REST_SUFFIX)
+  const params = isPlain ? segments : decodeSegments(segments)
   return after(access.kind === 'open' ? ANONYMOUS : callerOf(context, route, request), (who) =>
     after(
       admit(context.db, {

@@ -1,5 +1,6 @@
 /** What a person may do with a repository: the facts on which the gate decides. */
 
+import { type Awaitable, after } from '../conf/awaitable.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
 import type { Repository } from './repositories.js'
@@ -26,19 +27,21 @@ export function atMost(mode: AccessMode, most: AccessMode): AccessMode {
 }
 
 /** The most that `user`, or anyone without an account, may do with the repository. */
-export async function accessToRepository(
+export function accessToRepository(
   db: Database,
   user: User | undefined,
   repository: Repository,
-): Promise<AccessMode> {
+): Awaitable<AccessMode> {
   if (user === undefined) return accessOfAnyone(repository, ['public'])
   if (!user.isActive || user.isLoginProhibited) return 'none'
   if (user.isAdmin || user.id === repository.owner.id) return 'owner'
   const { id, owner } = repository
-  const grants = await selectRows<GrantRow>(db, SELECT_GRANTS, [id, user.id, id, owner.id, user.id])
-  return grants
-    .map((grant) => accessOfGrant(grant, repository))
-    .reduce(higher, accessOfAnyone(repository, ['public', 'limited']))
+  const values = [id, user.id, id, owner.id, user.id]
+  return after(selectRows<GrantRow>(db, SELECT_GRANTS, values), (grants) =>
+    grants
+      .map((grant) => accessOfGrant(grant, repository))
+      .reduce(higher, accessOfAnyone(repository, ['public', 'limited'])),
+  )
 }
 
 /** The same of many repositories at once, by their ids. */

@@ -29,7 +29,8 @@ export function checkText(text: string): string {
  * Unicode's rules the Kelvin sign would be found as the letter k.
  */
 export function foldCase(text: string): string {
-  return checkText(text).replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  if (!/[A-Z]/.test(checkText(text))) return text
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 function isPlain(value: unknown): boolean {

@@ -3,6 +3,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Knex } from 'knex'
+import type { Awaitable } from '../conf/awaitable.js'
 import type { DatabaseLocation } from '../conf/database-location.js'
 import type { Settings } from '../conf/settings.js'
 import { MysqlClient } from './mysql-client.js'
@@ -89,16 +90,25 @@ export function isMysql(db: Knex): boolean {
   return db.client instanceof MysqlClient
 }
 
-/** The rows of a question written in SQL that both databases understand. */
-export async function selectRows<T>(
+/** The rows of a question in SQL that both databases understand; SQLite's mostly at once. */
+export function selectRows<T>(
   db: Knex,
   sql: string,
   bindings: readonly Knex.RawBinding[] = [],
+): Awaitable<readonly T[]> {
+  if (db.client instanceof SqliteClient && db.isTransaction !== true) {
+    return db.client.select(sql, bindings) as Awaitable<readonly T[]>
+  }
+  return askConnection(db, sql, bindings)
+}
+
+async function askConnection<T>(
+  db: Knex,
+  sql: string,
+  bindings: readonly Knex.RawBinding[],
 ): Promise<readonly T[]> {
-  if (isMysql(db)) return (await db.raw(sql, bindings))[0]
-  if (db.isTransaction === true) return await db.raw(sql, bindings)
-  const client: SqliteClient = db.client
-  return (await client.select(sql, bindings)) as readonly T[]
+  const answer = await db.raw(sql, bindings)
+  return isMysql(db) ? answer[0] : answer
 }
 
 /** Throws an Error that says what is wrong with the server, if anything is. */

@@ -1,6 +1,7 @@
 /** Repositories: what is known of them besides what Git keeps. */
 
 import type { Knex } from 'knex'
+import { type Awaitable, after } from '../conf/awaitable.js'
 import { Failure } from '../conf/failures.js'
 import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
@@ -120,16 +121,15 @@ export async function createRepository(
 }
 
 /** The repository of that name, in whatever case the names are written. */
-export async function findRepository(
+export function findRepository(
   db: Database,
   ownerName: string,
   repositoryName: string,
-): Promise<Repository | undefined> {
-  const [found] = await selectRepositories(db, 'where o.name_lower = ? and r.name_lower = ?', [
-    foldCase(ownerName),
-    foldCase(repositoryName),
-  ])
-  return found
+): Awaitable<Repository | undefined> {
+  const names = [foldCase(ownerName), foldCase(repositoryName)]
+  return after(selectRows<RepositoryRow>(db, SELECT_BY_NAME, names), ([row]) =>
+    row === undefined ? undefined : repositoryOf(row),
+  )
 }
 
 /** The repository of that id. */
@@ -269,6 +269,8 @@ const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_p
   s.synced_at as source_synced_at, ${OWNER_COLUMNS}
   from repositories r join owners o on o.id = r.owner_id
   left join repository_sources s on s.repository_id = r.id`
+
+const SELECT_BY_NAME = `${SELECT} where o.name_lower = ? and r.name_lower = ?`
 
 /** The repositories, called `r`, with their owners, called `o`, that a condition leaves. */
 export async function selectRepositories(

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection, Statement } from 'better-sqlite3'
 import KnexClient from 'knex/lib/dialects/better-sqlite3/index.js'
 import KnexTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js'
+import type { Awaitable } from '../conf/awaitable.js'
+import { endTurn, presentTurn } from '../conf/turn.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
 
@@ -66,16 +68,31 @@ export class SqliteClient extends KnexClient {
   /**
    * The rows of a question that belongs to no transaction, from a connection that only reads: it
    * sees what is committed and waits for no transaction of this process. The pool and the runner
-   * of knex cost several times as much as a small question itself. The rows are not to be changed:
-   * the same question gets them again while nobody has written anything.
+   * of knex cost several times as much as a small question itself. At once, but for the first and
+   * where another process holds a lock. The rows are not to be changed: the same question gets them
+   * again while nobody has written anything.
    */
-  async select(sql: string, bindings: unknown): Promise<readonly unknown[]> {
-    const reader = await this.reader()
+  select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const values = checkBindings(bindings).map(toSqlite)
-    return await waitForLocks(reader, () => answersOf(reader).ask(sql, values))
+    const answers = this.pool === undefined ? undefined : OPEN_READERS.get(this)
+    if (answers === undefined) return this.selectWhenOpen(sql, values)
+    try {
+      return answers.ask(sql, values)
+    } catch (error) {
+      if (!isSqliteBusy(error)) throw translateError(error)
+      return waitForLocks(answers.reader, () => answers.ask(sql, values))
+    }
   }
 
-  private async reader(): Promise<Connection> {
+  private async selectWhenOpen(
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<readonly unknown[]> {
+    const answers = await this.reader()
+    return await waitForLocks(answers.reader, () => answers.ask(sql, values))
+  }
+
+  private async reader(): Promise<Answers> {
     if (this.pool === undefined) throw unavailable(new Error('the database is closed'))
     const opening = READERS.get(this) ?? this.openReader()
     READERS.set(this, opening)
@@ -87,16 +104,18 @@ export class SqliteClient extends KnexClient {
     }
   }
 
-  private async openReader(): Promise<Connection> {
+  private async openReader(): Promise<Answers> {
     const reader = await this.acquireRawConnection()
     reader.pragma('query_only = ON')
-    return reader
+    const answers = new Answers(reader)
+    OPEN_READERS.set(this, answers)
+    return answers
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
     await super.destroy(callback)
-    const reader = await READERS.get(this)?.catch(() => undefined)
-    reader?.close()
+    const answers = await READERS.get(this)?.catch(() => undefined)
+    answers?.reader.close()
   }
 
   override async _query(connection: Connection, query: Query): Promise<Query> {
@@ -108,6 +127,7 @@ export class SqliteClient extends KnexClient {
       query.response = statement.all(bindings)
     } else {
       const result = statement.run(bindings)
+      endTurn()
       query.response = result
       query.context = { lastID: result.lastInsertRowid, changes: result.changes }
     }
@@ -129,7 +149,9 @@ class ImmediateTransaction extends KnexTransaction {
   }
 }
 
-const READERS = new WeakMap<SqliteClient, Promise<Connection>>()
+const READERS = new WeakMap<SqliteClient, Promise<Answers>>()
+/** Those that have been opened. */
+const OPEN_READERS = new WeakMap<SqliteClient, Answers>()
 
 /** Tries again while another process holds a lock that `work` needs. */
 async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T>): Promise<T> {
@@ -152,31 +174,39 @@ const ANSWER_ROWS_MAX = 10
 
 /** What a connection that only reads has been told, for as long as the database stays as it is. */
 class Answers {
-  readonly #reader: Connection
+  readonly reader: Connection
   /** https://sqlite.org/pragma.html#pragma_data_version: changes with each commit of others. */
   readonly #version: Statement
   /** By the text of a question, which is mostly the same few, and then by its values. */
   readonly #known = new Map<string, Map<string, readonly unknown[]>>()
   #knownCount = 0
   #knownVersion: unknown
+  #lookedIn: number | undefined
 
   constructor(reader: Connection) {
-    this.#reader = reader
+    this.reader = reader
     this.#version = reader.prepare('PRAGMA data_version').pluck()
   }
 
   ask(sql: string, values: readonly unknown[]): readonly unknown[] {
-    const version = this.#version.get()
-    if (version !== this.#knownVersion) this.#forget()
-    this.#knownVersion = version
-    const key = values.map(keyOf).join()
+    const turn = presentTurn()
+    if (turn === undefined || turn !== this.#lookedIn) this.#look()
+    this.#lookedIn = turn
+    let key = ''
+    for (const value of values) key += keyOf(value)
     const known = this.#known.get(sql)?.get(key)
     if (known !== undefined) return known
-    const rows = Object.freeze(prepare(this.#reader, sql).all(values).map(Object.freeze))
+    const rows = Object.freeze(prepare(this.reader, sql).all(values).map(Object.freeze))
     if (rows.length > ANSWER_ROWS_MAX) return rows
     if (this.#knownCount >= ANSWERS_MAX) this.#forget()
     this.#keep(sql, key, rows)
     return rows
+  }
+
+  #look(): void {
+    const version = this.#version.get()
+    if (version !== this.#knownVersion) this.#forget()
+    this.#knownVersion = version
   }
 
   #keep(sql: string, key: string, rows: readonly unknown[]): void {
@@ -191,16 +221,10 @@ class Answers {
   }
 }
 
+/** None is the beginning of another, so that several in a row are told apart. */
 function keyOf(value: unknown): string {
-  return typeof value === 'bigint' ? `${value}n` : JSON.stringify(value)
-}
-
-const ANSWERS = new WeakMap<Connection, Answers>()
-
-function answersOf(reader: Connection): Answers {
-  const answers = ANSWERS.get(reader) ?? new Answers(reader)
-  ANSWERS.set(reader, answers)
-  return answers
+  if (typeof value === 'string') return `${value.length}:${value}`
+  return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)},`
 }
 
 const STATEMENTS = new WeakMap<Connection, Map<string, Statement>>()

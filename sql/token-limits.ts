@@ -1,5 +1,6 @@
 /** What limits an access token beside its scopes: a time, addresses, what it opens. */
 
+import { type Awaitable, after } from '../conf/awaitable.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
 
@@ -67,19 +68,18 @@ export async function insertReach(
 }
 
 /** Of each token what limits it; undefined where nothing does. */
-export async function limitsOf(
+export function limitsOf(
   db: Database,
   rows: readonly LimitRow[],
-): Promise<(row: LimitRow) => TokenLimits | undefined> {
+): Awaitable<(row: LimitRow) => TokenLimits | undefined> {
   const bound = rows.filter((row) => row.token_is_bound === 1).map((row) => row.token_id)
-  const reachOf = bound.length === 0 ? undefined : await reachesOf(db, bound)
-  return (row) => {
+  return after(bound.length === 0 ? undefined : reachesOf(db, bound), (reachOf) => (row) => {
     const addresses = row.token_addresses === '' ? [] : row.token_addresses.split(ADDRESS_SEPARATOR)
     const expiresAtMs = row.token_expires_at ?? undefined
     const reach = row.token_is_bound === 1 ? reachOf?.(row.token_id) : undefined
     const isLimited = addresses.length > 0 || expiresAtMs !== undefined || reach !== undefined
     return isLimited ? { expiresAtMs, addresses, reach } : undefined
-  }
+  })
 }
 
 async function reachesOf(

@@ -1,5 +1,6 @@
 /** Access tokens, of which the database knows the hash alone. */
 
+import { type Awaitable, after } from '../conf/awaitable.js'
 import { checkText } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
@@ -70,14 +71,26 @@ export interface TokenWithUser {
  * The token of that hash and whose it is: asked by nearly every request, in one question but for a
  * token that opens some things only.
  */
-export async function findTokenWithUser(
+export function findTokenWithUser(
   db: Database,
   hash: string,
-): Promise<TokenWithUser | undefined> {
-  const [row] = await selectRows<TokenRow & UserRow>(db, SELECT_WITH_USER, [checkText(hash)])
-  if (row === undefined) return undefined
-  const [token] = await tokensOf(db, [row])
-  return token === undefined ? undefined : { token, user: userOf(row) }
+): Awaitable<TokenWithUser | undefined> {
+  const rows = selectRows<TokenRow & UserRow>(db, SELECT_WITH_USER, [checkText(hash)])
+  return after(rows, ([row]) => (row === undefined ? undefined : withUser(db, row)))
+}
+
+/** A question that is answered from memory gives the same row again. */
+const read = new WeakMap<TokenRow, TokenWithUser>()
+
+function withUser(db: Database, row: TokenRow & UserRow): Awaitable<TokenWithUser> {
+  const known = read.get(row)
+  if (known !== undefined) return known
+  return after(limitsOf(db, [row]), (limits) => {
+    const found = Object.freeze({ token: tokenOf(row, limits(row)), user: userOf(row) })
+    // What a token opens stands in other rows.
+    if (Object.isFrozen(row) && row.token_is_bound === 0) read.set(row, found)
+    return found
+  })
 }
 
 /** The tokens of a user, oldest first. */
@@ -147,7 +160,11 @@ interface TokenRow extends LimitRow {
 
 async function tokensOf(db: Database, rows: readonly TokenRow[]): Promise<readonly Token[]> {
   const limits = await limitsOf(db, rows)
-  return rows.map((row) => ({
+  return rows.map((row) => tokenOf(row, limits(row)))
+}
+
+function tokenOf(row: TokenRow, limits: TokenLimits | undefined): Token {
+  return {
     id: row.token_id,
     userId: row.token_user_id,
     name: row.token_name,
@@ -155,6 +172,6 @@ async function tokensOf(db: Database, rows: readonly TokenRow[]): Promise<readon
     scopes: row.token_scopes === '' ? [] : row.token_scopes.split(SCOPE_SEPARATOR),
     createdAtMs: row.token_created_at,
     lastUsedAtMs: row.token_last_used_at ?? undefined,
-    limits: limits(row),
-  }))
+    limits,
+  }
 }

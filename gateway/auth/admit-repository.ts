@@ -1,5 +1,6 @@
 /** What the gate asks of a repository, and of what leads to one. */
 
+import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import {
   type AccessMode,
@@ -60,22 +61,42 @@ interface RepositoryQuestion {
 }
 
 /** Lets through to the repository that the path names. Throws as the gate does. */
-export async function admitToRepository(
+export function admitToRepository(
   db: Database,
   who: Identity,
   question: RepositoryQuestion,
-): Promise<RepositoryGrant> {
-  const { access, params, challenges, anonymousBytesMax } = question
-  const isForStrangers = access.mode === 'read' && !access.isSignedIn
-  if (!isForStrangers) refuseAnonymous(who)
-  const { repository, hasMoved } = await namedRepository(db, params, access)
-  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
-  if (repository === undefined || mode === 'none') {
-    if (challenges) refuseAnonymous(who)
-    throw notFound()
-  }
+): Awaitable<RepositoryGrant> {
+  if (!isForStrangers(question.access)) refuseAnonymous(who)
+  return after(namedRepository(db, question), ({ repository, hasMoved }) => {
+    if (repository === undefined) throw unseen(who, question)
+    return after(accessOf(db, who, repository), (mode) =>
+      judge(who, question, { repository, hasMoved, mode }),
+    )
+  })
+}
+
+/** Strangers may read, where nothing more is asked of the repository. */
+function isForStrangers({ mode, isSignedIn }: RepositoryNeed): boolean {
+  return mode === 'read' && !isSignedIn
+}
+
+/** The refusal of a repository that is not there, or that the caller may not know of. */
+function unseen(who: Identity, { challenges }: RepositoryQuestion): Failure {
+  if (challenges) refuseAnonymous(who)
+  return notFound()
+}
+
+type Found = Pick<RepositoryGrant, 'repository' | 'hasMoved' | 'mode'>
+
+function judge(
+  who: Identity,
+  question: RepositoryQuestion,
+  { repository, hasMoved, mode }: Found,
+): RepositoryGrant {
+  const { access, anonymousBytesMax } = question
+  if (mode === 'none') throw unseen(who, question)
   const caller = callerAt(who, repository.id)
-  if (caller !== who && !isForStrangers) throw limited()
+  if (caller !== who && !isForStrangers(access)) throw limited()
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
@@ -96,31 +117,36 @@ const LARGE_MESSAGE =
 
 const MIRROR_MESSAGE = 'Git Repository is a mirror.'
 
+interface Named {
+  readonly repository: Repository | undefined
+  readonly hasMoved: boolean
+}
+
 /** The repository that a path names, by its present name, by one that it had, or by its id. */
-async function namedRepository(
+function namedRepository(
   db: Database,
-  params: RepositoryQuestion['params'],
-  { isById, isTemplate }: RepositoryNeed,
-): Promise<{ readonly repository: Repository | undefined; readonly hasMoved: boolean }> {
+  { params, access: { isById, isTemplate } }: RepositoryQuestion,
+): Awaitable<Named> {
   if (isById) {
     const id = readId(params['id'] ?? '')
-    const repository = id === undefined ? undefined : await findRepositoryById(db, id)
-    return { repository, hasMoved: false }
+    const found = id === undefined ? undefined : findRepositoryById(db, id)
+    return after(found, (repository) => ({ repository, hasMoved: false }))
   }
   const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
   // Git's own suffix: no repository may have a name that ends so.
   const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
-  const found = await findRepository(db, owner, name)
-  const repository = found ?? (await findRedirect(db, owner, name))
-  return { repository, hasMoved: found === undefined }
+  return after(findRepository(db, owner, name), (found): Awaitable<Named> => {
+    if (found !== undefined) return { repository: found, hasMoved: false }
+    return after(findRedirect(db, owner, name), (repository) => ({ repository, hasMoved: true }))
+  })
 }
 
 /** A deploy key opens what it was added to, and not even what everyone else may read. */
-async function accessOf(db: Database, who: Identity, repository: Repository): Promise<AccessMode> {
-  if (who.kind === 'deploy-key') return await deployKeyAccess(db, who.keyId, repository.id)
+function accessOf(db: Database, who: Identity, repository: Repository): Awaitable<AccessMode> {
+  if (who.kind === 'deploy-key') return deployKeyAccess(db, who.keyId, repository.id)
   const caller = callerAt(who, repository.id)
   const user = caller.kind === 'user' ? caller.user : undefined
-  return withinLimits(who, await accessToRepository(db, user, repository))
+  return after(accessToRepository(db, user, repository), (mode) => withinLimits(who, mode))
 }
 
 /** A limited token works in a repository, and does not run it. */

@@ -1,6 +1,6 @@
 /** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
 
-import type { Awaitable } from '../../conf/awaitable.js'
+import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { touchGrant } from '../../sql/oauth-grants.js'
@@ -89,10 +89,10 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
 /** Undefined for a text that can be no token, whoever made it. */
 function identifyAnyToken(
   context: IdentifyContext,
-  { address }: Request,
+  request: Request,
   text: string,
-): Promise<Identity> | undefined {
-  if (isTokenShaped(text)) return identifyToken(context, { text, address })
+): Awaitable<Identity> | undefined {
+  if (isTokenShaped(text)) return identifyToken(context, request, text)
   return isAccessShaped(text) ? identifyAccess(context, text) : undefined
 }
 
@@ -115,18 +115,20 @@ async function identifyAccess(context: IdentifyContext, text: string): Promise<I
  * No password looks like a token, so a revoked one neither costs a hash nor counts as a guess. One
  * that has ended, or comes from elsewhere, is as one that nobody knows.
  */
-async function identifyToken(
+function identifyToken(
   context: IdentifyContext,
-  { text, address }: { readonly text: string; readonly address: string },
-): Promise<Identity> {
-  const found = await findTokenWithUser(context.db, hashToken(text))
-  if (found === undefined || !countsNow(found.token.limits, { address, nowMs: Date.now() })) {
-    throw new Failure('bad_credentials', WRONG_MESSAGE)
-  }
-  refuseClosedAccount(found.user)
-  noteUse(context, found.token)
-  const { scopes, limits } = found.token
-  return { kind: 'user', user: found.user, by: 'token', scopes, limits }
+  request: Request,
+  text: string,
+): Awaitable<Identity> {
+  return after(findTokenWithUser(context.db, hashToken(text)), (found) => {
+    if (found === undefined || !countsNow(found.token.limits, request, Date.now())) {
+      throw new Failure('bad_credentials', WRONG_MESSAGE)
+    }
+    refuseClosedAccount(found.user)
+    noteUse(context, found.token)
+    const { scopes, limits } = found.token
+    return { kind: 'user', user: found.user, by: 'token', scopes, limits }
+  })
 }
 
 function noteUse(context: IdentifyContext, token: Token): void {

@@ -24,13 +24,14 @@ export function hashToken(token: string): string {
   return hash('sha256', token)
 }
 
-/** Whether a token of these limits counts for a request from that address, at that time. */
+/** Whether a token of these limits counts at that time, for a request that comes from there. */
 export function countsNow(
   limits: TokenLimits | undefined,
-  { address, nowMs }: { readonly address: string; readonly nowMs: number },
+  origin: { readonly address: string },
+  nowMs: number,
 ): boolean {
   if (limits === undefined) return true
   const { expiresAtMs, addresses } = limits
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return false
-  return addresses.length === 0 || parseAddressSet(addresses).has(address)
+  return addresses.length === 0 || parseAddressSet(addresses).has(origin.address)
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readPresentState } from '../../cgi/repository-state.js'
 import { UploadPackError } from '../../cgi/upload-pack.js'
+import type { Awaitable } from '../../conf/awaitable.js'
 import { type ByteRange, cutRange, readByteRange } from '../../conf/byte-range.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
@@ -22,7 +23,7 @@ const GIT_VERSION_MIN = [2, 40] as const
 
 export interface BundleQuestion {
   readonly grant: Grants['repository']
-  readonly question: Omit<WarmQuestion, 'body'>
+  readonly question: WarmQuestion
 }
 
 /**
@@ -30,12 +31,19 @@ export interface BundleQuestion {
  * client goes where it already is, with the credentials that stand in its own address. Undefined
  * where git is to answer: there is nothing to offer, or the repository's settings name bundles.
  */
-export async function offerBundle(
+export function offerBundle(
+  context: Context,
+  asked: BundleQuestion,
+  body: Buffer,
+): Awaitable<Buffer | undefined> {
+  return body.includes(COMMAND) ? answerOffer(context, asked, body) : undefined
+}
+
+async function answerOffer(
   context: Context,
   asked: BundleQuestion,
   body: Buffer,
 ): Promise<Buffer | undefined> {
-  if (!body.includes(COMMAND)) return undefined
   const { repository } = asked.grant
   const sections = readSections(body)
   // Clients say the command last here, where they say it first of others.
@@ -134,7 +142,7 @@ async function ask(
   body: Buffer,
 ): Promise<WarmAnswer | undefined> {
   try {
-    return await packCache.answer({ ...question, body })
+    return await packCache.answer(question, body)
   } catch (error) {
     if (error instanceof UploadPackError) return undefined
     throw error

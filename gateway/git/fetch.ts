@@ -2,6 +2,7 @@
 
 import { createGunzip } from 'node:zlib'
 import { UploadPackError } from '../../cgi/upload-pack.js'
+import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import type { Grants } from '../auth/gate.js'
@@ -20,34 +21,47 @@ const HEADERS = Object.freeze([
  * `unsupported_media_type` for a body of another kind, `bad_request` for one that git cannot read,
  * `payload_too_large`, and `unavailable` or `throttled` when too many git processes run.
  */
-export async function answerFetch(
+export function answerFetch(
   context: Context,
   request: Request,
   grant: Grants['repository'],
-): Promise<Reply> {
+): Awaitable<Reply> {
   refuseForeignBody(request, 'git-upload-pack')
   const question = packQuestionOf(context, request, grant)
-  try {
-    const answer = await answerUploadPack(context, {
-      ...question,
-      gitProtocol: request.headers.get('git-protocol'),
-      body: isGzip(request) ? gunzip(request.body) : request.body,
-      answerFirst: (body) => offerBundle(context, { question, grant }, body),
-    })
-    return replyOf(answer, grant.user?.isAdmin === true)
-  } catch (error) {
-    if (!(error instanceof UploadPackError)) throw error
-    context.log.info({ requestId: request.id, error }, 'git could not read a fetch request')
-    throw new Failure('bad_request', 'Git cannot read this request.', { cause: error })
-  }
+  const { repositoryPath, repositoryBytes, client } = question
+  const answer = answerUploadPack(context, {
+    repositoryPath,
+    repositoryBytes,
+    client,
+    request,
+    gitProtocol: request.headers.get('git-protocol'),
+    body: isGzip(request) ? gunzip(request.body) : request.body,
+    answerUnknown: (body) => offerBundle(context, { question, grant }, body),
+  })
+  const isAdmin = grant.user?.isAdmin === true
+  if (!(answer instanceof Promise)) return replyOf(answer, isAdmin)
+  return answer.then(
+    (reply) => replyOf(reply, isAdmin),
+    (error: unknown) => {
+      if (!(error instanceof UploadPackError)) throw error
+      context.log.info({ requestId: request.id, error }, 'git could not read a fetch request')
+      throw new Failure('bad_request', 'Git cannot read this request.', { cause: error })
+    },
+  )
 }
 
 /** An administrator is told how the answer was come by (Server-Timing, as browsers show it). */
-function replyOf({ body, bytes, outcome, isList }: UploadPackReply, isAdmin: boolean): Reply {
-  const timing = ['Server-Timing', `cache;desc=${outcome}`] as const
-  const headers = isAdmin && outcome !== undefined ? [...HEADERS, timing] : HEADERS
-  const length = bytes === undefined ? {} : { bodyBytes: bytes }
-  return { status: 200, headers, body, ...length, isRoutine: isList }
+function replyOf(answer: UploadPackReply, isAdmin: boolean): Reply {
+  const { body, bytes, outcome } = answer
+  const isTold = isAdmin && outcome !== undefined
+  const headers = isTold ? [...HEADERS, timingOf(outcome)] : HEADERS
+  const isRoutine = answer.command === 'ls-refs'
+  if (bytes === undefined) return { status: 200, headers, body, isRoutine }
+  return { status: 200, headers, body, bodyBytes: bytes, isRoutine }
+}
+
+function timingOf(outcome: string): readonly [name: string, value: string] {
+  return ['Server-Timing', `cache;desc=${outcome}`]
 }
 
 /** Decompressed as it is read. Throws `bad_request` where it is not gzip, or not whole. */

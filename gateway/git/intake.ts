@@ -29,11 +29,11 @@ export function packQuestionOf(
   { settings }: Context,
   request: Request,
   { repository, who }: Grants['repository'],
-): Omit<WarmQuestion, 'body'> {
+): WarmQuestion {
   return {
     repositoryPath: repositoryPath(settings.data.dir, repository.storage),
     repositoryBytes: repository.sizeKib * 1_024,
-    client: clientOf(who, request),
+    client: () => clientOf(who, request),
     request,
   }
 }

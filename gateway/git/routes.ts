@@ -33,7 +33,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
     query: `service=${service}`,
     access,
     scopes,
-    async handle(context, call) {
+    handle(context, call) {
       const elsewhere = presentAddress(context, call.grant, call.params)
       if (elsewhere !== undefined) {
         return { status: 301, headers: [['Location', `${elsewhere}/info/refs?service=${service}`]] }

@@ -2,7 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readPresentState } from '../../cgi/repository-state.js'
+import { readStateOfTurn } from '../../cgi/repository-state.js'
+import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
 import { readBody } from '../incoming-body.js'
 
@@ -33,7 +34,7 @@ export interface AdvertisementQuestion {
   /** `Git-Protocol` as sent. */
   readonly gitProtocol: string | undefined
   /** Lets git answer. */
-  readonly ask: () => Promise<Reply>
+  readonly ask: () => Awaitable<Reply>
 }
 
 /**
@@ -41,13 +42,19 @@ export interface AdvertisementQuestion {
  * function of git itself, of our configuration and of the repository's own, whose text is the key;
  * so a repository whose configuration leads elsewhere, or cannot be read, is asked about each time.
  */
-export async function advertiseFetch(question: AdvertisementQuestion): Promise<Reply> {
+export function advertiseFetch(question: AdvertisementQuestion): Awaitable<Reply> {
   const { repositoryPath, gitProtocol, ask } = question
-  const config = gitProtocol === PROTOCOL_V2 ? await readSettings(repositoryPath) : undefined
-  if (config === undefined) return ask()
-  const known = remembered.get(config)
+  if (gitProtocol !== PROTOCOL_V2) return ask()
+  const text = readStateOfTurn(repositoryPath)?.settingsText
+  const known = text === undefined ? undefined : remembered.get(text)
   if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
+  return askAndRemember(question)
+}
+
+async function askAndRemember({ repositoryPath, ask }: AdvertisementQuestion): Promise<Reply> {
+  const config = await readSettings(repositoryPath)
   const reply = await ask()
+  if (config === undefined) return reply
   if (reply.status !== 200 || !isStream(reply.body)) return reply
   const body = await readBody(reply.body, ADVERTISEMENT_BYTES_MAX)
   const headers = Object.freeze(reply.headers ?? [])
@@ -70,7 +77,7 @@ function remember(config: string, reply: Reply): void {
  */
 async function readSettings(repositoryPath: string): Promise<string | undefined> {
   const read = () => readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
-  const text = readPresentState(repositoryPath)?.settingsText ?? (await read())
+  const text = readStateOfTurn(repositoryPath)?.settingsText ?? (await read())
   return text === undefined || /\[\s*include|worktreeconfig/i.test(text) ? undefined : text
 }
 

@@ -9,16 +9,18 @@ import {
   type RepositoryState,
   readPresentState,
   readSettledState,
+  readStateOfTurn,
 } from '../../cgi/repository-state.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+import { type Awaitable, after } from '../../conf/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
 import { type FetchRequest, type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReferenceList } from './reference-list.js'
-import type { ReferenceLists } from './reference-lists.js'
+import type { ReferenceLists, ReferenceQuestion } from './reference-lists.js'
 
 /** How an answer was come by. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'
@@ -37,10 +39,8 @@ export interface WarmQuestion {
   readonly repositoryPath: string
   /** Its size on the disk: its answers are hardly larger. */
   readonly repositoryBytes: number
-  /** Whose share of the git processes is taken from; see `auth/client`. */
-  readonly client: string
-  /** Decoded and whole. */
-  readonly body: Buffer
+  /** Whose share of the git processes is taken from, where git is asked; see `auth/client`. */
+  readonly client: () => string
   /** Its signal is asked for only where there is something to wait for. */
   readonly request: { readonly signal: AbortSignal }
 }
@@ -71,6 +71,9 @@ export class PackCache {
   /** By the bytes of requests: a fleet sends few. */
   readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
 
+  /** By request: the name of its last answer, and what that was told from. */
+  readonly #keys = new WeakMap<FetchRequest, Named>()
+
   constructor(parts: PackCacheParts) {
     this.#parts = parts
     const { version, configFile } = parts.git
@@ -84,24 +87,25 @@ export class PackCache {
   }
 
   /**
-   * The answer, from its first byte on. Undefined: git is to be asked. Throws what the queue of git
-   * processes throws, and UploadPackError.
+   * The answer to a request that is decoded and whole, from its first byte on. Undefined: git is to
+   * be asked. Throws what the queue of git processes throws, and UploadPackError.
    */
-  async answer(question: WarmQuestion): Promise<WarmAnswer | undefined> {
-    const request = this.#read(question.body)
+  answer(question: WarmQuestion, body: Buffer): Awaitable<WarmAnswer | undefined> {
+    const request = this.#read(body)
     if (request === undefined) return undefined
-    const present = readPresentState(question.repositoryPath)
+    const present = readStateOfTurn(question.repositoryPath)
     if (present === undefined) return undefined
-    const seen = await this.#see(question, request, present)
-    if (seen === undefined) return undefined
-    const { state, references } = seen
-    if (request.command === 'ls-refs') {
-      const body = references.answer(request)
-      const outcome = seen.isKnown ? 'hit' : 'miss'
-      return { command: 'ls-refs', outcome, body, bytes: body.byteLength }
-    }
-    if (!references.areTips(request.wants)) return undefined
-    return this.#fetch(question, { request, state, references })
+    return after(this.#see(question, request, present), (seen) => {
+      if (seen === undefined) return undefined
+      const { state, references } = seen
+      if (request.command === 'ls-refs') {
+        const list = references.answer(request)
+        const outcome = seen.isKnown ? 'hit' : 'miss'
+        return { command: 'ls-refs', outcome, body: list, bytes: list.byteLength }
+      }
+      if (!references.areTips(request.wants)) return undefined
+      return this.#fetch(question, { request, state, references })
+    })
   }
 
   #read(body: Buffer): NormalRequest | undefined {
@@ -118,25 +122,54 @@ export class PackCache {
    * The references, right after a change without waiting until it is past. That is not possible
    * where other references than those that are wanted have a say: the whole state names the answer.
    */
-  async #see(
-    { repositoryPath, client }: WarmQuestion,
+  #see(
+    question: WarmQuestion,
     request: NormalRequest,
     present: RepositoryState,
-  ): Promise<Seen | undefined> {
+  ): Awaitable<Seen | undefined> {
     const { references } = this.#parts
-    const asked = { repositoryPath, client, objectFormat: request.objectFormat }
-    if (!present.isSettled && !dependsOnAll(request, present)) {
-      const followed = references.followed({ ...asked, state: present })
-      if (followed !== undefined) return { state: present, references: followed, isKnown: true }
-    }
+    const { repositoryPath } = question
+    const asked = { repositoryPath, objectFormat: request.objectFormat, state: present }
+    let known: ReferenceList | undefined
+    if (present.isSettled) known = references.known(asked)
+    else if (!dependsOnAll(request, present)) known = references.followed(asked)
+    if (known !== undefined) return { state: present, references: known, isKnown: true }
+    return this.#ask({ ...asked, client: question.client() })
+  }
+
+  async #ask(asked: ReferenceQuestion): Promise<Seen | undefined> {
+    const { repositoryPath, state: present } = asked
     const state = present.isSettled ? present : await readSettledState(repositoryPath)
-    const list = state && (await references.get({ ...asked, state }))
+    const list = state && (await this.#parts.references.get({ ...asked, state }))
     return list && { state, ...list }
   }
 
-  async #fetch(question: WarmQuestion, wanted: Wanted): Promise<WarmAnswer | undefined> {
+  #fetch(question: WarmQuestion, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
+    const key = this.#keyOf(question.repositoryPath, wanted)
+    const held = this.#parts.store.held(key)
+    if (held !== undefined) {
+      return { command: 'fetch', outcome: 'hit', body: held.body, bytes: held.bytes }
+    }
+    return this.#bring(key, question, wanted)
+  }
+
+  /** What names an answer is told from the same things again and again. */
+  #keyOf(repositoryPath: string, wanted: Wanted): string {
+    const { request, state, references } = wanted
+    const last = this.#keys.get(request)
+    const isSame = last?.state === state && last.references === references
+    if (isSame && last.repositoryPath === repositoryPath) return last.key
+    const key = keyOf(this.#gitDigest, repositoryPath, wanted)
+    this.#keys.set(request, { state, references, repositoryPath, key })
+    return key
+  }
+
+  async #bring(
+    key: string,
+    question: WarmQuestion,
+    wanted: Wanted,
+  ): Promise<WarmAnswer | undefined> {
     const { store, flights } = this.#parts
-    const key = keyOf(this.#gitDigest, question.repositoryPath, wanted)
     const plan = this.#plan(key, question, wanted)
     for (let tries = 0; tries < TRIES; tries += 1) {
       const stored = await store.find(key)
@@ -159,7 +192,8 @@ export class PackCache {
 
   #plan(key: string, question: WarmQuestion, wanted: Wanted): FlightPlan {
     const { git, store, queue, timeoutMs } = this.#parts
-    const { repositoryPath, client } = question
+    const { repositoryPath } = question
+    const client = question.client()
     return {
       key,
       write: async (file, { signal, onStarted }) => {
@@ -234,6 +268,11 @@ interface Seen {
 
 interface Wanted extends Omit<Seen, 'isKnown'> {
   readonly request: FetchRequest
+}
+
+interface Named extends Omit<Seen, 'isKnown'> {
+  readonly repositoryPath: string
+  readonly key: string
 }
 
 /** Hidden tags are sent along as well, and are not among those that are known here. */

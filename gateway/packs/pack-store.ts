@@ -63,15 +63,20 @@ export class PackStore {
     return this.#memoryBytes
   }
 
+  /** The answer of that name, where it is kept in memory. */
+  held(key: string): StoredPack | undefined {
+    const known = this.#memory.get(key)
+    if (known === undefined) return undefined
+    this.#memory.delete(key)
+    this.#memory.set(key, known)
+    this.#touch(key)
+    return storedInMemory(known)
+  }
+
   /** The kept answer of that name. A damaged or unreadable one is removed and counts as none. */
   async find(key: string): Promise<StoredPack | undefined> {
-    const known = this.#memory.get(key)
-    if (known !== undefined) {
-      this.#memory.delete(key)
-      this.#memory.set(key, known)
-      this.#touch(key)
-      return storedInMemory(known)
-    }
+    const held = this.held(key)
+    if (held !== undefined) return held
     try {
       return await this.#findOnDisk(key)
     } catch (error) {

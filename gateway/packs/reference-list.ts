@@ -30,6 +30,18 @@ const LINE =
 const ANSWERS_BYTES_MIN = 16_384
 const ANSWERS_BYTES_MAX = 262_144
 
+const texts = new WeakMap<LsRefsRequest, string>()
+
+/** Equal for requests that ask the same. */
+function textOf(request: LsRefsRequest): string {
+  const known = texts.get(request)
+  if (known !== undefined) return known
+  const { peel, symrefs, unborn, prefixes } = request
+  const text = [peel, symrefs, unborn, ...prefixes].join('\n')
+  texts.set(request, text)
+  return text
+}
+
 /** The references of one repository in one state. */
 export class ReferenceList {
   /** What it takes, with the answers that it keeps ready, about. */
@@ -79,7 +91,7 @@ export class ReferenceList {
   /** What git answers to this request, to the byte. */
   answer(request: LsRefsRequest): Buffer {
     const { peel, symrefs, unborn, prefixes } = request
-    const key = [peel, symrefs, unborn, ...prefixes].join('\n')
+    const key = textOf(request)
     const known = this.#answers.get(key)
     if (known !== undefined) return known
     let text = ''

@@ -41,6 +41,7 @@ const BYTES_MAX = 33_554_432
 
 interface Entry {
   readonly state: RepositoryState
+  readonly objectFormat: ObjectFormat
   readonly references: ReferenceList
   /** As they were in that state; undefined where they do not tell what moves. */
   readonly files: ReferenceFiles | undefined
@@ -48,7 +49,7 @@ interface Entry {
 
 export class ReferenceLists {
   readonly #ask: AskReferences
-  /** By repository and format; the least recently used first. */
+  /** By repository, which has one format; the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #asked = new Map<string, Promise<ReferenceList | undefined>>()
   #bytes = 0
@@ -57,13 +58,23 @@ export class ReferenceLists {
     this.#ask = ask
   }
 
+  /** Those of a settled state, where they are known. */
+  known(question: Omit<ReferenceQuestion, 'client'>): ReferenceList | undefined {
+    const { repositoryPath, state } = question
+    const entry = this.#find(question)
+    if (entry?.state.text !== state.text) return undefined
+    this.#entries.delete(repositoryPath)
+    this.#entries.set(repositoryPath, entry)
+    return entry.references
+  }
+
   /**
    * What follows without git: from what was known of a settled state, and from what the references
    * hold at this moment. Undefined where git has to be asked.
    */
-  followed({ state, ...question }: ReferenceQuestion): ReferenceList | undefined {
-    const known = this.#entries.get(nameOf(question))
-    return known && follow(known, { ...question, state })?.references
+  followed(question: Omit<ReferenceQuestion, 'client'>): ReferenceList | undefined {
+    const entry = this.#find(question)
+    return entry && follow(entry, question)?.references
   }
 
   /**
@@ -71,23 +82,19 @@ export class ReferenceLists {
    * they change meanwhile.
    */
   async get(question: ReferenceQuestion): Promise<KnownReferences | undefined> {
-    const { state } = question
-    const name = nameOf(question)
-    const known = this.#entries.get(name)
-    if (known?.state.text === state.text) {
-      this.#entries.delete(name)
-      this.#entries.set(name, known)
-      return { references: known.references, isKnown: true }
-    }
-    const moved = known === undefined ? undefined : follow(known, question)
+    const references = this.known(question)
+    if (references !== undefined) return { references, isKnown: true }
+    const { repositoryPath, objectFormat, state } = question
+    const entry = this.#find(question)
+    const moved = entry && follow(entry, question)
     if (moved !== undefined) {
-      this.#remember(name, moved)
+      this.#remember(repositoryPath, moved)
       return { references: moved.references, isKnown: true }
     }
-    const key = `${name} ${state.text}`
+    const key = `${repositoryPath} ${objectFormat} ${state.text}`
     const asking = this.#asked.get(key)
     try {
-      const references = await (asking ?? this.#start(name, key, question))
+      const references = await (asking ?? this.#start(key, question))
       return references === undefined ? undefined : { references, isKnown: false }
     } catch (error) {
       // Another client has had its share; this one has its own.
@@ -96,11 +103,15 @@ export class ReferenceLists {
     }
   }
 
-  #start(
-    name: string,
-    key: string,
-    question: ReferenceQuestion,
-  ): Promise<ReferenceList | undefined> {
+  #find({
+    repositoryPath,
+    objectFormat,
+  }: Pick<ReferenceQuestion, 'repositoryPath' | 'objectFormat'>): Entry | undefined {
+    const entry = this.#entries.get(repositoryPath)
+    return entry?.objectFormat === objectFormat ? entry : undefined
+  }
+
+  #start(key: string, question: ReferenceQuestion): Promise<ReferenceList | undefined> {
     const { repositoryPath, state, objectFormat } = question
     const ask = async () => {
       const body = referenceQuestion(objectFormat)
@@ -109,7 +120,7 @@ export class ReferenceLists {
       const files = readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (answer === undefined || references === undefined || !isSame) return undefined
-      this.#remember(name, { state, references, files })
+      this.#remember(repositoryPath, { state, objectFormat, references, files })
       return references
     }
     const asking = ask().finally(() => this.#asked.delete(key))
@@ -117,9 +128,9 @@ export class ReferenceLists {
     return asking
   }
 
-  #remember(name: string, entry: Entry): void {
-    this.#forget(name)
-    this.#entries.set(name, entry)
+  #remember(repositoryPath: string, entry: Entry): void {
+    this.#forget(repositoryPath)
+    this.#entries.set(repositoryPath, entry)
     this.#bytes += entry.references.weightBytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= BYTES_MAX) return
@@ -127,21 +138,20 @@ export class ReferenceLists {
     }
   }
 
-  #forget(name: string): void {
-    this.#bytes -= this.#entries.get(name)?.references.weightBytes ?? 0
-    this.#entries.delete(name)
+  #forget(repositoryPath: string): void {
+    this.#bytes -= this.#entries.get(repositoryPath)?.references.weightBytes ?? 0
+    this.#entries.delete(repositoryPath)
   }
-}
-
-function nameOf({ repositoryPath, objectFormat }: Omit<ReferenceQuestion, 'state'>): string {
-  return `${repositoryPath} ${objectFormat}`
 }
 
 /**
  * The list of a repository in which nothing but branches moved since, as after most pushes; so the
  * first clone of a new commit spares a process. Undefined: git is to be asked.
  */
-function follow(known: Entry, { repositoryPath, state }: ReferenceQuestion): Entry | undefined {
+function follow(
+  known: Entry,
+  { repositoryPath, state }: Omit<ReferenceQuestion, 'client'>,
+): Entry | undefined {
   // Settings decide which references show.
   if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
   const files = readReferenceFiles(repositoryPath)
@@ -153,5 +163,6 @@ function follow(known: Entry, { repositoryPath, state }: ReferenceQuestion): Ent
   if (references === undefined) return undefined
   // What is to be remembered has to be all of that state; git itself reads one after the other.
   const isSame = !state.isSettled || readPresentState(repositoryPath)?.text === state.text
-  return isSame ? { state, references, files } : undefined
+  const { objectFormat } = known
+  return isSame ? { state, objectFormat, references, files } : undefined
 }

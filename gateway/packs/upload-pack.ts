@@ -1,31 +1,32 @@
 /** One request to upload-pack, answered for every door: from the pack cache, or by git. */
 
 import { callUploadPack } from '../../cgi/upload-pack.js'
+import { type Awaitable, after } from '../../conf/awaitable.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Context } from '../context.js'
 import { IncomingBody } from '../incoming-body.js'
 import { enterQueue } from './enter-queue.js'
-import type { PackCacheOutcome, WarmAnswer, WarmQuestion } from './pack-cache.js'
+import type { WarmAnswer, WarmQuestion } from './pack-cache.js'
 
 /** One request, of somebody who may read the repository. */
-export interface UploadPackQuestion extends Omit<WarmQuestion, 'body'> {
+export interface UploadPackQuestion extends WarmQuestion {
   /** As sent. */
   readonly gitProtocol: string | undefined
   /** Decoded; it may be of any length. */
   readonly body: AsyncIterable<Uint8Array>
-  /** What a door has to say itself to a whole request of protocol v2. */
-  readonly answerFirst?: (body: Buffer) => Promise<Buffer | undefined>
+  /** What a door has to say itself to a whole request that the pack cache does not know. */
+  readonly answerUnknown?: (body: Buffer) => Awaitable<Buffer | undefined>
 }
 
 export interface UploadPackReply {
   readonly body: WarmAnswer['body']
   /** Absent while it is not known. */
   readonly bytes?: number
-  /** Absent where it did not come through the pack cache. */
-  readonly outcome?: PackCacheOutcome
-  readonly isList: boolean
+  /** These two are absent where it did not come through the pack cache. */
+  readonly outcome?: WarmAnswer['outcome']
+  readonly command?: WarmAnswer['command']
 }
 
 const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
@@ -38,37 +39,38 @@ const WARM_REQUEST_BYTES_MAX = 65_536
  * for what git cannot read, `payload_too_large`, and `unavailable` or `throttled` when too many git
  * processes run.
  */
-export async function answerUploadPack(
+export function answerUploadPack(
   context: Context,
   question: UploadPackQuestion,
-): Promise<UploadPackReply> {
-  let { body } = question
-  if (question.gitProtocol === 'version=2') {
-    const { beginning, rest } = await readAhead(body, WARM_REQUEST_BYTES_MAX)
-    if (rest === undefined) {
-      const own = await question.answerFirst?.(beginning)
-      if (own !== undefined) return { body: own, bytes: own.byteLength, isList: false }
-      const warm = await context.packCache.answer({ ...question, body: beginning })
+): Awaitable<UploadPackReply> {
+  if (question.gitProtocol !== 'version=2') return runUploadPack(context, question)
+  return after(readAhead(question.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
+    const ask = () => runUploadPack(context, { ...question, body: joined(beginning, rest) })
+    if (rest !== undefined) return ask()
+    return after(context.packCache.answer(question, beginning), (warm) => {
       if (warm !== undefined) return count(context, warm)
-    }
-    body = joined(beginning, rest)
-  }
-  context.metrics.countPackCache(PAST_CACHE)
-  return runUploadPack(context, { ...question, body: bounded(body) })
+      return after(question.answerUnknown?.(beginning), (own) =>
+        own === undefined ? ask() : { body: own, bytes: own.byteLength },
+      )
+    })
+  })
 }
 
 function count({ metrics }: Context, warm: WarmAnswer): UploadPackReply {
   metrics.countPackCache(warm)
+  if (warm.body instanceof Uint8Array) {
+    metrics.countPackBytes(warm, warm.body.byteLength)
+    return warm
+  }
   const body = counted(warm.body, (bytes) => metrics.countPackBytes(warm, bytes))
-  return { ...warm, body, isList: warm.command === 'ls-refs' }
+  return { ...warm, body }
 }
 
 /** The same body; it tells how many bytes went out with each chunk that was asked for. */
-function counted(body: WarmAnswer['body'], tell: (bytes: number) => void): WarmAnswer['body'] {
-  if (body instanceof Uint8Array) {
-    tell(body.byteLength)
-    return body
-  }
+function counted(
+  body: AsyncIterable<Uint8Array>,
+  tell: (bytes: number) => void,
+): AsyncIterable<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]()
   const next = async () => {
     const result = await chunks.next()
@@ -82,15 +84,16 @@ async function runUploadPack(
   context: Context,
   { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackQuestion,
 ): Promise<UploadPackReply> {
+  context.metrics.countPackCache(PAST_CACHE)
   const leave = await enterQueue(context, {
     signal,
     service: 'git-upload-pack',
-    client,
+    client: client(),
     repositoryPath,
   })
   try {
     const answer = await callUploadPack(context.git, {
-      ...{ repositoryPath, gitProtocol, body, signal },
+      ...{ repositoryPath, gitProtocol, body: bounded(body), signal },
       timeoutMs: context.settings.git.timeoutMs,
     })
     void answer.ended.then(({ exitCode }) => {
@@ -98,7 +101,7 @@ async function runUploadPack(
       countOutcome(context, exitCode === 0 ? 'ok' : 'failed')
     })
     const tell = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
-    return { body: counted(answer.body, tell), isList: false }
+    return { body: counted(answer.body, tell) }
   } catch (error) {
     leave()
     countOutcome(context, 'failed')
@@ -117,9 +120,14 @@ interface Beginning {
 }
 
 /** Reads a body to its end, or until it is longer than that. */
-async function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
-  const whole = body instanceof IncomingBody ? await body.whole(bytesMax) : undefined
-  if (whole !== undefined) return { beginning: whole, rest: undefined }
+function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Awaitable<Beginning> {
+  if (!(body instanceof IncomingBody)) return readChunks(body, bytesMax)
+  return after(body.whole(bytesMax), (whole) =>
+    whole === undefined ? readChunks(body, bytesMax) : { beginning: whole, rest: undefined },
+  )
+}
+
+async function readChunks(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
   const chunks: Buffer[] = []
   let bytes = 0
   const rest = body[Symbol.asyncIterator]()

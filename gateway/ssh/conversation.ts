@@ -73,8 +73,12 @@ export async function converse(
     for (let body = await requests.next(); body !== undefined; body = await requests.next()) {
       const refusal = await options.refusal()
       if (refusal !== undefined) return end(1, refusal)
-      const question = { ...options, request: channel, gitProtocol: SPOKEN_PROTOCOL, body }
-      await say((await answerUploadPack(context, question)).body)
+      const { body: answer } = await answerUploadPack(context, {
+        ...options,
+        ...{ request: channel, gitProtocol: SPOKEN_PROTOCOL, body },
+        client: () => options.client,
+      })
+      await say(answer)
       // Git has said its last word without having heard the client's.
       if (!requests.isBetween) break
     }

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 import { type Client, clientOf } from '../client-address.js'
 import { IncomingBody, NO_BODY } from '../incoming-body.js'
-import { asStream, isShort, type StreamedReply, writeHead, writeReply } from './reply.js'
+import { isStreamed, longBytesOf, type StreamedReply, writeHead, writeReply } from './reply.js'
 import { ReplyStream } from './reply-stream.js'
 
 export interface ExchangeOptions {
@@ -23,6 +23,9 @@ export interface ExchangeState {
   running: number
   isDraining: boolean
 }
+
+/** A body that says it is no longer is taken in whole before anybody is asked for an answer. */
+const WHOLE_BODY_BYTES_MAX = 65_536
 
 /** A body that is still coming may be this large for the connection to be worth keeping. */
 const LEFTOVER_BYTES_MAX = 1_048_576
@@ -42,6 +45,8 @@ export class Exchange implements Request {
   readonly #options: ExchangeOptions
   readonly #incoming: IncomingBody | undefined
   readonly #isChunked: boolean
+  /** Set while the body is taken in before the request is answered. */
+  #waiting: ExchangeState | undefined
   #client: Client | undefined
   #abort: AbortController | undefined
   #isAborted = false
@@ -67,14 +72,15 @@ export class Exchange implements Request {
         pause: () => this.#isAborted || res.pause(),
         resume: () => this.#isAborted || res.resume(),
       })
-      res.onData((chunk, isLast) => incoming.push(new Uint8Array(chunk), isLast))
+      res.onData((chunk, isLast) => {
+        incoming.push(new Uint8Array(chunk), isLast)
+        if (isLast && this.#waiting !== undefined) this.#answer(this.#stopWaiting(this.#waiting))
+      })
       this.#incoming = incoming
       this.body = incoming
     } else {
       this.body = NO_BODY
     }
-    // A closed socket tells no address: those who sign in or bring something are asked at once.
-    if (this.#incoming !== undefined || this.headers.has('authorization')) this.#lookUpClient()
   }
 
   get address(): string {
@@ -102,18 +108,46 @@ export class Exchange implements Request {
 
   /** Has the request answered and writes the reply, at once where it is there. Never throws. */
   run(state: ExchangeState): void {
+    if (this.#incoming !== undefined && this.#isSmall()) {
+      this.#res.onAborted(() => this.#aborted())
+      this.#waiting = state
+      state.running += 1
+    } else {
+      this.#answer(state)
+    }
+  }
+
+  /** Who waits to be told to go on is answered before the body comes (RFC 9110 §10.1.1). */
+  #isSmall(): boolean {
+    if (this.#isChunked || this.headers.has('expect')) return false
+    return Number(this.headers.get('content-length')) <= WHOLE_BODY_BYTES_MAX
+  }
+
+  #stopWaiting(state: ExchangeState): ExchangeState {
+    this.#waiting = undefined
+    state.running -= 1
+    return state
+  }
+
+  /** To be called where the socket is corked. */
+  #answer(state: ExchangeState): void {
     const reply = this.#options.handle(this)
-    if (
-      reply instanceof Promise ||
-      this.#incoming !== undefined ||
-      state.isDraining ||
-      !isShort(reply.body)
-    ) {
+    // A closed socket tells no address, and who has to wait may come to ask for it.
+    if (reply instanceof Promise) this.#lookUpClient()
+    const isRead = this.#incoming?.isComplete !== false
+    if (reply instanceof Promise || !isRead || state.isDraining || isStreamed(reply)) {
       this.#res.onAborted(() => this.#aborted())
       void this.#reply(reply, state)
-    } else {
-      writeReply(this.#res, this, reply, false)
+      return
     }
+    this.#incoming?.discard()
+    const sending = this.#write(reply, false)
+    if (sending === undefined) return
+    this.#res.onAborted(() => this.#aborted())
+    state.running += 1
+    void sending.then(() => {
+      state.running -= 1
+    })
   }
 
   async #reply(promised: Awaitable<Reply>, state: ExchangeState): Promise<void> {
@@ -135,17 +169,37 @@ export class Exchange implements Request {
   }
 
   async #send(reply: Reply, isDraining: boolean): Promise<void> {
-    const streamed = asStream(reply)
-    if (this.#isAborted || this.method === 'HEAD') {
-      await streamed?.body[Symbol.asyncIterator]().return?.()
-      if (this.#isAborted) return
-    }
+    const isUnread = this.#isAborted || this.method === 'HEAD'
+    if (isUnread && isStreamed(reply)) await reply.body[Symbol.asyncIterator]().return?.()
+    if (this.#isAborted) return
     const isLast = isDraining || this.#mustClose()
-    if (streamed !== undefined && this.method !== 'HEAD') return this.#sendStream(streamed, isLast)
+    if (!isUnread && isStreamed(reply)) return this.#sendStream(reply, isLast)
     this.#incoming?.discard()
     if (isLast) await this.#stopReading()
     if (this.#isAborted) return
-    this.#res.cork(() => writeReply(this.#res, this, reply, isLast))
+    let sending: Promise<void> | undefined
+    this.#res.cork(() => {
+      sending = this.#write(reply, isLast)
+    })
+    await sending
+  }
+
+  /** Settles when a long body has gone out, or its reader; undefined where all did at once. */
+  #write(reply: Reply, isLast: boolean): Promise<void> | undefined {
+    const bytes = this.method === 'HEAD' ? undefined : longBytesOf(reply)
+    if (bytes === undefined) {
+      writeReply(this.#res, this, reply, isLast)
+      return undefined
+    }
+    this.#stream = new ReplyStream(this.#res)
+    this.#writeHead(reply, isLast)
+    return this.#stream.sendBytes(bytes)
+  }
+
+  /** Of a body that does not end with the same call. */
+  #writeHead(reply: Reply, isLast: boolean): void {
+    writeHead(this.#res, this.id, reply)
+    if (isLast) this.#res.writeHeader('Connection', 'close')
   }
 
   /**
@@ -156,10 +210,7 @@ export class Exchange implements Request {
   async #sendStream(reply: StreamedReply, isLast: boolean): Promise<void> {
     const stream = new ReplyStream(this.#res)
     this.#stream = stream
-    this.#res.cork(() => {
-      writeHead(this.#res, this.id, reply)
-      if (isLast) this.#res.writeHeader('Connection', 'close')
-    })
+    this.#res.cork(() => this.#writeHead(reply, isLast))
     // The last byte of a known length ends the answer, so the request must be over by then.
     if (reply.bodyBytes !== undefined) {
       this.#incoming?.discard()
@@ -197,6 +248,7 @@ export class Exchange implements Request {
 
   #aborted(): void {
     this.#isAborted = true
+    if (this.#waiting !== undefined) this.#stopWaiting(this.#waiting)
     this.#incoming?.cut()
     this.#abort?.abort()
     this.#stream?.leave()

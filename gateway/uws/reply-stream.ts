@@ -17,10 +17,6 @@ export class ReplyStream {
 
   constructor(res: HttpResponse) {
     this.#res = res
-    res.onWritable((offset) => {
-      this.#wake?.(offset)
-      return true
-    })
   }
 
   /** The client has gone: what waits for it ends, and nothing more is written. */
@@ -29,8 +25,27 @@ export class ReplyStream {
     this.#wake?.(0)
   }
 
+  /**
+   * Sends a body that is there, with its end: nothing is copied, and what the socket does not take
+   * at once it is offered again. Settles when all is taken or the client has gone; undefined where
+   * all was taken at once. To be called where the socket is corked.
+   */
+  sendBytes(body: Uint8Array): Promise<void> | undefined {
+    const [, isDone] = this.#res.tryEnd(body, body.byteLength)
+    if (isDone) return undefined
+    return new Promise((resolve) => {
+      this.#wake = () => resolve()
+      this.#res.onWritable((offset) => {
+        const [isTaken, isDone] = this.#res.tryEnd(body.subarray(offset), body.byteLength)
+        if (isDone) resolve()
+        return isTaken
+      })
+    })
+  }
+
   /** Sends all but the end. Rejects when the body does. */
   async sendChunks(body: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#heedWritable()
     for await (const chunk of body) {
       for (let start = 0; start < chunk.byteLength && !this.#isLeft; start += CORKED_BYTES_MAX) {
         let isFlowing = true
@@ -49,6 +64,7 @@ export class ReplyStream {
    * socket does not take waits here. Rejects when the body does, or ends before its length.
    */
   async sendWhole(body: AsyncIterable<Uint8Array>, totalBytes: number): Promise<void> {
+    this.#heedWritable()
     for await (const chunk of body) {
       if (this.#isLeft) return
       const start = this.#res.getWriteOffset()
@@ -67,6 +83,13 @@ export class ReplyStream {
       }
     }
     if (!this.#isLeft) throw new Error('a body ended before its length')
+  }
+
+  #heedWritable(): void {
+    this.#res.onWritable((offset) => {
+      this.#wake?.(offset)
+      return true
+    })
   }
 
   /** Settles with the bytes of the body that were taken so far, or when the client has gone. */

@@ -20,32 +20,18 @@ function isLarge(body: string | Uint8Array): boolean {
   return body.length * 3 > LARGE_BYTES && Buffer.byteLength(body) > LARGE_BYTES
 }
 
-function isIterable(body: Reply['body']): body is AsyncIterable<Uint8Array> {
+/** A reply whose body comes in its own time. */
+export type StreamedReply = Reply & { readonly body: AsyncIterable<Uint8Array> }
+
+export function isStreamed(reply: Reply): reply is StreamedReply {
+  const { body } = reply
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
-/** Whether a reply with that body can be written in one go. */
-export function isShort(body: Reply['body']): body is string | Uint8Array | undefined {
-  return body === undefined || (!isIterable(body) && !isLarge(body))
-}
-
-export type StreamedReply = Reply & { readonly body: AsyncIterable<Uint8Array> }
-
-/** The reply with its body as a stream; undefined where it can be written in one go. */
-export function asStream(reply: Reply): StreamedReply | undefined {
-  const { body } = reply
-  if (isShort(body)) return undefined
-  if (isIterable(body)) return { ...reply, body }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  return { ...reply, body: slicesOf(bytes), bodyBytes: bytes.byteLength }
-}
-
-const SLICE_BYTES = 1_048_576
-
-async function* slicesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < body.byteLength; start += SLICE_BYTES) {
-    yield body.subarray(start, start + SLICE_BYTES)
-  }
+/** A body that is there and is too long to be written in one go. */
+export function longBytesOf({ body }: Reply): Uint8Array | undefined {
+  if (typeof body === 'string') return isLarge(body) ? Buffer.from(body) : undefined
+  return body instanceof Uint8Array && isLarge(body) ? body : undefined
 }
 
 /** Writes a reply without a long body. To be called where the socket is corked. */

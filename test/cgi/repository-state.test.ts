@@ -10,7 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../cgi/git.js'
 import { initRepository } from '../../cgi/repository.js'
-import { readPresentState, readSettledState } from '../../cgi/repository-state.js'
+import { readPresentState, readSettledState, readStateOfTurn } from '../../cgi/repository-state.js'
+import { inTurn } from '../../conf/turn.js'
 import { git as runGit } from '../helpers/git-client.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
@@ -154,6 +155,17 @@ t.test('a change of a moment ago is waited for until it is past', async (t) => {
   const { ctimeMs } = fs.statSync(join(path, 'refs/heads'))
   t.ok(Date.now() - ctimeMs >= 50, 'the change is past')
   t.strictSame(readPresentState(path), state, 'and what it answers is so now')
+})
+
+t.test('a change shows to all who ask in the next turn', async (t) => {
+  const { path, first } = await aRepository(t)
+  const { text } = await stateOf(path)
+  const ofTurn = () => inTurn(() => readStateOfTurn(path)?.text)
+  t.equal(ofTurn(), text)
+  execFileSync('git', ['-C', path, 'update-ref', 'refs/heads/new', first])
+  await new Promise((resolve) => setImmediate(resolve))
+  t.not(ofTurn(), text)
+  t.equal(ofTurn(), readPresentState(path)?.text)
 })
 
 t.test('one that never stands still has no state', async (t) => {

@@ -1,5 +1,6 @@
 /** Both databases open, retry, fail and come back in the same way. */
 
+import { execFileSync } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
 import type { DatabaseLocation } from '../../conf/database-location.js'
 import { type Failure, isFailure } from '../../conf/failures.js'
+import { inTurn } from '../../conf/turn.js'
 import { accessToRepository } from '../../sql/access.js'
 import {
   closeDatabase,
@@ -198,11 +200,32 @@ await t.test(
   },
 )
 
+await t.test('sqlite: a change shows in the next turn, and at once where it is ours', async (t) => {
+  const location = await freshLocation(t, 'sqlite')
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const ada = await aUser(db, 'ada')
+  const nameNow = () =>
+    inTurn(() => selectRows(db, 'select full_name from owners where id = ?', [ada.id]))
+  t.strictSame(await nameNow(), [{ full_name: '' }])
+  t.notOk(nameNow() instanceof Promise, 'once it is open, it answers at once')
+  await db('owners').where({ id: ada.id }).update({ full_name: 'Ada' })
+  t.strictSame(nameNow(), [{ full_name: 'Ada' }])
+  const { file } = location as Extract<DatabaseLocation, { kind: 'sqlite' }>
+  for (const name of ['A', 'B', 'C']) {
+    t.ok(nameNow(), 'it is looked up before the change')
+    const code = `new (require('better-sqlite3'))('${file}').exec("update owners set full_name = '${name}'")`
+    execFileSync(process.execPath, ['-e', code])
+    await new Promise((resolve) => setImmediate(resolve))
+    t.strictSame(nameNow(), [{ full_name: name }])
+  }
+})
+
 await t.test('sqlite: a question changes nothing', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   await migrate(db)
   await aUser(db, 'ada')
-  await t.rejects(selectRows(db, 'delete from emails returning id'), {
+  await t.rejects(async () => selectRows(db, 'delete from emails returning id'), {
     cause: { code: 'SQLITE_READONLY' },
   })
 })
@@ -270,8 +293,18 @@ await forEachDatabase(t, 'a database that is closed does not answer', async (t, 
   await t.rejects(ping(db), { failure: 'unavailable', message: /does not answer/ })
 })
 
+/** What a question throws or rejects with; undefined where it is answered. */
+async function thrownBy(ask: () => unknown): Promise<unknown> {
+  try {
+    await ask()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
 /** Every kind of question, each with its name. */
-function questions(db: Database): Readonly<Record<string, () => Promise<unknown>>> {
+function questions(db: Database): Readonly<Record<string, () => unknown>> {
   const page = { page: 1, limit: 10 }
   return {
     ping: () => ping(db),
@@ -311,10 +344,7 @@ await t.test('mysql: while the server is away all fails fast, then all works aga
     await mariadb.stop(signal)
     for (const [name, ask] of Object.entries(asked)) {
       const startMs = performance.now()
-      const error = await ask().then(
-        () => undefined,
-        (reason: unknown) => reason,
-      )
+      const error = await thrownBy(ask)
       const tookMs = performance.now() - startMs
       t.ok(isFailure(error, 'unavailable'), `${name} after ${signal}: ${String(error)}`)
       t.equal((error as Failure).retryAfterSeconds, 2, name)

@@ -63,8 +63,8 @@ await forEachMigrated(t, 'a repository is made, found in any case, and whole', a
   ] as const) {
     t.equal(await findRepository(db, owner, name), undefined, `${owner}/${name}`)
   }
-  await t.rejects(findRepository(db, 'ada', { name: 1 } as never), TypeError)
-  await t.rejects(findRepository(db, 0 as never, 'engine'), TypeError)
+  t.throws(() => findRepository(db, 'ada', { name: 1 } as never), TypeError)
+  t.throws(() => findRepository(db, 0 as never, 'engine'), TypeError)
 })
 
 await forEachMigrated(t, 'an owner has one repository of a name', async (t, db) => {

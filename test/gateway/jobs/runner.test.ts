@@ -43,8 +43,11 @@ interface Row {
   readonly run_after: number
 }
 
-const rowsOf = (db: Database) =>
-  selectRows<Row>(db, 'select kind, subject, attempts, lease, run_after from jobs order by id')
+const rowsOf = async (db: Database) =>
+  await selectRows<Row>(
+    db,
+    'select kind, subject, attempts, lease, run_after from jobs order by id',
+  )
 
 /** Whether all jobs are done within seconds. */
 async function areDone(db: Database): Promise<boolean> {

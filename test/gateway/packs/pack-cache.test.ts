@@ -61,10 +61,8 @@ async function aCache(t: Test) {
   const ask = async (body: Buffer, asked = cache) => {
     const request = new AbortController()
     const before = await git.starts()
-    const answer = await asked.answer({
-      ...{ repositoryPath, repositoryBytes: 0, client: 'ada' },
-      ...{ body, request },
-    })
+    const question = { repositoryPath, repositoryBytes: 0, client: () => 'ada', request }
+    const answer = await asked.answer(question, body)
     const text = answer === undefined ? '' : await readAll(answer)
     return { outcome: answer?.outcome, text, starts: (await git.starts()) - before }
   }

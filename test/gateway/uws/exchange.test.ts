@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
-import { readBody } from '../../../gateway/incoming-body.js'
+import { IncomingBody, readBody } from '../../../gateway/incoming-body.js'
 import { deferred, get, startListener } from '../../helpers/listening.js'
 
 t.test('a request arrives as it was sent: raw path, query, joined headers, body', async (t) => {
@@ -53,7 +53,7 @@ t.test('a client that leaves aborts its request, cuts its body and ends the stre
   const { connect, broken } = await startListener(t, async (request) => {
     request.signal.addEventListener('abort', left.resolve)
     if (request.method === 'POST') {
-      cut = await readBody(request.body, 100).catch((error: unknown) => error)
+      cut = await readBody(request.body, 100_000).catch((error: unknown) => error)
       return { status: 200 }
     }
     const body = (async function* () {
@@ -66,7 +66,7 @@ t.test('a client that leaves aborts its request, cuts its body and ends the stre
     return { status: 200, body }
   })
   const uploader = await connect()
-  uploader.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhalf')
+  uploader.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nhalf')
   await sleep(50)
   uploader.socket.destroy()
   await left.promise
@@ -78,6 +78,30 @@ t.test('a client that leaves aborts its request, cuts its body and ends the stre
   reader.socket.destroy()
   await closed.promise
   t.strictSame(broken, [], 'which is no fault of ours')
+})
+
+t.test('a small body is there before anybody is asked for an answer', async (t) => {
+  const asked: string[] = []
+  const { connect } = await startListener(t, ({ path, body }) => {
+    asked.push(path)
+    const whole = body instanceof IncomingBody ? body.whole(100) : undefined
+    return { status: 200, body: whole instanceof Buffer ? `${path} ${whole}` : 'it is not there' }
+  })
+  const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n`
+  const wire = await connect()
+  wire.socket.write(`${post('/slow')}\r\nhalf `)
+  await sleep(50)
+  t.strictSame(asked, [], 'nobody is asked')
+  wire.socket.write(`whole${post('/next')}\r\n0123456789${get('/last')}`)
+  await wire.until(/\/slow half whole.*\/next 0123456789.*it is not there/s)
+  const leaving = await connect()
+  leaving.socket.write(`${post('/left')}\r\nhalf`)
+  await sleep(50)
+  leaving.socket.destroy()
+  const careful = await connect()
+  careful.socket.write(`${post('/careful')}Expect: 100-continue\r\n\r\n`)
+  await careful.until(/it is not there/)
+  t.strictSame(asked, ['/slow', '/next', '/last', '/careful'], 'who left was never asked for')
 })
 
 t.test('a chunked request is the last of its connection', async (t) => {
@@ -102,9 +126,9 @@ t.test('a chunked request is the last of its connection', async (t) => {
 t.test('an unread body is read past when short and closes when long', async (t) => {
   const { connect } = await startListener(t, async () => ({ status: 413 }))
   const short = await connect()
-  short.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n')
+  short.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
   await short.until(/ 413 /)
-  short.socket.write('x'.repeat(1_000) + get('/'))
+  short.socket.write('x'.repeat(100_000) + get('/'))
   await short.until(/ 413 .* 413 /s)
   const long = await connect()
   long.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nxx')

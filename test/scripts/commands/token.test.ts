@@ -21,7 +21,7 @@ t.test('a token stands alone on its line, works, and is revoked', async (t) => {
   )
   t.match(plain, /^[0-9a-f]{40}$/)
   t.strictSame(more, [])
-  const find = () => withDatabase((db) => findTokenWithUser(db, hashToken(plain)))
+  const find = () => withDatabase(async (db) => await findTokenWithUser(db, hashToken(plain)))
   t.match(await find(), { user: { name: 'ada' }, token: { name: 'ci' } })
   const listed = [`ci\t…${plain.slice(-8)}\twrite:package,write:repository`]
   t.strictSame(await token('list', 'ADA'), listed)
