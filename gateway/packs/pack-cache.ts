@@ -1,7 +1,6 @@
 /** Clones without a process: from what git said before, or is just saying to somebody else. */
 
-import { createHash } from 'node:crypto'
-import { fstatSync, readFileSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { firstLine, type Git } from '../../cgi/git.js'
@@ -15,8 +14,9 @@ import type { ProcessEnd } from '../../cgi/run.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import type { Log } from '../../conf/log.js'
+import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
-import { type FetchRequest, type NormalRequest, normalize, writeFetch } from './normal-request.js'
+import { type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReferenceList } from './reference-list.js'
@@ -66,19 +66,13 @@ const PAUSE_MS = 20
  */
 export class PackCache {
   readonly #parts: PackCacheParts
-  /** Changes with git and with how it is configured. */
-  readonly #gitDigest: string
+  readonly #names: AnswerNames
   /** By the bytes of requests: a fleet sends few. */
   readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
 
-  /** By request: the name of its last answer, and what that was told from. */
-  readonly #keys = new WeakMap<FetchRequest, Named>()
-
   constructor(parts: PackCacheParts) {
     this.#parts = parts
-    const { version, configFile } = parts.git
-    const text = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
-    this.#gitDigest = createHash('sha256').update(text).digest('hex')
+    this.#names = new AnswerNames(parts.git)
   }
 
   /** What this process holds of the answers in memory. */
@@ -126,7 +120,7 @@ export class PackCache {
     question: WarmQuestion,
     request: NormalRequest,
     present: RepositoryState,
-  ): Awaitable<Seen | undefined> {
+  ): Awaitable<Known | undefined> {
     const { references } = this.#parts
     const { repositoryPath } = question
     const asked = { repositoryPath, objectFormat: request.objectFormat, state: present }
@@ -137,7 +131,7 @@ export class PackCache {
     return this.#ask({ ...asked, client: question.client() })
   }
 
-  async #ask(asked: ReferenceQuestion): Promise<Seen | undefined> {
+  async #ask(asked: ReferenceQuestion): Promise<Known | undefined> {
     const { repositoryPath, state: present } = asked
     const state = present.isSettled ? present : await readSettledState(repositoryPath)
     const list = state && (await this.#parts.references.get({ ...asked, state }))
@@ -145,23 +139,12 @@ export class PackCache {
   }
 
   #fetch(question: WarmQuestion, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
-    const key = this.#keyOf(question.repositoryPath, wanted)
+    const key = this.#names.nameOf(question.repositoryPath, wanted)
     const held = this.#parts.store.held(key)
     if (held !== undefined) {
       return { command: 'fetch', outcome: 'hit', body: held.body, bytes: held.bytes }
     }
     return this.#bring(key, question, wanted)
-  }
-
-  /** What names an answer is told from the same things again and again. */
-  #keyOf(repositoryPath: string, wanted: Wanted): string {
-    const { request, state, references } = wanted
-    const last = this.#keys.get(request)
-    const isSame = last?.state === state && last.references === references
-    if (isSame && last.repositoryPath === repositoryPath) return last.key
-    const key = keyOf(this.#gitDigest, repositoryPath, wanted)
-    this.#keys.set(request, { state, references, repositoryPath, key })
-    return key
   }
 
   async #bring(
@@ -258,48 +241,8 @@ function isOfDisk(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
-/** The references that a request is answered from, and the state that they were seen in. */
-interface Seen {
-  readonly state: RepositoryState
-  readonly references: ReferenceList
-  /** Whether git was not asked for them this time. */
+/** What a request is answered from, and how it was come by. */
+interface Known extends Seen {
+  /** Whether git was not asked for the references this time. */
   readonly isKnown: boolean
-}
-
-interface Wanted extends Omit<Seen, 'isKnown'> {
-  readonly request: FetchRequest
-}
-
-interface Named extends Omit<Seen, 'isKnown'> {
-  readonly repositoryPath: string
-  readonly key: string
-}
-
-/** Hidden tags are sent along as well, and are not among those that are known here. */
-function dependsOnAll(request: NormalRequest, { settingsText }: RepositoryState): boolean {
-  if (request.command === 'ls-refs') return false
-  return request.asksReferences || (request.includesTags && /hiderefs/i.test(settingsText))
-}
-
-/** Raised with every change of what is kept or how. */
-const FORMAT = 3
-
-/**
- * Names an answer by all that it is a function of. The references are not part of it, but that the
- * wanted objects are among them is asked each time: so a push to one branch leaves the answers for
- * others. Where tags are sent along, the tags are part of it; where other references have a say,
- * the whole state is.
- */
-function keyOf(gitDigest: string, repositoryPath: string, wanted: Wanted): string {
-  const { request, state, references } = wanted
-  return createHash('sha256')
-    .update(
-      JSON.stringify([
-        ...[FORMAT, gitDigest, repositoryPath, state.settingsText],
-        request.includesTags ? references.tagsDigest : '',
-        dependsOnAll(request, state) ? state.text : '',
-        request.text,
-      ]),
-    )
-    .digest('hex')
 }

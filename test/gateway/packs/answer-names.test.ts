@@ -1,0 +1,80 @@
+/** Answers have one name exactly where git answers alike. */
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { RepositoryState } from '../../../cgi/repository-state.js'
+import { AnswerNames } from '../../../gateway/packs/answer-names.js'
+import { type FetchRequest, normalize } from '../../../gateway/packs/normal-request.js'
+import { ReferenceList } from '../../../gateway/packs/reference-list.js'
+import { fetchBody, packetLine } from '../../helpers/git-requests.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const OID = '1'.repeat(40)
+const OTHER_OID = '2'.repeat(40)
+
+function requestOf(...lines: readonly string[]): FetchRequest {
+  const request = normalize(fetchBody(OID, ...lines))
+  if (request?.command !== 'fetch') throw new Error('this is no fetch')
+  return request
+}
+
+function listOf(...lines: readonly string[]): ReferenceList {
+  const text = lines.map((line) => packetLine(`${line}\n`)).join('')
+  const list = ReferenceList.parse(Buffer.from(`${text}0000`))
+  if (list === undefined) throw new Error('these are no references')
+  return list
+}
+
+const STATE: RepositoryState = { text: 'one', settingsText: '[core]', isSettled: true }
+const LATER: RepositoryState = { ...STATE, text: 'two' }
+const MAIN = `${OID} refs/heads/main`
+const LIST = listOf(MAIN)
+const MOVED = listOf(MAIN, `${OTHER_OID} refs/heads/topic`)
+const TAGGED = listOf(MAIN, `${OTHER_OID} refs/tags/v1`)
+
+/** Names of a git that is configured so. */
+async function namesOf(t: Test, config = '', version: readonly number[] = [2, 39]) {
+  const configFile = join(await temporaryFolder(t), 'git.config')
+  await writeFile(configFile, config)
+  const names = new AnswerNames({ version, configFile } as ConstructorParameters<
+    typeof AnswerNames
+  >[0])
+  return (request: FetchRequest, state = STATE, references = LIST, path = '/r.git') =>
+    names.nameOf(path, { request, state, references })
+}
+
+t.test('a change elsewhere leaves the name of an answer', async (t) => {
+  const nameOf = await namesOf(t)
+  const request = requestOf('ofs-delta')
+  const name = nameOf(request)
+  t.match(name, /^[0-9a-f]{64}$/)
+  t.equal(nameOf(request), name)
+  t.equal(nameOf(requestOf('ofs-delta')), name, 'the same asked by another client')
+  t.equal(nameOf(request, LATER, MOVED), name, 'a push to another branch')
+  t.equal(nameOf(request, LATER, TAGGED), name, 'tags that are not asked for')
+})
+
+t.test('whatever git heeds is in the name', async (t) => {
+  const nameOf = await namesOf(t)
+  const request = requestOf()
+  const name = nameOf(request)
+  t.not(nameOf(requestOf('deepen 1')), name, 'another request')
+  t.not(nameOf(request, STATE, LIST, '/s.git'), name, 'another repository')
+  t.not(nameOf(request, { ...STATE, settingsText: '' }), name, 'other settings')
+  t.not((await namesOf(t, '[pack]'))(request), name, 'another configuration')
+  t.not((await namesOf(t, '', [2, 40]))(request), name, 'another git')
+  t.equal((await namesOf(t))(request), name, 'and nothing else')
+})
+
+t.test('tags, and all references, count where they have a say', async (t) => {
+  const nameOf = await namesOf(t)
+  const tags = requestOf('include-tag')
+  t.equal(nameOf(tags, LATER, MOVED), nameOf(tags))
+  t.not(nameOf(tags, LATER, TAGGED), nameOf(tags), 'tags')
+  const since = requestOf('deepen-since 1')
+  t.not(nameOf(since, LATER), nameOf(since), 'all references')
+  const hiding = { settingsText: 'hideRefs', isSettled: true }
+  const names = ['one', 'two'].map((text) => nameOf(tags, { ...hiding, text }))
+  t.not(names[0], names[1], 'tags that are hidden come along as well')
+})
