@@ -39,9 +39,12 @@ t.test('nothing is shared with the next turn, nor after a change or a while', as
   endTurn()
   const second = turnNow()
   t.not(second, first, 'a change')
-  await nextTurn()
+  for (let count = 0; count < 100; count += 1) {
+    const before = turnNow()
+    await nextTurn()
+    t.not(turnNow(), before, 'the next turn')
+  }
   const third = turnNow()
-  t.not(third, second, 'the next turn')
   const endMs = performance.now() + 0.3
   while (performance.now() < endMs);
   t.not(turnNow(), third, 'a while')
