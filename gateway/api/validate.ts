@@ -1,8 +1,8 @@
 /** Turns an operation into a route: its query and body are read and checked before its handler. */
 
 import type { TObject, TSchema } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
+import { Compile, type Validator } from 'typebox/schema'
 import { after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
@@ -127,7 +127,7 @@ async function readJson(
   }
   const value = parseJson(bytes)
   if (validator.Check(value)) return value
-  const [error] = validator.Errors(value)
+  const [, [error]] = validator.Errors(value)
   throw new Failure('invalid', describe(error))
 }
 

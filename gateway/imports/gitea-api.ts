@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 import { RemoteError } from '../../cgi/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
@@ -157,7 +157,7 @@ function checked<T extends TSchema>(path: string, schema: T, value: unknown): St
   const validator = VALIDATORS.get(path) ?? Compile(schema)
   VALIDATORS.set(path, validator)
   if (validator.Check(value)) return value as Static<T>
-  const [error] = validator.Errors(value)
+  const [, [error]] = validator.Errors(value)
   const where = `${path.split('?')[0]}${error?.instancePath ?? ''}`.slice(0, WHERE_CHARACTERS_MAX)
   throw new RemoteError('failed', `the source sent what does not fit: ${where} ${error?.message}`)
 }
