@@ -83,22 +83,37 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
     node.routes.set(key, route)
     if (!route.path.includes('{')) exact.set(route.path, node)
   }
+  const find: RouteTable['find'] = (method, path, query) => {
+    const known = exact.get(path)
+    const segments = known === undefined ? path.split('/').slice(1) : []
+    const node = known ?? follow(root, segments)
+    if (node === undefined) return undefined
+    const verb = method === 'HEAD' ? 'GET' : method
+    const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
+    if (route !== undefined) {
+      return { route, segments: namedSegments(parameters.get(route) ?? [], segments) }
+    }
+    const [first] = node.routes.values()
+    return first === undefined ? undefined : { allow: allowed(node), door: first.door }
+  }
+  /** What was found last: fleets ask for few addresses. */
+  const last = new Map<string, Found>()
   return {
     find(method, path, query) {
-      const known = exact.get(path)
-      const segments = known === undefined ? path.split('/').slice(1) : []
-      const node = known ?? follow(root, segments)
-      if (node === undefined) return undefined
-      const verb = method === 'HEAD' ? 'GET' : method
-      const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
-      if (route !== undefined) {
-        return { route, segments: namedSegments(parameters.get(route) ?? [], segments) }
-      }
-      const [first] = node.routes.values()
-      return first === undefined ? undefined : { allow: allowed(node), door: first.door }
+      const address = `${method} ${path}?${query}`
+      const known = last.get(address)
+      if (known !== undefined) return known
+      const found = find(method, path, query)
+      if (found === undefined || address.length > KNOWN_ADDRESS_LENGTH_MAX) return found
+      if (last.size >= KNOWN_ADDRESSES_MAX) last.clear()
+      last.set(address, found)
+      return found
     },
   }
 }
+
+const KNOWN_ADDRESSES_MAX = 1_000
+const KNOWN_ADDRESS_LENGTH_MAX = 200
 
 /** How the path ends of a route that takes all that follows. */
 export const REST_SUFFIX = '...}'
@@ -174,7 +189,7 @@ function parametersOf(path: string): Parameters {
 function namedSegments(
   parameters: Parameters,
   segments: readonly string[],
-): Record<string, string> {
+): Readonly<Record<string, string>> {
   const named: Record<string, string> = {}
   for (const [name, index, part] of parameters) {
     const segment = segments[index] ?? ''
@@ -183,7 +198,7 @@ function namedSegments(
     else if (part === 'ending') named[name] = segment.slice(dot + 1)
     else named[name] = isRest(name) ? segments.slice(index).join('/') : segment
   }
-  return named
+  return Object.freeze(named)
 }
 
 /** A path as a reader of the API's description knows it: the braces hold names alone. */

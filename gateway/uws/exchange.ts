@@ -5,7 +5,7 @@ import type { AddressSet } from '../../conf/addresses.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 import { type Client, clientOf } from '../client-address.js'
-import { IncomingBody, NO_BODY } from '../incoming-body.js'
+import { type BodySource, IncomingBody, NO_BODY } from '../incoming-body.js'
 import { isStreamed, longBytesOf, type StreamedReply, writeHead, writeReply } from './reply.js'
 import { ReplyStream } from './reply-stream.js'
 
@@ -34,7 +34,7 @@ const idPrefix = process.pid.toString(36)
 let idCounter = 0
 
 /** One request and its reply on one socket. */
-export class Exchange implements Request {
+export class Exchange implements Request, BodySource {
   readonly id: string
   readonly method: string
   readonly path: string
@@ -68,10 +68,7 @@ export class Exchange implements Request {
     this.#options = options
     this.#isChunked = this.headers.has('transfer-encoding')
     if (this.#isChunked || (this.headers.get('content-length') ?? '0') !== '0') {
-      const incoming = new IncomingBody({
-        pause: () => this.#isAborted || res.pause(),
-        resume: () => this.#isAborted || res.resume(),
-      })
+      const incoming = new IncomingBody(this)
       res.onData((chunk, isLast) => {
         incoming.push(new Uint8Array(chunk), isLast)
         if (isLast && this.#waiting !== undefined) this.#answer(this.#stopWaiting(this.#waiting))
@@ -81,6 +78,16 @@ export class Exchange implements Request {
     } else {
       this.body = NO_BODY
     }
+  }
+
+  /** Reads no more of the body for now. */
+  pause(): void {
+    if (!this.#isAborted) this.#res.pause()
+  }
+
+  /** Reads on. */
+  resume(): void {
+    if (!this.#isAborted) this.#res.resume()
   }
 
   get address(): string {

@@ -32,7 +32,9 @@ const TABLE = createRouteTable([
 
 /** `GET /path segment=value…`, or the methods allowed, or nothing. */
 function find(method: string, path: string, query = ''): string | undefined {
+  const first = TABLE.find(method, path, query)
   const found: Found | undefined = TABLE.find(method, path, query)
+  t.strictSame(found, first, 'what was found last is found again')
   if (found === undefined) return undefined
   if (!('route' in found)) return `allow ${found.allow.join(', ')}`
   const { route, segments } = found
