@@ -1,17 +1,17 @@
 /** Log lines are JSON on standard error, whole even when the process ends at once. */
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import t from 'tap'
 
 const LOG_MODULE = new URL('../../conf/log.js', import.meta.url).href
 
+function programOf(level: string, body: string): string {
+  return `import { createLog } from '${LOG_MODULE}'; const log = createLog('${level}'); ${body}`
+}
+
 /** What a process of its own writes that logs with `body` and ends. */
 function logged(level: string, body: string) {
-  const program = `
-    import { createLog } from '${LOG_MODULE}'
-    const log = createLog('${level}')
-    ${body}
-    process.exit(0)`
+  const program = programOf(level, `${body}; process.exit(0)`)
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
   })
@@ -31,6 +31,29 @@ t.test('no line is lost when the process ends right after it', async (t) => {
   t.equal(lines.length, 2000)
   t.equal(lines.at(-1).n, 1999)
 })
+
+t.test(
+  'lines are written while the process goes on, however many and when they come',
+  async (t) => {
+    const body = `
+    let n = 0
+    const write = (count) => { for (let i = 0; i < count; i++) log.info({ n: n++ }, 'busy') }
+    for (const count of [1, 2000, 1]) { write(count); await new Promise((r) => setImmediate(r)) }
+    setInterval(() => {}, 1_000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', programOf('info', body)])
+    t.teardown(() => child.kill('SIGKILL'))
+    let text = ''
+    for await (const chunk of child.stderr) {
+      text += chunk
+      if (text.endsWith('\n') && text.split('\n').length > 2_002) break
+    }
+    const numbers = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).n)
+    t.strictSame(numbers, [...Array(2_002).keys()])
+  },
+)
 
 t.test('lines below the level are not written, and silent writes none', async (t) => {
   const body = "log.debug('d'); log.info('i'); log.error('e')"
