@@ -4,6 +4,7 @@ import type { GitService } from '../../cgi/environment.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
+import type { Repository } from '../../sql/repositories.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -24,14 +25,28 @@ export function isGzip(request: Request): boolean {
   throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
 }
 
+const paths = new WeakMap<Repository, string>()
+
+/**
+ * Where the repository is. What is known of it is looked up by that text, for which one that was
+ * looked up before is best.
+ */
+export function pathOf({ settings }: Context, repository: Repository): string {
+  const known = paths.get(repository)
+  if (known !== undefined) return known
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  paths.set(repository, path)
+  return path
+}
+
 /** What the pack cache is told of a request, beside its body. */
 export function packQuestionOf(
-  { settings }: Context,
+  context: Context,
   request: Request,
   { repository, who }: Grants['repository'],
 ): WarmQuestion {
   return {
-    repositoryPath: repositoryPath(settings.data.dir, repository.storage),
+    repositoryPath: pathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
     client: () => clientOf(who, request),
     request,

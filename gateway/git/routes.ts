@@ -1,6 +1,5 @@
 /** Git over HTTP (gitprotocol-http(5)): the smart protocol's four requests, and bundles. */
 
-import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import type { Grants } from '../auth/gate.js'
@@ -10,7 +9,7 @@ import type { AnyRoute, Call, Route } from '../route.js'
 import { sendBundle } from './bundle.js'
 import { GIT_DOOR } from './door.js'
 import { answerFetch } from './fetch.js'
-import { packQuestionOf } from './intake.js'
+import { packQuestionOf, pathOf } from './intake.js'
 import { type GitService, runService } from './service.js'
 
 const READ = {
@@ -43,7 +42,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
         return { ...reply, isRoutine: true }
       }
       if (service === 'git-receive-pack') return ask()
-      const path = repositoryPath(context.settings.data.dir, call.grant.repository.storage)
+      const path = pathOf(context, call.grant.repository)
       const gitProtocol = call.request.headers.get('git-protocol')
       return advertiseFetch({ repositoryPath: path, gitProtocol, ask })
     },

@@ -1,7 +1,6 @@
 /** Advertisements and pushes through git http-backend, within bounds, and what follows a push. */
 
 import { callBackend } from '../../cgi/backend.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import type { PushAsking } from '../../cgi/push-question.js'
 import type { ProcessEnd } from '../../cgi/run.js'
 import type { Reply, Request } from '../../conf/http.js'
@@ -12,7 +11,7 @@ import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { enterQueue } from '../packs/enter-queue.js'
-import { isGzip, refuseForeignBody } from './intake.js'
+import { isGzip, pathOf, refuseForeignBody } from './intake.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
@@ -33,7 +32,7 @@ export async function runService(
   if (method === 'POST') refuseForeignBody(request, wanted.service)
   const gzip = isGzip(request)
   const { repository, user, who } = wanted.grant
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = pathOf(context, repository)
   const { signal } = request
   const { service } = wanted
   const client = clientOf(who, request)

@@ -69,6 +69,7 @@ export class PackCache {
   readonly #names: AnswerNames
   /** By the bytes of requests: a fleet sends few. */
   readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
+  #lastRead: { readonly body: Buffer; readonly request: NormalRequest } | undefined
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
@@ -103,6 +104,13 @@ export class PackCache {
   }
 
   #read(body: Buffer): NormalRequest | undefined {
+    if (this.#lastRead?.body.equals(body)) return this.#lastRead.request
+    const request = this.#find(body)
+    if (request !== undefined) this.#lastRead = { body, request }
+    return request
+  }
+
+  #find(body: Buffer): NormalRequest | undefined {
     if (body.byteLength > KNOWN_REQUEST_BYTES_MAX) return normalize(body)
     const text = body.toString('latin1')
     const known = this.#requests.get(text)

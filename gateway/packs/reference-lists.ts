@@ -52,6 +52,8 @@ export class ReferenceLists {
   /** By repository, which has one format; the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #asked = new Map<string, Promise<ReferenceList | undefined>>()
+  /** The one that was used last, unless others came since. */
+  #newest: Entry | undefined
   #bytes = 0
 
   constructor(ask: AskReferences) {
@@ -63,8 +65,11 @@ export class ReferenceLists {
     const { repositoryPath, state } = question
     const entry = this.#find(question)
     if (entry?.state.text !== state.text) return undefined
-    this.#entries.delete(repositoryPath)
-    this.#entries.set(repositoryPath, entry)
+    if (this.#newest !== entry) {
+      this.#entries.delete(repositoryPath)
+      this.#entries.set(repositoryPath, entry)
+      this.#newest = entry
+    }
     return entry.references
   }
 
@@ -131,6 +136,7 @@ export class ReferenceLists {
   #remember(repositoryPath: string, entry: Entry): void {
     this.#forget(repositoryPath)
     this.#entries.set(repositoryPath, entry)
+    this.#newest = entry
     this.#bytes += entry.references.weightBytes
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= BYTES_MAX) return
