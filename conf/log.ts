@@ -21,25 +21,25 @@ export function createLog(level: LogLevel): Log {
   )
 }
 
-/** For each line to be written by itself costs as much as a warm clone that it tells of. */
+/** For each line to be written by itself costs half as much as the warm clone that it tells of. */
 const WRITE_EVERY_MS = 10
-const WRITE_BYTES = 8_192
 
 /** What is not written yet is so at the latest when the process ends. */
 function createDestination(): DestinationStream {
-  const file = pino.destination({ dest: 2, sync: false, minLength: WRITE_BYTES })
-  let isAwaited = false
-  const flush = () => {
-    isAwaited = false
-    // With a callback it also writes what came during a write.
-    file.flush(() => {})
+  const file = pino.destination({ dest: 2, sync: false })
+  let waiting = ''
+  const writeOut = () => {
+    file.write(waiting)
+    waiting = ''
   }
+  process.once('exit', () => {
+    if (waiting !== '') writeOut()
+    file.flushSync()
+  })
   return {
     write(line) {
-      file.write(line)
-      if (isAwaited) return
-      isAwaited = true
-      setTimeout(flush, WRITE_EVERY_MS).unref()
+      if (waiting === '') setTimeout(writeOut, WRITE_EVERY_MS).unref()
+      waiting += line
     },
   }
 }
