@@ -50,6 +50,12 @@ t.test('the gateway is stopped, and comes back', async (t) => {
   })
 
   await t.test('a worker that dies takes nobody with it', async (t) => {
+    // One that dies before all of them serve ends the start, and somebody is told of that.
+    await until(
+      async () => gatehouse.log().split('"msg":"serving"').length - 1,
+      (starts) => starts === 3,
+      BACK_WITHIN_MS,
+    )
     const [first = -1] = await workersOf(gatehouse.pid)
     process.kill(first, 'SIGKILL')
     const answer = await until(
