@@ -288,7 +288,7 @@ t.test('a compressed fetch request that is not whole is refused', async (t) => {
 
 t.test('pushes that unpack without an end take no memory', async (t) => {
   const scene = await aServer(t)
-  const bytes = (isFullSize ? 4_096 : 512) * MIB
+  const bytes = (isFullSize ? 4_096 : 256) * MIB
   const command = pushHead(scene.tip, 'refs/heads/bomb').toString()
   const bombs = [
     await gzipBomb({ head: '', piece: '0'.repeat(MIB), bytes }),
