@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 
-const SHELVES = 'repositories'
 const STORAGE_KEY = /^[0-9a-f]{32}$/
 
 /** The key of a new repository's folder: 32 hexadecimal digits that no other repository has. */
@@ -14,10 +13,10 @@ export function newStorageKey(): string {
 /** The bare repository of that key, spread over 256 folders. Throws when it is not a key. */
 export function repositoryPath(dataDir: string, storage: string): string {
   if (!STORAGE_KEY.test(storage)) throw new Error('a storage key has 32 hexadecimal digits')
-  return `${dataDir}/${SHELVES}/${storage.slice(0, 2)}/${storage}.git`
+  return `${shelvesFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
 }
 
 /** The folder of all repositories: they stand on shelves of two digits below it. */
 export function shelvesFolder(dataDir: string): string {
-  return join(dataDir, SHELVES)
+  return join(dataDir, 'repositories')
 }

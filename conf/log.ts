@@ -21,7 +21,7 @@ export function createLog(level: LogLevel): Log {
   )
 }
 
-/** For each line to be written by itself costs half as much as the warm clone that it tells of. */
+/** A write for each line of its own is a large part of the warm clone that it tells of. */
 const WRITE_EVERY_MS = 10
 
 /** What is not written yet is so at the latest when the process ends. */

@@ -176,10 +176,10 @@ async function replace(settings: Settings, log: Log, isStopping: () => boolean):
 }
 
 /**
- * V8 lets the space of young objects grow to 16 MiB, thrice, while bodies stream; with less than 8
- * it collects so often that a small answer costs a sixth more. And it collects
- * all over again whenever a worker comes to rest, to give back a few MiB: a fifth of what the
- * worker itself spends on a clone that finds nothing kept.
+ * V8 lets the space of young objects grow to 16 MiB, thrice, while bodies stream; with half as much
+ * as here, small answers spend more on collections. And it collects all over again whenever a
+ * worker comes to rest, to give back a few MiB: a fifth of what the worker itself spends on a clone
+ * that finds nothing kept.
  */
 const NO_REDUCER = '--no-memory-reducer'
 const V8_OPTIONS = ['--max-semi-space-size=8', NO_REDUCER]

@@ -127,10 +127,11 @@ export class SqliteClient extends KnexClient {
       query.response = statement.all(bindings)
     } else {
       const result = statement.run(bindings)
-      endTurn()
       query.response = result
       query.context = { lastID: result.lastInsertRowid, changes: result.changes }
     }
+    // What gives rows may have written as well.
+    endTurn()
     return query
   }
 
