@@ -11,7 +11,7 @@ import {
 } from '../../cgi/reference-files.js'
 import { initRepository } from '../../cgi/repository.js'
 import { git as runGit } from '../helpers/git-client.js'
-import { temporaryFolder } from '../helpers/temporary.js'
+import { diskFolder, temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
@@ -69,7 +69,7 @@ t.test('files that are not plain, or too many, have nothing to tell', async (t) 
 
 /** A bare repository with the branches main and a/topic and the tag light, all loose. */
 async function aRepository(t: Parameters<typeof temporaryFolder>[0]) {
-  const path = join(await temporaryFolder(t), 'one.git')
+  const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)
   const first = await copy.commit('one')

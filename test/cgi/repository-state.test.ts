@@ -13,14 +13,14 @@ import { initRepository } from '../../cgi/repository.js'
 import { readPresentState, readSettledState, readStateOfTurn } from '../../cgi/repository-state.js'
 import { inTurn } from '../../conf/turn.js'
 import { git as runGit } from '../helpers/git-client.js'
-import { temporaryFolder } from '../helpers/temporary.js'
+import { diskFolder, temporaryFolder } from '../helpers/temporary.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
 
 /** A bare repository with two commits on main, and a working copy to push from. */
 async function aRepository(t: Test) {
-  const path = join(await temporaryFolder(t), 'one.git')
+  const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)
   await copy.git('remote', 'add', 'origin', path)
@@ -197,7 +197,7 @@ t.test('a clock that was set back makes no state', async (t) => {
 t.test('what is no repository, has too many folders or hides some has no state', async (t) => {
   const { path, first, git } = await aRepository(t)
   t.equal(await readSettledState(`${path}x`), undefined, 'nothing is there')
-  const elsewhere = await temporaryFolder(t)
+  const elsewhere = await temporaryFolder(t, diskFolder())
   t.equal(await readSettledState(elsewhere), undefined, 'no references')
   await symlink(elsewhere, join(path, 'refs/heads/linked'))
   t.equal(await readSettledState(path), undefined, 'what changes behind a link would not show')

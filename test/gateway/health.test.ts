@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import t from 'tap'
-import { forEachDatabase, sharedMariadb } from '../helpers/databases.js'
+import { forEachDatabase, locationOn, ownMariadb } from '../helpers/databases.js'
 import { startGateway } from '../helpers/gateway.js'
 import { withToken } from '../helpers/requests.js'
 
@@ -37,8 +37,8 @@ t.test('a data folder that is gone is seen, and its place is not told', async (t
 })
 
 t.test('a database that is down is seen, and answers with a time to come back', async (t) => {
-  const mariadb = await sharedMariadb()
-  const location = { kind: 'mysql', url: new URL(await mariadb.createSchema()) } as const
+  const mariadb = await ownMariadb()
+  const location = await locationOn(mariadb)
   const { ask, addUser, addToken } = await startGateway(t, { location })
   const authorization = withToken((await addToken(await addUser('ada'), 'all')).plain)
   const me = () => ask({ path: '/api/v1/user', authorization })

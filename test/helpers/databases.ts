@@ -4,42 +4,96 @@ import { join } from 'node:path'
 import { t as root, type Test } from 'tap'
 import type { DatabaseLocation } from '../../conf/database-location.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
-import { migrate } from '../../sql/migrate.js'
-import { type Mariadb, startMariadb } from './mariadb.js'
+import {
+  connectMariadb,
+  MARIADB_VARIABLE,
+  type Mariadb,
+  type MariadbClient,
+  startMariadb,
+} from './mariadb.js'
+import { copySqliteTemplate, mysqlTemplate } from './templates.js'
 import { temporaryFolder } from './temporary.js'
 
 let server: Promise<Mariadb> | undefined
 
-/** The MariaDB that the tests of one file share; it ends with the file. */
-export async function sharedMariadb(): Promise<Mariadb> {
+/** A MariaDB that a test file may stop and start; it ends with the file. */
+export async function ownMariadb(): Promise<Mariadb> {
   if (server === undefined) {
     const started = startMariadb()
     server = started
-    root.teardown(async () => (await started).remove())
+    root.teardown(async () => {
+      server = undefined
+      await (await started).remove()
+    })
   }
   return await server
 }
 
-/** Where a fresh, empty database of that kind is. */
-export async function freshLocation(
-  t: Test,
-  kind: DatabaseLocation['kind'],
-): Promise<DatabaseLocation> {
-  if (kind === 'sqlite')
-    return { kind, file: join(await temporaryFolder(t), 'data', 'gatehouse.db') }
-  return { kind, url: new URL(await (await sharedMariadb()).createSchema()) }
+/** The MariaDB of this run, or one of the test file's own if a file runs alone. */
+export async function sharedMariadb(): Promise<MariadbClient> {
+  const port = process.env[MARIADB_VARIABLE]
+  return port === undefined ? await ownMariadb() : connectMariadb(Number(port))
 }
 
-/** Runs the same subtest on SQLite and on MariaDB, each with a fresh, empty database. */
+/** The location of a new database without tables, which is removed when the test ends. */
+export async function emptyLocation(
+  t: Teardown,
+  kind: DatabaseLocation['kind'],
+): Promise<DatabaseLocation> {
+  if (kind === 'sqlite') {
+    return { kind, file: join(await temporaryFolder(t), 'data', 'gatehouse.db') }
+  }
+  const mariadb = await sharedMariadb()
+  const url = await mariadb.createSchema()
+  t.teardown(() => mariadb.run(`drop database if exists ${url.pathname.slice(1)}`))
+  return { kind, url }
+}
+
+/** The location of a new database with all tables, which is removed when the test ends. */
+export async function freshLocation(
+  t: Teardown,
+  kind: DatabaseLocation['kind'],
+): Promise<DatabaseLocation> {
+  const location = await emptyLocation(t, kind)
+  if (location.kind === 'sqlite') await copySqliteTemplate(location.file)
+  else await createTables(await sharedMariadb(), location.url)
+  return location
+}
+
+/** The location of a new database with all tables on a server of the test's own. */
+export async function locationOn(mariadb: Mariadb): Promise<DatabaseLocation> {
+  const url = await mariadb.createSchema()
+  await createTables(mariadb, url)
+  return { kind: 'mysql', url }
+}
+
+async function createTables(mariadb: MariadbClient, url: URL): Promise<void> {
+  await mariadb.run(`use ${url.pathname.slice(1)};\n${await mysqlTemplate(mariadb)}`)
+}
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+/** Runs the same subtest on SQLite and on MariaDB, each with a new database that has all tables. */
 export async function forEachDatabase(
   t: Test,
   name: string,
   test: (t: Test, location: DatabaseLocation) => Promise<void>,
 ): Promise<void> {
   for (const kind of ['sqlite', 'mysql'] as const) {
-    await t.test(`${kind}: ${name}`, async (t) => {
-      await test(t, await freshLocation(t, kind))
-    })
+    await t.test(`${kind}: ${name}`, async (t) => test(t, await freshLocation(t, kind)))
+  }
+}
+
+/** As `forEachDatabase`, without tables. */
+export async function forEachEmptyDatabase(
+  t: Test,
+  name: string,
+  test: (t: Test, location: DatabaseLocation) => Promise<void>,
+): Promise<void> {
+  for (const kind of ['sqlite', 'mysql'] as const) {
+    await t.test(`${kind}: ${name}`, async (t) => test(t, await emptyLocation(t, kind)))
   }
 }
 
@@ -50,15 +104,13 @@ export async function openForTest(t: Test, location: DatabaseLocation): Promise<
   return db
 }
 
-/** As `forEachDatabase`, with the tables in place. */
+/** As `forEachDatabase`, with the database opened. */
 export async function forEachMigrated(
   t: Test,
   name: string,
   test: (t: Test, db: Database) => Promise<void>,
 ): Promise<void> {
   await forEachDatabase(t, name, async (t, location) => {
-    const db = await openForTest(t, location)
-    await migrate(db)
-    await test(t, db)
+    await test(t, await openForTest(t, location))
   })
 }

@@ -9,7 +9,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseLocation } from '../../conf/database-location.js'
+import { normaliseScopes } from '../../gateway/auth/scopes.js'
+import { hashToken, newToken } from '../../gateway/auth/token.js'
+import { closeDatabase, openDatabase } from '../../sql/database.js'
+import { createToken } from '../../sql/tokens.js'
+import { createUser } from '../../sql/users.js'
+import { passwordHashOf, passwordOf } from './passwords.js'
 import { PLAIN_NODE } from './plain-node.js'
+import { copySqliteTemplate } from './templates.js'
+import { diskFolder } from './temporary.js'
 
 const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
 const STARTS_WITHIN_MS = 120_000
@@ -22,6 +30,8 @@ interface Teardown {
 export interface GatehouseOptions {
   /** By default SQLite in the data folder. */
   readonly location?: DatabaseLocation
+  /** Whether the data folder is on a real disk, where the others of a run are in memory. */
+  readonly isOnDisk?: boolean
   /** Settings by their variables, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
   /** In the address of the site; by default 127.0.0.1, which browsers do not take for a name. */
@@ -47,7 +57,7 @@ export interface Gatehouse {
   readonly log: () => string
   /** Runs `gatehouse …` beside the server. */
   run(...args: readonly string[]): Promise<CommandResult>
-  /** Makes a user with a token of these scopes; the password is `password of NAME`. */
+  /** Creates a user with a token of these scopes; `passwordOf` has the password. */
   addUser(name: string, options?: { isAdmin?: boolean; scopes?: string }): Promise<Person>
   start(): Promise<void>
   /** Ends the supervisor with a signal; resolves with its exit code when all workers are gone. */
@@ -76,9 +86,15 @@ export async function startGatehouse(
   t: Teardown,
   options: GatehouseOptions = {},
 ): Promise<Gatehouse> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-data-'))
+  const parent = options.isOnDisk === true ? diskFolder() : tmpdir()
+  const dataDir = await mkdtemp(join(parent, 'gatehouse-data-'))
   const { account } = options
-  if (account !== undefined) await chown(dataDir, account.uid, account.gid)
+  const file = join(dataDir, 'gatehouse.db')
+  const { location = { kind: 'sqlite', file } } = options
+  if (options.location === undefined) await copySqliteTemplate(file)
+  if (account !== undefined) {
+    for (const path of [dataDir, file]) await chown(path, account.uid, account.gid)
+  }
   const port = await freePort()
   const environment = environmentOf(options, { dataDir, port })
   const url = environment['GATEHOUSE_HTTP_BASE_URL'] ?? `http://127.0.0.1:${port}`
@@ -126,7 +142,7 @@ export async function startGatehouse(
       return server?.pid ?? -1
     },
     log: () => log,
-    addUser: (name, wanted) => addUser({ run, port }, name, wanted),
+    addUser: (name, wanted) => addUser({ port, location }, name, wanted),
   }
 }
 
@@ -165,17 +181,26 @@ function environmentOf(
 }
 
 async function addUser(
-  { run, port }: Pick<Gatehouse, 'run' | 'port'>,
+  { port, location }: { readonly port: number; readonly location: DatabaseLocation },
   name: string,
   { isAdmin = false, scopes = 'all' }: { isAdmin?: boolean; scopes?: string } = {},
 ): Promise<Person> {
-  const password = `password of ${name}`
-  const admin = isAdmin ? ['--admin'] : []
-  await succeed(run('user', 'create', name, '--password', password, ...admin))
-  const made = await succeed(run('token', 'create', name, '--name', 'test', '--scopes', scopes))
-  const token = made.output.trim()
+  const token = newToken()
+  const db = await openDatabase({ location, connectionsMax: 1 })
+  try {
+    const { id } = await createUser(db, {
+      ...{ name, isAdmin, email: `${name.toLowerCase()}@noreply.127.0.0.1` },
+      passwordHash: await passwordHashOf(name),
+    })
+    await createToken(db, {
+      ...{ userId: id, name: 'test', hash: hashToken(token), lastEight: token.slice(-8) },
+      scopes: normaliseScopes(scopes.split(',')),
+    })
+  } finally {
+    await closeDatabase(db)
+  }
   return {
-    ...{ name, password, token },
+    ...{ name, password: passwordOf(name), token },
     api: (method, path, body) =>
       askApi(port, { method, path, body, authorization: `token ${token}` }),
     remote: (path) => `http://${name}:${token}@127.0.0.1:${port}/${path}`,
@@ -205,12 +230,6 @@ export async function askApi(port: number, question: ApiQuestion): Promise<ApiAn
   const text = await response.text()
   const parsed = text === '' ? undefined : (JSON.parse(text) as unknown)
   return { status: response.status, headers: response.headers, body: parsed }
-}
-
-async function succeed(running: Promise<CommandResult>): Promise<CommandResult> {
-  const result = await running
-  if (result.exitCode !== 0) throw new Error(`a command failed: ${result.errorText}`)
-  return result
 }
 
 async function runCommand(

@@ -11,7 +11,6 @@ import type { DatabaseLocation } from '../../conf/database-location.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
-import { hashPassword } from '../../gateway/auth/password.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { hashToken, newToken } from '../../gateway/auth/token.js'
 import type { Context } from '../../gateway/context.js'
@@ -23,12 +22,13 @@ import { createLocalBoard, createPackCache } from '../../gateway/packs/warm.js'
 import { type Server, startServer } from '../../gateway/server.js'
 import { openRegistry } from '../../registry/registry.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
-import { migrate } from '../../sql/migrate.js'
 import { createOrganization, type Organization } from '../../sql/organizations.js'
 import type { TokenLimits } from '../../sql/token-limits.js'
 import { createToken, type Token, type NewToken as TokenFields } from '../../sql/tokens.js'
 import { createUser, type User, type Visibility } from '../../sql/users.js'
+import { passwordHashOf } from './passwords.js'
 import { type Answer, ask, type Question } from './requests.js'
+import { copySqliteTemplate } from './templates.js'
 
 /** What links say in every test, so that expected files do not depend on a port. */
 export const BASE_URL = 'http://code.example.com'
@@ -78,11 +78,6 @@ export interface Gateway extends House {
   ask(question: Question): Promise<Answer>
 }
 
-/** The password of a user that a test made. */
-export function passwordOf(name: string): string {
-  return `password of ${name}`
-}
-
 /** Starts a whole gateway for the test. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const house = await openHouse(t, options)
@@ -124,9 +119,12 @@ async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-'))
   t.teardown(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
   const settings = settingsOf(dataDir, options)
+  const { location } = settings.database
+  if (location.kind === 'sqlite' && options.location === undefined) {
+    await copySqliteTemplate(location.file)
+  }
   const db = await openDatabase(settings.database)
   t.teardown(() => closeDatabase(db))
-  await migrate(db)
   const lines: Record<string, unknown>[] = []
   const log = pino(
     { level: 'debug', base: null, serializers: { error: stdSerializers.err } },
@@ -138,7 +136,7 @@ async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
       createUser(db, {
         ...{ name, isAdmin },
         email: `${name.toLowerCase()}@example.com`,
-        passwordHash: await hashPassword(passwordOf(name)),
+        passwordHash: await passwordHashOf(name),
       }),
     addOrganization: (name, creator, visibility = 'public') =>
       createOrganization(db, {

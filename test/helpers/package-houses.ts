@@ -58,6 +58,7 @@ async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {
   if (known !== undefined) return await known
   const started = startPackageHouse(kind)
   houses.set(words, started)
+  root.teardown(() => houses.delete(words))
   return await started
 }
 
@@ -89,7 +90,10 @@ async function sharedS3Server(): Promise<S3Server> {
   if (server === undefined) {
     const started = startS3Server()
     server = started
-    root.teardown(async () => (await started).remove())
+    root.teardown(async () => {
+      server = undefined
+      await (await started).remove()
+    })
   }
   return await server
 }

@@ -8,9 +8,17 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
+/** Names a folder on a real disk, if the temporary folders of a run are in memory. */
+export const DISK_VARIABLE = 'GATEHOUSE_TEST_DISK'
+
+/** Where tests that kill servers, or look at inodes and times of files, keep their data. */
+export function diskFolder(): string {
+  return process.env[DISK_VARIABLE] ?? tmpdir()
+}
+
 /** A new empty folder, removed with all it holds at the end of the test. */
-export async function temporaryFolder(t: Teardown): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+export async function temporaryFolder(t: Teardown, parent = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'gatehouse-'))
   t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
   return folder
 }

@@ -1,6 +1,7 @@
 /** People at the pages of a gateway, each with a session: what they ask for, and what they send. */
 
-import { type GatewayOptions, passwordOf, startGateway } from './gateway.js'
+import { type GatewayOptions, startGateway } from './gateway.js'
+import { passwordOf } from './passwords.js'
 import type { Answer, Question } from './requests.js'
 
 /** What somebody at a browser does. */

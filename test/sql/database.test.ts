@@ -29,7 +29,9 @@ import {
   forEachDatabase,
   forEachMigrated,
   freshLocation,
+  locationOn,
   openForTest,
+  ownMariadb,
   sharedMariadb,
 } from '../helpers/databases.js'
 import { MARIADB_PASSWORD } from '../helpers/mariadb.js'
@@ -87,7 +89,7 @@ async function refusal(location: DatabaseLocation): Promise<string> {
 
 await t.test('what cannot be opened is told in one line without the secret', async (t) => {
   const { port, createSchema } = await sharedMariadb()
-  const url = new URL(await createSchema())
+  const url = await createSchema()
   const wrong = new URL(url)
   wrong.password = 's3cret-and-wrong'
   const absent = new URL(url)
@@ -95,9 +97,9 @@ await t.test('what cannot be opened is told in one line without the secret', asy
   const closed = new URL(url)
   closed.port = '1'
   const expected: readonly [URL, RegExp][] = [
-    [wrong, new RegExp(`^The database 127.0.0.1:${port}/gatehouse_\\d+ cannot .*Access denied`)],
+    [wrong, new RegExp(`^The database 127.0.0.1:${port}/gatehouse_\\w+ cannot .*Access denied`)],
     [absent, /^The database 127.0.0.1:\d+\/nowhere cannot be used: Unknown database 'nowhere'/],
-    [closed, /^The database 127.0.0.1:1\/gatehouse_\d+ cannot be used: .*ECONNREFUSED/],
+    [closed, /^The database 127.0.0.1:1\/gatehouse_\w+ cannot be used: .*ECONNREFUSED/],
   ]
   for (const [url, line] of expected) {
     const message = await refusal({ kind: 'mysql', url })
@@ -331,9 +333,8 @@ function questions(db: Database): Readonly<Record<string, () => unknown>> {
 }
 
 await t.test('mysql: while the server is away all fails fast, then all works again', async (t) => {
-  const mariadb = await sharedMariadb()
-  const db = await openForTest(t, await freshLocation(t, 'mysql'))
-  await migrate(db)
+  const mariadb = await ownMariadb()
+  const db = await openForTest(t, await locationOn(mariadb))
   const ada = await aUser(db, 'ada')
   const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
   const stranger = { ...ada, id: 12 }
@@ -356,9 +357,8 @@ await t.test('mysql: while the server is away all fails fast, then all works aga
 })
 
 await t.test('mysql: a server that goes in the middle of a transaction', async (t) => {
-  const mariadb = await sharedMariadb()
-  const db = await openForTest(t, await freshLocation(t, 'mysql'))
-  await migrate(db)
+  const mariadb = await ownMariadb()
+  const db = await openForTest(t, await locationOn(mariadb))
   const work = transaction(db, async (trx) => {
     await aUser(trx, 'ada')
     await mariadb.stop('SIGKILL')

@@ -8,7 +8,7 @@ import { migrate, migrationStatus, rollback } from '../../sql/migrate.js'
 import * as indexKeys from '../../sql/migrations/0007-index-keys.js'
 import { MIGRATIONS } from '../../sql/migrations/list.js'
 import { findUser } from '../../sql/users.js'
-import { forEachDatabase, openForTest } from '../helpers/databases.js'
+import { forEachEmptyDatabase, openForTest } from '../helpers/databases.js'
 import { aPublication } from '../helpers/package-rows.js'
 import { anOrganization, aRepository, aUser } from '../helpers/rows.js'
 import { startSqlChild } from '../helpers/sql-child.js'
@@ -58,7 +58,7 @@ async function schemaOf(db: Database): Promise<readonly unknown[]> {
   return definitions
 }
 
-await forEachDatabase(t, 'all is applied once, and its time is known', async (t, location) => {
+await forEachEmptyDatabase(t, 'all is applied once, and its time is known', async (t, location) => {
   const db = await openForTest(t, location)
   t.strictSame(
     await migrationStatus(db),
@@ -72,7 +72,7 @@ await forEachDatabase(t, 'all is applied once, and its time is known', async (t,
   }
 })
 
-await forEachDatabase(t, 'down takes away all that up brought', async (t, location) => {
+await forEachEmptyDatabase(t, 'down takes away all that up brought', async (t, location) => {
   const db = await openForTest(t, location)
   await migrate(db)
   const schema = await schemaOf(db)
@@ -85,7 +85,7 @@ await forEachDatabase(t, 'down takes away all that up brought', async (t, locati
   t.equal(await findUser(db, 'ada'), undefined)
 })
 
-await forEachDatabase(t, 'four processes at once apply each once', async (t, location) => {
+await forEachEmptyDatabase(t, 'four processes at once apply each once', async (t, location) => {
   const children = [1, 2, 3, 4].map(() => startSqlChild('migrate', location))
   const applied = await Promise.all(children.map((child) => child.result))
   t.strictSame(applied.sort(), [0, 0, 0, NAMES.length])
@@ -94,37 +94,45 @@ await forEachDatabase(t, 'four processes at once apply each once', async (t, loc
   await aUser(db, 'ada')
 })
 
-await forEachDatabase(t, 'a migration that stopped anywhere is completed', async (t, location) => {
-  const db = await openForTest(t, location)
-  for (const { name, up, down } of MIGRATIONS) {
-    const bringUp = (db: Database) => withDatabaseLock(db, up)
-    const statements = await countStatements(db, bringUp)
-    const schema = await schemaOf(db)
-    for (let last = 1; last < statements; last += 1) {
-      await down(db)
-      await t.rejects(runUntil(db, bringUp, last), { message: 'the process ended' })
-      await bringUp(db)
-      t.strictSame(await schemaOf(db), schema, `${name} stopped after ${last} statements`)
+await forEachEmptyDatabase(
+  t,
+  'a migration that stopped anywhere is completed',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    for (const { name, up, down } of MIGRATIONS) {
+      const bringUp = (db: Database) => withDatabaseLock(db, up)
+      const statements = await countStatements(db, bringUp)
+      const schema = await schemaOf(db)
+      for (let last = 1; last < statements; last += 1) {
+        await down(db)
+        await t.rejects(runUntil(db, bringUp, last), { message: 'the process ended' })
+        await bringUp(db)
+        t.strictSame(await schemaOf(db), schema, `${name} stopped after ${last} statements`)
+      }
     }
-  }
-})
+  },
+)
 
 /** Each stop costs all migrations, so there are a few of them all over. */
 const STOPS = 6
 
-await forEachDatabase(t, 'migrations that stopped anywhere go on there', async (t, location) => {
-  const db = await openForTest(t, location)
-  const statements = await countStatements(db, migrate)
-  const schema = await schemaOf(db)
-  t.ok(statements > NAMES.length * 2, `${statements} statements`)
-  for (let stop = 0; stop < STOPS; stop += 1) {
-    const last = 1 + Math.floor((stop * (statements - 1)) / STOPS)
-    await rollback(db)
-    await t.rejects(runUntil(db, migrate, last), { message: 'the process ended' })
-    await migrate(db)
-    t.strictSame(await schemaOf(db), schema, `stopped after ${last} statements`)
-  }
-})
+await forEachEmptyDatabase(
+  t,
+  'migrations that stopped anywhere go on there',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    const statements = await countStatements(db, migrate)
+    const schema = await schemaOf(db)
+    t.ok(statements > NAMES.length * 2, `${statements} statements`)
+    for (let stop = 0; stop < STOPS; stop += 1) {
+      const last = 1 + Math.floor((stop * (statements - 1)) / STOPS)
+      await rollback(db)
+      await t.rejects(runUntil(db, migrate, last), { message: 'the process ended' })
+      await migrate(db)
+      t.strictSame(await schemaOf(db), schema, `stopped after ${last} statements`)
+    }
+  },
+)
 
 /** What ends a piece of work does not count: a process that is killed does not do it either. */
 function isWork({ sql }: { readonly sql: string }): boolean {
@@ -161,49 +169,57 @@ async function runUntil(db: Database, work: Work, last: number): Promise<void> {
   }
 }
 
-await forEachDatabase(t, 'a process killed while it migrates does no harm', async (t, location) => {
-  const db = await openForTest(t, location)
-  await migrate(db)
-  const schema = await schemaOf(db)
-  for (const delayMs of [0, 2, 6, 20]) {
-    await rollback(db)
-    const child = startSqlChild('migrate', location)
-    const ended = child.result.catch(() => undefined)
-    await child.ready
-    await sleep(delayMs)
-    child.process.kill('SIGKILL')
-    await ended
+await forEachEmptyDatabase(
+  t,
+  'a process killed while it migrates does no harm',
+  async (t, location) => {
+    const db = await openForTest(t, location)
     await migrate(db)
-    t.strictSame(await schemaOf(db), schema, `killed after ${delayMs} ms`)
-  }
-})
-
-await forEachDatabase(t, 'entries of indexes from before have keys after', async (t, location) => {
-  const db = await openForTest(t, location)
-  await migrate(db)
-  const { id: ownerId } = await aUser(db, 'ada')
-  for (const format of ['debian', 'alpine', 'cran']) {
-    for (const packageName of ['b', 'a']) {
-      const indexes = [{ key: '', subject: 'stable', part: packageName, metadata: {} }]
-      await aPublication(db, { ownerId, format, packageName, indexes })
+    const schema = await schemaOf(db)
+    for (const delayMs of [0, 2, 6, 20]) {
+      await rollback(db)
+      const child = startSqlChild('migrate', location)
+      const ended = child.result.catch(() => undefined)
+      await child.ready
+      await sleep(delayMs)
+      child.process.kill('SIGKILL')
+      await ended
+      await migrate(db)
+      t.strictSame(await schemaOf(db), schema, `killed after ${delayMs} ms`)
     }
-  }
-  await indexKeys.down(db)
-  await indexKeys.up(db)
-  const rows = await db('package_index_entries').orderBy('id').select('id', 'sort_key', 'part')
-  const debian = (id: number) => `-${String(id).padStart(16, '0')}`
-  const [first, second] = rows
-  t.strictSame(
-    rows.map(({ sort_key, part }: { sort_key: string; part: string }) => [sort_key, part]),
-    [
-      [debian(first.id), 'b'],
-      [debian(second.id), 'a'],
-      ...[
-        ['b 1.0', 'b'],
-        ['a 1.0', 'a'],
-        ['b', ''],
-        ['a', ''],
+  },
+)
+
+await forEachEmptyDatabase(
+  t,
+  'entries of indexes from before have keys after',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    await migrate(db)
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const format of ['debian', 'alpine', 'cran']) {
+      for (const packageName of ['b', 'a']) {
+        const indexes = [{ key: '', subject: 'stable', part: packageName, metadata: {} }]
+        await aPublication(db, { ownerId, format, packageName, indexes })
+      }
+    }
+    await indexKeys.down(db)
+    await indexKeys.up(db)
+    const rows = await db('package_index_entries').orderBy('id').select('id', 'sort_key', 'part')
+    const debian = (id: number) => `-${String(id).padStart(16, '0')}`
+    const [first, second] = rows
+    t.strictSame(
+      rows.map(({ sort_key, part }: { sort_key: string; part: string }) => [sort_key, part]),
+      [
+        [debian(first.id), 'b'],
+        [debian(second.id), 'a'],
+        ...[
+          ['b 1.0', 'b'],
+          ['a 1.0', 'a'],
+          ['b', ''],
+          ['a', ''],
+        ],
       ],
-    ],
-  )
-})
+    )
+  },
+)

@@ -20,7 +20,7 @@ const WRITTEN_WITHIN_MS = 60_000
 const MENDED_WITHIN_MS = 60_000
 
 t.test('kill -9 in the middle of writes over the API', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 2 })
+  const gatehouse = await startGatehouse(t, { isOnDisk: true })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'r' })
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
@@ -96,7 +96,7 @@ const CUTS = isFullSize ? 20 : 2
 const MERGES_MAX = CUTS * 5
 
 t.test('kill -9 of the workers when a merge has moved the branch', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 2 })
+  const gatehouse = await startGatehouse(t, { isOnDisk: true })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'r', auto_init: true })
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)

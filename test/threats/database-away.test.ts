@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import { freshLocation, sharedMariadb } from '../helpers/databases.js'
+import { locationOn, ownMariadb } from '../helpers/databases.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
@@ -10,8 +10,8 @@ import { leavingsIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 t.test('MariaDB is killed and comes back', async (t) => {
-  const gatehouse = await startGatehouse(t, { location: await freshLocation(t, 'mysql') })
-  const mariadb = await sharedMariadb()
+  const gatehouse = await startGatehouse(t, { location: await locationOn(await ownMariadb()) })
+  const mariadb = await ownMariadb()
   const ada = await gatehouse.addUser('ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
   const cwd = await temporaryFolder(t)
@@ -58,7 +58,7 @@ interface Item {
 
 /** A repository of ada's, those who write to it, and what was acknowledged to them by its kind. */
 async function openWriters(t: Test) {
-  const gatehouse = await startGatehouse(t, { location: await freshLocation(t, 'mysql') })
+  const gatehouse = await startGatehouse(t, { location: await locationOn(await ownMariadb()) })
   const ada = await gatehouse.addUser('ada')
   const library = await makeRepository(ada, 'library', { auto_init: true })
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
@@ -156,7 +156,7 @@ async function untilAll(counts: readonly number[], more: number): Promise<void> 
 
 t.test('MariaDB is restarted under writes over the API', async (t) => {
   const scene = await openWriters(t)
-  const mariadb = await sharedMariadb()
+  const mariadb = await ownMariadb()
   await writeDuring(scene, async ({ done, refused }) => {
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       await untilAll(done, DONE_BETWEEN)

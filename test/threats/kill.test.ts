@@ -28,7 +28,7 @@ const KILLED_WITHIN_MS = 900
 for (const kind of ['sqlite', 'mysql'] as const) {
   t.test(`kill -9 in the middle of pushes, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
-    const gatehouse = await startGatehouse(t, { location })
+    const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
     const ada = await gatehouse.addUser('ada')
     t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
     const folder = await temporaryFolder(t)

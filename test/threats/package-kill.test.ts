@@ -28,7 +28,7 @@ const KILLED_WITHIN_MS = 400
 for (const kind of ['sqlite', 'mysql'] as const) {
   t.test(`kill -9 in the middle of uploads, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
-    const gatehouse = await startGatehouse(t, { location })
+    const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
     const ada = await gatehouse.addUser('ada')
     const db = await openDatabase({ location, connectionsMax: 2 })
     t.teardown(() => db.destroy())

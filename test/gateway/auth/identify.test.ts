@@ -6,7 +6,8 @@ import { identify, SIGN_IN_MESSAGE } from '../../../gateway/auth/identify.js'
 import { newToken } from '../../../gateway/auth/token.js'
 import { NO_BODY } from '../../../gateway/incoming-body.js'
 import { deleteToken } from '../../../sql/tokens.js'
-import { openContext, passwordOf } from '../../helpers/gateway.js'
+import { openContext } from '../../helpers/gateway.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 const aRequest = (authorization?: string, query = ''): Request => ({

@@ -1,7 +1,7 @@
 /** A site admin acts as somebody else, with no more than a token of theirs reaches. */
 
 import t from 'tap'
-import { passwordOf } from '../../helpers/gateway.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 import { startTown } from '../../helpers/town.js'
 

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
 import { createLocalThrottle, type Throttle } from '../../../gateway/auth/throttle.js'
-import { passwordOf, startGateway } from '../../helpers/gateway.js'
+import { startGateway } from '../../helpers/gateway.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 async function fail(throttle: Throttle, name: string, address: string, times: number) {

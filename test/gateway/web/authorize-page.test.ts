@@ -1,7 +1,6 @@
 /** How people let applications in: who is asked, what they are told, and where it leads. */
 
 import t, { type Test } from 'tap'
-import { passwordOf } from '../../helpers/gateway.js'
 import {
   anOauthHouse,
   CALLBACK,
@@ -10,6 +9,7 @@ import {
   TEA_ASKS,
   type Tokens,
 } from '../../helpers/oauth.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import { withToken } from '../../helpers/requests.js'
 
 const PATH = '/login/oauth/authorize'

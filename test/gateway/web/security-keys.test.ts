@@ -2,7 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { KEY_SCRIPT } from '../../../gateway/web/asset-files.js'
-import { BASE_URL, passwordOf, startGateway } from '../../helpers/gateway.js'
+import { BASE_URL, startGateway } from '../../helpers/gateway.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import type { Answer } from '../../helpers/requests.js'
 import { enrol } from '../../helpers/second-factor.js'
 import { aSecurityKey } from '../../helpers/security-key.js'

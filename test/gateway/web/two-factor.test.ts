@@ -1,7 +1,8 @@
 /** A sign-in of two halves, and the page on which the second one is set up and taken away. */
 
 import t, { type Test } from 'tap'
-import { BASE_URL, passwordOf, startGateway } from '../../helpers/gateway.js'
+import { BASE_URL, startGateway } from '../../helpers/gateway.js'
+import { passwordOf } from '../../helpers/passwords.js'
 import type { Answer } from '../../helpers/requests.js'
 import { appOf, enrol } from '../../helpers/second-factor.js'
 

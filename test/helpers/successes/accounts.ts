@@ -1,6 +1,6 @@
 /** One request of each operation on accounts, repositories as such and keys that succeeds. */
 
-import { passwordOf } from '../gateway.js'
+import { passwordOf } from '../passwords.js'
 import { withPassword } from '../requests.js'
 import { aKeyLine } from '../ssh-keys.js'
 import type { Town } from '../town.js'

@@ -15,8 +15,9 @@ import { atLeast } from '../../../../sql/access.js'
 import { createRepository } from '../../../../sql/repositories.js'
 import type { TokenLimits } from '../../../../sql/token-limits.js'
 import { deleteToken } from '../../../../sql/tokens.js'
-import { openContext, passwordOf } from '../../../helpers/gateway.js'
+import { openContext } from '../../../helpers/gateway.js'
 import { pathOf } from '../../../helpers/operation-paths.js'
+import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 
 const CATEGORIES = [

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { passwordOf } from '../../../helpers/gateway.js'
+import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
 import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 

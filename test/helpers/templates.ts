@@ -1,0 +1,73 @@
+/** Databases with all tables, made once for a run and copied for each test. */
+
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import mysql from 'mysql2'
+import { closeDatabase, openDatabase } from '../../sql/database.js'
+import { migrate } from '../../sql/migrate.js'
+import type { MariadbClient } from './mariadb.js'
+
+/** Names the folder of the templates of this run. */
+export const TEMPLATES_VARIABLE = 'GATEHOUSE_TEST_TEMPLATES'
+
+const SQLITE = 'gatehouse.db'
+const MYSQL = 'gatehouse.sql'
+
+/** Migrates one database of each kind and writes both to the folder; without MariaDB only SQLite's. */
+export async function makeTemplates(
+  folder: string,
+  mariadb: MariadbClient | undefined,
+): Promise<void> {
+  await makeSqliteTemplate(join(folder, SQLITE))
+  if (mariadb !== undefined) await writeFile(join(folder, MYSQL), await dumpMigrated(mariadb))
+}
+
+/** Writes a migrated SQLite database to the file; its folder is made. */
+export async function copySqliteTemplate(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  const template = templateFile(SQLITE)
+  if (template === undefined) await makeSqliteTemplate(file)
+  else await copyFile(template, file)
+}
+
+/** The statements that make all tables in an empty schema, with the rows that migrations write. */
+export async function mysqlTemplate(mariadb: MariadbClient): Promise<string> {
+  const template = templateFile(MYSQL)
+  if (template === undefined) return await dumpMigrated(mariadb)
+  return await readFile(template, 'utf8')
+}
+
+function templateFile(name: string): string | undefined {
+  const folder = process.env[TEMPLATES_VARIABLE]
+  return folder === undefined ? undefined : join(folder, name)
+}
+
+async function makeSqliteTemplate(file: string): Promise<void> {
+  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  await migrate(db)
+  // Closing the last connection moves the write-ahead log into the file.
+  await closeDatabase(db)
+}
+
+async function dumpMigrated(mariadb: MariadbClient): Promise<string> {
+  const url = await mariadb.createSchema()
+  const db = await openDatabase({ location: { kind: 'mysql', url }, connectionsMax: 10 })
+  await migrate(db)
+  await closeDatabase(db)
+  const schema = url.pathname.slice(1)
+  // The server of the tests reads backslashes as they are; the driver escapes with them.
+  const statements = ["set foreign_key_checks = 0, sql_mode = ''"]
+  for (const table of await mariadb.run(`show tables from ${schema}`)) {
+    const name = String(Object.values(table)[0])
+    const [definition] = await mariadb.run(`show create table ${schema}.${mysql.escapeId(name)}`)
+    statements.push(String(definition?.['Create Table']))
+    for (const row of await mariadb.run(`select * from ${schema}.${mysql.escapeId(name)}`)) {
+      const values = Object.values(row).map((value) =>
+        mysql.escape(value as string | number | null),
+      )
+      statements.push(`insert into ${mysql.escapeId(name)} values (${values.join(', ')})`)
+    }
+  }
+  await mariadb.run(`drop database ${schema}`)
+  return statements.join(';\n')
+}
