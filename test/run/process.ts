@@ -1,0 +1,55 @@
+/** One process of a test run: runs test files one after the other, each as a subtest. */
+
+import { appendFileSync, readFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { t as root, type Test } from 'tap'
+import { type FileResult, PROGRESS_VARIABLE } from './file-result.js'
+
+type Counts = Pick<Test['counts'], 'pass' | 'fail'>
+
+/** The methods of the root test that test files and helpers call. */
+type RootTest = Pick<Test, 'test' | 'teardown' | 'testdir'>
+
+/**
+ * Runs the files. A file's own root test is the subtest that is named after it, so its teardowns
+ * run when the file ends.
+ */
+export async function runFiles(files: readonly string[]): Promise<void> {
+  // Each server and child process of a test that ends with this process has a listener.
+  process.setMaxListeners(0)
+  const startFile = root.test.bind(root)
+  for (const file of files) {
+    const startedAtMs = Date.now()
+    const cpuBeforeMs = cpuTimeMs()
+    let counts: Counts = { pass: 0, fail: 0 }
+    const result = await startFile(file, async (t) => {
+      counts = t.counts
+      Object.assign<RootTest, RootTest>(root, {
+        test: t.test.bind(t),
+        teardown: t.teardown.bind(t),
+        testdir: t.testdir.bind(t),
+      })
+      await import(pathToFileURL(file).href)
+    })
+    report({
+      file,
+      durationMs: Date.now() - startedAtMs,
+      cpuMs: cpuTimeMs() - cpuBeforeMs,
+      passed: counts.pass,
+      failed: counts.fail,
+      ok: result?.ok === true,
+    })
+  }
+}
+
+function report(result: FileResult): void {
+  const progressFile = process.env[PROGRESS_VARIABLE]
+  if (progressFile !== undefined) appendFileSync(progressFile, `${JSON.stringify(result)}\n`)
+}
+
+/** proc_pid_stat(5): utime, stime, cutime and cstime, in ticks of 10 ms. */
+function cpuTimeMs(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
+}
