@@ -18,9 +18,15 @@ export interface OutboundOptions {
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /**
- * The addresses of a host, in the order of the system; the caller connects to one of these and asks
- * for the name no second time. Throws `invalid` when the host has no address or when any of them is
- * not public and not allowed, and `bad_gateway` when nobody could say.
+ * Returns the addresses of a host, in the order of the system. The caller connects to one of these
+ * and does not resolve the name a second time. Throws `invalid` if the host does not resolve, or if
+ * any of its addresses is not public and not in `outbound.allow`, and `bad_gateway` if the resolver
+ * fails for the moment.
+ *
+ * The two `invalid` messages differ deliberately: a misspelt name and an internal host need
+ * different corrections. Thereby a user who may create webhooks or migrations learns whether a name
+ * resolves on this server, which includes names of an internal DNS. The messages contain no address
+ * that the user did not send, and no connection is made.
  */
 export async function resolveOutbound(
   hostname: string,
@@ -36,24 +42,35 @@ export async function resolveOutbound(
     (allowPrivate.hasName(name) ||
       allowPrivate.hasAddress(address) ||
       (isPublicAddress(address) && !isOwnAddress(address)))
-  if (addresses.length === 0 || !addresses.every(mayBeCalled)) throw refusalOf(name)
+  if (addresses.length === 0) throw new UnresolvedHost(name)
+  if (!addresses.every(mayBeCalled)) throw notAllowed(name)
   return addresses
 }
 
-/** The same words for what is not there and what is not public: names inside are told to nobody. */
-function refusalOf(name: string): Failure {
-  return new Failure('invalid', `The host '${name}' has no address that may be called.`)
+/** The failure of a host that has no address. */
+export class UnresolvedHost extends Failure {
+  constructor(name: string) {
+    super('invalid', `The host '${name}' does not resolve. Check the spelling.`)
+  }
+}
+
+function notAllowed(name: string): Failure {
+  return new Failure(
+    'invalid',
+    `The host '${name}' has an address that is not allowed: it is not public, or it is this ` +
+      "server's own. An administrator can allow it with the setting 'outbound.allow'.",
+  )
 }
 
 /** Errors of getaddrinfo that another time may not have. */
 const PASSING_ERRORS: ReadonlySet<unknown> = new Set(['EAI_AGAIN', 'EAI_MEMORY', 'EAI_SYSTEM'])
 
 async function resolveName(name: string, resolve: Resolve): Promise<readonly string[]> {
-  if (name === '' || name.length > 253 || /[^a-z0-9._-]/.test(name)) throw refusalOf(name)
+  if (name === '' || name.length > 253 || /[^a-z0-9._-]/.test(name)) throw new UnresolvedHost(name)
   try {
     return await resolve(name)
   } catch (cause) {
-    if (!PASSING_ERRORS.has((cause as NodeJS.ErrnoException).code)) throw refusalOf(name)
+    if (!PASSING_ERRORS.has((cause as NodeJS.ErrnoException).code)) throw new UnresolvedHost(name)
     throw new Failure('bad_gateway', `The host '${name}' cannot be looked up now.`, { cause })
   }
 }

@@ -6,7 +6,7 @@ import { canPinAddresses, type Remote, type RemoteBounds } from '../../cgi/remot
 import { Failure, isFailure } from '../../conf/failures.js'
 import { decodePercent } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
-import { resolveOutbound } from './address.js'
+import { resolveOutbound, UnresolvedHost } from './address.js'
 
 export interface CloneAddress {
   /** Without credentials. */
@@ -60,7 +60,8 @@ export interface RemoteWish {
 
 /**
  * What git may be told to call, checked now: a name may lead elsewhere than it did yesterday.
- * Throws `invalid` for a host that may not be called, `bad_gateway` when nobody could say.
+ * Throws `invalid` if the host does not resolve or is not allowed, and `bad_gateway` if the
+ * resolver fails for the moment.
  */
 export async function resolveRemote(
   { settings, git }: { readonly settings: Settings; readonly git: Git },
@@ -69,8 +70,8 @@ export async function resolveRemote(
   const { allow: allowPrivate } = settings.outbound
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = await resolveOutbound(name, { allowPrivate }).catch((error: unknown) => {
-    if (!isFailure(error, 'invalid')) throw error
-    throw new Failure('invalid', DISALLOWED_MESSAGE, { cause: error })
+    if (!isFailure(error, 'invalid') || error instanceof UnresolvedHost) throw error
+    throw new Failure('invalid', `${DISALLOWED_MESSAGE} ${error.message}`, { cause: error })
   })
   if (!canPinAddresses(git) && isIP(name) === 0 && !allowPrivate.hasName(name)) {
     throw new Failure(

@@ -99,7 +99,7 @@ t.test('one bad thing, and nothing is left', async (t) => {
     [release({ size: 2_000 }), /the file 6 of the source is too large/],
     [release({ size: 2 }), /the file 6 of the source is too large/],
     [release({ size: 1_000 }), /the file 6 of the source came in part/],
-    [release({ browser_download_url: 'http://169.254.169.254/latest' }), /may be called/],
+    [release({ browser_download_url: 'http://169.254.169.254/latest' }), /is not allowed/],
   ]
   for (const [telling, message] of refused) {
     const answer = await migrate(url, telling)

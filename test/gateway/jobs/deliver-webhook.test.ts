@@ -90,7 +90,7 @@ t.test('a receiver inside is not called, and one that is slow is given up', asyn
   await inside.run()
   t.equal(inside.receiver.connections(), 0)
   t.match(await inside.list(), [
-    { lastAttempt: { status: undefined, error: /has no address that may be called/ } },
+    { lastAttempt: { status: undefined, error: /has an address that is not allowed/ } },
   ])
   const slow = await scene(t, ALLOWED, { answer: () => {} })
   await slow.add('1')

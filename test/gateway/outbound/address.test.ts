@@ -12,7 +12,8 @@ function answering(...addresses: readonly string[]) {
   return { allowPrivate: NOBODY, resolve: async () => addresses }
 }
 
-const REFUSED = { failure: 'invalid', message: /has no address that may be called/ }
+const REFUSED = { failure: 'invalid', message: /an address that is not allowed: .*outbound\.allow/ }
+const UNRESOLVED = { failure: 'invalid', message: /does not resolve\. Check the spelling\.$/ }
 
 t.test('addresses of the internet are public', async (t) => {
   const open = ['1.1.1.1', '8.8.8.8', '100.63.255.255', '100.128.0.0', '172.15.0.1', '172.32.0.1']
@@ -44,7 +45,7 @@ t.test('a host may be called when all of its addresses may', async (t) => {
   for (const bad of ['127.0.0.1', '::1', '10.0.0.1', '::ffff:127.0.0.1', 'fe80::1%eth0', 'text']) {
     await t.rejects(resolveOutbound('hooks.example.org', answering('1.2.3.4', bad)), REFUSED, bad)
   }
-  await t.rejects(resolveOutbound('hooks.example.org', answering()), REFUSED)
+  await t.rejects(resolveOutbound('hooks.example.org', answering()), UNRESOLVED)
 })
 
 t.test('addresses in any spelling are the addresses they are', async (t) => {
@@ -63,7 +64,7 @@ t.test('addresses in any spelling are the addresses they are', async (t) => {
     await t.rejects(resolveOutbound(text, { allowPrivate: NOBODY }), REFUSED, text)
   }
   for (const name of ['', 'a b', 'a/b', 'exämple.org', `${'a'.repeat(250)}.org`, 'x%lo']) {
-    await t.rejects(resolveOutbound(name, answering('1.2.3.4')), REFUSED, name)
+    await t.rejects(resolveOutbound(name, answering('1.2.3.4')), UNRESOLVED, name)
   }
 })
 
@@ -72,7 +73,7 @@ t.test('the names of this machine are refused by the system’s own resolver', a
     await t.rejects(resolveOutbound(name, { allowPrivate: NOBODY }), REFUSED, name)
   }
   await t.rejects(resolveOutbound('no-such-host.invalid', { allowPrivate: NOBODY }), {
-    message: /may be called|looked up/,
+    message: /does not resolve|looked up/,
   })
   const own = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
   for (const { address } of own) {
@@ -105,7 +106,7 @@ t.test(
 )
 
 t.test(
-  'a name that nobody can look up now is another failure than one that is refused',
+  'a name that does not resolve, one that cannot be looked up now and one that is not allowed differ',
   async (t) => {
     const failing = (code: string) => ({
       allowPrivate: NOBODY,
@@ -114,6 +115,10 @@ t.test(
     await t.rejects(resolveOutbound('a.example.org', failing('EAI_AGAIN')), {
       message: /looked up now/,
     })
-    await t.rejects(resolveOutbound('a.example.org', failing('ENOTFOUND')), REFUSED)
+    await t.rejects(resolveOutbound('a.example.org', failing('ENOTFOUND')), UNRESOLVED)
+    const inside = answering('10.1.2.3')
+    await t.rejects(resolveOutbound('ci.internal', inside), REFUSED)
+    const thrown = await resolveOutbound('ci.internal', inside).catch(String)
+    t.notMatch(thrown, '10.1.2.3', 'the address itself is not shown')
   },
 )

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const NOBODY = parseHostSet([])
 const LOOPBACK = parseHostSet(['127.0.0.0/8'])
-const REFUSED = { message: /has no address that may be called/ }
+const REFUSED = { message: /has an address that is not allowed/ }
 
 function call(url: string, options: Partial<OutboundQuestion> = {}) {
   return callOutbound({

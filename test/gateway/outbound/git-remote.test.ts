@@ -77,5 +77,17 @@ t.test('an older git may call names only that are allowed one by one', async (t)
   const other = { failure: 'invalid', message: /^You can not import from disallowed hosts\./ }
   await t.rejects(resolve('http://[::1]/x', newer), other)
   await t.rejects(resolve('http://10.0.0.1/x', newer), other)
+  await t.rejects(resolve('http://10.0.0.1/x', newer), { message: /outbound\.allow/ })
   t.match(boundsOf(context.settings), { timeoutMs: 3_600_000, idleMs: 120_000 })
+})
+
+t.test('a host that does not resolve is told apart from one that is not allowed', async (t) => {
+  const { context } = await openContext(t)
+  const remote = { settings: context.settings, git: await findGit() }
+  const wish = (text: string) => ({ url: new URL(text), authorization: undefined })
+  // No resolver is asked for a name with this character, so the answer does not depend on one.
+  await t.rejects(resolveRemote(remote, wish('http://git.example$/x')), {
+    failure: 'invalid',
+    message: "The host 'git.example$' does not resolve. Check the spelling.",
+  })
 })
