@@ -1,0 +1,30 @@
+/** The version of this program: its package's, and the commit of its checkout. */
+
+import { readFile, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findGit, tryGit } from '../../cgi/git.js'
+
+/** The folder of package.json; this file is compiled to dist/scripts/commands. */
+const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** Returns `gatehouse VERSION (COMMIT)`, without the commit if the folder is not a checkout. */
+export async function programVersion(folder = PROGRAM_FOLDER): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  const commit = await checkedOutCommit(folder)
+  return commit === undefined ? `gatehouse ${version}` : `gatehouse ${version} (${commit})`
+}
+
+/**
+ * The abbreviated commit of the checkout whose top level is the folder. Git also finds a repository
+ * that merely contains the folder, and its commit says nothing about this program.
+ */
+async function checkedOutCommit(folder: string): Promise<string | undefined> {
+  const path = await realpath(folder)
+  const git = await findGit().catch(() => undefined)
+  if (git === undefined) return undefined
+  const question = ['rev-parse', '--show-toplevel', '--short=12', 'HEAD']
+  const { exitCode, output } = await tryGit(git, question, { cwd: path })
+  const [topLevel, commit] = output.toString().split('\n')
+  return exitCode === 0 && topLevel === path ? commit : undefined
+}
