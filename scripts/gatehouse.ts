@@ -1,15 +1,18 @@
 /** The command line: finds the command that the words name, and runs it. */
 
-import { parseArgs } from 'node:util'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
-import { type Command, CommandError, UsageError } from './commands/command.js'
+import { readCall } from './commands/call.js'
+import { type Command, CommandError, Interrupted, UsageError } from './commands/command.js'
 import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
+import { describeCommand, describeProgram, listCommands } from './commands/help.js'
 import { PACKAGE_COMMANDS } from './commands/package.js'
+import { programVersion } from './commands/program-version.js'
 import { REPO_COMMANDS } from './commands/repo.js'
 import { SERVE_COMMANDS } from './commands/serve.js'
 import { SSH_COMMANDS } from './commands/ssh.js'
+import { suggest } from './commands/suggest.js'
 import { TOKEN_COMMANDS } from './commands/token.js'
 import { USER_COMMANDS } from './commands/user.js'
 import { WEBHOOK_COMMANDS } from './commands/webhook.js'
@@ -26,27 +29,66 @@ const COMMANDS: readonly Command[] = [
   ...DOCTOR_COMMANDS,
 ]
 
+const PROGRAM_OPTIONS = ['--help', '--version']
+
 process.exitCode = await main(process.argv.slice(2))
 
-/** 0 when it went well, 1 with a line when it could not be done, 2 for words that mean nothing. */
+/** Returns the exit status: 0, 1 for what cannot be done, 2 for a wrong call, 130 for Ctrl-C. */
 async function main(args: readonly string[]): Promise<number> {
   const [noun = '', verb = ''] = args
-  if (noun === '' || noun === '--help' || noun === '-h') {
-    console.log(usageOf(COMMANDS))
-    return noun === '' ? 2 : 0
+  if (noun === '') return refuse(describeProgram(COMMANDS))
+  if (noun === '--help' || noun === '-h') return print(describeProgram(COMMANDS))
+  if (noun === '--version') return print(await programVersion())
+  if (noun.startsWith('-')) {
+    return refuseWord(`unknown option '${noun}'`, suggest(noun, PROGRAM_OPTIONS))
   }
   const ofNoun = COMMANDS.filter((command) => command.words[0] === noun)
-  if (args.includes('--help') && ofNoun.length > 0) {
-    console.log(usageOf(ofNoun))
-    return 0
+  const command = findCommand(ofNoun, verb)
+  if (asksForHelp(args)) {
+    if (command !== undefined && (ofNoun.length === 1 || verb === command.words[1])) {
+      return print(describeCommand(command))
+    }
+    if (ofNoun.length > 0 && isOption(verb)) return print(listCommands(ofNoun))
   }
-  const command = ofNoun.find(({ words }) => words.length === 1 || words[1] === verb)
-  if (command === undefined) {
-    console.error(`gatehouse: unknown command '${args.slice(0, 2).join(' ')}'`)
-    console.error(usageOf(ofNoun.length > 0 ? ofNoun : COMMANDS))
-    return 2
+  if (command !== undefined) return run(command, args.slice(command.words.length))
+  if (ofNoun.length > 0 && isOption(verb)) return refuse(listCommands(ofNoun))
+  const words = isOption(verb) ? ([noun] as const) : ([noun, verb] as const)
+  const known = ofNoun.length > 0 ? noun : ''
+  return refuseWord(`unknown command '${words.join(' ')}'`, suggestCommand(words), known)
+}
+
+/** Returns the command of the verb, or the command that consists of the noun alone. */
+function findCommand(ofNoun: readonly Command[], verb: string): Command | undefined {
+  const isMisspelt = ofNoun.length > 1 && !isOption(verb)
+  return (
+    ofNoun.find(({ words }) => words[1] === verb) ??
+    (isMisspelt ? undefined : ofNoun.find(({ words }) => words.length === 1))
+  )
+}
+
+function isOption(word: string): boolean {
+  return word === '' || word.startsWith('-')
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end < 0 ? args.length : end).some((arg) => ['--help', '-h'].includes(arg))
+}
+
+/** Returns the verb that was meant with a known noun, else the command, else the noun. */
+function suggestCommand(given: readonly [noun: string, verb?: string]): string | undefined {
+  const [noun, verb = ''] = given
+  const ofNoun = COMMANDS.filter(({ words }) => words[0] === noun)
+  if (ofNoun.length > 0) {
+    const meant = suggest(
+      verb,
+      ofNoun.flatMap(({ words }) => words[1] ?? []),
+    )
+    return meant === undefined ? undefined : `${noun} ${meant}`
   }
-  return run(command, args.slice(command.words.length))
+  const commands = COMMANDS.map(({ words }) => words.join(' '))
+  const nouns = [...new Set(COMMANDS.map(({ words }) => words[0]))]
+  return suggest(given.join(' '), commands) ?? suggest(noun, nouns)
 }
 
 async function run(command: Command, args: readonly string[]): Promise<number> {
@@ -54,10 +96,10 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
     await command.run(readCall(command, args))
     return Number(process.exitCode ?? 0)
   } catch (error) {
+    if (error instanceof Interrupted) return 130
     if (error instanceof UsageError) {
-      console.error(`gatehouse: ${error.message}`)
-      console.error(usageOf([command]))
-      return 2
+      const pointer = `See 'gatehouse ${command.words.join(' ')} --help'.`
+      return refuse(`gatehouse: ${error.message.replace(/(?<!\?)$/, '.')} ${pointer}`)
     }
     if (
       error instanceof Failure ||
@@ -71,28 +113,18 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
   }
 }
 
-function readCall(command: Command, args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: command.options,
-      allowPositionals: true,
-    })
-    const wanted = command.positionals
-    if (positionals.length !== wanted.length) {
-      throw new UsageError(`${command.words.join(' ')} takes ${wanted.join(' ') || 'no names'}`)
-    }
-    return { values, positionals }
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
+function print(text: string): number {
+  console.log(text)
+  return 0
 }
 
-function usageOf(commands: readonly Command[]): string {
-  const lines = commands.map(
-    ({ words, usage, about }) =>
-      `  gatehouse ${[...words, usage].filter((part) => part !== '').join(' ')}\n      ${about}`,
-  )
-  return ['Usage:', ...lines].join('\n')
+function refuse(text: string): number {
+  console.error(text)
+  return 2
+}
+
+function refuseWord(complaint: string, suggestion: string | undefined, noun = ''): number {
+  const hint = suggestion === undefined ? '' : ` Did you mean '${suggestion}'?`
+  const help = ['gatehouse', noun, '--help'].filter(Boolean).join(' ')
+  return refuse(`gatehouse: ${complaint}.${hint} See '${help}'.`)
 }

@@ -1,6 +1,5 @@
-/** What a command of the command line is, and how it reaches the database. */
+/** The shape of a subcommand, its errors, and its access to the database. */
 
-import type { ParseArgsConfig } from 'node:util'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
@@ -11,22 +10,35 @@ export interface CommandCall {
   readonly values: Readonly<Record<string, string | boolean | undefined | (string | boolean)[]>>
 }
 
+export interface CommandOption {
+  readonly type: 'string' | 'boolean'
+  /** Placeholder of the value in the help, such as `ADDRESS`. Only for the type `string`. */
+  readonly value?: string
+  /** One sentence for the help of the command. */
+  readonly about: string
+}
+
 export interface Command {
   /** `['user', 'create']`. */
   readonly words: readonly [noun: string, verb?: string]
-  /** What follows the words: `NAME --password P`. */
+  /** The rest of the usage line: `NAME [--email ADDRESS] [--admin]`. */
   readonly usage: string
+  /** One sentence for the help. */
   readonly about: string
   readonly positionals: readonly string[]
-  readonly options: NonNullable<ParseArgsConfig['options']>
+  /** Options by their names without the two hyphens. */
+  readonly options: Readonly<Record<string, CommandOption>>
   readonly run: (call: CommandCall) => Promise<void>
 }
 
-/** Something that the person at the terminal must put right; one clear sentence. */
+/** A command that cannot be carried out; the message is one clear sentence. Exit status 1. */
 export class CommandError extends Error {}
 
-/** The words of the call are wrong; the usage is shown with it. */
+/** A call with wrong words or options; the message ends without a full stop. Exit status 2. */
 export class UsageError extends Error {}
+
+/** Ctrl-C while the command read from the terminal. Exit status 130, without a message. */
+export class Interrupted extends Error {}
 
 /** The value of an option that must be given. Throws UsageError when it is not. */
 export function requiredOption(call: CommandCall, name: string): string {

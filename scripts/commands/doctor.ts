@@ -36,7 +36,13 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
     usage: '[--config FILE]',
     about: "Checks what clones over SSH need, with the system's sshd_config or another; as root.",
     positionals: [],
-    options: { config: { type: 'string' } },
+    options: {
+      config: {
+        type: 'string',
+        value: 'FILE',
+        about: "Reads this sshd_config; the default is the system's.",
+      },
+    },
     async run({ values }) {
       const { config } = values
       const findings = await lookAtSsh(

@@ -25,7 +25,13 @@ const rotateKey: Command = {
   usage: 'OWNER FORMAT [--overlap DAYS]',
   about: `Makes a new key for alpine or debian; for ${OVERLAP_DAYS} days the old one signs as well.`,
   positionals: ['OWNER', 'FORMAT'],
-  options: { overlap: { type: 'string' } },
+  options: {
+    overlap: {
+      type: 'string',
+      value: 'DAYS',
+      about: `The old key signs for this many days more, from 0 to ${OVERLAP_DAYS_MAX}.`,
+    },
+  },
   async run(call) {
     const { format, makeSigningKey } = parseFormat(call)
     const signsUntilMs = Date.now() + parseDays(call) * DAY_MS

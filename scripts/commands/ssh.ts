@@ -6,7 +6,13 @@ import { parseSshKey } from '../../conf/ssh-key.js'
 import { identifyKey } from '../../gateway/auth/identify-key.js'
 import { allKeys } from '../../sql/keys.js'
 import { writeBlock } from './authorized-keys.js'
-import { type Command, type CommandCall, requiredOption, withDatabase } from './command.js'
+import {
+  type Command,
+  type CommandCall,
+  type CommandOption,
+  requiredOption,
+  withDatabase,
+} from './command.js'
 import { HELPER_FOLDER, HELPER_NAME, installHelper, keyLine, sshdLines } from './ssh-helper.js'
 
 const install: Command = {
@@ -14,7 +20,13 @@ const install: Command = {
   usage: '[--to FOLDER]',
   about: `Compiles the program that sshd calls, by default into ${HELPER_FOLDER}; as root.`,
   positionals: [],
-  options: { to: { type: 'string' } },
+  options: {
+    to: {
+      type: 'string',
+      value: 'FOLDER',
+      about: `Installs into this folder; the default is ${HELPER_FOLDER}.`,
+    },
+  },
   async run(call) {
     const settings = loadSettings()
     const folder = resolve(String(call.values['to'] ?? HELPER_FOLDER))
@@ -25,12 +37,18 @@ const install: Command = {
   },
 }
 
+const HELPER_OPTION: CommandOption = {
+  type: 'string',
+  value: 'PROGRAM',
+  about: `The installed program; the default is ${HELPER_FOLDER}/${HELPER_NAME}.`,
+}
+
 const keys: Command = {
   words: ['ssh', 'keys'],
   usage: 'TYPE KEY [--helper PROGRAM]',
   about: 'Prints the line of a known key, for AuthorizedKeysCommand; the helper does it faster.',
   positionals: ['TYPE', 'KEY'],
-  options: { helper: { type: 'string' } },
+  options: { helper: HELPER_OPTION },
   async run(call) {
     const key = parseSshKey(call.positionals.join(' '))
     const helper = helperOf(call)
@@ -46,7 +64,14 @@ const authorizedKeys: Command = {
   usage: '--write FILE [--helper PROGRAM]',
   about: 'Puts all keys into a block of that file, where sshd_config cannot be changed.',
   positionals: [],
-  options: { write: { type: 'string' }, helper: { type: 'string' } },
+  options: {
+    write: {
+      type: 'string',
+      value: 'FILE',
+      about: 'Writes into this file; its other lines stay. Required.',
+    },
+    helper: HELPER_OPTION,
+  },
   async run(call) {
     const file = resolve(requiredOption(call, 'write'))
     const helper = helperOf(call)

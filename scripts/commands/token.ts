@@ -10,10 +10,21 @@ const PAGE_ENTRIES = 200
 
 const create: Command = {
   words: ['token', 'create'],
-  usage: 'USER --name N --scopes write:repository,package',
+  usage: 'USER --name NAME --scopes SCOPES',
   about: 'Makes an access token and prints it, this once.',
   positionals: ['USER'],
-  options: { name: { type: 'string' }, scopes: { type: 'string' } },
+  options: {
+    name: {
+      type: 'string',
+      value: 'NAME',
+      about: "Distinguishes the token from the user's other tokens. Required.",
+    },
+    scopes: {
+      type: 'string',
+      value: 'SCOPES',
+      about: 'What the token permits, such as write:repository,package. Required.',
+    },
+  },
   async run(call) {
     const name = requiredOption(call, 'name')
     const scopes = normaliseScopes(requiredOption(call, 'scopes').split(',').filter(Boolean))
@@ -48,10 +59,12 @@ const list: Command = {
 
 const revoke: Command = {
   words: ['token', 'revoke'],
-  usage: 'USER --name N',
+  usage: 'USER --name NAME',
   about: 'Revokes a token; the next request that carries it is refused.',
   positionals: ['USER'],
-  options: { name: { type: 'string' } },
+  options: {
+    name: { type: 'string', value: 'NAME', about: 'The name of the token. Required.' },
+  },
   async run(call) {
     const name = requiredOption(call, 'name')
     await withDatabase(async (db) => {

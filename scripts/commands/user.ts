@@ -12,9 +12,19 @@ import {
   setPassword,
   type User,
 } from '../../sql/users.js'
-import { type Command, CommandError, requiredOption, withDatabase } from './command.js'
+import {
+  type Command,
+  CommandError,
+  type CommandOption,
+  requiredOption,
+  withDatabase,
+} from './command.js'
 
 const PAGE_ENTRIES = 200
+
+const PASSWORD_OPTION: Readonly<Record<string, CommandOption>> = {
+  password: { type: 'string', value: 'PASSWORD', about: 'The password. Required.' },
+}
 
 /** The user of that name. Throws CommandError when there is none. */
 export async function requireUser(db: Database, name: string): Promise<User> {
@@ -25,18 +35,23 @@ export async function requireUser(db: Database, name: string): Promise<User> {
 
 const create: Command = {
   words: ['user', 'create'],
-  usage: 'NAME --password P [--email E] [--admin]',
-  about: 'Makes an account.',
+  usage: `NAME --password PASSWORD [--email ADDRESS] [--admin]`,
+  about: 'Creates an account.',
   positionals: ['NAME'],
   options: {
-    password: { type: 'string' },
-    email: { type: 'string' },
-    admin: { type: 'boolean' },
+    ...PASSWORD_OPTION,
+    email: {
+      type: 'string',
+      value: 'ADDRESS',
+      about: 'The e-mail address; the default is NAME@noreply.HOST.',
+    },
+    admin: { type: 'boolean', about: 'Makes the user an administrator of the site.' },
   },
   async run(call) {
     const name = parseOwnerName(call.positionals[0] ?? '')
-    const passwordHash = await hashPassword(requiredOption(call, 'password'))
+    const password = requiredOption(call, 'password')
     await withDatabase(async (db, settings) => {
+      const passwordHash = await hashPassword(password)
       const host = new URL(settings.http.baseUrl).hostname
       const email = call.values['email'] ?? `${name.toLowerCase()}@noreply.${host}`
       const user = await createUser(db, {
@@ -84,14 +99,15 @@ const remove: Command = {
 
 const password: Command = {
   words: ['user', 'password'],
-  usage: 'NAME --password P',
+  usage: `NAME --password PASSWORD`,
   about: "Sets an account's password.",
   positionals: ['NAME'],
-  options: { password: { type: 'string' } },
+  options: PASSWORD_OPTION,
   async run(call) {
-    const passwordHash = await hashPassword(requiredOption(call, 'password'))
+    const password = requiredOption(call, 'password')
     await withDatabase(async (db) => {
       const user = await requireUser(db, call.positionals[0] ?? '')
+      const passwordHash = await hashPassword(password)
       await setPassword(db, user.id, passwordHash)
       console.log(`set the password of ${user.name}`)
     })

@@ -32,27 +32,62 @@ t.test('help is printed and unknown words end with 2', async (t) => {
     }
     t.notMatch(user?.output, /gatehouse token/)
     t.equal(token?.exitCode, 0)
+    t.match(token?.output, /^Usage: gatehouse token create .*\n\n.*\n\nOptions:\n {2}--name NAME /)
+    t.notMatch(token?.output, /gatehouse token (?:list|revoke)/)
   })
 
-  await t.test('words that mean nothing', async (t) => {
-    const calls = [
-      ...[['nonsense'], ['user'], ['user', 'create', 'ada'], ['user', 'list', 'extra']],
-      ...[
-        ['db', 'status', '--all'],
-        ['token', 'create', 'ada', '--name', 'x'],
-        ['serve', 'now'],
-        ['repo', 'maintain'],
-        ['repo', 'maintain', 'ada'],
-        ['repo', 'remove', 'ada/library'],
+  await t.test('a wrong call is refused in one line that says where the help is', async (t) => {
+    const refusals = [
+      ['nonsense', "unknown command 'nonsense'. See 'gatehouse --help'."],
+      [
+        'usr create ada',
+        "unknown command 'usr create'. Did you mean 'user create'? See 'gatehouse --help'.",
       ],
-    ]
-    const results = await Promise.all(calls.map((call) => runCommand(t, call)))
-    for (const [at, { exitCode, output, errorText }] of results.entries()) {
-      const call = String(calls[at]?.join(' '))
+      [
+        'user creat ada --help',
+        "unknown command 'user creat'. Did you mean 'user create'? See 'gatehouse user --help'.",
+      ],
+      ['usr', "unknown command 'usr'. Did you mean 'user'? See 'gatehouse --help'."],
+      ['repo remove ada/library', "unknown command 'repo remove'. See 'gatehouse repo --help'."],
+      ['--versio', "unknown option '--versio'. Did you mean '--version'? See 'gatehouse --help'."],
+      ['user create', "'user create' needs NAME. See 'gatehouse user create --help'."],
+      [
+        'user list extra',
+        "'user list' takes no argument 'extra'. See 'gatehouse user list --help'.",
+      ],
+      ['serve now', "'serve' takes no argument 'now'. See 'gatehouse serve --help'."],
+      ['db status --all', "unknown option '--all'. See 'gatehouse db status --help'."],
+      [
+        'user create ada --passwor x',
+        "unknown option '--passwor'; did you mean '--password'? See 'gatehouse user create --help'.",
+      ],
+      ['token create ada --name x', "--scopes is needed. See 'gatehouse token create --help'."],
+      [
+        'repo maintain ada',
+        "a repository is named as OWNER/REPO. See 'gatehouse repo maintain --help'.",
+      ],
+    ] as const
+    const ends = await Promise.all(refusals.map(([call]) => runCommand(t, call.split(' '))))
+    for (const [at, [call, line]] of refusals.entries()) {
+      const { exitCode, output, errorText } = ends[at] ?? {}
       t.equal(exitCode, 2, call)
       t.equal(output, '', call)
-      t.match(errorText, /^gatehouse: .*\nUsage:\n/, call)
+      t.equal(errorText, `gatehouse: ${line}\n`, call)
     }
+  })
+
+  await t.test('a noun without a verb lists its commands on standard error', async (t) => {
+    const { exitCode, output, errorText } = await runCommand(t, ['user'])
+    t.equal(exitCode, 2)
+    t.equal(output, '')
+    t.match(errorText, /^Usage:\n {2}gatehouse user create /)
+    t.notMatch(errorText, /gatehouse token/)
+  })
+
+  await t.test('the version is printed', async (t) => {
+    const { exitCode, output } = await runCommand(t, ['--version'])
+    t.equal(exitCode, 0)
+    t.match(output, /^gatehouse \d+\.\d+\.\d+(?: \([0-9a-f]{12}\))?\n$/)
   })
 })
 
