@@ -214,8 +214,9 @@ function untilListening(worker: Worker): Promise<void> {
 function greeting(settings: Settings): string {
   return [
     `Gatehouse serves at ${settings.http.baseUrl}`,
-    `Make the first account ${settings.web.isEnabled ? 'there, or ' : ''}with:`,
-    '  ./scripts/gatehouse user create NAME --password PASSWORD --email ADDRESS --admin',
+    `Create the first account ${settings.web.isEnabled ? 'there, or ' : ''}in a second terminal:`,
+    '  ./scripts/gatehouse user create NAME --email ADDRESS --admin',
+    'The server runs until Ctrl-C.',
     '',
   ].join('\n')
 }

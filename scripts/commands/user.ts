@@ -12,19 +12,10 @@ import {
   setPassword,
   type User,
 } from '../../sql/users.js'
-import {
-  type Command,
-  CommandError,
-  type CommandOption,
-  requiredOption,
-  withDatabase,
-} from './command.js'
+import { type Command, CommandError, withDatabase } from './command.js'
+import { PASSWORD_OPTIONS, PASSWORD_USAGE, passwordReader } from './password.js'
 
 const PAGE_ENTRIES = 200
-
-const PASSWORD_OPTION: Readonly<Record<string, CommandOption>> = {
-  password: { type: 'string', value: 'PASSWORD', about: 'The password. Required.' },
-}
 
 /** The user of that name. Throws CommandError when there is none. */
 export async function requireUser(db: Database, name: string): Promise<User> {
@@ -35,11 +26,11 @@ export async function requireUser(db: Database, name: string): Promise<User> {
 
 const create: Command = {
   words: ['user', 'create'],
-  usage: `NAME --password PASSWORD [--email ADDRESS] [--admin]`,
-  about: 'Creates an account.',
+  usage: `NAME ${PASSWORD_USAGE} [--email ADDRESS] [--admin]`,
+  about: 'Creates an account; without a password option, it asks for one on the terminal.',
   positionals: ['NAME'],
   options: {
-    ...PASSWORD_OPTION,
+    ...PASSWORD_OPTIONS,
     email: {
       type: 'string',
       value: 'ADDRESS',
@@ -49,9 +40,9 @@ const create: Command = {
   },
   async run(call) {
     const name = parseOwnerName(call.positionals[0] ?? '')
-    const password = requiredOption(call, 'password')
+    const readPassword = passwordReader(call)
     await withDatabase(async (db, settings) => {
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await hashPassword(await readPassword())
       const host = new URL(settings.http.baseUrl).hostname
       const email = call.values['email'] ?? `${name.toLowerCase()}@noreply.${host}`
       const user = await createUser(db, {
@@ -99,15 +90,15 @@ const remove: Command = {
 
 const password: Command = {
   words: ['user', 'password'],
-  usage: `NAME --password PASSWORD`,
-  about: "Sets an account's password.",
+  usage: `NAME ${PASSWORD_USAGE}`,
+  about: "Sets an account's password; without a password option, it asks for one on the terminal.",
   positionals: ['NAME'],
-  options: PASSWORD_OPTION,
+  options: PASSWORD_OPTIONS,
   async run(call) {
-    const password = requiredOption(call, 'password')
+    const readPassword = passwordReader(call)
     await withDatabase(async (db) => {
       const user = await requireUser(db, call.positionals[0] ?? '')
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await hashPassword(await readPassword())
       await setPassword(db, user.id, passwordHash)
       console.log(`set the password of ${user.name}`)
     })

@@ -18,6 +18,8 @@ export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Where it runs; by default an empty folder. */
   readonly cwd?: string
+  /** Bytes of standard input; by default it is empty. */
+  readonly input?: string | Uint8Array
 }
 
 export interface RunningCommand {
@@ -42,13 +44,15 @@ const SAYS_WITHIN_MS = 30_000
 export async function startCommand(
   t: Teardown,
   args: readonly string[],
-  { environment, cwd }: CommandOptions = {},
+  { environment, cwd, input }: CommandOptions = {},
 ): Promise<RunningCommand> {
   const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, ...args], {
     cwd: cwd ?? (await temporaryFolder(t)),
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // A command that refuses its arguments ends without reading its input.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   let output = ''
   let errorText = ''
   child.stdout.on('data', (chunk: Buffer) => {
