@@ -1,0 +1,190 @@
+/** The first steps of README.md, run word for word by a user with an empty home. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runToEnd } from '../../cgi/run.js'
+import { freePort } from '../helpers/gatehouse.js'
+import { listenersOn, until } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const ROOT = new URL('../../../', import.meta.url).pathname
+
+const SECTIONS = ['Two commands', 'A first clone', 'A first package']
+
+const ADDRESS = '127.0.0.1:3000'
+
+const START_MS = 120_000
+const STEPS_MS = 240_000
+const OUTPUT_BYTES_MAX = 1_048_576
+
+/** The shell blocks of the sections, in their order. Throws if a section is missing or has none. */
+function blocksOf(readme: string): readonly string[] {
+  return SECTIONS.flatMap((heading) => {
+    const [, section = ''] = readme.split(`\n## ${heading}\n`)
+    const [text = ''] = section.split('\n## ')
+    const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
+    if (blocks.length === 0) throw new Error(`README.md has no shell block under '${heading}'`)
+    return blocks
+  })
+}
+
+/** A clone that is installed and built: scripts/start has nothing to install or compile. */
+async function aBuiltClone(folder: string): Promise<void> {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const paths = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0')
+  for (const path of paths.filter((path) => path !== '' && existsSync(join(ROOT, path)))) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await cp(join(ROOT, path), join(folder, path))
+  }
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  await cp(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true })
+  // The copies are newer than the build; scripts/prepare.sh would compile them.
+  const stamp = join(folder, 'dist/.built')
+  await writeFile(stamp, '')
+  const soon = Date.now() / 1_000 + 5
+  await utimes(stamp, soon, soon)
+}
+
+interface Newcomer {
+  readonly folder: string
+  readonly clone: string
+  readonly home: string
+  /** Where mktemp(1) makes folders, so that they go with the test. */
+  readonly temporary: string
+  readonly port: number
+  /** All of the environment. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+async function aNewcomer(t: Test): Promise<Newcomer> {
+  const folder = await temporaryFolder(t)
+  const names = ['gatehouse', 'home', 'tmp'] as const
+  const [clone = '', home = '', temporary = ''] = names.map((name) => join(folder, name))
+  for (const path of [home, temporary]) await mkdir(path)
+  await aBuiltClone(clone)
+  // The Node.js of this test comes first, so that scripts/start has none to fetch.
+  const path = [dirname(process.execPath), process.env['PATH'] ?? '/usr/bin:/bin'].join(':')
+  const environment = { PATH: path, HOME: home }
+  return { folder, clone, home, temporary, port: await freePort(), environment }
+}
+
+/** Writes a block to a file of its own, with the test's port in place of the one in README.md. */
+async function writeBlock(to: string, block: string, port: number): Promise<string> {
+  await writeFile(to, block.replaceAll(ADDRESS, `127.0.0.1:${port}`))
+  return to
+}
+
+/** The first terminal: serves until the returned function presses Ctrl-C. */
+async function startServer(t: Test, newcomer: Newcomer, block: string) {
+  const { folder, clone, port, environment } = newcomer
+  const file = await writeBlock(join(folder, 'first-terminal.sh'), block, port)
+  const child = spawn('bash', ['-euo', 'pipefail', file], {
+    cwd: clone,
+    env: { ...environment, GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let shown = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      shown += chunk.toString()
+    })
+  }
+  const closed = once(child, 'close')
+  /** A terminal sends a signal to all processes that it shows. */
+  const signal = (name: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name)
+  }
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) signal('SIGKILL')
+    await closed
+  })
+  const isReady = async () => /"msg":"serving"/.test(shown) || child.exitCode !== null
+  await until(isReady, Boolean, START_MS)
+  return {
+    shown: () => shown,
+    async pressCtrlC() {
+      signal('SIGINT')
+      await closed
+      return child.exitCode
+    },
+  }
+}
+
+/** Git neither finds an identity of the system nor guesses one from the name of the machine. */
+const WITHOUT_IDENTITY = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'user.useConfigOnly',
+  GIT_CONFIG_VALUE_0: 'true',
+}
+
+/** The second terminal: one shell runs all blocks and keeps their variables, which it prints. */
+async function runSteps(newcomer: Newcomer, blocks: readonly string[]) {
+  const { folder, clone, temporary, port, environment } = newcomer
+  const steps = blocks.map(async (block, at) => {
+    const file = await writeBlock(join(folder, `step-${at + 1}.sh`), block, port)
+    return `. '${file}' >'${file}.out' </dev/null\n`
+  })
+  const script = join(folder, 'second-terminal.sh')
+  const names = ['DEMO', 'GIT_TOKEN', 'PACKAGE_TOKEN']
+  const variables = names.map((name) => `printf '%s\\n' "$${name}"\n`)
+  await writeFile(script, [...(await Promise.all(steps)), ...variables].join(''))
+  const { exitCode, output, errorText } = await runToEnd('bash', ['-euo', 'pipefail', script], {
+    cwd: clone,
+    environment: { ...environment, ...WITHOUT_IDENTITY, TMPDIR: temporary },
+    timeoutMs: STEPS_MS,
+    outputBytesMax: OUTPUT_BYTES_MAX,
+  })
+  const shown = await Promise.all(
+    blocks.map((_, at) => readFile(join(folder, `step-${at + 1}.sh.out`), 'utf8').catch(() => '')),
+  )
+  const [demo = '', gitToken, packageToken] = output.toString().split('\n')
+  return { exitCode, errorText, shown, demo, gitToken, packageToken }
+}
+
+function git(folder: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim()
+}
+
+t.test('a newcomer follows the first steps of README.md', async (t) => {
+  const [start = '', ...blocks] = blocksOf(await readFile(join(ROOT, 'README.md'), 'utf8'))
+  t.match(start, /^# First terminal\b/)
+  t.match(blocks[0], /^# Second terminal\b/)
+  const newcomer = await aNewcomer(t)
+  const before = await readdir(newcomer.clone)
+  const server = await startServer(t, newcomer, start)
+  t.match(server.shown(), `Gatehouse serves at http://127.0.0.1:${newcomer.port}`)
+  t.notMatch(server.shown(), /Installing|Compiling/)
+
+  const { exitCode, errorText, shown, demo, gitToken, packageToken } = await runSteps(
+    newcomer,
+    blocks,
+  )
+  const lastLines = errorText.split(/[\r\n]+/).slice(-10)
+  if (!t.equal(exitCode, 0, 'the steps succeed', { lastLines })) return
+  t.equal(shown[0], 'made ada\n')
+  for (const token of [gitToken, packageToken]) t.match(token, /^[0-9a-f]{40}$/)
+  t.not(gitToken, packageToken)
+  const limited = JSON.parse(shown[2] ?? '')
+  t.match(limited, { name: 'ci', sha1: /^[0-9a-f]{40}$/, repositories: ['ada/hello'] })
+
+  t.equal(dirname(demo), newcomer.temporary, 'the examples lie outside of the project')
+  t.equal(git(join(demo, 'hello-again'), 'log', '--format=%s %an'), 'Begin Ada')
+  const head = git(join(demo, 'hello'), 'rev-parse', 'HEAD')
+  t.equal(git(join(demo, 'hello-again'), 'rev-parse', 'HEAD'), head)
+  const [published, downloaded] = await Promise.all(
+    ['tool.tar.gz', 'downloaded.tar.gz'].map((name) => readFile(join(demo, name))),
+  )
+  t.ok(published !== undefined && downloaded?.equals(published), 'the package is the same')
+
+  const added = (await readdir(newcomer.clone)).filter((name) => !before.includes(name))
+  t.strictSame(added, ['data'], 'the project has one new folder')
+  t.strictSame(await readdir(newcomer.home), [], 'the home is empty as before')
+  await server.pressCtrlC()
+  t.equal(await listenersOn(newcomer.port), 0, 'Ctrl-C ends the server')
+})
