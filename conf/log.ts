@@ -33,8 +33,10 @@ function createDestination(): DestinationStream {
     waiting = ''
   }
   process.once('exit', () => {
-    if (waiting !== '') writeOut()
     file.flushSync()
+    if (waiting === '') return
+    // The process may end before a write of another thread has begun.
+    pino.destination({ dest: 2, sync: true }).write(waiting)
   })
   return {
     write(line) {
