@@ -1,34 +1,68 @@
-/** JSON lines on standard error: one logger, made at the start and handed down. */
+/** Log lines on standard error, JSON or text: one logger, made at the start and handed down. */
 
+import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { formatLogLine } from './log-text.js'
 
 export type Log = Logger
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** A logger to standard error: lines that come within some milliseconds go out together. */
-export function createLog(level: LogLevel): Log {
+/** `auto` is text if standard error is a terminal, and JSON otherwise. */
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+export interface LogOptions {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
+const STDERR = 2
+
+/**
+ * Creates a logger to standard error: lines that come within some milliseconds go out together.
+ * Workers inherit standard error, so `auto` means the same in all processes of a server.
+ */
+export function createLog({ level, format }: LogOptions): Log {
+  const isTerminal = isatty(STDERR)
+  const isText = format === 'text' || (format === 'auto' && isTerminal)
+  const destination = createDestination()
   return pino(
     {
       level,
-      base: { pid: process.pid },
+      // A field named pid is then another process's, such as that of a worker that died.
+      base: isText ? null : { pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
     },
-    createDestination(),
+    isText ? asText(destination, isTerminal && process.stderr.hasColors()) : destination,
   )
+}
+
+/** Node's `hasColors` honours NO_COLOR, and TERM. */
+function asText(destination: LogDestination, isColoured: boolean): LogDestination {
+  return {
+    write: (line) => destination.write(formatLogLine(line, { isColoured })),
+    flush: destination.flush,
+  }
+}
+
+interface LogDestination extends DestinationStream {
+  /** Writes what was gathered, and calls back when it is written. */
+  flush(done: () => void): void
 }
 
 /** A write for each line of its own is a large part of the warm clone that it tells of. */
 const WRITE_EVERY_MS = 10
 
 /** What is not written yet is so at the latest when the process ends. */
-function createDestination(): DestinationStream {
-  const file = pino.destination({ dest: 2, sync: false })
+function createDestination(): LogDestination {
+  const file = pino.destination({ dest: STDERR, sync: false })
   let waiting = ''
   const writeOut = () => {
+    if (waiting === '') return
     file.write(waiting)
     waiting = ''
   }
@@ -36,12 +70,17 @@ function createDestination(): DestinationStream {
     file.flushSync()
     if (waiting === '') return
     // The process may end before a write of another thread has begun.
-    pino.destination({ dest: 2, sync: true }).write(waiting)
+    pino.destination({ dest: STDERR, sync: true }).write(waiting)
   })
   return {
     write(line) {
       if (waiting === '') setTimeout(writeOut, WRITE_EVERY_MS).unref()
       waiting += line
+    },
+    flush(done) {
+      if (waiting === '') return done()
+      file.once('drain', done)
+      writeOut()
     },
   }
 }

@@ -20,7 +20,7 @@ import {
   type HostPort,
 } from './field.js'
 import { type HostSet, parseHostSet } from './host-set.js'
-import { LOG_LEVELS, type LogLevel } from './log.js'
+import { LOG_FORMATS, LOG_LEVELS, type LogOptions } from './log.js'
 import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
 
 function field<T>(
@@ -206,6 +206,11 @@ export const SCHEMAS = {
   },
   log: {
     level: field('The least severe log line that is written.', asOneOf(LOG_LEVELS), 'info'),
+    format: field(
+      'json, text, or auto: text on a terminal, else JSON. SIGHUP re-reads the level, not the format.',
+      asOneOf(LOG_FORMATS),
+      'auto',
+    ),
   },
 } as const
 
@@ -284,7 +289,7 @@ export interface Settings {
     /** Absolute path of a Unix socket. */
     readonly socket: string
   }
-  readonly log: { readonly level: LogLevel }
+  readonly log: LogOptions
 }
 
 /** The settings as the house uses them: what is not given follows from what is. */
@@ -348,7 +353,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       user: required(given.ssh.user),
       socket: resolve(given.ssh.socket ?? `${dataDir}/run/ssh.sock`),
     },
-    log: { level: required(given.log.level) },
+    log: { level: required(given.log.level), format: required(given.log.format) },
   }
 }
 

@@ -140,9 +140,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: listener.port,
     metrics,
     reload(settings) {
-      const { git, packages, attachments, log: logging } = settings
+      const { git, packages, attachments } = settings
+      const logging = { ...current.settings.log, level: settings.log.level }
       current.settings = { ...current.settings, git, packages, attachments, log: logging }
-      log.level = settings.log.level
+      log.level = logging.level
     },
     async stop() {
       const { shutdownGraceMs: graceMs } = current.settings.http

@@ -33,7 +33,7 @@ export async function superviseWorkers(
   settings: Settings,
   greet: (text: string) => void,
 ): Promise<void> {
-  const log = createLog(settings.log.level)
+  const log = createLog(settings.log)
   const setUpCode = await prepareData(settings, log)
   new RateLimiterClusterMaster()
   const fleet = createFleet(settings, log)

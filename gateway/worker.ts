@@ -10,7 +10,7 @@ import { startServer } from './server.js'
 
 /** Serves until the supervisor says stop or is gone. `reread` gives the settings anew. */
 export async function runWorker(settings: Settings, reread: () => Settings): Promise<void> {
-  const log = createLog(settings.log.level)
+  const log = createLog(settings.log)
   const throttle = createSharedThrottle()
   const server = await startServer({
     ...{ settings, log, throttle },

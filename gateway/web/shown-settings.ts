@@ -95,7 +95,7 @@ const SHOWN: Shown = {
     user: ({ ssh }) => ssh.user,
     socket: ({ ssh }) => ssh.socket,
   },
-  log: { level: ({ log }) => log.level },
+  log: { level: ({ log }) => log.level, format: ({ log }) => log.format },
 }
 
 /** Sections with their keys, each with what holds now; empty for nothing. */

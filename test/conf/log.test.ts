@@ -1,22 +1,24 @@
-/** Log lines are JSON on standard error, whole even when the process ends at once. */
+/** Log lines on standard error: JSON or text, and whole even when the process ends immediately. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import t from 'tap'
 
 const LOG_MODULE = new URL('../../conf/log.js', import.meta.url).href
 
-function programOf(level: string, body: string): string {
-  return `import { createLog } from '${LOG_MODULE}'; const log = createLog('${level}'); ${body}`
+function programOf(level: string, body: string, format = 'json'): string {
+  const options = JSON.stringify({ level, format })
+  return `import { createLog } from '${LOG_MODULE}'; const log = createLog(${options}); ${body}`
 }
 
 /** What a process of its own writes that logs with `body` and ends. */
 function logged(level: string, body: string) {
-  const program = programOf(level, `${body}; process.exit(0)`)
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-    encoding: 'utf8',
-  })
+  const child = run(programOf(level, `${body}; process.exit(0)`))
   const lines = child.stderr.split('\n').slice(0, -1)
   return { ...child, lines: lines.map((line) => JSON.parse(line)) }
+}
+
+function run(program: string) {
+  return spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
 }
 
 t.test('a line carries its level by name, the time, the process and its fields', async (t) => {
@@ -26,10 +28,48 @@ t.test('a line carries its level by name, the time, the process and its fields',
   t.equal(new Date(lines[0].time).toISOString(), lines[0].time)
 })
 
+t.test('the bytes of a JSON line are those that the filter of fail2ban expects', async (t) => {
+  for (const format of ['json', 'auto']) {
+    const program = programOf('info', "log.warn({ event: 'e', pid: 7 }, 'm')", format)
+    const { stderr, pid } = run(program)
+    const time = /"time":"([^"]+)"/.exec(stderr)?.[1]
+    t.equal(
+      stderr,
+      `{"level":"warn","time":"${time}","pid":${pid},"event":"e","pid":7,"msg":"m"}\n`,
+      format,
+    )
+  }
+})
+
+t.test('a text line has no process id of its own, and no colour without a terminal', async (t) => {
+  const body = "log.info({ n: 1 }, 'one'); log.warn({ pid: 7 }, 'two')"
+  const { stdout, stderr } = run(programOf('info', body, 'text'))
+  t.equal(stdout, '')
+  t.match(stderr, /^\d\d:\d\d:\d\d info {2}one {2}n=1\n\d\d:\d\d:\d\d warn {2}two {2}pid=7\n$/)
+})
+
+t.test('flush calls back when the lines before it are written', async (t) => {
+  for (const format of ['json', 'text']) {
+    const body = "log.info('first'); log.flush(() => writeSync(2, 'second')); log.flush(() => {})"
+    const { stderr } = run(
+      `import { writeSync } from 'node:fs'; ${programOf('info', body, format)}`,
+    )
+    t.match(stderr, /first.*\nsecond$/, format)
+  }
+  const { stderr } = run(programOf('info', "log.flush(() => log.info('nothing waits'))"))
+  t.match(stderr, /nothing waits/)
+})
+
 t.test('no line is lost when the process ends right after it', async (t) => {
   const { lines } = logged('info', 'for (let n = 0; n < 2000; n++) log.info({ n }, "busy")')
   t.equal(lines.length, 2000)
   t.equal(lines.at(-1).n, 1999)
+})
+
+t.test('the last line is written when the event loop is done', async (t) => {
+  for (let time = 0; time < 5; time += 1) {
+    t.match(run(programOf('info', "log.info('last')")).stderr, /last/)
+  }
 })
 
 t.test(

@@ -100,7 +100,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
 t.test('limits and the log level are taken over, the rest is not', async (t) => {
   const { server, settings, log, ask } = await startGateway(t)
   const http = { ...settings.http, baseUrl: 'http://elsewhere' }
-  server.reload({ ...settings, http, log: { level: 'error' } })
+  server.reload({ ...settings, http, log: { level: 'error', format: 'text' } })
   t.equal(log.level, 'error')
   t.match((await ask({ path: '/api/v1/nothing' })).json, { url: /^http:\/\/code\.example\.com\// })
 })

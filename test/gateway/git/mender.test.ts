@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 t.test('what two cut pushes left is removed, also of one that was told meanwhile', async (t) => {
   const dataDir = await temporaryFolder(t)
   const journal = await openJournal(dataDir)
-  const mender = createMender(dataDir, createLog('silent'))
+  const mender = createMender(dataDir, createLog({ level: 'silent', format: 'json' }))
   const quarantines: string[] = []
   for (const name of ['one', 'two']) {
     const repositoryPath = join(dataDir, `${name}.git`)
