@@ -9,7 +9,7 @@ import { recover } from '../cgi/recovery.js'
 import { HEADERS_BYTES_MAX } from '../conf/limits.js'
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
-import { closeDatabase, openDatabase } from '../sql/database.js'
+import { closeDatabase, type Database, openDatabase } from '../sql/database.js'
 import { migrate } from '../sql/migrate.js'
 import { hasUsers } from '../sql/site.js'
 import { sweepImports } from './actions/sweep-imports.js'
@@ -58,13 +58,26 @@ async function prepareData(settings: Settings, log: Log): Promise<string | undef
   await prepareSocket(settings.ssh.socket)
   const db = await openDatabase(settings.database)
   try {
-    for (const name of await migrate(db)) log.info({ migration: name }, 'the database was migrated')
+    await migrateDatabase(db, log)
     await recover(dir)
     await sweepImports(db, dir)
     return (await hasUsers(db)) ? undefined : await renewSetUpCode(dir)
   } finally {
     await closeDatabase(db)
   }
+}
+
+/** Applies the missing migrations: one line of the log, and one for each of them at level debug. */
+async function migrateDatabase(db: Database, log: Log): Promise<void> {
+  const startedAtMs = Date.now()
+  const names = await migrate(db)
+  if (names.length === 0) return
+  const durationMs = Date.now() - startedAtMs
+  for (const name of names) log.debug({ migration: name }, 'a migration was applied')
+  log.info(
+    { migrations: names.length, first: names[0], last: names.at(-1), durationMs },
+    'the database was migrated',
+  )
 }
 
 interface Fleet {
