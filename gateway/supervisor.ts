@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { mkdir, rm } from 'node:fs/promises'
+import { isatty } from 'node:tty'
 import { setFlagsFromString } from 'node:v8'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { endProcessGroup } from '../cgi/process-group.js'
@@ -43,12 +44,34 @@ export async function superviseWorkers(
   if (await fleet.start()) {
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
     if (setUpCode !== undefined) {
-      const url = `${settings.http.baseUrl}/setup?code=${setUpCode}`
-      if (settings.web.isEnabled) log.info({ url }, 'the first account is made at this address')
-      greet(greeting(settings))
+      welcome(settings, { log, greet, setUpCode })
     }
   }
   await fleet.ended
+}
+
+const STDOUT = 1
+
+interface WelcomeOptions {
+  readonly log: Log
+  readonly greet: (text: string) => void
+  readonly setUpCode: string
+}
+
+/**
+ * Says how to create the first account. The address with its code is shown once: by the greeting
+ * if that is on a terminal, otherwise by the log.
+ */
+function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions): void {
+  const { isEnabled } = settings.web
+  const url = isEnabled ? `${settings.http.baseUrl}/setup?code=${setUpCode}` : undefined
+  const isTerminal = isatty(STDOUT)
+  if (url !== undefined && !isTerminal) {
+    log.info({ url }, 'the first account is made at this address')
+  }
+  const text = isTerminal ? greetingOnTerminal(settings, url) : greeting(settings)
+  // On a terminal, the lines of the start come before the greeting.
+  log.flush(() => greet(text))
 }
 
 /** Migrates, mends what a crash left of pushes; gives a code where there is no account yet. */
@@ -224,12 +247,29 @@ function untilListening(worker: Worker): Promise<void> {
   })
 }
 
+const CREATE_ACCOUNT = './scripts/gatehouse user create NAME --admin'
+
 function greeting(settings: Settings): string {
+  const inLog = settings.web.isEnabled ? 'at the address that the log names, or ' : ''
   return [
     `Gatehouse serves at ${settings.http.baseUrl}`,
-    `Create the first account ${settings.web.isEnabled ? 'there, or ' : ''}in a second terminal:`,
-    '  ./scripts/gatehouse user create NAME --email ADDRESS --admin',
-    'The server runs until Ctrl-C.',
+    `Create the first account ${inLog}with:`,
+    `  ${CREATE_ACCOUNT}`,
+    '',
+  ].join('\n')
+}
+
+/** `url` is the page that creates the first account; undefined if there are no pages. */
+function greetingOnTerminal(settings: Settings, url: string | undefined): string {
+  const command = 'in a second terminal, in the same folder:'
+  return [
+    '',
+    `Gatehouse serves at ${settings.http.baseUrl} and keeps this terminal. Ctrl-C stops it.`,
+    '',
+    ...(url === undefined
+      ? [`Create the first account ${command}`]
+      : ['Create the first account in a browser:', `  ${url}`, `or ${command}`]),
+    `  ${CREATE_ACCOUNT}`,
     '',
   ].join('\n')
 }

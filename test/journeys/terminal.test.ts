@@ -1,0 +1,151 @@
+/** What a person sees who starts the server on a terminal, and what a service manager is given. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { startCommand } from '../helpers/command-line.js'
+import { freePort } from '../helpers/gatehouse.js'
+import { askRaw, basic } from '../helpers/literal-http.js'
+import { PLAIN_NODE } from '../helpers/plain-node.js'
+import { until } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+
+const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const CTRL_C = '\u0003'
+const WITHIN_MS = 60_000
+
+interface Terminal {
+  readonly text: () => string
+  shows(words: RegExp): Promise<boolean>
+  /** Types the text; returns the exit code of the server once it has ended. */
+  typeAndWait(text: string): Promise<number | null>
+}
+
+/** Runs `gatehouse serve` on a terminal of its own, which script(1) makes. */
+function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>): Terminal {
+  // Without exec the shell would be in the group that Ctrl-C ends, and its status the answer.
+  const command = ['exec', 'env', ...PLAIN_NODE, COMMAND_LINE, 'serve'].join(' ')
+  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', ...environment },
+  })
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  const closed = once(child, 'close')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await closed
+  })
+  return {
+    text: () => text,
+    async shows(words) {
+      await until(async () => words.test(text) || child.exitCode !== null, Boolean, WITHIN_MS)
+      return words.test(text)
+    },
+    async typeAndWait(typed) {
+      child.stdin?.write(typed)
+      await closed
+      return child.exitCode
+    },
+  }
+}
+
+async function environmentOf(t: Test) {
+  const port = await freePort()
+  const folder = await temporaryFolder(t)
+  const environment = {
+    GATEHOUSE_DATA_DIR: join(folder, 'data'),
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+    GATEHOUSE_HTTP_WORKERS: '1',
+  }
+  const failSignIn = () =>
+    askRaw(port, { path: '/api/v1/user', headers: basic('ada', 'a wrong password') })
+  return { port, environment, failSignIn }
+}
+
+t.test(
+  'a first start on a terminal shows text lines, a greeting, and ends by Ctrl-C',
+  async (t) => {
+    const { port, environment, failSignIn } = await environmentOf(t)
+    const terminal = serveOnTerminal(t, environment)
+    t.ok(await terminal.shows(/user create NAME --admin\r\n/), terminal.text())
+    const lines = terminal.text().split('\r\n')
+    t.match(
+      lines[0],
+      /^\d\d:\d\d:\d\d info {2}the database was migrated {2}migrations=\d+ first=0001/,
+    )
+    t.match(lines[1], /^\d\d:\d\d:\d\d info {2}serving {2}url=http:\/\/127\.0\.0\.1:\d+ workers=1$/)
+    t.match(lines.slice(2), [
+      '',
+      `Gatehouse serves at http://127.0.0.1:${port} and keeps this terminal. Ctrl-C stops it.`,
+      '',
+      'Create the first account in a browser:',
+      RegExp(`^ {2}http://127\\.0\\.0\\.1:${port}/setup\\?code=[0-9a-f]{40}$`),
+      'or in a second terminal, in the same folder:',
+      '  ./scripts/gatehouse user create NAME --admin',
+    ])
+    const address = /http:\S+(\/setup\?code=\S+)/.exec(terminal.text())?.[1] ?? ''
+    t.equal((await askRaw(port, { path: address })).status, 200, 'the address has the right code')
+
+    await failSignIn()
+    t.ok(await terminal.shows(/\u001b\[33mwarn \u001b\[39m a sign-in failed/), 'in colour')
+    t.notMatch(terminal.text(), /pid/)
+    t.equal(await terminal.typeAndWait(CTRL_C), 0)
+    t.match(terminal.text(), /info {2}stopping\r\n/)
+  },
+)
+
+t.test('NO_COLOR and log.format hold on a terminal as well', async (t) => {
+  const { environment, failSignIn } = await environmentOf(t)
+  const plain = serveOnTerminal(t, {
+    ...environment,
+    NO_COLOR: '1',
+    GATEHOUSE_WEB_ENABLED: 'false',
+  })
+  t.ok(await plain.shows(/user create NAME --admin\r\n/), plain.text())
+  t.match(plain.text(), 'Create the first account in a second terminal, in the same folder:\r\n')
+  t.notMatch(plain.text(), '/setup', 'there is no page for it')
+  await failSignIn()
+  t.ok(await plain.shows(/warn {2}a sign-in failed/))
+  t.equal(await plain.typeAndWait(CTRL_C), 0)
+  t.notMatch(plain.text(), '\u001b')
+
+  const json = serveOnTerminal(t, { ...environment, GATEHOUSE_LOG_FORMAT: 'json' })
+  t.ok(await json.shows(/"msg":"serving"/), json.text())
+})
+
+t.test('without a terminal lines are JSON, and the greeting speaks of none', async (t) => {
+  const { environment } = await environmentOf(t)
+  const server = await startCommand(t, ['serve'], {
+    environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },
+  })
+  t.ok(await server.says(/--admin\n/))
+  const { exitCode, output, errorText } = await server.end('SIGTERM')
+  t.equal(exitCode, 0)
+  t.match(
+    output,
+    /^Gatehouse serves at http:\S+\nCreate the first account at the address that the /,
+  )
+  t.notMatch(output, /terminal|Ctrl|code=/)
+  const lines: ReadonlyArray<Record<string, unknown>> = errorText
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+  const each = lines.filter(({ msg }) => msg === 'a migration was applied')
+  const together = lines.filter(({ msg }) => msg === 'the database was migrated')
+  t.match(together, [
+    {
+      ...{ level: 'info', pid: server.pid, migrations: each.length, durationMs: Number },
+      ...{ first: '0001-accounts', last: each.at(-1)?.['migration'] },
+    },
+  ])
+  t.equal(together.length, 1)
+  t.match(each[0], { level: 'debug', migration: '0001-accounts' })
+  t.match(
+    lines.find(({ msg }) => msg === 'the first account is made at this address'),
+    { url: /\/setup\?code=[0-9a-f]{40}$/ },
+  )
+})
