@@ -1,5 +1,6 @@
 /** Log lines on standard error, JSON or text: one logger, made at the start and handed down. */
 
+import { writeFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { formatLogLine } from './log-text.js'
@@ -57,20 +58,26 @@ interface LogDestination extends DestinationStream {
 /** A write for each line of its own is a large part of the warm clone that it tells of. */
 const WRITE_EVERY_MS = 10
 
-/** What is not written yet is so at the latest when the process ends. */
+/** Lines that are not written yet are written when the process ends. */
 function createDestination(): LogDestination {
   const file = pino.destination({ dest: STDERR, sync: false })
   let waiting = ''
+  let isBroken = false
+  file.on('error', (error: NodeJS.ErrnoException) => {
+    isBroken = true
+    // Otherwise the library retries for ever, when the process ends, what cannot be written.
+    file.destroy()
+    // A terminal that was closed: lines for it are dropped.
+    if (error.code !== 'EIO') throw error
+  })
   const writeOut = () => {
-    if (waiting === '') return
-    file.write(waiting)
+    if (waiting !== '' && !isBroken) file.write(waiting)
     waiting = ''
   }
   process.once('exit', () => {
+    if (isBroken) return
     file.flushSync()
-    if (waiting === '') return
-    // The process may end before a write of another thread has begun.
-    pino.destination({ dest: STDERR, sync: true }).write(waiting)
+    writeLast(waiting)
   })
   return {
     write(line) {
@@ -82,6 +89,15 @@ function createDestination(): LogDestination {
       file.once('drain', done)
       writeOut()
     },
+  }
+}
+
+/** Writes in this thread, because the process may end before a write of another one has begun. */
+function writeLast(lines: string): void {
+  try {
+    writeFileSync(STDERR, lines)
+  } catch {
+    // There is nowhere left to report it.
   }
 }
 

@@ -21,14 +21,17 @@ import { FlightBoard, type FlightReport } from './packs/flight-board.js'
 import { packFolder } from './packs/warm.js'
 import { prepareSocket } from './ssh/socket-file.js'
 
+const STDOUT = 1
+const STDERR = 2
 /** A worker that dies sooner is started again only after this pause. */
 const RESTART_PAUSE_MS = 1_000
 /** After the grace, what still runs is not waited for any longer. */
 const STOP_SLACK_MS = 2_000
 
 /**
- * Serves until SIGTERM or SIGINT; resolves when all workers have ended. Throws, with a sentence for
- * the person who started it, when the first workers cannot start.
+ * Serves until SIGTERM or SIGINT, or until its terminal is closed; resolves when all workers have
+ * ended. Throws, with a sentence for the person who started it, when the first workers cannot
+ * start.
  */
 export async function superviseWorkers(
   settings: Settings,
@@ -40,7 +43,9 @@ export async function superviseWorkers(
   const fleet = createFleet(settings, log)
   process.on('SIGTERM', fleet.stop)
   process.on('SIGINT', fleet.stop)
-  process.on('SIGHUP', fleet.reload)
+  const isOnTerminal = isatty(STDERR)
+  // The kernel sends SIGHUP as well when the terminal of a server is closed.
+  process.on('SIGHUP', () => (isOnTerminal && !isatty(STDERR) ? fleet.stop() : fleet.reload()))
   if (await fleet.start()) {
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
     if (setUpCode !== undefined) {
@@ -49,8 +54,6 @@ export async function superviseWorkers(
   }
   await fleet.ended
 }
-
-const STDOUT = 1
 
 interface WelcomeOptions {
   readonly log: Log

@@ -2,6 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -9,7 +11,7 @@ import { startCommand } from '../helpers/command-line.js'
 import { freePort } from '../helpers/gatehouse.js'
 import { askRaw, basic } from '../helpers/literal-http.js'
 import { PLAIN_NODE } from '../helpers/plain-node.js'
-import { until } from '../helpers/server-processes.js'
+import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
@@ -17,15 +19,18 @@ const CTRL_C = '\u0003'
 const WITHIN_MS = 60_000
 
 interface Terminal {
+  /** Process id of script(1), whose child is the server. */
+  readonly pid: number
   readonly text: () => string
   shows(words: RegExp): Promise<boolean>
   /** Types the text; returns the exit code of the server once it has ended. */
   typeAndWait(text: string): Promise<number | null>
+  close(): Promise<void>
 }
 
 /** Runs `gatehouse serve` on a terminal of its own, which script(1) makes. */
 function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>): Terminal {
-  // Without exec the shell would be in the group that Ctrl-C ends, and its status the answer.
+  // Ctrl-C ends a shell as well, and script(1) would return the exit code of that.
   const command = ['exec', 'env', ...PLAIN_NODE, COMMAND_LINE, 'serve'].join(' ')
   const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', ...environment },
@@ -35,11 +40,13 @@ function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>)
     text += chunk.toString()
   })
   const closed = once(child, 'close')
-  t.teardown(async () => {
+  const close = async () => {
     child.kill('SIGKILL')
     await closed
-  })
+  }
+  t.teardown(close)
   return {
+    ...{ pid: child.pid ?? -1, close },
     text: () => text,
     async shows(words) {
       await until(async () => words.test(text) || child.exitCode !== null, Boolean, WITHIN_MS)
@@ -51,6 +58,11 @@ function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>)
       return child.exitCode
     },
   }
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(' ').map(Number)
 }
 
 async function environmentOf(t: Test) {
@@ -115,6 +127,34 @@ t.test('NO_COLOR and log.format hold on a terminal as well', async (t) => {
 
   const json = serveOnTerminal(t, { ...environment, GATEHOUSE_LOG_FORMAT: 'json' })
   t.ok(await json.shows(/"msg":"serving"/), json.text())
+})
+
+t.test('a server whose terminal is closed stops', async (t) => {
+  const { environment, failSignIn } = await environmentOf(t)
+  const terminal = serveOnTerminal(t, environment)
+  t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
+  const [supervisor = -1] = await childrenOf(terminal.pid)
+  const processes = [supervisor, ...(await workersOf(supervisor))]
+  t.equal(processes.length, 2)
+  await terminal.close()
+  await failSignIn().catch(() => {})
+  const isAlive = (pid: number) => existsSync(`/proc/${pid}`)
+  const left = await until(
+    async () => processes.filter(isAlive),
+    (pids) => pids.length === 0,
+    20_000,
+  )
+  t.same(left, [])
+})
+
+t.test('SIGHUP re-reads the settings of a server whose terminal is open', async (t) => {
+  const { environment } = await environmentOf(t)
+  const terminal = serveOnTerminal(t, environment)
+  t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
+  const [supervisor = -1] = await childrenOf(terminal.pid)
+  process.kill(supervisor, 'SIGHUP')
+  t.ok(await terminal.shows(/info {2}the settings were read again\r\n/))
+  t.equal(await terminal.typeAndWait(CTRL_C), 0)
 })
 
 t.test('without a terminal lines are JSON, and the greeting speaks of none', async (t) => {
