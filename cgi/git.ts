@@ -3,8 +3,8 @@
 import { constants, existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../conf/limits.js'
+import { findProgramFile } from '../conf/program-file.js'
 import { runToEnd, type ShortProcessEnd } from './run.js'
 
 /** The git that this machine has. */
@@ -48,7 +48,7 @@ export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS):
   await access(backend, constants.X_OK).catch((cause: unknown) => {
     throw new Error(`${backend} is missing; some systems pack it apart (git-daemon)`, { cause })
   })
-  return { file, execPath, version, backend, configFile: findConfigFile() }
+  return { file, execPath, version, backend, configFile: findProgramFile('conf/git.config') }
 }
 
 /** The whole environment of a git process: nothing of the user's, and our hardened profile. */
@@ -130,13 +130,4 @@ function parseVersion(text: string): Git['version'] {
 
 function compareVersions(one: Git['version'], other: Git['version']): number {
   return one[0] - other[0] || one[1] - other[1] || one[2] - other[2]
-}
-
-/** From the compiled room it is two floors up, from the source one. */
-function findConfigFile(): string {
-  for (const relative of ['../../conf/git.config', '../conf/git.config']) {
-    const path = fileURLToPath(new URL(relative, import.meta.url))
-    if (existsSync(path)) return path
-  }
-  throw new Error('conf/git.config is missing beside the program')
 }

@@ -1,12 +1,11 @@
 /** The version of this program: its package's, and the commit of its checkout. */
 
 import { readFile, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { findGit, tryGit } from '../../cgi/git.js'
+import { findProgramFile } from '../../conf/program-file.js'
 
-/** The folder of package.json; this file is compiled to dist/scripts/commands. */
-const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
+const PROGRAM_FOLDER = dirname(findProgramFile('package.json'))
 
 /** Returns `gatehouse VERSION (COMMIT)`, without the commit if the folder is not a checkout. */
 export async function programVersion(folder = PROGRAM_FOLDER): Promise<string> {

@@ -2,8 +2,8 @@
 
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/run.js'
+import { findProgramFile } from '../../conf/program-file.js'
 import type { Settings } from '../../conf/settings.js'
 import type { ListedKey } from '../../sql/keys.js'
 import { CommandError } from './command.js'
@@ -12,8 +12,7 @@ import { CommandError } from './command.js'
 export const HELPER_FOLDER = '/usr/local/lib/gatehouse'
 export const HELPER_NAME = 'gatehouse-ssh'
 
-/** From the compiled room it is three floors up. */
-const SOURCE = fileURLToPath(new URL('../../../scripts/gatehouse-ssh.c', import.meta.url))
+const SOURCE = findProgramFile('scripts/gatehouse-ssh.c')
 
 const COMPILE_MS = 120_000
 const USER_PATH = '/usr/local/bin:/usr/bin:/bin'

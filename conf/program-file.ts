@@ -1,0 +1,22 @@
+/** Files that ship with the program but are not compiled: styles, scripts, git's configuration. */
+
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The compiled program lies at most this many folders below the root of the clone. */
+const FOLDERS_MAX = 4
+
+/**
+ * Returns the absolute path of a file that is named from the root of the clone, such as
+ * `conf/git.config`. Throws if it is missing.
+ */
+export function findProgramFile(path: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  for (let depth = 0; depth < FOLDERS_MAX; depth += 1) {
+    const file = join(folder, path)
+    if (existsSync(file)) return file
+    folder = dirname(folder)
+  }
+  throw new Error(`${path} is missing beside the program`)
+}
