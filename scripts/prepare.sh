@@ -97,33 +97,44 @@ install_packages_now() {
   echo "$packages_wanted $packages_kind" >node_modules/.gatehouse-installed
 }
 
+SOURCES='gateway cgi registry sql conf scripts'
+
 # Compiles the program, and with `all` the tests, if a source is newer than the last whole build.
 build() {
-  build_folders 'gateway cgi registry sql conf scripts' dist/.built
-  [ "${1-}" != all ] || build_folders test dist/.built-tests
+  build_part program "$SOURCES"
+  [ "${1-}" = all ] || return 0
+  remove_outputs_without_source
+  build_part tests "$SOURCES test"
 }
 
-# build_folders FOLDERS MARKER
-build_folders() {
-  remove_outputs_without_source "$1"
-  if [ -e "$2" ] && [ -z "$(newer_sources "$1" "$2")" ]; then return; fi
-  under_lock build_now "$1" "$2"
+# build_part PART FOLDERS: PART is a word of scripts/build.
+build_part() {
+  build_is_current "$@" || under_lock build_part_now "$@"
 }
 
-build_now() {
-  if [ -e "$2" ] && [ -z "$(newer_sources "$1" "$2")" ]; then return; fi
-  # The time before the compiler reads the sources: a change made meanwhile is newer.
-  mkdir -p dist && touch "$2.$$"
+build_is_current() {
   # shellcheck disable=SC2086 # the folders are words
-  step 'Compiling' scripts/build $1 || {
-    rm -f "$2.$$"
+  [ -e "dist/.built-$1" ] &&
+    [ -z "$(find $2 package.json package-lock.json tsconfig.json scripts/build \
+      \( -name '*.ts' -o -name '*.tsx' -o -name '*.json' -o -name build \) \
+      -newer "dist/.built-$1" -print)" ]
+}
+
+build_part_now() {
+  # Another process may have compiled while this one waited for the lock.
+  build_is_current "$@" && return
+  # The time before the compiler reads the sources: a change made meanwhile is newer.
+  mkdir -p dist && touch "dist/.built-$1.$$"
+  step "Compiling the $1" scripts/build "$1" || {
+    rm -f "dist/.built-$1.$$"
     fail 'The sources do not compile: see above.'
   }
-  mv "$2.$$" "$2"
+  mv "dist/.built-$1.$$" "dist/.built-$1"
 }
 
+# A test file that was removed must not run.
 remove_outputs_without_source() {
-  for folder in $1; do
+  for folder in $SOURCES test; do
     [ -d "dist/$folder" ] || continue
     find "dist/$folder" -name '*.js' | while read -r output; do
       source=${output#dist/}
@@ -131,12 +142,6 @@ remove_outputs_without_source() {
       [ -e "$source.ts" ] || [ -e "$source.tsx" ] || rm -f "$output" "$output.map"
     done
   done
-}
-
-newer_sources() {
-  # shellcheck disable=SC2086 # the folders are words
-  find $1 package.json tsconfig.json scripts/build \
-    \( -name '*.ts' -o -name '*.tsx' -o -name '*.json' -o -name build \) -newer "$2" -print
 }
 
 # Runs a function while no other process prepares this clone. The wait is bounded: a lock that

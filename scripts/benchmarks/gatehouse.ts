@@ -12,7 +12,7 @@ import { runGitAsUser } from './user-git.js'
 /** As many as the peers get. */
 export const WORKERS = 2
 
-const COMMAND_LINE = fileURLToPath(new URL('../gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 const COMMAND_MS = 60_000
 export const OWNER = 'ada'
 

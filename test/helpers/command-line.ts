@@ -7,7 +7,7 @@ import { PLAIN_NODE } from './plain-node.js'
 import { until } from './server-processes.js'
 import { temporaryFolder } from './temporary.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void

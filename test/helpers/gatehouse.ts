@@ -19,7 +19,7 @@ import { PLAIN_NODE } from './plain-node.js'
 import { copySqliteTemplate } from './templates.js'
 import { diskFolder } from './temporary.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 const STARTS_WITHIN_MS = 120_000
 const STOPS_WITHIN_MS = 20_000
 

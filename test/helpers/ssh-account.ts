@@ -12,7 +12,7 @@ export interface Account {
 }
 
 const NAME = 'gatehouse-test'
-const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 
 /**
  * An account made for tests, as root makes one for git; where it could not read this checkout, the

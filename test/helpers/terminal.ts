@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { PLAIN_NODE } from './plain-node.js'
 import { until } from './server-processes.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void

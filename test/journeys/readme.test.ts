@@ -41,9 +41,9 @@ async function aBuiltClone(folder: string): Promise<void> {
     await cp(join(ROOT, path), join(folder, path))
   }
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  await cp(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true })
+  await cp(join(ROOT, 'dist/program'), join(folder, 'dist/program'), { recursive: true })
   // The copies are newer than the build; scripts/prepare.sh would compile them.
-  const stamp = join(folder, 'dist/.built')
+  const stamp = join(folder, 'dist/.built-program')
   await writeFile(stamp, '')
   const soon = Date.now() / 1_000 + 5
   await utimes(stamp, soon, soon)

@@ -14,7 +14,7 @@ import { PLAIN_NODE } from '../helpers/plain-node.js'
 import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../scripts/gatehouse.js', import.meta.url))
+const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 const CTRL_C = '\u0003'
 const WITHIN_MS = 60_000
 

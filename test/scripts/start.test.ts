@@ -27,11 +27,11 @@ const PACKAGE = {
   dependencies: { packed: 'file:packed' },
 }
 
-const SOURCE_FOLDERS = ['gateway', 'cgi', 'registry', 'sql', 'conf', 'scripts']
+const SOURCE_FOLDERS = ['gateway', 'cgi', 'registry', 'sql', 'conf', 'scripts', 'test']
 
 /** Stands in for the compiler: copies the one source file. */
 const BUILD =
-  '#!/bin/sh\nmkdir -p dist/scripts && cp scripts/gatehouse.ts dist/scripts/gatehouse.js\n'
+  '#!/bin/sh\nmkdir -p dist/program && cp scripts/gatehouse.ts dist/program/gatehouse.js\n'
 
 /** A clone with our scripts, a compiler that copies, and one package, which needs no registry. */
 function makeClone(t: Test, changes: object = {}): string {
@@ -113,24 +113,26 @@ t.test('the exit code and the output are those of the program', async (t) => {
   t.equal(stdout, '', 'what installing and building say goes to standard error')
 })
 
-t.test('a newer source is built, and what lost its source is gone', async (t) => {
+t.test('a newer source is built, with or without a page', async (t) => {
   const clone = startedClone(t)
-  writeFileSync(`${clone}/dist/scripts/old.js`, '')
   writeFileSync(`${clone}/scripts/gatehouse.ts`, PROGRAM.replace('ran', 'ran anew'))
   touch(`${clone}/scripts/gatehouse.ts`)
   t.equal(run(clone, 'start').stdout, 'ran anew serve')
-  t.notOk(existsSync(`${clone}/dist/scripts/old.js`))
+  writeFileSync(`${clone}/scripts/page.tsx`, '')
+  touch(`${clone}/scripts/page.tsx`)
+  t.match(run(clone, 'start').stderr, /Compiling the program/)
 })
 
-t.test('a page is a source: what was made of it stays, a newer one is built', async (t) => {
+t.test('the compiled form of a test is removed with its source', async (t) => {
   const clone = startedClone(t)
-  writeFileSync(`${clone}/scripts/page.tsx`, '')
-  writeFileSync(`${clone}/dist/scripts/page.js`, '')
-  touch(`${clone}/scripts/page.tsx`)
-  t.match(run(clone, 'start').stderr, /Compiling/)
-  utimesSync(`${clone}/scripts/page.tsx`, 1, 1)
-  t.equal(run(clone, 'start').stderr, '')
-  t.ok(existsSync(`${clone}/dist/scripts/page.js`))
+  writeFileSync(`${clone}/test/page.test.tsx`, '')
+  mkdirSync(`${clone}/dist/test`)
+  for (const name of ['old', 'page']) writeFileSync(`${clone}/dist/test/${name}.test.js`, '')
+  const script = '. scripts/prepare.sh && build all'
+  const { stderr } = spawnSync('sh', ['-c', script], { cwd: clone, encoding: 'utf8' })
+  t.match(stderr, /Compiling the tests/)
+  t.notOk(existsSync(`${clone}/dist/test/old.test.js`))
+  t.ok(existsSync(`${clone}/dist/test/page.test.js`))
 })
 
 t.test('files of the data folder are not sources', async (t) => {
@@ -168,7 +170,7 @@ t.test('a build that failed is not taken for whole', async (t) => {
   const clone = startedClone(t)
   writeFileSync(
     `${clone}/scripts/build`,
-    '#!/bin/sh\necho half > dist/scripts/gatehouse.js && echo "error: half" && exit 1\n',
+    '#!/bin/sh\necho half > dist/program/gatehouse.js && echo "error: half" && exit 1\n',
   )
   touch(`${clone}/scripts/build`)
   for (const attempt of ['first', 'second']) {
