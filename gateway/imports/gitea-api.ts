@@ -54,12 +54,13 @@ export function openGiteaApi(source: GiteaSource): GiteaApi {
   return {
     get: async (path, schema) => checked(path, schema, await ask(path)),
     async *pages(path, schema) {
-      const list = Type.Array(schema, { maxItems: PAGE_ITEMS_MAX })
       const seen = new Set<number>()
       for (let page = 1; ; page += 1) {
         const sign = path.includes('?') ? '&' : '?'
         const answer = await ask(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES_MAX}`)
-        const entries = checked(path, list, answer) as ReadonlyArray<{ readonly id: number }>
+        const entries = checked(path, listOf(schema), answer) as ReadonlyArray<{
+          readonly id: number
+        }>
         const fresh = entries.filter(({ id }) => !seen.has(id) && seen.add(id))
         // Pages become shorter than asked for wherever the other side likes; the end is empty.
         if (fresh.length === 0) return
@@ -150,12 +151,20 @@ function parse(body: Buffer, { pathname }: URL): unknown {
   }
 }
 
-const VALIDATORS = new Map<string, Validator>()
+const VALIDATORS = new WeakMap<TSchema, Validator>()
+const LISTS = new WeakMap<TSchema, TSchema>()
 
-/** Each path has one schema, which is compiled once. */
+/** The schema of a page of such entries, the same object for the same entry. */
+function listOf(entry: TSchema): TSchema {
+  const list = LISTS.get(entry) ?? Type.Array(entry, { maxItems: PAGE_ITEMS_MAX })
+  LISTS.set(entry, list)
+  return list
+}
+
+/** Returns the value if it fits; each schema is compiled once. Throws RemoteError otherwise. */
 function checked<T extends TSchema>(path: string, schema: T, value: unknown): Static<T> {
-  const validator = VALIDATORS.get(path) ?? Compile(schema)
-  VALIDATORS.set(path, validator)
+  const validator = VALIDATORS.get(schema) ?? Compile(schema)
+  VALIDATORS.set(schema, validator)
   if (validator.Check(value)) return value as Static<T>
   const [, [error]] = validator.Errors(value)
   const where = `${path.split('?')[0]}${error?.instancePath ?? ''}`.slice(0, WHERE_CHARACTERS_MAX)
