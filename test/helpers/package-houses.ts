@@ -3,7 +3,7 @@
 import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
 import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
-import { type S3Server, startS3Server } from './s3-server.js'
+import { sharedS3Server } from './shared-s3-server.js'
 import { startTown, type Town } from './town.js'
 
 export interface PackageHouse extends Gatehouse {
@@ -81,19 +81,4 @@ async function optionsOf({ database, isS3 }: Kind, isRedirected: boolean) {
       GATEHOUSE_BLOBS_REDIRECT: String(isRedirected),
     },
   }
-}
-
-let server: Promise<S3Server> | undefined
-
-/** The S3 server that the tests of one file share; it ends with the file. */
-async function sharedS3Server(): Promise<S3Server> {
-  if (server === undefined) {
-    const started = startS3Server()
-    server = started
-    root.teardown(async () => {
-      server = undefined
-      await (await started).remove()
-    })
-  }
-  return await server
 }

@@ -1,6 +1,7 @@
-/** A real S3 server of a test file’s own: OpenStack Swift, strict about signatures and ranges. */
+/** A real S3 server for tests: OpenStack Swift, which is strict about signatures and ranges. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { openSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -15,12 +16,19 @@ export const S3_SECRET = 'testing+ü/@:'
 
 const STARTS_WITHIN_MS = 120_000
 
-export interface S3Server {
+/** Names the port of the server that all processes of a run share. */
+export const S3_VARIABLE = 'GATEHOUSE_TEST_S3'
+
+/** A server that somebody else started. */
+export interface S3Client {
   readonly port: number
-  /** What a setting says of a new bucket, which is empty. */
+  /** Creates an empty bucket and returns its URL, as the setting blobs.url has it. */
   createBucket(): Promise<string>
-  /** The names of all objects of a bucket, and of all uploads in parts that have not ended. */
+  /** Lists the names of all objects of a bucket, and all multipart uploads that have not ended. */
   look(url: string): Promise<{ objects: readonly string[]; uploads: readonly string[] }>
+}
+
+export interface S3Server extends S3Client {
   /** Stops all of it and removes its folder. */
   remove(): Promise<void>
 }
@@ -42,12 +50,21 @@ export async function startS3Server(): Promise<S3Server> {
   await untilItAnswers(port, children).catch(async (error) => {
     throw new Error(`${error}: ${await readFile(join(folder, 'log'), 'utf8')}`)
   })
-  let buckets = 0
+  return {
+    ...connectS3(port),
+    async remove() {
+      await Promise.all(children.map(end))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A client of the server on a port, which has the account of `startS3Server`. */
+export function connectS3(port: number): S3Client {
   return {
     port,
     async createBucket() {
-      buckets += 1
-      const url = urlOf(port, `bucket-${buckets}`)
+      const url = urlOf(port, `bucket-${randomBytes(6).toString('hex')}`)
       if (!(await clientOf(url).createBucket())) throw new Error('no bucket was made')
       return url
     },
@@ -58,10 +75,6 @@ export async function startS3Server(): Promise<S3Server> {
         objects: objects.map(({ Key }) => Key),
         uploads: uploads.match(/(?<="UploadId":")[^"]+/g) ?? [],
       }
-    },
-    async remove() {
-      await Promise.all(children.map(end))
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Databases with all tables, made once for a run and copied for each test. */
 
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import mysql from 'mysql2'
@@ -13,7 +14,7 @@ export const TEMPLATES_VARIABLE = 'GATEHOUSE_TEST_TEMPLATES'
 const SQLITE = 'gatehouse.db'
 const MYSQL = 'gatehouse.sql'
 
-/** Migrates one database of each kind and writes both to the folder; without MariaDB only SQLite's. */
+/** Writes a migrated database of each kind to the folder; without MariaDB only SQLite's. */
 export async function makeTemplates(
   folder: string,
   mariadb: MariadbClient | undefined,
@@ -30,16 +31,20 @@ export async function copySqliteTemplate(file: string): Promise<void> {
   else await copyFile(template, file)
 }
 
+let dump: Promise<string> | undefined
+
 /** The statements that make all tables in an empty schema, with the rows that migrations write. */
 export async function mysqlTemplate(mariadb: MariadbClient): Promise<string> {
   const template = templateFile(MYSQL)
-  if (template === undefined) return await dumpMigrated(mariadb)
-  return await readFile(template, 'utf8')
+  dump ??= template === undefined ? dumpMigrated(mariadb) : readFile(template, 'utf8')
+  return await dump
 }
 
+/** The file of a template, if this run has made it. */
 function templateFile(name: string): string | undefined {
   const folder = process.env[TEMPLATES_VARIABLE]
-  return folder === undefined ? undefined : join(folder, name)
+  const file = folder === undefined ? undefined : join(folder, name)
+  return file !== undefined && existsSync(file) ? file : undefined
 }
 
 async function makeSqliteTemplate(file: string): Promise<void> {

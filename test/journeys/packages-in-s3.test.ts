@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { startProxy } from '../helpers/proxy.js'
-import { startS3Server } from '../helpers/s3-server.js'
+import { sharedS3Server } from '../helpers/shared-s3-server.js'
 
-const server = await startS3Server()
-t.teardown(() => server.remove())
+const server = await sharedS3Server()
 
 /** More than is sent to S3 in one piece. */
 const LARGE_BYTES = 40_000_000

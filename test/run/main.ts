@@ -23,7 +23,7 @@ process.exitCode = await runTests(named.length > 0 ? named : findTestFiles())
 
 /** Returns the exit code of tap. */
 async function runTests(files: readonly string[]): Promise<number> {
-  const services = await startServices()
+  const services = await startServices(files.length)
   const progressFile = join(services.folder, 'progress')
   for (const note of services.notes) process.stderr.write(`${note}\n`)
   const progress = showProgress(progressFile, files.length)
@@ -54,8 +54,9 @@ function findTestFiles(): readonly string[] {
 function writeProcessFiles(plans: readonly ProcessPlan[]): readonly string[] {
   rmSync(PROCESSES, { recursive: true, force: true })
   mkdirSync(PROCESSES, { recursive: true })
-  return plans.map(({ name, files }) => {
-    const path = `${PROCESSES}/${name}.test.js`
+  return plans.map(({ name, files }, at) => {
+    // tap runs them in the order of their names.
+    const path = `${PROCESSES}/${String(at).padStart(3, '0')}-${name}.test.js`
     writeFileSync(
       path,
       `import { runFiles } from '../process.js'\nawait runFiles(${JSON.stringify(files)})\n`,

@@ -1,9 +1,10 @@
-/** What the test processes of one run share: fast temporary folders, MariaDB, migrated databases. */
+/** What the test processes of a run share: temporary folders, MariaDB, and migrated databases. */
 
 import { access, chmod, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MARIADB_VARIABLE, startMariadb } from '../helpers/mariadb.js'
+import { S3_VARIABLE, startS3Server } from '../helpers/s3-server.js'
 import { makeTemplates, TEMPLATES_VARIABLE } from '../helpers/templates.js'
 import { DISK_VARIABLE } from '../helpers/temporary.js'
 
@@ -21,11 +22,15 @@ export interface Services {
   stop(): Promise<void>
 }
 
+/** A run of fewer files starts no servers for all: each file starts what it needs. */
+const FILES_MIN = 8
+
 /** Starts the services of a run in a new folder. */
-export async function startServices(): Promise<Services> {
+export async function startServices(files: number): Promise<Services> {
   const notes: string[] = []
-  const parent = (await isRoomy(MEMORY_FOLDER)) ? MEMORY_FOLDER : tmpdir()
-  if (parent !== MEMORY_FOLDER) {
+  const disk = tmpdir()
+  const parent = (await isRoomy(MEMORY_FOLDER)) ? MEMORY_FOLDER : disk
+  if (parent === disk) {
     notes.push(
       `${MEMORY_FOLDER} has no ${MEMORY_BYTES_MIN / 1024 ** 3} GiB free: tests run on disk`,
     )
@@ -33,16 +38,20 @@ export async function startServices(): Promise<Services> {
   const folder = await mkdtemp(join(parent, 'gatehouse-tests-'))
   // MariaDB and sshd have users of their own, which must find their way.
   await chmod(folder, 0o755)
-  const temporary = join(folder, 'tmp')
-  await mkdir(temporary)
-  const disk = tmpdir()
+  const [temporary, templates] = [join(folder, 'tmp'), join(folder, 'templates')]
+  for (const path of [temporary, templates]) await mkdir(path)
   process.env['TMPDIR'] = temporary
-  const mariadb = await startMariadb().catch((error: unknown) => {
-    notes.push(`MariaDB is not available: ${error instanceof Error ? error.message : error}`)
-    return undefined
-  })
-  const templates = join(folder, 'templates')
-  await mkdir(templates)
+  const start = async <T>(name: string, starting: () => Promise<T>) => {
+    if (files < FILES_MIN) return undefined
+    return await starting().catch((error: unknown) => {
+      notes.push(`${name} is not available: ${error instanceof Error ? error.message : error}`)
+      return undefined
+    })
+  }
+  const [mariadb, s3] = await Promise.all([
+    start('MariaDB', startMariadb),
+    start('The S3 server', startS3Server),
+  ])
   await makeTemplates(templates, mariadb)
   return {
     folder,
@@ -52,9 +61,10 @@ export async function startServices(): Promise<Services> {
       [DISK_VARIABLE]: disk,
       [TEMPLATES_VARIABLE]: templates,
       ...(mariadb === undefined ? {} : { [MARIADB_VARIABLE]: String(mariadb.port) }),
+      ...(s3 === undefined ? {} : { [S3_VARIABLE]: String(s3.port) }),
     },
     async stop() {
-      await mariadb?.remove()
+      await Promise.all([mariadb?.remove(), s3?.remove()])
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },
   }

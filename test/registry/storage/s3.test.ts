@@ -18,15 +18,15 @@ import {
 } from '../../conformance/blob-storage.js'
 import { freePort } from '../../helpers/gatehouse.js'
 import { type Misbehave, startProxy } from '../../helpers/proxy.js'
-import { S3_SECRET, s3LocationOf, startS3Server } from '../../helpers/s3-server.js'
+import { S3_SECRET, s3LocationOf } from '../../helpers/s3-server.js'
+import { sharedS3Server } from '../../helpers/shared-s3-server.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 /** The smallest that S3 takes for a part that is not the last one. */
 const PART_BYTES = 5_242_880
 const LARGE_BYTES = PART_BYTES * 2 + 7
 
-const server = await startS3Server()
-t.teardown(() => server.remove())
+const server = await sharedS3Server()
 
 async function openAt(t: Test, url: string, options: Partial<S3StorageOptions> = {}) {
   const incomingFolder = join(await temporaryFolder(t), 'data', 'uploads')
