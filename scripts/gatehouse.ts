@@ -7,6 +7,7 @@ import { type Command, CommandError, Interrupted, UsageError } from './commands/
 import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
 import { describeCommand, describeProgram, listCommands } from './commands/help.js'
+import { refuseNode } from './commands/node-version.js'
 import { PACKAGE_COMMANDS } from './commands/package.js'
 import { programVersion } from './commands/program-version.js'
 import { REPO_COMMANDS } from './commands/repo.js'
@@ -35,6 +36,8 @@ process.exitCode = await main(process.argv.slice(2))
 
 /** Returns the exit status: 0, 1 for what cannot be done, 2 for a wrong call, 130 for Ctrl-C. */
 async function main(args: readonly string[]): Promise<number> {
+  const refusal = refuseNode()
+  if (refusal !== undefined) return refuse(`gatehouse: ${refusal}`, 1)
   const [noun = '', verb = ''] = args
   if (noun === '') return refuse(describeProgram(COMMANDS))
   if (noun === '--help' || noun === '-h') return print(describeProgram(COMMANDS))
@@ -118,9 +121,9 @@ function print(text: string): number {
   return 0
 }
 
-function refuse(text: string): number {
+function refuse(text: string, exitCode = 2): number {
   console.error(text)
-  return 2
+  return exitCode
 }
 
 function refuseWord(complaint: string, suggestion: string | undefined, noun = ''): number {

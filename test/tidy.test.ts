@@ -308,7 +308,8 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'smol-toml': /^conf\/load\.ts$/,
   s3mini: /^registry\/storage\/s3\.ts$/,
   pino: /^conf\/log\.ts$/,
-  semver: /^registry\/(?:go\/module-version|swift\/versions)\.ts$/,
+  semver:
+    /^(?:registry\/(?:go\/module-version|swift\/versions)|scripts\/commands\/node-version)\.ts$/,
   yauzl: /^registry\/archive\/zip\.ts$/,
 }
 
