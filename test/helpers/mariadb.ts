@@ -19,7 +19,7 @@ const STARTS_WITHIN_MS = 60_000
 const STOPS_WITHIN_MS = 30_000
 
 /** Names the port of the server that all processes of a run share. */
-export const MARIADB_VARIABLE = 'GATEHOUSE_TEST_MARIADB'
+export const MARIADB_VARIABLE = 'TEST_MARIADB_PORT'
 
 /** A server that somebody else started. */
 export interface MariadbClient {

@@ -17,7 +17,7 @@ export const S3_SECRET = 'testing+ü/@:'
 const STARTS_WITHIN_MS = 120_000
 
 /** Names the port of the server that all processes of a run share. */
-export const S3_VARIABLE = 'GATEHOUSE_TEST_S3'
+export const S3_VARIABLE = 'TEST_S3_PORT'
 
 /** A server that somebody else started. */
 export interface S3Client {

@@ -9,7 +9,7 @@ import { migrate } from '../../sql/migrate.js'
 import type { MariadbClient } from './mariadb.js'
 
 /** Names the folder of the templates of this run. */
-export const TEMPLATES_VARIABLE = 'GATEHOUSE_TEST_TEMPLATES'
+export const TEMPLATES_VARIABLE = 'TEST_TEMPLATES_FOLDER'
 
 const SQLITE = 'gatehouse.db'
 const MYSQL = 'gatehouse.sql'

@@ -9,7 +9,7 @@ interface Teardown {
 }
 
 /** Names a folder on a real disk, if the temporary folders of a run are in memory. */
-export const DISK_VARIABLE = 'GATEHOUSE_TEST_DISK'
+export const DISK_VARIABLE = 'TEST_DISK_FOLDER'
 
 /** Where tests that kill servers, or look at inodes and times of files, keep their data. */
 export function diskFolder(): string {

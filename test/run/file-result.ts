@@ -1,7 +1,7 @@
 /** What a test process reports of each file that it ran. */
 
 /** Names the file to which test processes append a line for each test file that ended. */
-export const PROGRESS_VARIABLE = 'GATEHOUSE_TEST_PROGRESS'
+export const PROGRESS_VARIABLE = 'TEST_PROGRESS_FILE'
 
 /** One line of the progress file. */
 export interface FileResult {
