@@ -167,7 +167,8 @@ step() {
   step_began=$(now_ms)
   step_ticker=
   if [ -t 2 ]; then
-    show_seconds "$step_label" &
+    # Without the lock, which a sleep that outlives the step would hold.
+    show_seconds "$step_label" 9>&- &
     step_ticker=$!
     trap 'kill "$step_ticker" 2>/dev/null; rm -f "$step_output"; echo >&2; exit 130' INT TERM
   else

@@ -97,6 +97,23 @@ t.test('a bare clone is installed and built, then serves', async (t) => {
   t.match(stderr, /Installing.*Compiling/s)
 })
 
+t.test('a terminal shows the seconds of a step, and then how long it took', async (t) => {
+  const clone = makeClone(t)
+  writeFileSync(`${clone}/scripts/build`, BUILD.replace('mkdir', 'sleep 1.2 && mkdir'))
+  const { stdout, status } = spawnSync(
+    'script',
+    ['-qec', `'${clone}/scripts/start'`, '/dev/null'],
+    {
+      env: { PATH: process.env['PATH'], HOME: join(dirname(clone), 'home') },
+      encoding: 'utf8',
+    },
+  )
+  t.equal(status, 0, stdout)
+  t.match(stdout, /Compiling the program … 0 s\rCompiling the program … 1 s\r/)
+  t.match(stdout, /Compiling the program: 1\.\d s/)
+  t.notMatch(stdout, 'Waiting', 'no step leaves the lock behind')
+})
+
 t.test('what is there is neither installed nor built again', async (t) => {
   const clone = startedClone(t)
   const second = run(clone, 'gatehouse', { args: ['user', 'create', 'a b', '--email', ''] })
