@@ -113,7 +113,7 @@ export async function startGatehouse(
     })
     child.stdout?.resume()
     server = child
-    await untilReady(child, port, () => log)
+    await untilReady(child, () => log)
   }
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
@@ -249,22 +249,15 @@ async function runCommand(
   return { exitCode: child.exitCode, output, errorText }
 }
 
-async function untilReady(child: ChildProcess, port: number, log: () => string): Promise<void> {
+/** Resolves when all workers serve: one that ends before ends the start of the server. */
+async function untilReady(child: ChildProcess, log: () => string): Promise<void> {
   const deadlineMs = Date.now() + STARTS_WITHIN_MS
   const linesBefore = log().split('"msg":"serving"').length
-  for (;;) {
+  while (log().split('"msg":"serving"').length === linesBefore) {
     if (child.exitCode !== null) throw new Error(`the server ended: ${log().slice(-2_000)}`)
-    if (log().split('"msg":"serving"').length > linesBefore) return
-    if (await answers(port)) return
     if (Date.now() > deadlineMs) throw new Error(`the server is not ready: ${log().slice(-2_000)}`)
     await sleep(30)
   }
-}
-
-async function answers(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
-  await response?.arrayBuffer()
-  return response?.ok === true
 }
 
 async function untilPortIsFree(port: number): Promise<void> {
