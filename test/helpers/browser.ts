@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { isFullSize } from './test-size.js'
 
 const PROGRAM = '/usr/bin/chromium'
 
@@ -71,8 +72,9 @@ const LOOKS = [
   { name: 'phone', width: 390, height: 844 },
 ] as const
 
-/** Pictures of the page that is open: wide and narrow, light and dark. */
+/** Pictures of the page that is open: wide and narrow, light and dark. For releases alone. */
 export async function takePictures(page: Page, name: string): Promise<void> {
+  if (!isFullSize) return
   await mkdir(PICTURES, { recursive: true })
   for (const { name: look, ...size } of LOOKS) {
     await page.setViewportSize(size)
@@ -85,12 +87,28 @@ export async function takePictures(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
+/** Runs the rules whose violations are serious or critical. */
+const RUN_AXE = `axe.run({
+  runOnly: axe._audit.rules
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ enabled, tags }) => enabled && !tags.includes('experimental'))
+    .map(({ id }) => id),
+  resultTypes: ['violations'],
+  reporter: 'no-passes',
+  preload: false,
+  iframes: false,
+})`
+
 /** Serious faults of a page for who uses a keyboard or a screen reader, by axe's rules. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
-  const source = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-  // Evaluated by the browser's own tools, so the policy of the page stands as it is.
-  await page.evaluate(await readFile(source, 'utf8'))
-  const found = (await page.evaluate('axe.run()')) as {
+  if ((await page.evaluate('typeof axe')) === 'undefined') {
+    const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+    // The browser's own tools evaluate it, so the policy of the page stands as it is. Later pages
+    // have it from the start: the browser compiles it for the first of them only.
+    await page.evaluate(await readFile(path, 'utf8'))
+    await page.addInitScript({ path })
+  }
+  const found = (await page.evaluate(RUN_AXE)) as {
     readonly violations: ReadonlyArray<{
       readonly id: string
       readonly impact: string

@@ -9,9 +9,11 @@ import {
   openBrowser,
   takePictures,
 } from '../helpers/browser.js'
-import { startGatehouse } from '../helpers/gatehouse.js'
+import { freePort } from '../helpers/gatehouse.js'
+import { startGateway } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
 import { fillSettings } from '../helpers/hostile-settings.js'
+import { addPerson } from '../helpers/person.js'
 import { startReceiver } from '../helpers/receiver.js'
 import { appOf } from '../helpers/second-factor.js'
 import { aKeyLine } from '../helpers/ssh-keys.js'
@@ -43,17 +45,22 @@ const README = [
 const PAGE_BYTES_MAX = 40_000
 
 t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
-  const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' }
-  const gatehouse = await startGatehouse(t, { workers: 1, host: 'localhost', environment })
+  const url = `http://localhost:${await freePort()}`
+  const gateway = await startGateway(t, {
+    environment: {
+      GATEHOUSE_HTTP_BASE_URL: url,
+      GATEHOUSE_HTTP_LISTEN: url.replace('http://localhost', '127.0.0.1'),
+    },
+  })
   const { page, context, faults } = await (await openBrowser(t))()
   const look = async (name: string) => {
     t.strictSame(await accessibilityFaults(page), [], name)
     await takePictures(page, name)
   }
-  await page.goto(`${gatehouse.url}/setup`)
+  await page.goto(`${url}/setup`)
   t.equal(await page.locator('h1').innerText(), 'Set up')
   await look('set-up')
-  const ada = await gatehouse.addUser('ada', { isAdmin: true })
+  const ada = await addPerson(gateway, 'ada', { isAdmin: true })
   await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1] })
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
   await ada.api('POST', '/user/repos', made)
@@ -84,7 +91,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const branch = '"><svg/onload=alert(1)>'
   await copy.git('branch', branch)
   await copy.git('tag', branch)
-  const remote = `${gatehouse.url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
+  const remote = `${url}/ada/hostile.git`.replace('://', `://ada:${ada.token}@`)
   await copy.git('push', '--quiet', remote, 'main', `refs/heads/${branch}`, `refs/tags/${branch}`)
   const head = await copy.git('rev-parse', 'HEAD')
   const topic = "'><img/src=x/onerror=alert(2)>"
@@ -92,7 +99,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await git(['commit', '-q', '-a', '-m', PAYLOADS[0] ?? ''], { cwd: copy.path })
   const heads = [topic, `${topic}2`].map((name) => `HEAD:refs/heads/${name}`)
   await copy.git('push', '--quiet', remote, ...heads)
-  const whole = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
+  const whole = `${url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
@@ -105,7 +112,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const receiver = await startReceiver(t, {
     answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
   })
-  const guest = await gatehouse.addUser('guest')
+  const guest = await addPerson(gateway, 'guest')
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const api = `/repos/ada/hostile`
   const said = { title: PAYLOADS[4], body: README }
@@ -129,7 +136,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     ...{ tag_name: branch, name: PAYLOADS[0], body: README },
   })
   const { id } = release.body as { id: number }
-  const asset = `${gatehouse.url}/api/v1${api}/releases/${id}/assets`
+  const asset = `${url}/api/v1${api}/releases/${id}/assets`
   const added = await fetch(`${asset}?name=${encodeURIComponent(file)}`, {
     ...{ method: 'POST', body: 'x', headers },
   })
@@ -190,19 +197,19 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     jobs: '/admin/jobs',
     cache: '/admin/cache',
   }
-  const login = `${gatehouse.url}/user/login?redirect_to=%22%3E%3Csvg+onload=alert(1)%3E`
+  const login = `${url}/user/login?redirect_to=%22%3E%3Csvg+onload=alert(1)%3E`
   await page.goto(login)
   await look('login')
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.goto(gatehouse.url + pages.applications)
+  await page.goto(url + pages.applications)
   await page.getByLabel('Name').fill(name)
   await page.getByLabel(/Packages: install/).check()
   await page.getByRole('button', { name: 'Make a token' }).click()
   for (const [name, path] of Object.entries(pages)) {
     // What a browser would rather save is not a page at all.
-    const response = await page.goto(gatehouse.url + path).catch(() => undefined)
+    const response = await page.goto(url + path).catch(() => undefined)
     const headers = (await response?.allHeaders()) ?? {}
     if (name === 'raw' || name === 'svg') {
       t.match(headers['content-security-policy'] ?? 'sandbox', /sandbox/, name)
@@ -218,9 +225,9 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
     await look(name)
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
   }
-  await page.goto(gatehouse.url + pages.settings)
+  await page.goto(url + pages.settings)
   await page.getByRole('button', { name: 'Switch registration on' }).click()
-  await page.goto(gatehouse.url + pages.security)
+  await page.goto(url + pages.security)
   await page.getByLabel('Your password').fill(ada.password)
   await page.getByRole('button', { name: 'Set up' }).click()
   await look('security-secret')
@@ -240,7 +247,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await page.getByText('not used yet').waitFor()
   await look('security-keys')
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.goto(`${gatehouse.url}/user/sign_up`)
+  await page.goto(`${url}/user/sign_up`)
   await look('sign-up')
   await page.goto(login)
   await page.getByLabel('Name').fill('ada')
@@ -249,12 +256,12 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await look('two-factor')
   await page.getByLabel(/Code of your app/).fill(app.code(1))
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.goto(gatehouse.url + pages.code)
+  await page.goto(url + pages.code)
   const readme = page.locator('.readme')
   t.match(await readme.innerText(), /U\+202E/, 'what turns text round is shown')
   for (const link of await readme.locator('a').all()) {
     const href = (await link.getAttribute('href')) ?? ''
-    t.match(href, new RegExp(`^$|^${gatehouse.url}${own}/src/branch/main/`), href)
+    t.match(href, new RegExp(`^$|^${url}${own}/src/branch/main/`), href)
   }
   t.strictSame(faults, [])
 })
