@@ -14,7 +14,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const MIB = 1_048_576
 const PIECES = isFullSize ? 2_000 : 200
-const BOMBS = isFullSize ? 100 : 4
+const BOMBS = isFullSize ? 100 : 2
 
 /**
  * Less than the package or a bomb would add. What is read to be hashed or unpacked is garbage soon,
