@@ -1,7 +1,8 @@
 /** Users with a token at a gateway in the test's own process, as `startGatehouse` has them. */
 
 import { askApi, type Person } from './gatehouse.js'
-import { type Gateway, passwordOf } from './gateway.js'
+import type { Gateway } from './gateway.js'
+import { passwordOf } from './passwords.js'
 
 /** Creates a user with a token of all scopes. */
 export async function addPerson(
