@@ -59,7 +59,9 @@ t.test('bodies that lie', async (t) => {
 
 type WithBody = AnyOperation & { readonly body: TObject }
 
-const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined) as readonly WithBody[]
+const WITH_BODY = OPERATIONS.filter(
+  (operation): operation is WithBody => operation.body !== undefined,
+)
 
 interface SentBody {
   /** What is wrong with it. */
