@@ -3,9 +3,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { t } from 'tap'
-import { startGatehouse } from '../helpers/gatehouse.js'
+import { runCommand } from '../helpers/command-line.js'
+import { startGateway } from '../helpers/gateway.js'
 import { tryGit } from '../helpers/git-client.js'
-import { converse } from '../helpers/raw-http.js'
+import { addPerson } from '../helpers/person.js'
+import { converse, type Exchange } from '../helpers/raw-http.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** As they go over the wire: no client could normalise them. */
@@ -58,20 +60,25 @@ const PATHS = [
 ]
 
 t.test('no path leads out of a repository, or to another name', async (t) => {
-  const gatehouse = await startGatehouse(t)
-  const ada = await gatehouse.addUser('ada')
-  await gatehouse.addUser('kim')
-  await gatehouse.addUser('sam')
+  const gateway = await startGateway(t)
+  const ada = await addPerson(gateway, 'ada')
+  await gateway.addUser('kim')
+  await gateway.addUser('sam')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
-  for (const path of PATHS) {
-    for (const authorization of ['', `Authorization: token ${ada.token}\r\n`]) {
+  for (const authorization of ['', `Authorization: token ${ada.token}\r\n`]) {
+    const answers = PATHS.map(async (path) => {
       const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n${authorization}Connection: close\r\n\r\n`
-      const { text, statuses } = await converse(gatehouse.port, [request])
+      const { text, statuses } = await converse(gateway.port, [request])
       const status = statuses[0] ?? 0
       const isRefused = [400, 404].includes(status) || (status === 401 && authorization === '')
-      t.ok(isRefused, `${path}: ${status}`)
-      t.notMatch(text, /\[core\]|root:|"full_name"|# service=|"login"/, path)
-    }
+      const [told] = /\[core\]|root:|"full_name"|# service=|"login"/.exec(text) ?? []
+      return [path, isRefused ? 'refused' : status, told]
+    })
+    t.strictSame(
+      await Promise.all(answers),
+      PATHS.map((path) => [path, 'refused', undefined]),
+      authorization === '' ? 'without credentials' : 'with a token',
+    )
   }
 })
 
@@ -106,34 +113,38 @@ const NAMES = [
 ]
 
 t.test('what is made has a plain name', async (t) => {
-  const gatehouse = await startGatehouse(t)
-  const ada = await gatehouse.addUser('ada')
+  const gateway = await startGateway(t)
+  const ada = await addPerson(gateway, 'ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
-  for (const name of NAMES) {
-    const shown = JSON.stringify(name).slice(0, 40)
-    const made = await ada.api('POST', '/user/repos', { name })
-    t.equal(made.status, 422, `a repository named ${shown}`)
-    const renamed = await ada.api('PATCH', '/repos/ada/library', { name })
-    t.equal(renamed.status, 422, `a repository renamed to ${shown}`)
-    t.equal(
-      (await ada.api('POST', '/orgs', { username: name })).status,
-      422,
-      `an organization named ${shown}`,
+  for (const [what, method, path, field] of [
+    ['repositories', 'POST', '/user/repos', 'name'],
+    ['a renamed repository', 'PATCH', '/repos/ada/library', 'name'],
+    ['organizations', 'POST', '/orgs', 'username'],
+  ] as const) {
+    const answers: unknown[] = []
+    for (const name of NAMES) {
+      answers.push([name, (await ada.api(method, path, { [field]: name })).status])
+    }
+    t.strictSame(
+      answers,
+      NAMES.map((name) => [name, 422]),
+      `names of ${what}`,
     )
   }
   t.equal((await ada.api('POST', '/user/repos', { name: 'LIBRARY' })).status, 409)
   t.equal((await ada.api('POST', '/orgs', { username: 'ADA' })).status, 422)
-  for (const name of ['../x', '-x', '\u212aim']) {
-    const { exitCode } = await gatehouse.run(
-      'user',
-      'create',
-      '--password',
-      'long enough',
-      '--',
-      name,
-    )
-    t.equal(exitCode, 1, `a user named ${name}`)
-  }
+  const names = ['../x', '-x', '\u212aim', 'plain']
+  const { dir } = gateway.settings.data
+  const exits = names.map(async (name) => {
+    const args = ['user', 'create', '--password', 'long enough', '--', name]
+    const { exitCode } = await runCommand(t, args, { environment: { GATEHOUSE_DATA_DIR: dir } })
+    return [name, exitCode]
+  })
+  t.strictSame(
+    await Promise.all(exits),
+    names.map((name) => [name, name === 'plain' ? 0 : 1]),
+    'names of users',
+  )
   const { body } = await ada.api('GET', '/user/repos')
   t.match(body, [{ full_name: 'ada/library' }])
 })
@@ -142,8 +153,8 @@ t.test('what is made has a plain name', async (t) => {
 const USAGE = /usage: git|unknown option|unrecognized argument/i
 
 t.test('a branch name is never an option of git', async (t) => {
-  const gatehouse = await startGatehouse(t)
-  const ada = await gatehouse.addUser('ada')
+  const gateway = await startGateway(t)
+  const ada = await addPerson(gateway, 'ada')
   const folder = await temporaryFolder(t)
   const target = join(folder, 'written')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
@@ -185,58 +196,71 @@ t.test('a branch name is never an option of git', async (t) => {
       '\\',
     ],
   ]
-  for (const branch of options) {
-    const shown = JSON.stringify(branch)
-    for (const repository of ['library', 'empty']) {
-      const path = `/repos/ada/${repository}`
-      const changed = await ada.api('PATCH', path, { default_branch: branch })
-      t.equal(changed.status, 422, `PATCH ${repository} to ${shown}`)
-      t.notMatch(JSON.stringify(changed.body), USAGE)
+  for (const [what, method, path] of [
+    ['of a repository', 'PATCH', '/repos/ada/library'],
+    ['of an empty repository', 'PATCH', '/repos/ada/empty'],
+    ['of a new repository', 'POST', '/user/repos'],
+  ] as const) {
+    const answers: unknown[] = []
+    for (const branch of options) {
+      const rest = method === 'POST' ? { name: 'another', auto_init: true } : {}
+      const { status, body } = await ada.api(method, path, { ...rest, default_branch: branch })
+      answers.push([branch, status, USAGE.test(JSON.stringify(body))])
     }
-    const wanted = { name: 'another', auto_init: true, default_branch: branch }
-    const made = await ada.api('POST', '/user/repos', wanted)
-    t.equal(made.status, 422, `auto_init on ${shown}`)
-    t.notMatch(JSON.stringify(made.body), USAGE)
+    t.strictSame(
+      answers,
+      options.map((branch) => [branch, 422, false]),
+      `the default branch ${what}`,
+    )
   }
   t.notOk(existsSync(target), 'no file was written')
-  t.notMatch(gatehouse.log(), USAGE)
+  t.notMatch(JSON.stringify(gateway.lines), USAGE)
   t.equal((await ada.api('GET', '/repos/ada/another')).status, 404)
 })
 
 t.test('only the four requests of the smart protocol reach git', async (t) => {
-  const gatehouse = await startGatehouse(t)
-  const ada = await gatehouse.addUser('ada')
+  const gateway = await startGateway(t)
+  const ada = await addPerson(gateway, 'ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
   const authorization = `Authorization: token ${ada.token}\r\nConnection: close\r\n`
   const services = [
     ...['git-upload-archive', 'git-shell', '--help', '-h', 'git-upload-pack%20--help', ''],
     ...['git-upload-pack;id', 'git-upload-pack%00', '../git-upload-pack', 'GIT-UPLOAD-PACK'],
   ]
-  for (const service of services) {
+  const answers = services.map(async (service) => {
     const get = `GET /ada/library.git/info/refs?service=${service} HTTP/1.1\r\nHost: a\r\n${authorization}\r\n`
-    const asked = await converse(gatehouse.port, [get])
-    t.ok([400, 403, 404].includes(asked.statuses[0] ?? 0), `GET ${service}: ${asked.statuses}`)
-    t.notMatch(asked.text, USAGE)
+    const asked = await converse(gateway.port, [get])
     const post =
       `POST /ada/library.git/${service} HTTP/1.1\r\nHost: a\r\n${authorization}` +
       'Content-Length: 4\r\nContent-Type: application/x-git-upload-pack-request\r\n\r\n0000'
-    const sent = await converse(gatehouse.port, [post])
-    t.ok([400, 404, 405].includes(sent.statuses[0] ?? 0), `POST ${service}: ${sent.statuses}`)
-    t.notMatch(sent.text, USAGE)
-  }
-  for (const protocol of [
-    'version=9',
-    'version=2; id',
-    'version=2\nx',
-    '--help',
-    'x'.repeat(300),
-  ]) {
-    const cwd = await temporaryFolder(t)
-    const header = `http.extraHeader=Git-Protocol: ${protocol.replace('\n', ' ')}`
+    const sent = await converse(gateway.port, [post])
+    return [
+      ...[service, refusedWith(asked, 400, 403, 404), refusedWith(sent, 400, 404, 405)],
+      USAGE.test(asked.text + sent.text),
+    ]
+  })
+  t.strictSame(
+    await Promise.all(answers),
+    services.map((service) => [service, 'refused', 'refused', false]),
+  )
+  const cwd = await temporaryFolder(t)
+  const protocols = ['version=9', 'version=2; id', 'version=2 x', '--help', 'x'.repeat(300)]
+  const exits = protocols.map(async (protocol) => {
+    const header = `http.extraHeader=Git-Protocol: ${protocol}`
     const { exitCode } = await tryGit(
       ['-c', 'protocol.version=0', '-c', header, 'ls-remote', ada.remote('ada/library.git')],
       { cwd },
     )
-    t.equal(exitCode, 0, `Git-Protocol: ${JSON.stringify(protocol).slice(0, 30)} is not heeded`)
-  }
+    return [protocol, exitCode]
+  })
+  t.strictSame(
+    await Promise.all(exits),
+    protocols.map((protocol) => [protocol, 0]),
+    'an unknown Git-Protocol is not heeded',
+  )
 })
+
+/** `refused` if the first status of the exchange is one of these, else the statuses. */
+function refusedWith({ statuses }: Exchange, ...wanted: readonly number[]): string {
+  return wanted.includes(statuses[0] ?? 0) ? 'refused' : statuses.join()
+}
