@@ -4,6 +4,7 @@ import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
 import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
 import { sharedS3Server } from './shared-s3-server.js'
+import { isFullSize } from './test-size.js'
 import { startTown, type Town } from './town.js'
 
 export interface PackageHouse extends Gatehouse {
@@ -36,8 +37,22 @@ export async function forEachPackageHouse(
 }
 
 /**
- * The same with a gateway in the test's own process, a new one for each subtest, which answers with
- * all the bytes itself.
+ * Runs a subtest on the server of one kind; with `TEST_SIZE=full`, on each kind. For journeys of
+ * clients whose answers do not depend on the database: each file uses each kind at least once.
+ */
+export async function onPackageHouse(
+  t: Test,
+  kind: keyof typeof KINDS,
+  name: string,
+  test: (t: Test, house: PackageHouse) => Promise<void>,
+): Promise<void> {
+  if (isFullSize) await forEachPackageHouse(t, name, test)
+  else await t.test(`${kind}: ${name}`, async (t) => test(t, await sharedHouse(kind, KINDS[kind])))
+}
+
+/**
+ * The same as `forEachPackageHouse` with a gateway in the test's own process, a new one for each
+ * subtest, which answers with all the bytes itself.
  */
 export async function forEachPackageTown(
   t: Test,

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t as root, type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/run.js'
-import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { onPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
 import { buildRPackage, newRClient, type RClient } from '../helpers/r-client.js'
 import { rTarGz, rZip } from '../helpers/r-packages.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -68,36 +68,49 @@ async function installed({ folder }: RClient): Promise<readonly string[]> {
   return (await readdir(join(folder, 'library'))).sort()
 }
 
-await forEachPackageHouse(t, 'a package is installed with what it imports', async (t, house) => {
-  for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {
-    t.equal(await publish(t, house, { archive: await built(name) }), '201', name)
-  }
-  const client = await newRClient(t)
-  const repos = `repos = '${house.url}/api/packages/ada/cran'`
-  const install = await client.run(`install.packages('ghtop', ${repos})`)
-  t.match(install, { exitCode: 0 }, install.errorText)
-  t.strictSame(await installed(client), ['ghbase', 'ghtop'])
-  t.equal((await client.run('cat(ghtop::shout())')).output, '1.2!')
+// Installs without parts that have nothing to do with where a package comes from.
+const QUICK = `INSTALL_opts = c('--no-byte-compile', '--no-test-load', '--no-docs', '--no-html')`
 
-  for (const version of ['1.10', '1.9']) {
-    t.equal(await publish(t, house, { archive: await built(`ghbase ${version}`) }), '201', version)
-  }
-  const old = await client.run(`cat(old.packages(${repos})[, c('Installed', 'ReposVer')])`)
-  t.equal(old.output, '1.2 1.10')
-  const update = await client.run(`update.packages(${repos}, ask = FALSE)`)
-  t.match(update, { exitCode: 0 }, update.errorText)
-  t.equal((await client.run('cat(ghtop::shout())')).output, '1.10!')
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'a package is installed with what it imports, and updated',
+  async (t, house) => {
+    for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {
+      t.equal(await publish(t, house, { archive: await built(name) }), '201', name)
+    }
+    const client = await newRClient(t)
+    const repos = `repos = '${house.url}/api/packages/ada/cran'`
+    const install = await client.run(`
+      install.packages('ghtop', ${repos}, ${QUICK})
+      cat('installed', ghtop::shout())`)
+    t.match(install, { exitCode: 0 }, install.errorText)
+    t.match(install.output, /installed 1\.2!$/)
+    t.strictSame(await installed(client), ['ghbase', 'ghtop'])
 
-  const archived = `${house.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
-  const older = await client.run(`install.packages('${archived}', repos = NULL, type = 'source')`)
-  t.match(older, { exitCode: 0 }, older.errorText)
-  t.equal((await client.run('cat(ghtop::shout())')).output, '1.9!', 'by its name')
+    for (const version of ['1.10', '1.9']) {
+      const archive = await built(`ghbase ${version}`)
+      t.equal(await publish(t, house, { archive }), '201', version)
+    }
+    const update = await client.run(`
+      cat('old', old.packages(${repos})[, c('Installed', 'ReposVer')], '')
+      update.packages(${repos}, ask = FALSE, ${QUICK})
+      cat('updated', ghtop::shout(), '')
+      cat(download.packages('ghbase', '.', ${repos})[, 2])`)
+    t.match(update, { exitCode: 0 }, update.errorText)
+    t.match(update.output, /^old 1\.2 1\.10 /)
+    t.match(update.output, /updated 1\.10! \.\/ghbase_1\.10\.tar\.gz$/)
+    const bytes = await readFile(join(client.folder, 'ghbase_1.10.tar.gz'))
+    t.ok(bytes.equals(await built('ghbase 1.10')), 'the bytes are those of the upload')
 
-  const download = `download.packages('ghbase', '.', ${repos})`
-  t.match(await client.run(download), { exitCode: 0 })
-  const bytes = await readFile(join(client.folder, 'ghbase_1.10.tar.gz'))
-  t.ok(bytes.equals(await built('ghbase 1.10')), 'the bytes are those of the upload')
-})
+    const archived = `${house.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
+    const older = await client.run(`
+      install.packages('${archived}', repos = NULL, type = 'source', ${QUICK})
+      cat('installed', ghtop::shout())`)
+    t.match(older, { exitCode: 0 }, older.errorText)
+    t.match(older.output, /installed 1\.9!$/, 'an older version by its address')
+  },
+)
 
 /** Where R on each system looks, and what it calls that. */
 const BINARIES = [
@@ -106,53 +119,107 @@ const BINARIES = [
   { type: 'mac.binary.big-sur-arm64', platform: 'macosx/big-sur-arm64', suffix: 'tgz' },
 ] as const
 
-await forEachPackageHouse(t, 'members alone have what a private owner has', async (t, house) => {
-  const owner = 'guild'
-  const made = await house.ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
-  t.equal(made.status, 201)
-  const archive = await built('ghbase 1.2')
-  t.equal(await publish(t, house, { owner, archive }), '201')
-  const client = await newRClient(t)
+type AsUser = (name: string, secret: string) => string
+
+await onPackageHouse(
+  t,
+  'MariaDB and S3',
+  'the packages of a private owner are for its members only',
+  async (t, house) => {
+    const owner = 'guild'
+    const made = await house.ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
+    t.equal(made.status, 201)
+    const archive = await built('ghbase 1.2')
+    t.equal(await publish(t, house, { owner, archive }), '201')
+    const client = await newRClient(t)
+    const plain = `${house.url}/api/packages/${owner}/cran`
+    const as: AsUser = (name, secret) =>
+      plain.replace('//', `//${name}:${encodeURIComponent(secret)}@`)
+    const own = as(house.ada.name, house.ada.token)
+    await binaries(t, { house, owner, client, own })
+
+    const bob = await house.addUser(`bob${house.port}`)
+    await refusals(t, client, {
+      'no credentials': plain,
+      'a wrong password': as('ada', 'wrong'),
+      'a user who is no member': as(bob.name, bob.token),
+    })
+    t.strictSame(await installed(client), [], 'nothing is installed without permission')
+    const install = await client.run(`install.packages('ghbase', repos = '${own}', ${QUICK})`)
+    t.match(install, { exitCode: 0 }, install.errorText)
+    t.strictSame(await installed(client), ['ghbase'])
+  },
+)
+
+interface BinariesOf {
+  readonly house: PackageHouse
+  readonly owner: string
+  readonly client: RClient
+  /** The address of the repository with credentials of a member. */
+  readonly own: string
+}
+
+/** Publishes a binary for each system, and has R list and download all of them. */
+async function binaries(t: Test, { house, owner, client, own }: BinariesOf): Promise<void> {
   const { output: rversion } = await client.run(`
     cat(R.version$major, strsplit(R.version$minor, '.', fixed = TRUE)[[1]][1], sep = '.')`)
-  const plain = `${house.url}/api/packages/${owner}/cran`
-  const as = (name: string, secret: string) =>
-    `repos = '${plain.replace('//', `//${name}:${encodeURIComponent(secret)}@`)}'`
-  const own = as(house.ada.name, house.ada.token)
-  const show = `db <- available.packages(%, filters = list())
-    cat(db[, c('Package', 'Version', 'Archs', 'MD5sum')])`
-
-  for (const { type, platform, suffix } of BINARIES) {
+  const archives = BINARIES.map(({ platform, suffix }) => {
     const fields = { Package: 'ghbinary', Version: `2.${suffix.length}`, Archs: platform }
-    const archive = suffix === 'zip' ? rZip(fields) : rTarGz(fields)
+    return suffix === 'zip' ? rZip(fields) : rTarGz(fields)
+  })
+  for (const [at, { platform }] of BINARIES.entries()) {
     const to = `/bin?platform=${platform}&rversion=${rversion}`
+    const archive = archives[at] ?? Buffer.alloc(0)
     t.equal(await publish(t, house, { owner, archive, to }), '201', platform)
-    const listed = await client.run(show.replace('%', `${own}, type = '${type}'`))
-    t.match(listed.output, `ghbinary 2.3 ${platform} `, listed.errorText)
-    const question = `'ghbinary', '.', ${own}, type = '${type}', filters = list()`
-    const download = await client.run(`cat(download.packages(${question})[, 2])`)
-    t.equal(download.output, `./ghbinary_2.3.${suffix}`, download.errorText)
-    t.ok((await readFile(join(client.folder, download.output))).equals(archive), 'as it was sent')
   }
+  const { output, errorText } = await client.run(
+    BINARIES.map(({ type }, at) => {
+      const from = `repos = '${own}', type = '${type}', filters = list()`
+      return `
+        db <- available.packages(${from})
+        cat(db[, c('Package', 'Version', 'Archs')], '')
+        dir.create('${at}')
+        cat(download.packages('ghbinary', '${at}', ${from})[, 2], '\\n')`
+    }).join('\n'),
+  )
+  const lines = output.split('\n').map((line) => line.trim())
+  for (const [at, { platform, suffix }] of BINARIES.entries()) {
+    const file = `${at}/ghbinary_2.3.${suffix}`
+    t.equal(lines[at], `ghbinary 2.3 ${platform} ${file}`, errorText)
+    const bytes = await readFile(join(client.folder, file))
+    t.ok(bytes.equals(archives[at] ?? Buffer.alloc(0)), `${platform}: the bytes of the upload`)
+  }
+}
 
-  const bob = await house.addUser(`bob${house.port}`)
-  const refused = {
-    nobody: `repos = '${plain}'`,
-    'a wrong password': as('ada', 'wrong'),
-    'a stranger': as(bob.name, bob.token),
+/** Has R install and download `ghbase` from addresses whose credentials are refused. */
+async function refusals(
+  t: Test,
+  client: RClient,
+  addresses: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { exitCode, output, errorText } = await client.run(
+    Object.values(addresses)
+      .map(
+        (repos) => `
+        said <- function(error) cat(conditionMessage(error), '')
+        tryCatch(install.packages('ghbase', repos = '${repos}'), error = said)
+        # Otherwise the first warning, which is about the length, would be the error.
+        options(warn = 1)
+        url <- '${repos}/src/contrib/ghbase_1.2.tar.gz'
+        tryCatch(
+          withCallingHandlers(download.file(url, 'x', quiet = TRUE), warning = said),
+          error = said)
+        options(warn = 2)
+        cat('\\f')`,
+      )
+      .join('\n'),
+  )
+  t.equal(exitCode, 0, errorText)
+  const answers = output.split('\f')
+  for (const [at, who] of Object.keys(addresses).entries()) {
+    t.match(answers[at], /unable to access index for repository/, who)
+    t.match(answers[at], /cannot open URL/, who)
+    const status = who === 'a user who is no member' ? /404 Not Found/ : /401 Unauthorized/
+    t.match(answers[at], status, who)
   }
-  for (const [who, repos] of Object.entries(refused)) {
-    const { exitCode, errorText } = await client.run(`install.packages('ghbase', ${repos})`)
-    t.not(exitCode, 0, who)
-    t.match(errorText, /unable to access index for repository/, who)
-    t.strictSame(await installed(client), [], who)
-    const url = `${repos.slice(9, -1)}/src/contrib/ghbase_1.2.tar.gz`
-    // Else it would stop at its first warning, which is of the length.
-    const direct = await client.run(`options(warn = 1); download.file('${url}', 'x')`)
-    t.not(direct.exitCode, 0, who)
-    t.match(direct.errorText, who === 'a stranger' ? /404 Not Found/ : /401 Unauthorized/, who)
-  }
-  const install = await client.run(`install.packages('ghbase', ${own})`)
-  t.match(install, { exitCode: 0 }, install.errorText)
-  t.strictSame(await installed(client), ['ghbase'])
-})
+}
