@@ -66,6 +66,21 @@ export async function forEachPackageTown(
   }
 }
 
+/** Runs a subtest with a gateway of one kind, as `onPackageHouse` does. */
+export async function onPackageTown(
+  t: Test,
+  kind: keyof typeof KINDS,
+  name: string,
+  test: (t: Test, town: Town) => Promise<void>,
+): Promise<void> {
+  if (isFullSize) await forEachPackageTown(t, name, test)
+  else {
+    await t.test(`${kind}: ${name}`, async (t) => {
+      await test(t, await startTown(t, await optionsOf(KINDS[kind], false)))
+    })
+  }
+}
+
 const houses = new Map<string, Promise<PackageHouse>>()
 
 async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {

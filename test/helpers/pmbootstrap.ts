@@ -1,9 +1,11 @@
 /** What pmbootstrap, who knows nothing of us, reads in an APKINDEX, and how it orders versions. */
 
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { createInterface } from 'node:readline'
+import { t as root, type Test } from 'tap'
 import { temporaryFolder } from './temporary.js'
 
 /** A package as pmbootstrap tells of it. */
@@ -18,15 +20,22 @@ export interface SeenPackage {
   readonly provider_priority?: string
 }
 
-const START = `
-import json, logging, sys
+/** Evaluates an expression for each line of its input, and prints the result or an error. */
+const PROGRAM = `
+import json, logging, sys, traceback
 sys.path.insert(0, '/usr/share/pmbootstrap')
 logging.verbose = lambda *words: None
 import pmb.helpers.other
-pmb.helpers.other.cache = {'apkindex': {}}
 import pmb.parse.apkindex
 import pmb.parse.version
-given = json.load(sys.stdin)
+for line in sys.stdin:
+    request = json.loads(line)
+    pmb.helpers.other.cache = {'apkindex': {}}
+    try:
+        answer = {'value': eval(request['expression'], globals(), {'given': request['given']})}
+    except BaseException:
+        answer = {'error': traceback.format_exc()}
+    print(json.dumps(answer), flush=True)
 `
 
 /** All records of an index, in their order. */
@@ -54,14 +63,50 @@ export async function pmbValidVersions(versions: readonly string[]): Promise<rea
   return (await run(question, versions)) as readonly string[]
 }
 
+interface Answer {
+  readonly value?: unknown
+  readonly error?: string
+}
+
+interface Interpreter {
+  readonly child: ChildProcess
+  /** Resolves one answer after the other, in the order of the requests. */
+  readonly lines: AsyncIterator<string>
+}
+
+let interpreter: Interpreter | undefined
+/** The request before, whose answer must come first. */
+let previous: Promise<unknown> = Promise.resolve()
+
+/** Evaluates an expression of Python in one interpreter, which ends with the test file. */
 async function run(expression: string, given: unknown): Promise<unknown> {
-  const script = `${START}print(json.dumps(${expression}))`
-  const { output, errorText } = await runToEnd('python3', ['-c', script], {
+  const answering = previous.then(() => ask(JSON.stringify({ expression, given })))
+  previous = answering.catch(() => undefined)
+  const { value, error } = await answering
+  if (error !== undefined) throw new Error(error)
+  return value
+}
+
+async function ask(request: string): Promise<Answer> {
+  interpreter ??= startInterpreter()
+  const { child, lines } = interpreter
+  child.stdin?.write(`${request}\n`)
+  const { value, done } = await lines.next()
+  if (done === true) throw new Error(`pmbootstrap ended with ${child.exitCode}`)
+  return JSON.parse(value) as Answer
+}
+
+function startInterpreter(): Interpreter {
+  const child = spawn('python3', ['-c', PROGRAM], {
     // It looks for sudo when it is loaded.
-    environment: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: '/nonexistent', PMB_SUDO: 'env' },
-    ...{ cwd: '/', timeoutMs: 60_000, outputBytesMax: 1 << 24 },
-    input: JSON.stringify(given),
+    env: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: '/nonexistent', PMB_SUDO: 'env' },
+    ...{ cwd: '/', stdio: ['pipe', 'pipe', 'inherit'] },
   })
-  if (output.length === 0) throw new Error(errorText)
-  return JSON.parse(output.toString())
+  const ended = once(child, 'close')
+  root.teardown(async () => {
+    interpreter = undefined
+    child.stdin?.end()
+    await ended
+  })
+  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() }
 }

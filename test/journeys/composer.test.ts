@@ -7,9 +7,10 @@ import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/run.js'
 import { type ComposerProject, newComposerProject } from '../helpers/composer-client.js'
 import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { forEachPackageHouse } from '../helpers/package-houses.js'
+import type { Gatehouse, Person } from '../helpers/gatehouse.js'
+import { onPackageHouse } from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 import { workingCopyAt } from '../helpers/working-copy.js'
 
 interface Workshop {
@@ -19,23 +20,27 @@ interface Workshop {
   readonly registry: string
 }
 
-await forEachPackageHouse(t, 'publish and require', async (t, house) => {
+await onPackageHouse(t, 'MariaDB and S3', 'publish and require', async (t, house) => {
   const workshop = workshopIn(house, house.ada)
   await requireVersions(t, workshop)
-  await searchPackages(t, workshop)
   await updateUnchanged(t, workshop)
   await privateOwner(t, workshop)
 })
 
-await t.test('all that composer asks of a registry', async (t) => {
-  const gatehouse = await startGatehouse(t)
-  const workshop = workshopIn(gatehouse, await gatehouse.addUser('ada'))
-  await requireDependencies(t, workshop)
-  await requireBranches(t, workshop)
-  await requireTarballs(t, workshop)
-  await requireMade(t, workshop)
-  await publishTwice(t, workshop)
-})
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'all that composer asks of a registry',
+  async (t, house) => {
+    const workshop = workshopIn(house, house.ada)
+    await searchPackages(t, workshop)
+    await requireDependencies(t, workshop)
+    await requireBranches(t, workshop)
+    await requireTarballs(t, workshop)
+    await requireMade(t, workshop)
+    await publishTwice(t, workshop)
+  },
+)
 
 function workshopIn(gatehouse: Gatehouse, ada: Person): Workshop {
   return { gatehouse, ada, registry: `${gatehouse.url}/api/packages/ada/composer` }
@@ -85,10 +90,9 @@ async function requireVersions(t: Test, workshop: Workshop): Promise<void> {
     }
     const wanted = {
       'acme/lib': '1.10.0',
-      'acme/lib:~1.0.0': '1.0.0',
-      'acme/lib:>=1.1 <1.10': '1.9.0',
       'acme/lib:1.1': 'v1.1.0',
       'acme/lib:^2.0@beta': '2.0.0-beta1',
+      ...(isFullSize && { 'acme/lib:~1.0.0': '1.0.0', 'acme/lib:>=1.1 <1.10': '1.9.0' }),
     }
     for (const [requirement, version] of Object.entries(wanted)) {
       const project = await newComposerProject(t, workshop)
@@ -116,7 +120,7 @@ async function requireDependencies(t: Test, workshop: Workshop): Promise<void> {
       { name: 'acme/rival', version: '1.0.0', conflict: { 'acme/base': '>=1.1' } },
     ])
     const wanted = {
-      'acme/logger': { 'acme/base': '1.1.0', 'acme/logger': '1.0.0' },
+      ...(isFullSize && { 'acme/logger': { 'acme/base': '1.1.0', 'acme/logger': '1.0.0' } }),
       'acme/rival': { 'acme/base': '1.0.0', 'acme/logger': '1.0.0', 'acme/rival': '1.0.0' },
       'acme/fork': { 'acme/fork': '1.5.0', 'acme/logger': '1.0.0' },
     }
@@ -141,10 +145,9 @@ async function requireBranches(t: Test, workshop: Workshop): Promise<void> {
       { name: 'acme/branchy', version: '1.0.0' },
     ])
     const wanted = {
-      'acme/branchy': '1.0.0',
       'acme/branchy:dev-feature/new': 'dev-feature/new',
-      'acme/branchy:1.x-dev': '1.x-dev',
       'acme/branchy:^2.0@dev': 'dev-main',
+      ...(isFullSize && { 'acme/branchy': '1.0.0', 'acme/branchy:1.x-dev': '1.x-dev' }),
     }
     for (const [requirement, version] of Object.entries(wanted)) {
       const project = await newComposerProject(t, workshop)
@@ -206,9 +209,12 @@ async function searchPackages(t: Test, workshop: Workshop): Promise<void> {
     const described = { name: 'acme/finder', version: '1.0', description: 'Finds things' }
     await publishAll(t, workshop, [{ ...described, type: 'symfony-bundle' }])
     const project = await newComposerProject(t, workshop)
-    t.match(await succeeds(t, project, 'search', 'finder'), /acme\/finder\s+Finds things/)
-    t.match(await succeeds(t, project, 'search', '--only-name', 'fin'), /acme\/finder/)
-    t.match(await succeeds(t, project, 'search', '-t', 'symfony-bundle', 'acme'), /acme\/finder/)
+    const found = /acme\/finder\s+Finds things/
+    t.match(await succeeds(t, project, 'search', '-t', 'symfony-bundle', 'finder'), found)
+    if (isFullSize) {
+      t.match(await succeeds(t, project, 'search', 'finder'), found)
+      t.match(await succeeds(t, project, 'search', '--only-name', 'fin'), /acme\/finder/)
+    }
     t.notMatch(await succeeds(t, project, 'search', '-t', 'project', 'acme'), /acme\/finder/)
     const shown = await succeeds(t, project, 'show', '--all', 'acme/finder')
     t.match(shown, /descrip\. : Finds things/)

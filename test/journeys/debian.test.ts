@@ -7,8 +7,16 @@ import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/run.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
-import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import {
+  forEachPackageHouse,
+  onPackageHouse,
+  type PackageHouse,
+} from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+/** How many versions are published while apt updates. */
+const LAST_VERSION = isFullSize ? 11 : 5
 
 interface Sending extends DebToBuild {
   /** Distribution and component. */
@@ -67,8 +75,9 @@ async function isHitAtLast(t: Test, { url, root }: Repository): Promise<void> {
   t.match(await succeeds(t, apt, 'update'), /^Hit:1 /m)
 }
 
-await forEachPackageHouse(
+await onPackageHouse(
   t,
+  'MariaDB and S3',
   'what was just published is installed, and upgraded',
   async (t, house) => {
     const repository = await openRepository(t, house)
@@ -92,7 +101,7 @@ await forEachPackageHouse(
     }
     await succeeds(t, apt, 'upgrade', '-y')
     t.equal((await apt.installed())['g++-tool'], '1:0.9+b1', 'the newest of all')
-    for (const Version of ['2:1', '2:2', '2:3']) {
+    for (const Version of isFullSize ? ['2:1', '2:2', '2:3'] : ['2:1']) {
       await send({ place: 'bookworm/main', fields: { Package: 'g++-tool', Version } })
       await succeeds(t, apt, 'update')
       await succeeds(t, apt, 'upgrade', '-y')
@@ -102,91 +111,107 @@ await forEachPackageHouse(
   },
 )
 
-await forEachPackageHouse(t, 'distributions and components are apart', async (t, house) => {
-  const { send, root } = await openRepository(t, house)
-  const wanted = {
-    'stable/main': { Package: 'both', Version: '1.0' },
-    'testing/main': { Package: 'both', Version: '2.0' },
-    'stable/contrib': { Package: 'extra', Version: '3.0', Architecture: 'all' },
-    'testing/contrib': { Package: 'foreign', Version: '4.0', Architecture: 'arm64' },
-  }
-  for (const [place, fields] of Object.entries(wanted)) await send({ place, fields })
-  const apt = await root({
-    sources: [
-      'deb [signed-by=KEY] URL stable main contrib',
-      'deb [signed-by=KEY] URL testing main contrib',
-    ],
-  })
-  await succeeds(t, apt, 'update')
-  const known = (await apt.cache('madison', 'both', 'extra', 'foreign')).output
-  const lines = known.split('\n').filter((line) => line.includes('|'))
-  t.strictSame(
-    lines
-      .map((line) =>
-        line
-          .replace(/\s+/g, ' ')
-          .replace(/http\S+/, 'URL')
-          .trim(),
-      )
-      .sort(),
-    [
-      'both | 1.0 | URL stable/main amd64 Packages',
-      'both | 2.0 | URL testing/main amd64 Packages',
-      'extra | 3.0 | URL stable/contrib all Packages',
-    ],
-  )
-  await succeeds(t, apt, 'install', '-y', 'both/stable', 'extra')
-  t.strictSame(await apt.installed(), { both: '1.0', extra: '3.0' })
-  await succeeds(t, apt, 'install', '-y', '-t', 'testing', 'both')
-  t.equal((await apt.installed())['both'], '2.0')
-  t.match((await apt.get('install', '-y', 'foreign')).output, /Unable to locate package foreign/)
-})
-
-await forEachPackageHouse(t, 'a private owner lets in who has credentials', async (t, house) => {
-  const { api, name, token } = house.ada
-  const visibility = { username: 'guild', visibility: 'private' }
-  t.equal((await api('POST', '/orgs', visibility)).status, 201)
-  const { send, root, url } = await openRepository(t, house, 'guild')
-  await send({ place: 'bookworm/main', fields: { Package: 'secret' }, files: { 'opt/x': 'x' } })
-  const plain = 'deb [signed-by=KEY] URL bookworm main'
-  const { origin } = new URL(url)
-  const ways: Readonly<Record<string, Omit<AptOptions, 'key'>>> = {
-    'auth.conf.d': {
-      sources: [plain],
-      auth: `machine ${origin} login ${name} password ${token}\n`,
-    },
-    'the address': { sources: [plain.replace('URL', url.replace('//', `//${name}:${token}@`))] },
-    'the address, a token alone': {
-      sources: [plain.replace('URL', url.replace('//', `//${token}:@`))],
-    },
-  }
-  for (const [what, options] of Object.entries(ways)) {
-    const apt = await root(options)
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'distributions and components are apart',
+  async (t, house) => {
+    const { send, root } = await openRepository(t, house)
+    const wanted = {
+      'stable/main': { Package: 'both', Version: '1.0' },
+      'testing/main': { Package: 'both', Version: '2.0' },
+      'stable/contrib': { Package: 'extra', Version: '3.0', Architecture: 'all' },
+      'testing/contrib': { Package: 'foreign', Version: '4.0', Architecture: 'arm64' },
+    }
+    for (const [place, fields] of Object.entries(wanted)) await send({ place, fields })
+    const apt = await root({
+      sources: [
+        'deb [signed-by=KEY] URL stable main contrib',
+        'deb [signed-by=KEY] URL testing main contrib',
+      ],
+    })
     await succeeds(t, apt, 'update')
-    await succeeds(t, apt, 'install', '-y', 'secret')
-    t.strictSame(await apt.installed(), { secret: '1.0' }, what)
-  }
-  const stranger = await root({ sources: [plain] })
-  const refused = await stranger.get('update')
-  t.not(refused.exitCode, 0)
-  t.match(refused.output, /401 +Unauthorized/)
-})
+    const known = (await apt.cache('madison', 'both', 'extra', 'foreign')).output
+    const lines = known.split('\n').filter((line) => line.includes('|'))
+    t.strictSame(
+      lines
+        .map((line) =>
+          line
+            .replace(/\s+/g, ' ')
+            .replace(/http\S+/, 'URL')
+            .trim(),
+        )
+        .sort(),
+      [
+        'both | 1.0 | URL stable/main amd64 Packages',
+        'both | 2.0 | URL testing/main amd64 Packages',
+        'extra | 3.0 | URL stable/contrib all Packages',
+      ],
+    )
+    await succeeds(t, apt, 'install', '-y', 'both/stable', 'extra')
+    t.strictSame(await apt.installed(), { both: '1.0', extra: '3.0' })
+    await succeeds(t, apt, 'install', '-y', '-t', 'testing', 'both')
+    t.equal((await apt.installed())['both'], '2.0')
+    t.match((await apt.get('install', '-y', 'foreign')).output, /Unable to locate package foreign/)
+  },
+)
 
-await forEachPackageHouse(t, 'apt believes nobody but the owner', async (t, house) => {
-  const { send, root, key, url } = await openRepository(t, house)
-  await send({ place: 'signed/main', fields: { Package: 'tool', Version: '5' } })
-  const sources = ['deb [signed-by=KEY] URL signed main']
-  const binary = await fetch(`${url}/repository.gpg`)
-  const apt = await root({ sources, key: new Uint8Array(await binary.arrayBuffer()) })
-  await succeeds(t, apt, 'update')
-  const eve = await openRepository(t, house, (await house.addUser(`eve-${house.port}`)).name)
-  t.notOk(eve.key.equals(key), 'each owner has a key')
-  const wrong = await root({ sources, key: eve.key })
-  const refused = await wrong.get('update')
-  t.not(refused.exitCode, 0)
-  t.match(refused.output, /NO_PUBKEY/)
-})
+await onPackageHouse(
+  t,
+  'MariaDB and S3',
+  'a private owner lets in who has credentials',
+  async (t, house) => {
+    const { api, name, token } = house.ada
+    const visibility = { username: 'guild', visibility: 'private' }
+    t.equal((await api('POST', '/orgs', visibility)).status, 201)
+    const { send, root, url } = await openRepository(t, house, 'guild')
+    await send({ place: 'bookworm/main', fields: { Package: 'secret' }, files: { 'opt/x': 'x' } })
+    const plain = 'deb [signed-by=KEY] URL bookworm main'
+    const { origin } = new URL(url)
+    const ways: Readonly<Record<string, Omit<AptOptions, 'key'>>> = {
+      'auth.conf.d': {
+        sources: [plain],
+        auth: `machine ${origin} login ${name} password ${token}\n`,
+      },
+      'the address': { sources: [plain.replace('URL', url.replace('//', `//${name}:${token}@`))] },
+      'the address, a token alone': {
+        sources: [plain.replace('URL', url.replace('//', `//${token}:@`))],
+      },
+    }
+    for (const [what, options] of Object.entries(ways)) {
+      const apt = await root(options)
+      await succeeds(t, apt, 'update')
+      await succeeds(t, apt, 'install', '-y', 'secret')
+      t.strictSame(await apt.installed(), { secret: '1.0' }, what)
+    }
+    const stranger = await root({ sources: [plain] })
+    const refused = await stranger.get('update')
+    t.not(refused.exitCode, 0)
+    t.match(refused.output, /401 +Unauthorized/)
+  },
+)
 
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'apt believes nobody but the owner',
+  async (t, house) => {
+    const { send, root, key, url } = await openRepository(t, house)
+    await send({ place: 'signed/main', fields: { Package: 'tool', Version: '5' } })
+    const sources = ['deb [signed-by=KEY] URL signed main']
+    const binary = await fetch(`${url}/repository.gpg`)
+    const apt = await root({ sources, key: new Uint8Array(await binary.arrayBuffer()) })
+    await succeeds(t, apt, 'update')
+    const eve = await openRepository(t, house, (await house.addUser(`eve-${house.port}`)).name)
+    t.notOk(eve.key.equals(key), 'each owner has a key')
+    const wrong = await root({ sources, key: eve.key })
+    const refused = await wrong.get('update')
+    t.not(refused.exitCode, 0)
+    t.match(refused.output, /NO_PUBKEY/)
+  },
+)
+
+// Each database has its own way to order what is published concurrently.
 await forEachPackageHouse(t, 'an update that is under way is not disturbed', async (t, house) => {
   const { send, root, url } = await openRepository(t, house)
   const place = 'moving/main'
@@ -197,7 +222,7 @@ await forEachPackageHouse(t, 'an update that is under way is not disturbed', asy
   const apt = await root({ sources: ['deb [signed-by=KEY] URL moving main'] })
   let isDone = false
   const sending = (async () => {
-    for (let version = 2; version < 12; version += 1) {
+    for (let version = 2; version <= LAST_VERSION; version += 1) {
       await send({ place, fields: { Package: 'tool', Version: `${version}` } })
     }
     isDone = true
@@ -205,7 +230,7 @@ await forEachPackageHouse(t, 'an update that is under way is not disturbed', asy
   while (!isDone) await succeeds(t, apt, 'update')
   await sending
   await succeeds(t, apt, 'update')
-  t.match((await apt.cache('policy', 'tool')).output, /Candidate: 11\n/)
+  t.match((await apt.cache('policy', 'tool')).output, `Candidate: ${LAST_VERSION}\n`)
   const old = await fetch(`${url}/dists/moving/main/binary-amd64/by-hash/SHA512/${digest}`)
   t.equal(old.status, 200, 'the list of the first Release can still be had')
 })

@@ -5,7 +5,11 @@ import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/run.js'
-import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import {
+  forEachPackageHouse,
+  onPackageHouse,
+  type PackageHouse,
+} from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Larger than what is sent in one piece. */
@@ -44,40 +48,45 @@ await forEachPackageHouse(
   },
 )
 
-await forEachPackageHouse(t, 'credentials may stand wherever curl takes them', async (t, house) => {
-  const { url, curl, folder } = await openWorkshop(t, house)
-  const { name, token, password } = house.ada
-  const file = join(folder, 'note')
-  await writeFile(file, 'a note')
-  const netrc = join(folder, 'netrc')
-  await writeFile(netrc, `machine 127.0.0.1 login ${name} password ${token}\n`)
-  const withCredentials = url.replace('//', `//${name}:${token}@`)
-  const ways: Readonly<Record<string, readonly string[]>> = {
-    'a token as password': ['--user', `${name}:${token}`],
-    'the password itself': ['--user', `${name}:${password}`],
-    'a header of the API': ['--header', `Authorization: token ${token}`],
-    'a bearer token': ['--header', `Authorization: Bearer ${token}`],
-    'a netrc': ['--netrc-file', netrc],
-  }
-  for (const [index, [what, words]] of Object.entries(ways).entries()) {
-    const sent = await curl(...words, '--upload-file', file, `${url}/notes/${index}/note`)
-    t.match(sent, { status: '201' }, what)
-  }
-  const inUrl = await curl('--upload-file', file, `${withCredentials}/notes/url/note`)
-  t.match(inUrl, { status: '201' }, 'the address itself')
-  t.match(await curl('--upload-file', file, `${url}/notes/none/note`), { status: '401' })
-  const form = await curl(
-    '--user',
-    `${name}:${token}`,
-    '--form',
-    `file=@${file}`,
-    '--request',
-    'PUT',
-    `${url}/notes/form/note`,
-  )
-  t.match(form, { status: '201' }, 'a form with one file')
-  t.match(await curl('--location', `${url}/notes/form/note`), { output: /^a note/ })
-})
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'credentials may stand wherever curl takes them',
+  async (t, house) => {
+    const { url, curl, folder } = await openWorkshop(t, house)
+    const { name, token, password } = house.ada
+    const file = join(folder, 'note')
+    await writeFile(file, 'a note')
+    const netrc = join(folder, 'netrc')
+    await writeFile(netrc, `machine 127.0.0.1 login ${name} password ${token}\n`)
+    const withCredentials = url.replace('//', `//${name}:${token}@`)
+    const ways: Readonly<Record<string, readonly string[]>> = {
+      'a token as password': ['--user', `${name}:${token}`],
+      'the password itself': ['--user', `${name}:${password}`],
+      'a header of the API': ['--header', `Authorization: token ${token}`],
+      'a bearer token': ['--header', `Authorization: Bearer ${token}`],
+      'a netrc': ['--netrc-file', netrc],
+    }
+    for (const [index, [what, words]] of Object.entries(ways).entries()) {
+      const sent = await curl(...words, '--upload-file', file, `${url}/notes/${index}/note`)
+      t.match(sent, { status: '201' }, what)
+    }
+    const inUrl = await curl('--upload-file', file, `${withCredentials}/notes/url/note`)
+    t.match(inUrl, { status: '201' }, 'the address itself')
+    t.match(await curl('--upload-file', file, `${url}/notes/none/note`), { status: '401' })
+    const form = await curl(
+      '--user',
+      `${name}:${token}`,
+      '--form',
+      `file=@${file}`,
+      '--request',
+      'PUT',
+      `${url}/notes/form/note`,
+    )
+    t.match(form, { status: '201' }, 'a form with one file')
+    t.match(await curl('--location', `${url}/notes/form/note`), { output: /^a note/ })
+  },
+)
 
 interface Workshop {
   /** Of ada's generic packages. */

@@ -8,7 +8,7 @@ import { freePort, type Gatehouse, type Person, startGatehouse } from '../helper
 import { newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
 import { startNginx } from '../helpers/nginx.js'
-import { forEachPackageHouse } from '../helpers/package-houses.js'
+import { onPackageHouse } from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { zipOf } from '../helpers/zips.js'
 
@@ -37,84 +37,126 @@ interface PublishOptions {
   readonly zip: Buffer
 }
 
-await forEachPackageHouse(t, 'a module is downloaded with its checksums', async (t, house) => {
-  const owner = 'ada'
-  const path = 'example.test/Org/Lib'
-  const goMod = `module ${path} // capitals\n\ngo 1.19\n`
-  const files = { 'go.mod': goMod, 'lib.go': 'package lib\n\nconst Answer = 42\n', LICENSE: 'free' }
-  for (const version of ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1.9.0']) {
-    const zip = await moduleZip(`${path}@${version}`, files)
-    t.equal(await publish(t, { ...house, owner, zip }), '201', version)
-  }
-  const proxy = `${house.url}/api/packages/${owner}/go`
-  const { go, goJson, folder } = await newGoClient(t, { proxy })
+await onPackageHouse(
+  t,
+  'MariaDB and S3',
+  'a module is downloaded with its checksums',
+  async (t, house) => {
+    const owner = 'ada'
+    const path = 'example.test/Org/Lib'
+    const goMod = `module ${path} // capitals\n\ngo 1.19\n`
+    const files = {
+      'go.mod': goMod,
+      'lib.go': 'package lib\n\nconst Answer = 42\n',
+      LICENSE: 'free',
+    }
+    for (const version of ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1.9.0']) {
+      const zip = await moduleZip(`${path}@${version}`, files)
+      t.equal(await publish(t, { ...house, owner, zip }), '201', version)
+    }
+    const proxy = `${house.url}/api/packages/${owner}/go`
+    const { go, goJson, folder } = await newGoClient(t, { proxy })
 
-  const got = await goJson('mod', 'download', '-json', `${path}@v1.2.0`)
-  t.equal(got['Sum'], moduleSum(moduleFiles(`${path}@v1.2.0`, files)))
-  t.equal(got['GoModSum'], moduleSum({ 'go.mod': goMod }))
-  const zip = await readFile(got['Zip'] ?? '')
-  t.ok(zip.equals(await moduleZip(`${path}@v1.2.0`, files)), 'the bytes are those of the upload')
+    const got = await goJson('mod', 'download', '-json', `${path}@v1.2.0`)
+    t.equal(got['Sum'], moduleSum(moduleFiles(`${path}@v1.2.0`, files)))
+    t.equal(got['GoModSum'], moduleSum({ 'go.mod': goMod }))
+    const zip = await readFile(got['Zip'] ?? '')
+    t.ok(zip.equals(await moduleZip(`${path}@v1.2.0`, files)), 'the bytes are those of the upload')
 
-  const listed = await go('list', '-m', '-versions', path)
-  t.equal(listed.output, `${path} v1.2.0 v1.9.0 v1.10.0 v1.11.0-rc.1`)
-  const latest = await go('get', `${path}@latest`)
-  t.match(latest.errorText, `added ${path} v1.10.0`)
-  await writeFile(join(folder, 'main.go'), `package main\n\nimport _ "${path}"\n\nfunc main() {}\n`)
-  const used = await go('list', '-deps', '-f', '{{with .Module}}{{.Path}} {{.Version}}{{end}}', '.')
-  t.match(used.output, `${path} v1.10.0`, 'its packages are found')
-  t.match((await go('get', `${path}@v1.9.0`)).errorText, `downgraded ${path} v1.10.0 => v1.9.0`)
-  t.match((await go('get', `${path}@v1.11.0-rc.1`)).errorText, '=> v1.11.0-rc.1')
-  t.match((await go('mod', 'verify')).output, 'all modules verified')
-  const lower = await go('list', '-m', '-versions', path.toLowerCase())
-  t.match(lower.errorText, /404 Not Found/, 'in another case it is another module')
-})
+    const listed = await go('list', '-m', '-versions', path)
+    t.equal(listed.output, `${path} v1.2.0 v1.9.0 v1.10.0 v1.11.0-rc.1`)
+    const latest = await go('get', `${path}@latest`)
+    t.match(latest.errorText, `added ${path} v1.10.0`)
+    await writeFile(
+      join(folder, 'main.go'),
+      `package main\n\nimport _ "${path}"\n\nfunc main() {}\n`,
+    )
+    const used = await go(
+      'list',
+      '-deps',
+      '-f',
+      '{{with .Module}}{{.Path}} {{.Version}}{{end}}',
+      '.',
+    )
+    t.match(used.output, `${path} v1.10.0`, 'its packages are found')
+    t.match((await go('get', `${path}@v1.9.0`)).errorText, `downgraded ${path} v1.10.0 => v1.9.0`)
+    t.match((await go('get', `${path}@v1.11.0-rc.1`)).errorText, '=> v1.11.0-rc.1')
+    t.match((await go('mod', 'verify')).output, 'all modules verified')
+    const lower = await go('list', '-m', '-versions', path.toLowerCase())
+    t.match(lower.errorText, /404 Not Found/, 'in another case it is another module')
+  },
+)
 
-await forEachPackageHouse(t, 'each kind of version is found as go says', async (t, house) => {
-  const owner = 'ada'
-  const [old, young] = ['v0.0.0-20200102030405-abcdef123456', 'v0.0.0-20210102030405-012345abcdef']
-  const names = [
-    ...['kinds.test/major/v2@v2.0.0', 'kinds.test/major/v2@v2.1.0', 'kinds.test/major@v1.0.0'],
-    ...['kinds.test/early@v0.1.0-rc.2', 'kinds.test/early@v0.1.0-rc.10', `kinds.test/early@${old}`],
-    ...[`kinds.test/commits@${young}`, `kinds.test/commits@${old}`],
-  ]
-  for (const name of names) {
-    t.equal(await publish(t, { ...house, owner, zip: await moduleZip(name) }), '201', name)
-  }
-  for (const version of ['v1.0.0', 'v3.0.0+incompatible']) {
-    const zip = await zipOf({ [`kinds.test/old@${version}/old.go`]: 'package old\n' })
-    t.equal(await publish(t, { ...house, owner, zip }), '201', version)
-  }
-  const proxy = `${house.url}/api/packages/${owner}/go`
-  const { go, goJson } = await newGoClient(t, { proxy })
-  const latest: Readonly<Record<string, string>> = {
-    'kinds.test/major': 'v1.0.0',
-    'kinds.test/major/v2': 'v2.1.0',
-    'kinds.test/early': 'v0.1.0-rc.10',
-    'kinds.test/commits': young,
-    'kinds.test/old': 'v3.0.0+incompatible',
-  }
-  for (const [path, version] of Object.entries(latest)) {
-    t.equal((await goJson('mod', 'download', '-json', `${path}@latest`))['Version'], version, path)
-    t.match(await go('get', `${path}@latest`), { exitCode: 0 }, path)
-    const own = await fetch(`${proxy}/${path}/@latest`)
-    t.equal(((await own.json()) as { Version: string }).Version, version, 'and so says @latest')
-  }
-  const got = await goJson('mod', 'download', '-json', `kinds.test/commits@${old}`)
-  t.equal(got['Sum'], moduleSum(moduleFiles(`kinds.test/commits@${old}`)))
-  const plain = await goJson('mod', 'download', '-json', 'kinds.test/old@v1.0.0')
-  t.equal(plain['GoModSum'], moduleSum({ 'go.mod': 'module kinds.test/old\n' }))
-})
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'each kind of version is found as go says',
+  async (t, house) => {
+    const owner = 'ada'
+    const [old, young] = [
+      'v0.0.0-20200102030405-abcdef123456',
+      'v0.0.0-20210102030405-012345abcdef',
+    ]
+    const names = [
+      ...['kinds.test/major/v2@v2.0.0', 'kinds.test/major/v2@v2.1.0', 'kinds.test/major@v1.0.0'],
+      ...[
+        'kinds.test/early@v0.1.0-rc.2',
+        'kinds.test/early@v0.1.0-rc.10',
+        `kinds.test/early@${old}`,
+      ],
+      ...[`kinds.test/commits@${young}`, `kinds.test/commits@${old}`],
+    ]
+    for (const name of names) {
+      t.equal(await publish(t, { ...house, owner, zip: await moduleZip(name) }), '201', name)
+    }
+    for (const version of ['v1.0.0', 'v3.0.0+incompatible']) {
+      const zip = await zipOf({ [`kinds.test/old@${version}/old.go`]: 'package old\n' })
+      t.equal(await publish(t, { ...house, owner, zip }), '201', version)
+    }
+    const proxy = `${house.url}/api/packages/${owner}/go`
+    const { go, goJson } = await newGoClient(t, { proxy })
+    const latest: Readonly<Record<string, string>> = {
+      'kinds.test/major': 'v1.0.0',
+      'kinds.test/major/v2': 'v2.1.0',
+      'kinds.test/early': 'v0.1.0-rc.10',
+      'kinds.test/commits': young,
+      'kinds.test/old': 'v3.0.0+incompatible',
+    }
+    for (const [path, version] of Object.entries(latest)) {
+      t.equal(
+        (await goJson('mod', 'download', '-json', `${path}@latest`))['Version'],
+        version,
+        path,
+      )
+      t.match(await go('get', `${path}@latest`), { exitCode: 0 }, path)
+      const own = await fetch(`${proxy}/${path}/@latest`)
+      t.equal(((await own.json()) as { Version: string }).Version, version, 'and so says @latest')
+    }
+    const got = await goJson('mod', 'download', '-json', `kinds.test/commits@${old}`)
+    t.equal(got['Sum'], moduleSum(moduleFiles(`kinds.test/commits@${old}`)))
+    const plain = await goJson('mod', 'download', '-json', 'kinds.test/old@v1.0.0')
+    t.equal(plain['GoModSum'], moduleSum({ 'go.mod': 'module kinds.test/old\n' }))
+  },
+)
 
-await forEachPackageHouse(t, 'what one proxy lacks is asked of the next', async (t, house) => {
-  const name = `next.test/${house.port}@v1.0.0`
-  t.equal((await house.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
-  t.equal(await publish(t, { ...house, owner: 'guild', zip: await moduleZip(name) }), '201')
-  const base = `${house.url}/api/packages`
-  const { goJson } = await newGoClient(t, { proxy: `${base}/ada/go,${base}/guild/go` })
-  t.equal((await goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
-  const { go } = await newGoClient(t, { proxy: `${base}/ada/go,off` })
-  t.match((await go('mod', 'download', '-json', name)).output, /module lookup disabled by GOPROXY/)
-})
+await onPackageHouse(
+  t,
+  'SQLite and files',
+  'what one proxy lacks is asked of the next',
+  async (t, house) => {
+    const name = `next.test/${house.port}@v1.0.0`
+    t.equal((await house.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
+    t.equal(await publish(t, { ...house, owner: 'guild', zip: await moduleZip(name) }), '201')
+    const base = `${house.url}/api/packages`
+    const { goJson } = await newGoClient(t, { proxy: `${base}/ada/go,${base}/guild/go` })
+    t.equal((await goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
+    const { go } = await newGoClient(t, { proxy: `${base}/ada/go,off` })
+    t.match(
+      (await go('mod', 'download', '-json', name)).output,
+      /module lookup disabled by GOPROXY/,
+    )
+  },
+)
 
 t.test('over TLS the go command brings its credentials to a private owner', async (t) => {
   const port = await freePort()

@@ -7,7 +7,7 @@ import { newApkClient } from '../helpers/apk-client.js'
 import { apk, readIndex } from '../helpers/apks.js'
 import { newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb } from '../helpers/deb-builder.js'
-import { forEachPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { onPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Array) {
@@ -78,56 +78,61 @@ async function isRefused(t: Test, machines: Machines, ...names: readonly string[
   }
 }
 
-await forEachPackageHouse(t, 'apt goes on with the old key, the new, or both', async (t, house) => {
-  const send = async (Version: string) => {
-    const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
-    await upload(t, house, 'debian/pool/bookworm/main/upload', deb)
-  }
-  const isSeen = async (machines: Machines, name: string, version: string) => {
-    const policy = (await machines[name]?.cache('policy', 'tool'))?.output
-    t.match(policy, `Candidate: ${version}\n`, name)
-  }
-  await send('1')
-  const old = await keysOf(house)
-  const mirror = await aMirror(t, house)
-  const before = await machinesOf(t, house, { 'old.asc': old.asc, 'old.gpg': old.gpg })
-  await update(t, before, 'old.asc', 'old.gpg')
+await onPackageHouse(
+  t,
+  'MariaDB and S3',
+  'apt goes on with the old key, the new, or both',
+  async (t, house) => {
+    const send = async (Version: string) => {
+      const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
+      await upload(t, house, 'debian/pool/bookworm/main/upload', deb)
+    }
+    const isSeen = async (machines: Machines, name: string, version: string) => {
+      const policy = (await machines[name]?.cache('policy', 'tool'))?.output
+      t.match(policy, `Candidate: ${version}\n`, name)
+    }
+    await send('1')
+    const old = await keysOf(house)
+    const mirror = await aMirror(t, house)
+    const before = await machinesOf(t, house, { 'old.asc': old.asc, 'old.gpg': old.gpg })
+    await update(t, before, 'old.asc', 'old.gpg')
 
-  const lines = (await run(t, house, 'rotate-key', 'ada', 'debian')).trim().split('\n')
-  t.match(lines, [/\tsigns$/, /\tsigns until /])
-  const both = await keysOf(house)
-  t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
-  const during = await machinesOf(t, house, {
-    ...{ 'both.asc': both.asc, 'both.gpg': both.gpg },
-    'new.gpg': both.gpg.subarray(0, -old.gpg.length),
-  })
-  const all = { ...before, ...during }
-  for (const key of [both.asc, both.gpg]) {
-    const sources = [`deb [signed-by=KEY] file:${mirror} bookworm main`]
-    const late = { late: await newAptRoot(t, { sources, key }) }
-    await update(t, late, 'late')
-    await isSeen(late, 'late', '1')
-  }
-  // Nothing was published: the index is made anew because the keys changed.
-  await update(t, all, 'new.gpg', 'old.asc')
-  await send('2')
-  await update(t, all, ...Object.keys(all))
-  for (const name of Object.keys(all)) await isSeen(all, name, '2')
+    const lines = (await run(t, house, 'rotate-key', 'ada', 'debian')).trim().split('\n')
+    t.match(lines, [/\tsigns$/, /\tsigns until /])
+    const both = await keysOf(house)
+    t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
+    const during = await machinesOf(t, house, {
+      ...{ 'both.asc': both.asc, 'both.gpg': both.gpg },
+      'new.gpg': both.gpg.subarray(0, -old.gpg.length),
+    })
+    const all = { ...before, ...during }
+    for (const key of [both.asc, both.gpg]) {
+      const sources = [`deb [signed-by=KEY] file:${mirror} bookworm main`]
+      const late = { late: await newAptRoot(t, { sources, key }) }
+      await update(t, late, 'late')
+      await isSeen(late, 'late', '1')
+    }
+    // Nothing was published: the index is made anew because the keys changed.
+    await update(t, all, 'new.gpg', 'old.asc')
+    await send('2')
+    await update(t, all, ...Object.keys(all))
+    for (const name of Object.keys(all)) await isSeen(all, name, '2')
 
-  const retired = await run(t, house, 'retire-key', 'ada', 'debian')
-  t.equal(retired, 'retired 1 keys of ada for debian\n')
-  await isRefused(t, all, 'old.asc')
-  await update(t, all, 'both.asc', 'new.gpg')
-  await send('3')
-  await isRefused(t, all, 'old.asc', 'old.gpg')
-  await isSeen(all, 'old.gpg', '2')
-  await update(t, all, 'both.gpg')
-  await isSeen(all, 'both.gpg', '3')
-  await run(t, house, 'rotate-key', 'ada', 'debian', '--overlap', '0')
-  await isRefused(t, all, 'both.asc')
-})
+    const retired = await run(t, house, 'retire-key', 'ada', 'debian')
+    t.equal(retired, 'retired 1 keys of ada for debian\n')
+    await isRefused(t, all, 'old.asc')
+    await update(t, all, 'both.asc', 'new.gpg')
+    await send('3')
+    await isRefused(t, all, 'old.asc', 'old.gpg')
+    await isSeen(all, 'old.gpg', '2')
+    await update(t, all, 'both.gpg')
+    await isSeen(all, 'both.gpg', '3')
+    await run(t, house, 'rotate-key', 'ada', 'debian', '--overlap', '0')
+    await isRefused(t, all, 'both.asc')
+  },
+)
 
-await forEachPackageHouse(t, 'apk goes on with either key', async (t, house) => {
+await onPackageHouse(t, 'SQLite and files', 'apk goes on with either key', async (t, house) => {
   await upload(t, house, 'alpine/v1/main', apk({ pkgname: 'hello' }))
   const base = `${house.url}/api/packages/ada/alpine`
   const machine = async () => {

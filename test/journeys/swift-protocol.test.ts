@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
-import { forEachPackageTown } from '../helpers/package-houses.js'
+import { forEachPackageTown, onPackageTown } from '../helpers/package-houses.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
 import type { Town } from '../helpers/town.js'
 
@@ -45,6 +45,7 @@ function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: num
   t.strictSame(Object.keys(problem), ['status', 'title', 'detail'])
 }
 
+// Each database sorts versions.
 await forEachPackageTown(
   t,
   '4.1: releases are listed, the highest first, with links',
@@ -80,8 +81,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'MariaDB and S3',
   '4.2: a release is told with its archive, its time and its neighbours',
   async (t, town) => {
     const metadata = {
@@ -133,8 +135,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'SQLite and files',
   '4.3: manifests are told with what there is for other versions of Swift',
   async (t, town) => {
     const manifests = {
@@ -184,8 +187,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'MariaDB and S3',
   '4.4: the archive comes with its digest, and with its signature',
   async (t, town) => {
     const archive = await sourceArchive({ 'a.txt': 'a' })
@@ -228,6 +232,7 @@ await forEachPackageTown(
   },
 )
 
+// Each database finds addresses.
 await forEachPackageTown(
   t,
   '4.5: a package is found by its repository, however that is written',
@@ -262,8 +267,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'SQLite and files',
   '4.6: what cannot be published is refused as the protocol says',
   async (t, town) => {
     t.equal((await publish(town, '1.0.0-rc.1')).status, 201)
@@ -285,8 +291,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'MariaDB and S3',
   '3.2 and 3.5: whoever asks in the wrong way is told so',
   async (t, town) => {
     await publish(town, '1.0.0')
@@ -305,8 +312,9 @@ await forEachPackageTown(
   },
 )
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'SQLite and files',
   '4: a HEAD is answered as its GET, without the body',
   async (t, town) => {
     await publish(town, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
@@ -328,8 +336,9 @@ function isMissing(t: Test, { status, text }: Awaited<ReturnType<typeof get>>): 
   t.match({ status, text }, { status: 404, text: '' })
 }
 
-await forEachPackageTown(
+await onPackageTown(
   t,
+  'MariaDB and S3',
   'a login is good for whoever has shown who they are',
   async (t, town) => {
     for (const path of [BASE, `${BASE}/login`]) {
