@@ -23,14 +23,17 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
-const FULL_CLONES = isFullSize ? 129 : 24
-const SHALLOW_CLONES = isFullSize ? 500 : 80
-const LEAVING_CLIENTS = isFullSize ? 1_000 : 120
+const FULL_CLONES = isFullSize ? 129 : 12
+const SHALLOW_CLONES = isFullSize ? 500 : 40
+const REAL_CLONES = isFullSize ? 64 : 6
+const LEAVING_CLIENTS = isFullSize ? 1_000 : 60
 const MEMORY_BYTES_MAX = 250 << 20
 const CONTENT_BYTES = 3_000_000
+/** Large enough that a worker can be killed while it is sent. */
+const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 10_000_000
 const SETTLES_WITHIN_MS = 60_000
 /** Of clients that leave at once: the first to ask for an answer, and who asks for the same. */
-const PAIRS = 25
+const PAIRS = isFullSize ? 25 : 15
 
 interface Fleet {
   readonly gatehouse: Gatehouse
@@ -44,6 +47,8 @@ async function startFleet(t: Test, environment: Record<string, string> = {}): Pr
   const ada = await gatehouse.addUser('ada')
   const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
   const copy = await newWorkingCopy(t)
+  // The content does not compress.
+  await copy.git('config', 'core.compression', '0')
   return { gatehouse, ada, copy, remote }
 }
 
@@ -64,8 +69,20 @@ function ask({ gatehouse, ada }: Fleet, body: Buffer) {
 
 const shallowBody = (commit: string) => fetchBody(commit, 'deepen 1')
 
-t.test('all who clone a commit of a moment ago share the work', async (t) => {
+/** One server lives through all of it, so the test that kills its workers comes last. */
+t.test('fleets of clients', async (t) => {
   const fleet = await startFleet(t)
+  await t.test('all who clone a commit of a moment ago share the work', (t) => shareWork(t, fleet))
+  await t.test('real clones at once are whole', (t) => cloneWhole(t, fleet))
+  await t.test('clients that leave at a random byte end nobody else, and leave nothing', (t) =>
+    leaveEarly(t, fleet),
+  )
+  await t.test('a worker that dies in a flight leaves whole clones or failed ones', (t) =>
+    killWorkers(t, fleet),
+  )
+})
+
+async function shareWork(t: Test, fleet: Fleet): Promise<void> {
   const workers = await workersOf(fleet.gatehouse.pid)
   for (const [name, count, bodyOf] of [
     ['full', FULL_CLONES, fetchBody],
@@ -101,13 +118,12 @@ t.test('all who clone a commit of a moment ago share the work', async (t) => {
     `${peaksMib} MiB at the most`,
   )
   t.comment(`workers at most ${peaksMib.join(' and ')} MiB`)
-})
+}
 
-t.test('real clones at once are whole', async (t) => {
-  const fleet = await startFleet(t)
+async function cloneWhole(t: Test, fleet: Fleet): Promise<void> {
   const commit = await pushCommit(fleet)
   const folder = await temporaryFolder(t)
-  const clones = Array.from({ length: isFullSize ? 64 : 12 }, (_, index) =>
+  const clones = Array.from({ length: REAL_CLONES }, (_, index) =>
     tryGit(
       ['clone', '--quiet', ...(index % 2 === 0 ? [] : ['--depth=1']), fleet.remote, `${index}`],
       {
@@ -121,10 +137,9 @@ t.test('real clones at once are whole', async (t) => {
     t.equal(await git(['rev-parse', 'HEAD'], { cwd }), commit)
     t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0)
   }
-})
+}
 
-t.test('clients that leave at a random byte end nobody else, and leave nothing', async (t) => {
-  const fleet = await startFleet(t)
+async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
   const { gatehouse, ada } = fleet
   const workers = await workersOf(gatehouse.pid)
   await ask(fleet, fetchBody(await pushCommit(fleet)))
@@ -160,20 +175,19 @@ t.test('clients that leave at a random byte end nobody else, and leave nothing',
   const [led, joined] = [after.miss - before.miss, after.join - before.join]
   t.ok(led > 0 && joined > 0, `${led} led a flight, and ${joined} joined one`)
   t.comment(`${led} led a flight, and ${joined} joined one`)
-})
+}
 
 async function partsIn({ dataDir }: Gatehouse): Promise<readonly string[]> {
   const names = await readdir(join(dataDir, 'cache', 'packs'))
   return names.filter((name) => name.endsWith('.part'))
 }
 
-t.test('a worker that dies in a flight leaves whole clones or failed ones', async (t) => {
-  const fleet = await startFleet(t)
+async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
   const folder = await temporaryFolder(t)
   let done = 0
-  for (let round = 0; round < (isFullSize ? 20 : 2); round += 1) {
-    const commit = await pushCommit(fleet, 20_000_000)
-    const clones = Array.from({ length: 6 }, (_, index) =>
+  for (let round = 0; round < (isFullSize ? 20 : 1); round += 1) {
+    const commit = await pushCommit(fleet, LONG_CONTENT_BYTES)
+    const clones = Array.from({ length: 5 }, (_, index) =>
       tryGit(['clone', '--quiet', '--bare', fleet.remote, `${round}-${index}`], { cwd: folder }),
     )
     const workers = await workersOf(fleet.gatehouse.pid)
@@ -194,7 +208,7 @@ t.test('a worker that dies in a flight leaves whole clones or failed ones', asyn
     t.equal((await tryGit(['ls-remote', fleet.remote], { cwd: folder })).exitCode, 0)
   }
   t.comment(`${done} clones were done`)
-})
+}
 
 t.test('where the cache has no room, clones go past it', async (t) => {
   const fleet = await startFleet(t, { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' })
