@@ -2,14 +2,16 @@
 
 import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askApi, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { basic } from '../helpers/literal-http.js'
 import {
   changeRepository,
   faultsOnDisk,
   makeRepository,
   repositoriesIn,
 } from '../helpers/repositories.js'
+import { isFullSize } from '../helpers/test-size.js'
 import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 interface Workshop {
@@ -30,7 +32,7 @@ async function everyRef(gatehouse: Gatehouse): Promise<readonly string[]> {
 
 interface Refusal {
   /** What the sender reads. */
-  readonly says: RegExp
+  readonly says: RegExp | readonly RegExp[]
   /** Some of the push may be taken. */
   readonly inPart?: boolean
 }
@@ -45,14 +47,17 @@ async function refused(
   const before = await everyRef(gatehouse)
   const { exitCode, errorText } = await copy.try(args)
   t.not(exitCode, 0)
-  t.match(errorText, says)
+  for (const words of [says].flat()) t.match(errorText, words)
   t.notMatch(errorText, /\/repositories\//, 'and no word of where it lies')
   if (!inPart) t.same(await everyRef(gatehouse), before, 'nothing has changed')
   t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
 }
 
 await forEachDatabase(t, 'refused pushes', async (t, location) => {
-  const gatehouse = await startGatehouse(t, { location })
+  const gatehouse = await startGatehouse(t, {
+    location,
+    environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1MiB' },
+  })
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'work')
   const copy = await newWorkingCopy(t)
@@ -60,23 +65,28 @@ await forEachDatabase(t, 'refused pushes', async (t, location) => {
   await copy.commit('first')
   await copy.git('push', '--quiet', workshop.address, 'main', 'main:refs/heads/other')
   await copy.commit('second')
-  await references(t, workshop)
+  // Git refuses these, which reads nothing of the database.
+  if (location.kind === 'sqlite' || isFullSize) {
+    await references(t, workshop)
+    await sizes(t, workshop)
+  }
   await people(t, workshop)
   await states(t, workshop)
 })
 
 async function references(t: Test, workshop: Workshop): Promise<void> {
   const { copy, address, gatehouse } = workshop
-  const foreign = [
-    ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notesx'],
-    ...['refs/replace/x', 'refs/for/main', 'refs/changes/01/1/1', 'refs/stash'],
-  ]
-  for (const ref of foreign) {
-    await t.test(`${ref} is not written, and git itself says so`, async (t) => {
-      const says = /remote rejected\].*\(deny updating a hidden ref\)/
-      await refused(t, workshop, ['push', address, `main:${ref}`], { says })
-    })
-  }
+  await t.test('refs that are neither branches nor tags are refused by git', async (t) => {
+    const foreign = [
+      ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notesx'],
+      ...['refs/replace/x', 'refs/for/main', 'refs/changes/01/1/1', 'refs/stash'],
+    ]
+    const names = foreign.map((ref) => `main:${ref}`)
+    const says = foreign.map(
+      (ref) => new RegExp(`remote rejected\\] +main -> ${ref} \\(deny updating a hidden ref\\)`),
+    )
+    await refused(t, workshop, ['push', address, ...names], { says })
+  })
 
   await t.test('a push of good and bad names takes the good ones', async (t) => {
     const args = ['push', address, 'main:refs/heads/good', 'main:refs/pull/2/head']
@@ -109,7 +119,7 @@ async function references(t: Test, workshop: Workshop): Promise<void> {
   await t.test('a tree that would write into .git is refused', async (t) => {
     const evil = await newWorkingCopy(t)
     const blob = (await evil.commit('file')) && (await evil.git('rev-parse', 'HEAD:file'))
-    for (const name of ['.git', '.GIT', 'git~1', '..']) {
+    for (const name of isFullSize ? ['.git', '.GIT', 'git~1', '..'] : ['.git', 'git~1']) {
       const tree = await evil.try(['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
         input: Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, 'hex')]),
       })
@@ -124,17 +134,13 @@ async function people(t: Test, workshop: Workshop): Promise<void> {
   const { gatehouse, ada, address } = workshop
   const bob = await gatehouse.addUser('bob')
   const withToken = async (scopes: string) => {
-    const name = `for ${scopes}`
-    const { output } = await gatehouse.run(
-      'token',
-      'create',
-      'ada',
-      '--name',
-      name,
-      '--scopes',
-      scopes,
-    )
-    return `http://ada:${output.trim()}@127.0.0.1:${gatehouse.port}/ada/work.git`
+    const { body } = await askApi(gatehouse.port, {
+      ...{ method: 'POST', path: '/users/ada/tokens' },
+      body: { name: `for ${scopes}`, scopes: scopes.split(',') },
+      authorization: basic('ada', ada.password).authorization,
+    })
+    const { sha1 } = body as { readonly sha1: string }
+    return `http://ada:${sha1}@127.0.0.1:${gatehouse.port}/ada/work.git`
   }
 
   await t.test('nobody pushes without credentials, not even to a public repository', async (t) => {
@@ -199,19 +205,17 @@ async function states(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-t.test('a push over the limit of size is refused in words, and one below is taken', async (t) => {
-  const gatehouse = await startGatehouse(t, {
-    environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1MiB' },
+async function sizes(t: Test, { gatehouse, ada }: Workshop): Promise<void> {
+  await t.test('a push over the limit of size is refused in words', async (t) => {
+    await makeRepository(ada, 'small')
+    const address = ada.remote('ada/small.git')
+    const copy = await newWorkingCopy(t)
+    await copy.commit('fits', incompressible(500_000))
+    await copy.git('push', '--quiet', address, 'main')
+    await copy.commit('too-large', incompressible(3_000_000))
+    const says = /pack exceeds maximum allowed size/
+    const large = ['-c', 'http.postBuffer=10000000', 'push', address, 'main']
+    await refused(t, { gatehouse, copy }, ['push', address, 'main'], { says })
+    await refused(t, { gatehouse, copy }, large, { says })
   })
-  const ada = await gatehouse.addUser('ada')
-  await makeRepository(ada, 'small')
-  const address = ada.remote('ada/small.git')
-  const copy = await newWorkingCopy(t)
-  await copy.commit('fits', incompressible(500_000))
-  await copy.git('push', '--quiet', address, 'main')
-  await copy.commit('too-large', incompressible(3_000_000))
-  const says = /pack exceeds maximum allowed size/
-  const large = ['-c', 'http.postBuffer=10000000', 'push', address, 'main']
-  await refused(t, { gatehouse, copy }, ['push', address, 'main'], { says })
-  await refused(t, { gatehouse, copy }, large, { says })
-})
+}

@@ -10,6 +10,7 @@ import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehous
 import { askRaw, basic } from '../helpers/literal-http.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 import {
   incompressible,
   newWorkingCopy,
@@ -17,7 +18,8 @@ import {
   writeHistory,
 } from '../helpers/working-copy.js'
 
-const LARGE_BYTES = 5_000_000
+/** More than the buffer that git fills before it sends chunks. */
+const LARGE_BYTES = isFullSize ? 5_000_000 : 2_000_000
 const NOTHING = '0'.repeat(40)
 
 interface Workshop {
@@ -53,6 +55,9 @@ await forEachDatabase(t, 'push', async (t, location) => {
   const copy = await newWorkingCopy(t)
   const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
   await copy.git('remote', 'add', 'origin', workshop.address)
+  await firstPush(t, workshop)
+  // What follows reads and writes the database as the first push does.
+  if (location.kind === 'mysql' && !isFullSize) return
   await branches(t, workshop)
   await tags(t, workshop)
   await manyReferences(t, workshop)
@@ -60,7 +65,7 @@ await forEachDatabase(t, 'push', async (t, location) => {
   await craftedPushes(t, workshop)
 })
 
-async function branches(t: Test, workshop: Workshop): Promise<void> {
+async function firstPush(t: Test, workshop: Workshop): Promise<void> {
   const { copy, ada } = workshop
 
   await step(t, workshop, 'the first push makes the default branch', async (t) => {
@@ -78,6 +83,10 @@ async function branches(t: Test, workshop: Workshop): Promise<void> {
     }
     t.equal(await isEmpty(), false)
   })
+}
+
+async function branches(t: Test, workshop: Workshop): Promise<void> {
+  const { copy } = workshop
 
   for (const version of ['0', '1', '2']) {
     await step(t, workshop, `a second push moves it (version ${version})`, async (t) => {

@@ -6,10 +6,11 @@ import { forEachDatabase } from '../helpers/databases.js'
 import { askApi, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { askRaw, basic } from '../helpers/literal-http.js'
 import { changeRepository, makeRepository } from '../helpers/repositories.js'
+import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
-/** Connections that are opened until both workers have had some: one of 2^38 runs would not. */
-const CONNECTIONS = 40
+/** Connections that are opened until both workers have had some: one of 2^22 runs would not. */
+const CONNECTIONS = isFullSize ? 40 : 24
 
 const REFS = '/ada/secret.git/info/refs?service=git-upload-pack'
 
