@@ -9,6 +9,7 @@ import { type Nginx, startNginx } from '../helpers/nginx.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 import {
   cloneInto,
   incompressible,
@@ -19,8 +20,9 @@ import {
 
 const LOG_MS = 10_000
 
-const LARGE_BYTES = 20_000_000
-const SLOW_BYTES = 160_000
+const LARGE_MB = isFullSize ? 20 : 6
+/** Its push takes longer than an idle connection may last. */
+const SLOW_BYTES = isFullSize ? 160_000 : 104_000
 const SLOW_BYTES_A_SECOND = 8_000
 
 interface House {
@@ -36,12 +38,17 @@ interface Variant {
   /** The path below which nginx has the server. */
   readonly basePath?: string
   readonly edit?: (example: string) => string
+  readonly workers?: number
 }
 
-async function startBehindNginx(t: Test, { basePath = '', edit }: Variant = {}): Promise<House> {
+async function startBehindNginx(
+  t: Test,
+  { basePath = '', edit, workers = 2 }: Variant = {},
+): Promise<House> {
   const port = await freePort()
   const anonymous = `https://127.0.0.1:${port}${basePath}`
   const gatehouse = await startGatehouse(t, {
+    workers,
     environment: { GATEHOUSE_HTTP_BASE_URL: anonymous },
   })
   const nginx = await startNginx(t, {
@@ -115,8 +122,8 @@ t.test('behind nginx', async (t) => {
     }
   })
 
-  await t.test('a push of 20 MB in chunks, and a clone of it, go through', async (t) => {
-    const commit = await source.commit('large', incompressible(LARGE_BYTES))
+  await t.test(`a push of ${LARGE_MB} MB in chunks, and a clone of it, go through`, async (t) => {
+    const commit = await source.commit('large', incompressible(LARGE_MB * 1_000_000))
     const { exitCode, errorText } = await source.try(['push', 'origin', 'main'], {
       environment: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' },
     })
@@ -156,7 +163,7 @@ t.test('behind nginx', async (t) => {
     })
   })
 
-  await t.test('a push of 160 KB at 8 KB a second arrives', async (t) => {
+  await t.test(`a push of ${SLOW_BYTES / 1_000} KB at 8 KB a second arrives`, async (t) => {
     t.match(await slowPush, /ok refs\/heads\/slow/)
     const listed = await slowSource.git('ls-remote', ada.remote('ada/slow.git'), 'slow')
     t.match(listed, await slowSource.git('rev-parse', 'HEAD'))
@@ -164,7 +171,7 @@ t.test('behind nginx', async (t) => {
   })
 })
 
-/** Takes twenty seconds, in which the other tests run. */
+/** Takes 13 to 20 seconds, in which the other tests run. */
 async function pushSlowly(t: Test, house: House, source: WorkingCopy): Promise<string> {
   const file = await pushFile(t, source, 'slow')
   return curl(
@@ -185,6 +192,7 @@ for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
   t.test(`below a path of a host, which is ${how}`, async (t) => {
     const house = await startBehindNginx(t, {
       basePath: '/git',
+      workers: 1,
       edit: (example) =>
         example
           .replace('location / {', 'location /git/ {')

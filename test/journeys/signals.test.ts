@@ -12,6 +12,7 @@ import { askRaw } from '../helpers/literal-http.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 import {
   cloneInto,
   incompressible,
@@ -21,8 +22,8 @@ import {
 } from '../helpers/working-copy.js'
 
 /** More than the buffers of two sockets take, so that the server is not done before its reader. */
-const LARGE_BYTES = 60_000_000
-const GRACE_S = 6
+const LARGE_BYTES = isFullSize ? 60_000_000 : 30_000_000
+const GRACE_S = isFullSize ? 6 : 4
 /** What stands before the pack in an answer without side bands: a packet line with NAK. */
 const PACK_BEGINS_AT = 8
 
@@ -103,8 +104,8 @@ t.test('signals and deaths', async (t) => {
   const large = await startWithLarge(t)
   await hangUps(t, large)
   await deaths(t, large)
-  await terminations(t, large)
   await orphans(t, large)
+  await terminations(t, large)
 })
 
 async function hangUps(t: Test, { gatehouse, commit, setLevel }: Large): Promise<void> {
@@ -174,6 +175,22 @@ async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void>
   })
 }
 
+async function orphans(t: Test, { gatehouse, ada }: Large): Promise<void> {
+  await t.test('workers do not outlive a supervisor that is killed', async (t) => {
+    const workers = await workersOf(gatehouse.pid)
+    t.equal(workers.length, 2)
+    await gatehouse.stop('SIGKILL')
+    const alive = await until(
+      async () => workers.filter(isAlive),
+      (pids) => pids.length === 0,
+      10_000,
+    )
+    t.same(alive, [])
+    await gatehouse.start()
+    t.equal((await ada.api('GET', '/user')).status, 200)
+  })
+}
+
 async function terminations(t: Test, { gatehouse, source }: Large): Promise<void> {
   const commit = await source.git('rev-parse', 'main')
 
@@ -200,23 +217,6 @@ async function terminations(t: Test, { gatehouse, source }: Large): Promise<void
     const gits = () => gitProcessesOf(gatehouse.dataDir)
     t.same(await until(gits, (pids) => pids.length === 0, 3_000), [], 'and no git is left')
     clone.drop()
-  })
-}
-
-async function orphans(t: Test, { gatehouse, ada }: Large): Promise<void> {
-  await t.test('workers do not outlive a supervisor that is killed', async (t) => {
-    await gatehouse.start()
-    const workers = await workersOf(gatehouse.pid)
-    t.equal(workers.length, 2)
-    await gatehouse.stop('SIGKILL')
-    const alive = await until(
-      async () => workers.filter(isAlive),
-      (pids) => pids.length === 0,
-      10_000,
-    )
-    t.same(alive, [])
-    await gatehouse.start()
-    t.equal((await ada.api('GET', '/user')).status, 200)
   })
 }
 

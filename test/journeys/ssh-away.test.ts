@@ -89,15 +89,16 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     socket.destroy()
     t.match(answer.toString(), /say\x001\x00Gatehouse's helper for SSH is of another version/)
   })
-})
 
-t.test('a folder of the socket that others may open stops the start', async (t) => {
-  const house = await startSshHouse(t)
-  const { dataDir } = house.gatehouse
-  await house.gatehouse.stop()
-  await chmod(join(dataDir, 'run'), 0o755)
-  const environment = { GATEHOUSE_DATA_DIR: dataDir, GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0' }
-  const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
-  t.equal(exitCode, 1)
-  t.match(errorText, /run holds the socket for SSH and must be its owner's alone: chmod 0700/)
+  await t.test('a folder of the socket that others may open stops the start', async (t) => {
+    await gatehouse.stop()
+    await chmod(join(gatehouse.dataDir, 'run'), 0o755)
+    const environment = {
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+      GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0',
+    }
+    const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
+    t.equal(exitCode, 1)
+    t.match(errorText, /run holds the socket for SSH and must be its owner's alone: chmod 0700/)
+  })
 })
