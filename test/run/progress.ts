@@ -51,7 +51,8 @@ function describeSlowest(results: readonly FileResult[]): string {
     ({ file, durationMs, cpuMs }) =>
       `  ${seconds(durationMs)} s, ${seconds(cpuMs)} s of CPU  ${file.replace(/^dist\//, '')}\n`,
   )
-  return `The slowest files:\n${lines.join('')}`
+  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0)
+  return `The files took ${Math.round(cpuMs / 1_000)} s of CPU. The slowest:\n${lines.join('')}`
 }
 
 function seconds(ms: number): string {

@@ -96,6 +96,29 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
   ])
 })
 
+t.test('a token for one repository reads nothing of teams, members or the site', async (t) => {
+  const town = await startTown(t)
+  const reach = to(await makeRepository(town, 'site'))
+  const chief = await town.addUser('chief', { isAdmin: true })
+  await town.addOrganization('club', chief)
+  const all = withToken((await town.addToken(chief, 'all')).plain)
+  const askAll = (path: string) => town.ask({ path: `/api/v1${path}`, authorization: all })
+  const [team] = (await askAll('/orgs/club/teams')).json as { id: number }[]
+  const paths = [
+    ...['/orgs/club/teams', '/orgs/club/teams/search', `/teams/${team?.id}`],
+    ...[`/teams/${team?.id}/members`, '/user/orgs', '/user/teams', '/admin/users', '/admin/orgs'],
+  ]
+  const { api } = await holding(town, chief, { reach })
+  const statuses: unknown[] = []
+  for (const path of paths) {
+    statuses.push([path, (await askAll(path)).status, (await api('GET', path)).status])
+  }
+  t.strictSame(
+    statuses,
+    paths.map((path) => [path, 200, 403]),
+  )
+})
+
 t.test('no limited token makes what reaches further than it, or for longer', async (t) => {
   const town = await startTown(t)
   const id = await makeRepository(town, 'site')
