@@ -31,7 +31,7 @@ const ALL = {
 }
 
 t.test('from one Gatehouse to another with all it has', async (t) => {
-  const there = await startGatehouse(t)
+  const there = await startGatehouse(t, { workers: 1 })
   const here = await startGatehouse(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' },
   })

@@ -27,7 +27,7 @@ interface Scene {
 }
 
 t.test('from one Gatehouse to another', async (t) => {
-  const there = await startGatehouse(t)
+  const there = await startGatehouse(t, { workers: 1 })
   const here = await startGatehouse(t, { environment: ALLOWED })
   const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]
   const copy = await newWorkingCopy(t)
