@@ -7,6 +7,7 @@ import { describeApi } from '../../../gateway/api/swagger.js'
 import { OPERATIONS } from '../../../gateway/api/v1/operations.js'
 import { isExpected } from '../../helpers/expected.js'
 import { startGateway } from '../../helpers/gateway.js'
+import type { Answer } from '../../helpers/requests.js'
 import { successes } from '../../helpers/successes/all.js'
 import { startTown } from '../../helpers/town.js'
 
@@ -58,13 +59,17 @@ t.test('it lists what is served, no more and no less, by the names of Gitea', as
 t.test('each path parameter is described, and the sub-path stands in the base', async (t) => {
   const { paths, basePath } = describeApi(OPERATIONS, '/git') as { paths: Paths; basePath: string }
   t.equal(basePath, '/git/api/v1')
-  for (const [path, methods] of Object.entries(paths)) {
-    const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    for (const { operationId, parameters } of Object.values(methods)) {
+  const rows = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map(({ operationId, parameters }) => {
       const named = parameters.filter((parameter) => parameter.in === 'path')
-      t.strictSame(named.map(({ name }) => name).sort(), wanted.sort(), operationId)
-    }
-  }
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      return { operationId, named: named.map(({ name }) => name).sort(), wanted: wanted.sort() }
+    }),
+  )
+  t.strictSame(
+    rows.map(({ operationId, named }) => [operationId, named]),
+    rows.map(({ operationId, wanted }) => [operationId, wanted]),
+  )
 })
 
 /** Every field must be described: a missing or an additional one does not fit. */
@@ -92,6 +97,21 @@ function strictFields(schema: Json): Json {
   }
 }
 
+/** What of an answer is not as described. */
+function faultsOf(
+  answer: Answer | undefined,
+  responses: Described['responses'] = {},
+): readonly unknown[] {
+  const response = responses[String(answer?.status)]
+  if (answer === undefined || response === undefined) {
+    return [`it answers ${answer?.status}, which is not described`]
+  }
+  if (response.schema === undefined) return answer.text === '' ? [] : [answer.text]
+  if (response.schema['type'] === 'file') return answer.bytes.length > 0 ? [] : ['no bytes']
+  const [, errors] = Compile(strict(plain(response.schema))).Errors(answer.json)
+  return errors
+}
+
 t.test('each answer is what the description says, field by field', async (t) => {
   const town = await startTown(t)
   const { json } = await town.ask({ path: '/swagger.v1.json' })
@@ -99,21 +119,14 @@ t.test('each answer is what the description says, field by field', async (t) => 
     dereference: { circular: 'ignore' },
   })) as unknown as { paths: Paths }
   const answers = await successes(town)
-  for (const { id, method, path } of OPERATIONS) {
-    const answer = answers[id]
+  const faults = OPERATIONS.map(({ id, method, path }) => {
     const { responses } = whole.paths[described(path)]?.[method.toLowerCase()] ?? {}
-    const response = responses?.[String(answer?.status)]
-    if (answer === undefined || response === undefined) {
-      t.fail(`${id} answers ${answer?.status}, which is not described`)
-    } else if (response.schema === undefined) {
-      t.equal(answer.text, '', id)
-    } else if (response.schema['type'] === 'file') {
-      t.ok(answer.bytes.length > 0, id)
-    } else {
-      const [, errors] = Compile(strict(plain(response.schema))).Errors(answer.json)
-      t.strictSame(errors, [], id)
-    }
-  }
+    return [id, faultsOf(answers[id], responses)]
+  })
+  t.strictSame(
+    faults,
+    OPERATIONS.map(({ id }) => [id, []]),
+  )
   const refused = await town.as('ada', 'GET', '/repos/ada/absent')
   const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
   t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal as well')
