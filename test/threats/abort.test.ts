@@ -21,9 +21,9 @@ import {
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const CLIENTS = isFullSize ? 1_000 : 300
+const CLIENTS = isFullSize ? 1_000 : 120
 const CLIENTS_AT_ONCE = 20
-const CONTENT_BYTES = 4_000_000
+const CONTENT_BYTES = isFullSize ? 4_000_000 : 2_000_000
 /** What the server gets to end its processes and close its files after the last client. */
 const SETTLES_WITHIN_MS = 60_000
 /** What it gets to remove leavings: only what has stood still for a while can be told from work. */
