@@ -24,7 +24,7 @@ const WRITERS = 4
 const CHANGES = isFullSize ? 125 : 9
 const WORKERS = isFullSize ? 3 : 2
 /** As long at least, and up to twice that. */
-const KILLS_EVERY_MS = 2_000
+const KILLS_EVERY_MS = isFullSize ? 2_000 : 1_000
 /** Of a writer between two changes. */
 const PAUSE_MAX_MS = 1_000
 /** Between two readings of one reader: a few changes, or none. */
