@@ -13,7 +13,7 @@ const FILES_PER_PROCESS = 16
  * Folders below dist/test/ whose files have a process each: they start whole servers, measure
  * memory, or run for long, so that the processes of a run end at about the same time.
  */
-const OWN_PROCESS = /^dist\/test\/(journeys|threats|optional|scripts)\//
+const OWN_PROCESS = /^dist\/test\/(journeys|threats|optional)\//
 
 /**
  * Groups test files by folder, because files of one folder load the same modules. Processes that

@@ -18,12 +18,15 @@ export async function runFiles(files: readonly string[]): Promise<void> {
   // Each server and child process of a test that ends with this process has a listener.
   process.setMaxListeners(0)
   const startFile = root.test.bind(root)
+  let current: Test = root
+  process.on('uncaughtException', (error) => current.threw(error))
   for (const file of files) {
     const startedAtMs = Date.now()
     const cpuBeforeMs = cpuTimeMs()
     let counts: Counts = { pass: 0, fail: 0 }
     const result = await startFile(file, async (t) => {
       counts = t.counts
+      current = t
       Object.assign<RootTest, RootTest>(root, {
         test: t.test.bind(t),
         teardown: t.teardown.bind(t),

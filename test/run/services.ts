@@ -58,6 +58,8 @@ export async function startServices(files: number): Promise<Services> {
     notes,
     environment: {
       TMPDIR: temporary,
+      // Each process of the run loads what one of them has compiled.
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
       [DISK_VARIABLE]: disk,
       [TEMPLATES_VARIABLE]: templates,
       ...(mariadb === undefined ? {} : { [MARIADB_VARIABLE]: String(mariadb.port) }),
