@@ -86,7 +86,7 @@ export async function forEachDatabase(
   }
 }
 
-/** As `forEachDatabase`, without tables. */
+/** Runs the same subtest on SQLite and on MariaDB, each with a new database without tables. */
 export async function forEachEmptyDatabase(
   t: Test,
   name: string,
@@ -104,7 +104,7 @@ export async function openForTest(t: Test, location: DatabaseLocation): Promise<
   return db
 }
 
-/** As `forEachDatabase`, with the database opened. */
+/** Runs the same subtest on both databases, as `forEachDatabase`, and opens each. */
 export async function forEachMigrated(
   t: Test,
   name: string,

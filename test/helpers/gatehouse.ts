@@ -30,7 +30,7 @@ interface Teardown {
 export interface GatehouseOptions {
   /** By default SQLite in the data folder. */
   readonly location?: DatabaseLocation
-  /** Whether the data folder is on a real disk, where the others of a run are in memory. */
+  /** Puts the data folder on a real disk; those of other servers may be in memory. */
   readonly isOnDisk?: boolean
   /** Settings by their variables, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
@@ -181,7 +181,7 @@ function environmentOf(
   }
 }
 
-/** Where the processes of this run keep compiled code; none if a file runs without a run. */
+/** Variable with the folder of compiled code that the processes of this run share, if any. */
 function compileCache(): Record<string, string> {
   const folder = process.env['NODE_COMPILE_CACHE']
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }

@@ -11,7 +11,7 @@ interface Teardown {
 /** Names a folder on a real disk, if the temporary folders of a run are in memory. */
 export const DISK_VARIABLE = 'TEST_DISK_FOLDER'
 
-/** Where tests that kill servers, or look at inodes and times of files, keep their data. */
+/** Returns a folder on disk, for tests that kill servers or compare inodes and times of files. */
 export function diskFolder(): string {
   return process.env[DISK_VARIABLE] ?? tmpdir()
 }

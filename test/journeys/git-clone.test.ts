@@ -57,7 +57,7 @@ await forEachDatabase(t, 'clone and fetch', async (t, location) => {
   const library: Library = { ada, origin, address: `${gatehouse.url}/${repository}.git` }
 
   await otherAddresses(t, library)
-  // What follows reads of the database what those clones read.
+  // The steps below read the same rows as these clones.
   if (location.kind === 'mysql' && !isFullSize) return
   await protocols(t, library)
   await shallowClones(t, library)

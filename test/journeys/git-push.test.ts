@@ -56,7 +56,7 @@ await forEachDatabase(t, 'push', async (t, location) => {
   const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
   await copy.git('remote', 'add', 'origin', workshop.address)
   await firstPush(t, workshop)
-  // What follows reads and writes the database as the first push does.
+  // The steps below read and write the same rows as the first push.
   if (location.kind === 'mysql' && !isFullSize) return
   await branches(t, workshop)
   await tags(t, workshop)

@@ -31,7 +31,7 @@ await forEachDatabase(t, 'protected branches', async (t, location) => {
   await copy.git('push', '--quiet', address, 'main', 'main:stable/1', 'main:free')
   const workshop = { gatehouse, ada, bob, copy, address, root }
   await pushes(t, workshop)
-  // What follows are further fields of the same rows, which each push reads.
+  // The steps below use further fields of the same rows, which each push reads.
   if (location.kind === 'mysql' && !isFullSize) return
   await forced(t, workshop)
   await files(t, workshop)
