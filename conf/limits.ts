@@ -12,6 +12,9 @@ export const JSON_BYTES_MAX = 1_048_576
  */
 export const FILES_JSON_BYTES_MAX = 16_777_216
 
+/** Values of a text of JSON: at this number it takes some milliseconds to parse and check. */
+export const JSON_VALUES_MAX = 20_000
+
 /** Files that one request changes: each costs a process. */
 export const FILES_CHANGED_MAX = 1_000
 
@@ -30,11 +33,17 @@ export const BUNDLE_REPOSITORY_KIB_MIN = 4_096
 /** Milliseconds that a short git command (init, rev-parse, fast-import of a README) may take. */
 export const GIT_COMMAND_MS = 30_000
 
+/** Bytes of memory of one git process, unless `git.memory_max` says otherwise. */
+export const GIT_MEMORY_BYTES_MAX = 536_870_912
+
 /** Bytes of a short git command's output that are kept. */
 export const GIT_OUTPUT_BYTES_MAX = 16_777_216
 
 /** Milliseconds that one step of upkeep may take; less than CRASH_GRACE_MS. */
 export const MAINTENANCE_STEP_MS = 2_700_000
+
+/** Milliseconds that recovery may take to look for the objects of one interrupted push. */
+export const CONNECTIVITY_MS = 600_000
 
 /** Milliseconds after which what lies about as after a crash is taken for that. */
 export const CRASH_GRACE_MS = 3_600_000
@@ -69,5 +78,11 @@ export const DIFF_LIST_BYTES_MAX = 16_777_216
 /** Bytes of a whole diff. */
 export const DIFF_BYTES_MAX = 268_435_456
 
+/** Paths in which the two sides of a merge may differ from what they have in common. */
+export const MERGE_PATHS_MAX = 200_000
+
 /** Commits that a pull request may have for its rebase: each is made anew, one after the other. */
 export const REBASE_COMMITS_MAX = 500
+
+/** Inodes that a disk has free at least while new writes are accepted. */
+export const DISK_FILES_FREE_MIN = 1_024

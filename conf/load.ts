@@ -3,7 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import type { Field } from './field.js'
-import { deriveSettings, type GivenSettings, SCHEMAS, type Settings } from './settings.js'
+import { SCHEMAS } from './schemas.js'
+import { deriveSettings, type GivenSettings, type Settings } from './settings.js'
 
 const PREFIX = 'GATEHOUSE_'
 const CONFIG_VARIABLE = 'GATEHOUSE_CONFIG'

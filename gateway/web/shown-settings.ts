@@ -1,6 +1,7 @@
 /** What the administration shows of each setting: what is written here, and nothing besides. */
 
-import type { SCHEMAS, Settings } from '../../conf/settings.js'
+import type { SCHEMAS } from '../../conf/schemas.js'
+import type { Settings } from '../../conf/settings.js'
 import { describeLocation } from '../../sql/dialect.js'
 
 type Schemas = typeof SCHEMAS
@@ -13,13 +14,17 @@ type Shown = {
 }
 
 const SHOWN: Shown = {
-  data: { dir: ({ data }) => data.dir },
+  data: {
+    dir: ({ data }) => data.dir,
+    disk_free_min: ({ data }) => bytesOf(data.freeBytesMin),
+  },
   http: {
     listen: ({ http }) => `${http.listen.host}:${http.listen.port}`,
     base_url: ({ http }) => http.baseUrl,
     workers: ({ http }) => http.workers,
     upstream: ({ http: { upstream } }) => upstream && upstream.origin + upstream.pathname,
     trusted_proxies: ({ http }) => http.trustedProxies.entries.join(', '),
+    drain: ({ http }) => durationOf(http.drainMs),
     shutdown_grace: ({ http }) => durationOf(http.shutdownGraceMs),
   },
   database: {
@@ -39,8 +44,10 @@ const SHOWN: Shown = {
     client_processes_max: ({ git }) => git.clientProcessesMax,
     queue_timeout: ({ git }) => durationOf(git.queueTimeoutMs),
     anonymous_clone_max: ({ git }) => bytesOf(git.anonymousCloneBytesMax),
+    allow_password: ({ git }) => git.allowsPasswords,
     push_max_bytes: ({ git }) => bytesOf(git.pushBytesMax),
     timeout: ({ git }) => durationOf(git.timeoutMs),
+    memory_max: ({ git }) => bytesOf(git.memoryBytesMax),
   },
   cache: {
     disk_max: ({ cache }) => bytesOf(cache.diskBytesMax),
@@ -51,6 +58,8 @@ const SHOWN: Shown = {
     enabled: ({ maintenance }) => maintenance.isEnabled,
     delay: ({ maintenance }) => durationOf(maintenance.delayMs),
     jobs_max: ({ maintenance }) => maintenance.jobsMax,
+    prune_grace: ({ maintenance }) => durationOf(maintenance.prune.graceMs),
+    prune_every: ({ maintenance: { prune } }) => prune.everyMs && durationOf(prune.everyMs),
   },
   web: { enabled: ({ web }) => web.isEnabled },
   packages: {

@@ -7,7 +7,7 @@ import { parse } from 'smol-toml'
 import t from 'tap'
 import type { Field } from '../../conf/field.js'
 import { loadSettings } from '../../conf/load.js'
-import { SCHEMAS } from '../../conf/settings.js'
+import { SCHEMAS } from '../../conf/schemas.js'
 
 const EXAMPLE = new URL('../../../conf/gatehouse.example.toml', import.meta.url).pathname
 
@@ -101,8 +101,10 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'http.upstream': 'http://127.0.0.1:8080',
   'database.url': 'mysql://gatehouse:password@127.0.0.1:3306/gatehouse',
   'blobs.url': 's3://key:secret@s3.example.org/packages?region=us-east-1',
+  'git.processes_max': 32,
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
+  'maintenance.prune_every': '168h',
   'packages.size_max': '5GiB',
   'packages.alpine_size_max': '1GiB',
   'packages.composer_size_max': '1GiB',
