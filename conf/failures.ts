@@ -18,6 +18,7 @@ const STATUS_BY_FAILURE = {
   internal: 500,
   bad_gateway: 502,
   unavailable: 503,
+  insufficient_storage: 507,
 } as const
 
 export type FailureName = keyof typeof STATUS_BY_FAILURE

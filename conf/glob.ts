@@ -3,6 +3,11 @@
 /** Alternatives that one pattern may unfold to. */
 const ALTERNATIVES_MAX = 64
 
+const PATTERN_LENGTH_MAX = 1_000
+
+/** Tokens of all alternatives together; matching compares each with each character of a name. */
+const TOKENS_MAX = 2_000
+
 interface Token {
   readonly kind: 'any' | 'one'
   readonly takes: (character: string) => boolean
@@ -10,18 +15,23 @@ interface Token {
 
 /**
  * A function that says whether a name fits; `*` and `?` stand for any characters but the
- * separators, `**` for those as well. Undefined for a pattern that cannot be read. The time it
- * takes is that of length by length.
+ * separators, `**` for those as well. Undefined for a pattern that cannot be read or that is too
+ * long. The time it takes is that of length by length.
  */
 export function parseGlob(
   pattern: string,
   separators = '',
 ): ((name: string) => boolean) | undefined {
-  const plain = unfold(pattern)
-  if (plain === undefined) return undefined
-  const alternatives = plain.map((alternative) => tokensOf(alternative, separators))
-  if (alternatives.some((tokens) => tokens === undefined)) return undefined
-  return (name) => alternatives.some((tokens) => fits(tokens ?? [], [...name]))
+  if (pattern.length > PATTERN_LENGTH_MAX) return undefined
+  const alternatives: (readonly Token[])[] = []
+  let count = 0
+  for (const alternative of unfold(pattern) ?? [undefined]) {
+    const tokens = alternative === undefined ? undefined : tokensOf(alternative, separators)
+    count += tokens?.length ?? 0
+    if (tokens === undefined || count > TOKENS_MAX) return undefined
+    alternatives.push(tokens)
+  }
+  return (name) => alternatives.some((tokens) => fits(tokens, [...name]))
 }
 
 /** Without braces: one pattern for each alternative. */

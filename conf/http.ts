@@ -77,6 +77,7 @@ const REASONS: Readonly<Record<number, string>> = {
   500: 'Internal Server Error',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
+  507: 'Insufficient Storage',
 }
 
 /** `200 OK` for 200: the status line's code and reason (RFC 9110 §15). */

@@ -1,5 +1,6 @@
 /** What the drivers throw, in the words of the house: said once, for both databases. */
 
+import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 
 const RETRY_AFTER_SECONDS = 2
@@ -19,15 +20,13 @@ const AWAY_CODES: ReadonlySet<string> = new Set([
   'ER_QUERY_INTERRUPTED',
   'ER_OPTION_PREVENTS_STATEMENT',
   'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
-  'ER_DISK_FULL',
-  'ER_RECORD_FILE_FULL',
   'ER_OUT_OF_RESOURCES',
   'ER_OUTOFMEMORY',
   // A Galera node that has left its cluster answers every statement with 1047.
   'ER_UNKNOWN_COM_ERROR',
 ])
 
-const SQLITE_AWAY = /^SQLITE_(?:BUSY|LOCKED|IOERR|FULL|CANTOPEN|READONLY|PROTOCOL)/
+const SQLITE_AWAY = /^SQLITE_(?:BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/
 
 const UNIQUE_CODES: ReadonlySet<string> = new Set([
   'ER_DUP_ENTRY',
@@ -56,6 +55,8 @@ const LOCK_CODES: ReadonlySet<string> = new Set([
  */
 export function translateError(error: unknown): unknown {
   const code = codeOf(error)
+  const diskFailure = diskFailureOf(error)
+  if (diskFailure !== undefined) return diskFailure
   if (isFatal(error) || AWAY_CODES.has(code) || SQLITE_AWAY.test(code)) return unavailable(error)
   if (code === 'ER_DATA_TOO_LONG') {
     return new Failure('invalid', 'A value is too long.', { cause: error })

@@ -6,7 +6,8 @@ import { Compile, type Validator } from 'typebox/schema'
 import { after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
-import { JSON_BYTES_MAX } from '../../conf/limits.js'
+import { hasManyValues } from '../../conf/json-values.js'
+import { JSON_BYTES_MAX, JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
 import { readBody } from '../incoming-body.js'
@@ -133,8 +134,12 @@ async function readJson(
 
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {}
+  const text = bytes.toString('utf8')
+  if (hasManyValues(text, JSON_VALUES_MAX)) {
+    throw new Failure('invalid', `[]: the body has more than ${JSON_VALUES_MAX} values`)
+  }
   try {
-    return parseJsonText(bytes.toString('utf8'))
+    return parseJsonText(text)
   } catch (cause) {
     throw new Failure('invalid', '[]: the body is not JSON', { cause })
   }

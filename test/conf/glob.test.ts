@@ -56,6 +56,14 @@ t.test('what cannot be read is refused', async (t) => {
   }
 })
 
+t.test('a pattern that is long, or whose alternatives are, is refused', async (t) => {
+  t.equal(fits('a'.repeat(1_000), 'a'.repeat(1_000)), true)
+  t.equal(parseGlob('a'.repeat(1_001)), undefined)
+  t.equal(parseGlob('{a,b}'.repeat(20_000)), undefined, 'without a recursion for each brace')
+  t.type(parseGlob(`{${'b,'.repeat(9)}b}${'a'.repeat(199)}`), 'function')
+  t.equal(parseGlob(`{${'b,'.repeat(9)}b}${'a'.repeat(200)}`), undefined, '2,010 tokens')
+})
+
 t.test('many stars are not many ways', async (t) => {
   t.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(250)), false)
   t.equal(fits('*a'.repeat(120), 'a'.repeat(250)), true)

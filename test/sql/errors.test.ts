@@ -21,12 +21,20 @@ t.test('a database that is away is unavailable for a moment', async (t) => {
     driverError('SOMETHING_NEW', { fatal: true }),
     driverError('SQLITE_BUSY_SNAPSHOT'),
     driverError('SQLITE_IOERR_FSYNC'),
-    driverError('SQLITE_FULL'),
   ]
   for (const error of away) {
     const translated = translateError(error)
     t.match(translated, { failure: 'unavailable', status: 503, retryAfterSeconds: 2, cause: error })
     t.notMatch(String(translated), /driver/, 'what the driver says stays inside')
+  }
+})
+
+t.test('a database whose disk is full has insufficient storage', async (t) => {
+  const codes = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL']
+  for (const error of codes.map((code) => driverError(code))) {
+    const translated = translateError(error)
+    t.match(translated, { failure: 'insufficient_storage', status: 507, cause: error })
+    t.notMatch(String(translated), /driver/)
   }
 })
 
@@ -85,17 +93,27 @@ await t.test('mysql: a value too long for its column is told so', async (t) => {
   })
 })
 
-await t.test('sqlite: a full disk is unavailable until there is room', async (t) => {
+await t.test('sqlite: a full disk is insufficient storage until there is room', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   await db.raw('create table large (text text)')
   await db.raw('pragma max_page_count = 20')
   const fill = db.transaction(async (trx) => {
     for (let row = 0; row < 100; row += 1) await trx('large').insert({ text: 'x'.repeat(4_000) })
   })
-  await t.rejects(fill, { failure: 'unavailable', message: /does not answer/ })
+  await t.rejects(fill, { failure: 'insufficient_storage', message: /disk is full/ })
   await db.raw('pragma max_page_count = 2000')
   await db('large').insert({ text: 'x' })
   t.match(await db('large').count('* as total'), [{ total: 1 }])
+})
+
+await t.test('mysql: a full table is insufficient storage', async (t) => {
+  const db = await openForTest(t, await freshLocation(t, 'mysql'))
+  const fill = db.transaction(async (trx) => {
+    await trx.raw('set session max_heap_table_size = 16384')
+    await trx.raw('create temporary table large (text varchar(4000)) engine = memory')
+    for (let row = 0; row < 100; row += 1) await trx('large').insert({ text: 'x'.repeat(4_000) })
+  })
+  await t.rejects(fill, { failure: 'insufficient_storage', cause: { errno: 1114 } })
 })
 
 await t.test('sqlite: more statements than are kept are still answered', async (t) => {

@@ -152,6 +152,16 @@ t.test('what is no JSON object is refused', async (t) => {
   for (const text of ['null', '[]', '"x"', '7', 'true']) t.match(await ask(text), /^422 \[/, text)
 })
 
+t.test('a body of too many values is refused before it is parsed', async (t) => {
+  const ask = await open(t)
+  const bodyOf = (count: number) => `{"name":"x","list":[${'1,'.repeat(count)}1]}`
+  t.equal(await ask(bodyOf(20_000)), '422 []: the body has more than 20000 values')
+  t.equal(await ask('['.repeat(1_000_000)), '422 []: the body has more than 20000 values')
+  t.notMatch(await ask(bodyOf(19_000)), /more than 20000 values/)
+  const text = JSON.stringify({ name: '[,{'.repeat(20_000) })
+  t.notMatch(await ask(text), /more than 20000 values/, 'what texts hold does not count')
+})
+
 t.test('what would reach for a prototype is only a field that is dropped', async (t) => {
   const ask = await open(t)
   const text = '{"name":"x","__proto__":{"auto_init":true},"constructor":1}'
