@@ -1,6 +1,6 @@
 /** Log lines on standard error, JSON or text: one logger, made at the start and handed down. */
 
-import { writeFileSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { formatLogLine } from './log-text.js'
@@ -92,12 +92,26 @@ function createDestination(): LogDestination {
   }
 }
 
-/** Writes in this thread, because the process may end before a write of another one has begun. */
+/** How long the end of a process waits for who reads its log. */
+const LAST_WRITE_WITHIN_MS = 2_000
+const RETRY_EVERY_MS = 5
+
+/**
+ * Writes in this thread, because the process may end before a write of another one has begun. As
+ * soon as anything uses `process.stderr`, a pipe there takes what fits and refuses the rest.
+ */
 function writeLast(lines: string): void {
-  try {
-    writeFileSync(STDERR, lines)
-  } catch {
-    // There is nowhere left to report it.
+  const deadlineMs = Date.now() + LAST_WRITE_WITHIN_MS
+  let rest = Buffer.from(lines)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(STDERR, rest))
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+      // There is nowhere left to report it.
+      if (!isFull || Date.now() > deadlineMs) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_EVERY_MS)
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** The command line: finds the command that the words name, and runs it. */
 
+import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
 import { readCall } from './commands/call.js'
@@ -112,7 +113,10 @@ async function run(command: Command, args: readonly string[]): Promise<number> {
       console.error(`gatehouse: ${error.message}`)
       return 1
     }
-    throw error
+    const diskFailure = diskFailureOf(error)
+    if (diskFailure === undefined) throw error
+    console.error(`gatehouse: ${diskFailure.message}`)
+    return 1
   }
 }
 

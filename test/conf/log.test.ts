@@ -66,6 +66,12 @@ t.test('no line is lost when the process ends right after it', async (t) => {
   t.equal(lines.at(-1).n, 1999)
 })
 
+t.test('no last line is lost where the pipe of the log is full for a while', async (t) => {
+  // Makes the pipe one that refuses what does not fit.
+  const body = "process.stderr; for (let n = 0; n < 8_000; n++) log.info({ n }, 'busy')"
+  t.equal(logged('info', body).lines.length, 8_000)
+})
+
 t.test('the last line is written when the event loop is done', async (t) => {
   for (let time = 0; time < 5; time += 1) {
     t.match(run(programOf('info', "log.info('last')")).stderr, /last/)
