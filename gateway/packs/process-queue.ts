@@ -2,6 +2,8 @@
 
 import { performance } from 'node:perf_hooks'
 import { Failure } from '../../conf/failures.js'
+import { WaitEstimate } from './wait-estimate.js'
+import { WaitingLines } from './waiting-lines.js'
 
 /** Who takes a place, and for what. */
 export interface Visitor {
@@ -15,7 +17,8 @@ export interface ProcessQueue {
    * Waits for a place; the returned function gives it back, and may be called more than once. The
    * repositories that wait take turns, so that one with many requests does not hold up the others.
    * Throws `throttled` when the client has its share already, and `unavailable` when the line is
-   * full, the wait too long or the client gone.
+   * full, the wait too long or the client gone. A wait that will be too long by the pace of the
+   * last places is refused immediately.
    */
   enter(signal: AbortSignal, visitor: Visitor): Promise<() => void>
   /** How many hold a place, and how many wait. */
@@ -34,6 +37,7 @@ const BUSY_MESSAGE = 'The server is busy with other Git requests. Try again in a
 const CLIENT_MESSAGE =
   'You have as many Git requests at work here as one client may. Try again when some have ended.'
 const RETRY_AFTER_SECONDS = 5
+const RETRY_AFTER_SECONDS_MAX = 120
 
 /**
  * Serves each repository in the order of arrival; the bounds are read at each entry. Tells of each
@@ -43,37 +47,31 @@ export function createProcessQueue(
   bounds: () => ProcessQueueOptions,
   onWaited: (seconds: number) => void = () => {},
 ): ProcessQueue {
-  /** By repository; the one whose turn is next comes first. */
-  const lines = new Map<string, Set<() => void>>()
+  const lines = new WaitingLines()
   /** How many of each client run or wait. */
   const held = new Map<string, number>()
+  const estimate = new WaitEstimate()
   let running = 0
-  let waiting = 0
 
-  function stand(repository: string, start: () => void): void {
-    const line = lines.get(repository) ?? new Set()
-    lines.set(repository, line.add(start))
-    waiting += 1
-  }
-
-  function stepOut(repository: string, start: () => void): void {
-    const line = lines.get(repository)
-    if (line?.delete(start)) waiting -= 1
-    if (line?.size === 0) lines.delete(repository)
+  /** Throws when the place would come too late. */
+  function refuseHopeless(repository: string): void {
+    const { runningMax: placesMax, waitMs } = bounds()
+    const aheadCount = lines.countAhead(repository)
+    const expectedMs = estimate.waitMs(performance.now(), { aheadCount, placesMax }) ?? 0
+    if (expectedMs <= waitMs) return
+    throw refusal('unavailable', BUSY_MESSAGE, Math.ceil((expectedMs - waitMs) / 1_000))
   }
 
   function startNext(): void {
-    const [first] = lines
-    if (first === undefined) return
-    const [repository, line] = first
-    lines.delete(repository)
-    lines.set(repository, line)
-    const [start] = line
-    start?.()
+    const next = lines.next()
+    if (next === undefined) estimate.end()
+    else estimate.note(performance.now(), bounds().runningMax)
+    next?.()
   }
 
   function start(client: string, waitedMs: number): () => void {
     running += 1
+    if (running >= bounds().runningMax) estimate.begin(performance.now())
     onWaited(waitedMs / 1_000)
     let hasLeft = false
     return () => {
@@ -89,7 +87,7 @@ export function createProcessQueue(
     return new Promise((resolve, reject) => {
       const cameAtMs = performance.now()
       const settle = () => {
-        stepOut(repository, goIn)
+        lines.remove(repository, goIn)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
       }
@@ -104,7 +102,7 @@ export function createProcessQueue(
       }
       const timer = setTimeout(giveUp, bounds().waitMs)
       signal.addEventListener('abort', giveUp)
-      stand(repository, goIn)
+      lines.add(repository, goIn)
     })
   }
 
@@ -114,14 +112,15 @@ export function createProcessQueue(
       const { runningMax, waitingMax, clientMax } = bounds()
       if ((held.get(client) ?? 0) >= clientMax) throw refusal('throttled', CLIENT_MESSAGE)
       const isFull = running >= runningMax
-      if (signal.aborted || (isFull && waiting >= waitingMax)) {
+      if (signal.aborted || (isFull && lines.size >= waitingMax)) {
         throw refusal('unavailable', BUSY_MESSAGE)
       }
+      if (isFull) refuseHopeless(visitor.repository)
       add(held, client, 1)
       return isFull ? waitForPlace(signal, visitor) : start(client, 0)
     },
     get load() {
-      return { running, waiting }
+      return { running, waiting: lines.size }
     },
   }
 }
@@ -133,6 +132,10 @@ function add(counts: Map<string, number>, key: string, change: number): void {
   else counts.set(key, count)
 }
 
-function refusal(name: 'throttled' | 'unavailable', message: string): Failure {
-  return new Failure(name, message, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+function refusal(name: 'throttled' | 'unavailable', message: string, seconds = 0): Failure {
+  const retryAfterSeconds = Math.min(
+    RETRY_AFTER_SECONDS_MAX,
+    Math.max(RETRY_AFTER_SECONDS, seconds),
+  )
+  return new Failure(name, message, { retryAfterSeconds })
 }

@@ -151,3 +151,27 @@ t.test('a client has a share of the places, and the others have the rest', async
   ;(await last)()
   t.strictSame({ ...queue.load }, { running: 0, waiting: 0 })
 })
+
+t.test('a request that would wait too long is refused immediately', async (t) => {
+  const limits = { runningMax: 4, waitingMax: 100, waitMs: 600_000, clientMax: 200 }
+  const queue = createProcessQueue(() => limits)
+  const enter = (repository: string) => queue.enter(present(), { ...AT_R, repository })
+  const startedAtMs = performance.now()
+  const entering = Array.from({ length: 60 }, () => enter('busy'))
+  for (const entered of entering.slice(0, 10)) {
+    const leave = await entered
+    await sleep(5)
+    leave()
+  }
+  limits.waitMs = performance.now() - startedAtMs
+  const { waiting } = queue.load
+  const refused = enter('busy').catch((error: unknown) => error)
+  t.equal(queue.load.waiting, waiting, 'it has no place in the line')
+  t.match(await refused, { failure: 'unavailable', retryAfterSeconds: 5 })
+  const rare = enter('rare')
+  for (const entered of entering.slice(10)) (await entered)()
+  ;(await rare)()
+  t.strictSame({ ...queue.load }, { running: 0, waiting: 0 }, 'one whose turn is next is not')
+  limits.waitMs = 0
+  await t.resolves(Promise.all([1, 2, 3, 4].map(() => enter('busy'))), 'while places are free')
+})
