@@ -12,6 +12,7 @@ import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
 import type { PackCache } from './packs/pack-cache.js'
 import type { ProcessQueue } from './packs/process-queue.js'
+import type { Drawings } from './web/drawings.js'
 
 export interface Context {
   readonly settings: Settings
@@ -26,6 +27,7 @@ export interface Context {
   readonly packCache: PackCache
   readonly throttle: Throttle
   readonly metrics: Metrics
+  readonly drawings: Drawings
   /** The text of all workers' metrics. */
   readonly collectMetrics: () => Promise<string>
 }

@@ -9,8 +9,11 @@ import {
   Registry,
 } from 'prom-client'
 import { childrenCpuSeconds } from '../cgi/process-table.js'
+import type { DiskWatch } from './disk-watch.js'
 import type { PackCache, PackCacheOutcome, WarmAnswer } from './packs/pack-cache.js'
 import type { ProcessQueue } from './packs/process-queue.js'
+import type { TaskOutcome } from './pool/pool.js'
+import type { PoolName } from './pool/pools.js'
 import { createRequestTimes, type RequestLabels } from './request-times.js'
 
 export interface Metrics {
@@ -23,10 +26,16 @@ export interface Metrics {
   countPackCache(labels: PackCacheLabels): void
   /** What was handed to the connection of the answer to such a request. */
   countPackBytes(labels: PackCacheLabels, bytes: number): void
+  /** One task of a pool that has ended or was refused. */
+  countTask(pool: PoolName, outcome: TaskOutcome): void
+  /** One tick of the watch of the event loop. */
+  observeLoopDelay(seconds: number): void
   /** How long a request stood in the queue that then got a place. */
   observeQueueWait(seconds: number): void
   /** Shows what the pack cache holds in memory, at each reading. */
   watchPackCache(cache: Pick<PackCache, 'memoryBytes'>): void
+  /** Reports the free space of the disks, and whether new writes are refused, at each reading. */
+  watchDisks(disk: DiskWatch): void
   /** Shows the load of the queue of git processes at each reading. */
   watchQueue(queue: ProcessQueue): void
 }
@@ -68,6 +77,18 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.01, 0.1, 1, 5, 10, 30],
     registers: [registry],
   })
+  const tasks = new Counter({
+    name: 'gatehouse_pool_tasks_total',
+    help: 'Tasks of the worker threads, by pool and outcome.',
+    labelNames: ['pool', 'outcome'],
+    registers: [registry],
+  })
+  const loopDelay = new Histogram({
+    name: 'gatehouse_event_loop_delay_seconds',
+    help: 'How late the event loops were while there were requests, sampled each 20 ms.',
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
   countGitCpu(registry)
   return {
     registry,
@@ -79,6 +100,8 @@ export function createMetrics(): Metrics {
     countGitService: (labels) => services.inc(labels),
     countPackCache: (labels) => countFetch(labels, 1),
     countPackBytes: countFetchBytes,
+    countTask: (pool, outcome) => tasks.inc({ pool, outcome }),
+    observeLoopDelay: (seconds) => loopDelay.observe(seconds),
     observeQueueWait: (seconds) => waits.observe(seconds),
     watchPackCache(cache) {
       const gauge = new Gauge({
@@ -89,6 +112,9 @@ export function createMetrics(): Metrics {
           gauge.set(cache.memoryBytes)
         },
       })
+    },
+    watchDisks(disk) {
+      watchDisks(registry, disk)
     },
     watchQueue(queue) {
       const gauge = new Gauge({
@@ -103,6 +129,31 @@ export function createMetrics(): Metrics {
       })
     },
   }
+}
+
+/** Workers share the disks: the least of what they see counts, and any that refuses writes. */
+function watchDisks(registry: Registry, disk: DiskWatch): void {
+  const free = new Gauge({
+    name: 'gatehouse_disk_free_bytes',
+    help: 'Bytes that are free on the disk of each folder.',
+    labelNames: ['folder'],
+    aggregator: 'min',
+    registers: [registry],
+    async collect() {
+      const { folders } = await disk.state()
+      for (const { name, freeBytes } of folders) free.set({ folder: name }, freeBytes)
+    },
+  })
+  const refused = new Gauge({
+    name: 'gatehouse_writes_refused',
+    help: '1 while new writes are refused because a disk is full or read-only, else 0.',
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const { refusal } = await disk.state()
+      refused.set(refusal === undefined ? 0 : 1)
+    },
+  })
 }
 
 interface Tally {

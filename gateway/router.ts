@@ -10,6 +10,7 @@ import { ANONYMOUS, type Identity, identify } from './auth/identify.js'
 import { identifySession, refuseForeignOrigin } from './auth/session.js'
 import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
+import type { LoopWatch } from './loop-watch.js'
 import {
   type AnyRoute,
   type Call,
@@ -27,11 +28,12 @@ export interface RouterOptions {
   readonly doorOfUnknown: (request: Request) => Door
   /** Answers what no route serves; none: a 404. */
   readonly forward: ((request: Request) => Promise<Reply>) | undefined
+  readonly watch: LoopWatch
 }
 
 /** A function that answers every request and never throws; at once where nothing is waited for. */
 export function createRouter(options: RouterOptions): (request: Request) => Awaitable<Reply> {
-  const { context } = options
+  const { context, watch } = options
   return (request) => {
     const startedAt = performance.now()
     const found = options.table.find(
@@ -40,8 +42,12 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
       request.query,
     )
     const door = doorOf(found) ?? options.doorOfUnknown(request)
-    const answered = inTurn(() => answer(options, { request, found, door }))
+    const arrival = { request, found, door }
+    watch.begin(arrival)
+    const answered = inTurn(() => answer(options, arrival))
+    if (answered instanceof Promise) watch.wait(arrival)
     return after(answered, (reply) => {
+      watch.end(arrival)
       const seconds = (performance.now() - startedAt) / 1_000
       record(context, { request, reply, door, seconds })
       return reply

@@ -25,17 +25,21 @@ import { createMender } from './git/mender.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
 import { createUpkeep } from './jobs/upkeep.js'
+import { watchLoop } from './loop-watch.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { OAUTH_ROUTES } from './oauth/routes.js'
 import { routesOf } from './packages/routes.js'
 import type { BoardLink } from './packs/flights.js'
 import { createProcessQueue } from './packs/process-queue.js'
 import { createLocalBoard, createPackCache } from './packs/warm.js'
+import { inspectIn } from './pool/inspect.js'
+import { createPools } from './pool/pools.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
 import { openSshDoor } from './ssh/door.js'
 import { listen } from './uws/listen.js'
 import { asksForPage, WEB_DOOR } from './web/door.js'
+import { createDrawings } from './web/drawings.js'
 import { WEB_ROUTES } from './web/pages.js'
 
 export interface ServerOptions {
@@ -103,9 +107,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   metrics.watchPackCache(packCache)
   const { settings } = current
+  const pools = createPools(metrics.countTask)
   const registry = await openRegistry({
     settings: () => current.settings,
-    ...{ db, log, compressXz: findXz() },
+    ...{ db, log, compressXz: findXz(), inspect: inspectIn(pools.uploads) },
   })
   const upkeep = createUpkeep(
     { settings, log, db, git, journal, registry, mender },
@@ -116,9 +121,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       return current.settings
     },
     ...{ log, db, git, journal, mender, upkeep, queue, registry, packCache, throttle, metrics },
+    drawings: createDrawings({ pool: pools.pages, log }),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   const { upstream, listen: address, trustedProxies } = current.settings.http
+  const watch = watchLoop({ log, observe: metrics.observeLoopDelay })
   const listener = await listen({
     listen: address,
     trustedProxies,
@@ -128,6 +135,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       doorOfUnknown: (request) =>
         settings.web.isEnabled && asksForPage(settings, request) ? WEB_DOOR : API_DOOR,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
+      watch,
     }),
     onBroken: ({ id, method, path }, error) =>
       log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
@@ -149,7 +157,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       const { shutdownGraceMs: graceMs } = current.settings.http
       await Promise.all([listener.drain(graceMs), sshDoor?.drain(graceMs), upkeep.stop()])
       await leftPushes.stop()
-      await registry.stop()
+      watch.stop()
+      await Promise.all([pools.stop(), registry.stop()])
       await closeDatabase(db)
     },
   }

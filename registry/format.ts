@@ -13,6 +13,7 @@ import type {
   PackageVersion,
 } from '../conf/package.js'
 import type { ByteSource } from './archive/byte-source.js'
+import type { Inspected, InspectedFormat } from './inspections.js'
 
 /** A format: how its clients ask, and what they are told. */
 export interface Format {
@@ -37,8 +38,8 @@ export interface FormatRoute {
   /** What the caller must be allowed with the owner's packages; `signed-in`: to be somebody. */
   readonly access: 'read' | 'write' | 'signed-in'
   /**
-   * Throws a `Failure` or rejects with it. What reads uploads is imported when one comes: with its
-   * libraries it takes memory, for which a worker that serves has no use.
+   * Throws a `Failure` or rejects with it. Uploads are read by `Shelf.inspect` alone: the uploader
+   * chooses what that costs.
    */
   readonly handle: (shelf: Shelf, call: FormatCall) => Awaitable<Reply>
 }
@@ -59,6 +60,12 @@ export interface Shelf {
    * `forbidden` as soon as it is larger than the format or the owner may have.
    */
   receive(body: AsyncIterable<Uint8Array>): Promise<Upload>
+  /**
+   * Reads what an upload says of itself, outside of the event loop. Throws `bad_request` for a file
+   * that is not a package of the format or takes too long to read, `unavailable` if too many files
+   * are being read.
+   */
+  inspect<F extends InspectedFormat>(format: F, upload: Upload): Promise<Inspected<F>>
   /**
    * Keeps a file as what it turned out to be: when this returns it is durable, and the next reader
    * of any list finds it. Throws `conflict` when it is there already, `forbidden` when the owner

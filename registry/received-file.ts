@@ -5,6 +5,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
+import { byteSourceOf } from './byte-file.js'
 import { startDigests } from './digests.js'
 import type { Upload } from './format.js'
 
@@ -24,8 +25,8 @@ export interface ReceiveOptions {
 export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
 
 /**
- * Takes in a body. Throws `forbidden` as soon as it is too large, `unavailable` when the disk has
- * no room for it; then nothing of it is left.
+ * Takes in a body. Throws `forbidden` as soon as it is too large, and the system's error when the
+ * disk has no room for it; then nothing of it is left.
  */
 export async function receiveFile(
   body: AsyncIterable<Uint8Array>,
@@ -36,28 +37,14 @@ export async function receiveFile(
   try {
     const { bytes, digests } = await copyInto(file, body, bytesMax)
     return {
-      ...{ path, bytes, digests },
-      read: (start, length) => readPart(file, start, Math.min(length, bytes - start)),
-      stream: (start = 0, end = bytes) => streamPart(file, start, Math.min(end, bytes)),
+      ...{ path, digests, ...byteSourceOf(file, bytes) },
       discard: () => discard(file, path),
     }
   } catch (error) {
     await discard(file, path)
-    throw orNoRoom(error)
+    throw error
   }
 }
-
-/** What a client is told of an error while a file is written. */
-export function orNoRoom(error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code)))) return error
-  return new Failure('unavailable', 'There is no room for the file on the disk.', {
-    cause: error,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  })
-}
-
-const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
-const RETRY_AFTER_SECONDS = 60
 
 async function copyInto(
   file: FileHandle,
@@ -74,29 +61,6 @@ async function copyInto(
     await written
   }
   return { bytes, digests: digests.finish() }
-}
-
-async function readPart(file: FileHandle, start: number, bytes: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(Math.max(0, bytes))
-  let filled = 0
-  while (filled < buffer.length) {
-    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, start + filled)
-    if (bytesRead === 0) throw new Error('a received file became shorter')
-    filled += bytesRead
-  }
-  return buffer
-}
-
-const CHUNK_BYTES = 65_536
-
-async function* streamPart(
-  file: FileHandle,
-  start: number,
-  end: number,
-): AsyncGenerator<Uint8Array> {
-  for (let at = start; at < end; at += CHUNK_BYTES) {
-    yield await readPart(file, at, Math.min(CHUNK_BYTES, end - at))
-  }
 }
 
 /** Closes a file, and removes it where it still has its name. */

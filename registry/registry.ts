@@ -9,6 +9,7 @@ import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
 import { createDocuments, type Documents } from './documents.js'
 import { createDownloads, type Downloads } from './downloads.js'
 import { createIndexes, type Indexes } from './indexing/generation.js'
+import type { Inspect } from './inspections.js'
 import { createSigningKeys, type SigningKeys } from './signing-keys.js'
 import { openStorage } from './storage/open.js'
 import type { BlobStorage } from './storage/storage.js'
@@ -22,6 +23,7 @@ export interface Registry {
   readonly attachmentDownloads: Downloads
   readonly indexes: Indexes
   readonly signingKeys: SigningKeys
+  readonly inspect: Inspect
   readonly limits: () => Settings['packages']
   /** Writes down what is counted in memory. */
   stop(): Promise<void>
@@ -31,20 +33,22 @@ export interface RegistryOptions {
   readonly settings: () => Settings
   readonly db: Database
   readonly log: Log
+  /** Reads uploads. */
+  readonly inspect: Inspect
   /** Compresses with the program xz; absent where that is not there. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
 /** Opens the storage of packages. Throws when that cannot be had. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
-  const { settings, db, log, compressXz } = options
+  const { settings, db, log, inspect, compressXz } = options
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
   const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
   const secret = await openInstanceSecret(settings().data.dir)
   const keptMs = () => settings().packages.indexKeptMs
   return {
-    ...{ db, storage, downloads, attachmentDownloads },
+    ...{ db, storage, downloads, attachmentDownloads, inspect },
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),

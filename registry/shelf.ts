@@ -52,6 +52,11 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
       received.set(file, file)
       return file
     },
+    inspect(format, upload) {
+      const file = received.get(upload)
+      if (file === undefined) throw new Error('nothing to inspect')
+      return registry.inspect(format, file, ownerId)
+    },
     async publish(upload, publication) {
       const file = received.get(upload)
       if (file === undefined || options.user === undefined) throw new Error('nothing to publish')

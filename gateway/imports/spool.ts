@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { orNoRoom } from '../../registry/received-file.js'
 import type { ImportedBatch } from '../../sql/imported-contents.js'
 
 export interface Spool {
@@ -40,7 +39,7 @@ export async function openSpool(folder: string): Promise<Spool> {
     async append(batch) {
       if (batch.entries.length === 0) return
       const buffer = Buffer.from(JSON.stringify(batch))
-      await file.appendFile(buffer).catch((error: unknown) => Promise.reject(orNoRoom(error)))
+      await file.appendFile(buffer)
       places.push({ kind: batch.kind, offset: end, bytes: buffer.length })
       end += buffer.length
     },

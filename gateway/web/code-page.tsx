@@ -6,10 +6,11 @@ import type { Reply } from '../../conf/http.js'
 import { cloneUrl, sshUrl } from '../actions/clone-urls.js'
 import { type Caller, type GitReader, pathOf, readGit } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
+import type { Drawing } from './drawings.js'
 import { FileView } from './file-view.js'
-import { readShownFile } from './files.js'
+import { readShownFile, type ShownFile } from './files.js'
 import { Folder } from './folder.js'
-import { readFolder } from './folders.js'
+import { readFolder, type ShownFolder } from './folders.js'
 import { htmlReply } from './html.js'
 import { definePage } from './page.js'
 import { defaultPlace, entryOf, findPlace, type Place } from './place.js'
@@ -33,9 +34,7 @@ const top = definePage<'repository'>({
       )
       return htmlReply(request, page)
     }
-    return readGit(context, grant, async (reader) =>
-      show(context, { request, grant }, { reader, place: await defaultPlace(reader, grant) }),
-    )
+    return show(context, { request, grant }, (reader) => defaultPlace(reader, grant))
   },
 })
 
@@ -44,10 +43,7 @@ const inside = definePage<'repository'>({
   path: '/{owner}/{repo}/src/{place...}',
   access: ACCESS,
   handle: (context, { request, grant, params }) =>
-    readGit(context, grant, async (reader) => {
-      const place = await findPlace(reader, params['place'] ?? '')
-      return show(context, { request, grant }, { reader, place })
-    }),
+    show(context, { request, grant }, (reader) => findPlace(reader, params['place'] ?? '')),
 })
 
 function movedTo({ settings }: Context, path: string): Reply {
@@ -57,28 +53,63 @@ function movedTo({ settings }: Context, path: string): Reply {
 async function show(
   context: Context,
   { request, grant }: Caller,
-  { reader, place }: { readonly reader: GitReader; readonly place: Place },
+  findPlace: (reader: GitReader) => Promise<Place>,
 ): Promise<Reply> {
-  const entry = await entryOf(reader, place)
-  const { signal } = request
+  // Git's process has ended when the text is drawn: that may take longer.
+  const contents = await readGit(context, grant, async (reader) =>
+    readContents(reader, { place: await findPlace(reader), signal: request.signal }),
+  )
+  const { place } = contents
   const { name, owner } = grant.repository
   const fullName = `${owner.name}/${name}`
   const address = `${context.settings.http.baseUrl}/${fullName}`
-  const part =
-    entry.kind === 'directory' ? (
-      <Folder {...{ address, place }} folder={await readFolder(reader, { place, entry, signal })}>
-        {place.path.length === 0 && <CloneAddresses context={context} fullName={fullName} />}
-      </Folder>
-    ) : (
-      <FileView {...{ address, place }} file={await readShownFile(reader, { entry, signal })} />
-    )
+  const drawing = await drawContents(context, grant, { address, contents })
   const title = place.path.join('/')
   return htmlReply(
     request,
     <RepositoryDocument {...{ context, grant }} tab="code" {...(title === '' ? {} : { title })}>
-      {part}
+      {'folder' in contents ? (
+        <Folder {...{ address, drawing, ...contents }}>
+          {place.path.length === 0 && <CloneAddresses context={context} fullName={fullName} />}
+        </Folder>
+      ) : (
+        <FileView {...{ address, drawing, ...contents }} />
+      )}
     </RepositoryDocument>,
   )
+}
+
+type Contents =
+  | { readonly place: Place; readonly folder: ShownFolder }
+  | { readonly place: Place; readonly file: ShownFile }
+
+async function readContents(
+  reader: GitReader,
+  { place, signal }: { readonly place: Place; readonly signal: AbortSignal },
+): Promise<Contents> {
+  const entry = await entryOf(reader, place)
+  return entry.kind === 'directory'
+    ? { place, folder: await readFolder(reader, { place, entry, signal }) }
+    : { place, file: await readShownFile(reader, { entry, signal }) }
+}
+
+/** The lines of a file, or the README of a folder; undefined if there is nothing to draw. */
+async function drawContents(
+  { drawings }: Context,
+  { repository }: Caller['grant'],
+  { address, contents }: { readonly address: string; readonly contents: Contents },
+): Promise<Drawing | undefined> {
+  const { place } = contents
+  if ('file' in contents) {
+    const { text } = contents.file
+    if (text === undefined) return undefined
+    return drawings.highlight({ text, name: place.path.at(-1) ?? '' }, repository.id)
+  }
+  const { readme } = contents.folder
+  if (readme === undefined || !/\.(?:md|markdown)$/i.test(readme.name)) return undefined
+  const { kind, name, path } = place
+  const from = { address, place: { kind, name, path } }
+  return drawings.markdown({ text: readme.text, from }, repository.id)
 }
 
 interface AddressesProps {
@@ -109,6 +140,12 @@ function EmptyRepository({ context, fullName }: AddressesProps): JSX.Element {
     <section>
       <h2>This repository is empty</h2>
       <CloneAddresses context={context} fullName={fullName} />
+      <p>
+        {'When Git asks for a password over HTTPS, enter an access token. '}
+        <a href={`${context.settings.http.baseUrl}/user/settings/applications`}>
+          Create an access token
+        </a>
+      </p>
       <h3>Begin with a new folder</h3>
       <pre tabindex={0}>
         <code>{`git clone ${url}\ncd ${fullName.split('/')[1]}\necho '# ${fullName.split('/')[1]}' > README.md\ngit add README.md\ngit commit -m 'First commit'\ngit push -u origin HEAD`}</code>

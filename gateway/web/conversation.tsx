@@ -14,7 +14,7 @@ import { Pager } from './pager.js'
 import { Person } from './person.js'
 import { Problem } from './problem.js'
 import { Ago } from './times.js'
-import { plainOnes, Written } from './written.js'
+import { drawWritten, Written, type WrittenTexts } from './written.js'
 
 /** How many comments a page has. */
 export const COMMENTS_SHOWN = 50
@@ -23,19 +23,30 @@ export interface ShownConversation {
   readonly issue: Issue
   readonly comments: readonly Comment[]
   readonly authors: ReadonlyMap<number, Owner>
+  readonly drawn: WrittenTexts
   readonly page: Page
 }
 
+/** The heading above the posts is of this level. */
+const HEADINGS_BELOW = 2
+
 /** What a page of that number shows. */
 export async function readConversation(
-  { db }: Context,
-  issue: Issue,
-  number: number,
+  context: Context,
+  grant: RepositoryGrant,
+  { issue, number }: { readonly issue: Issue; readonly number: number },
 ): Promise<ShownConversation> {
+  const { db } = context
   const page = { page: number, limit: COMMENTS_SHOWN }
   const comments = await listComments(db, issue.id, { page })
-  const ids = [issue, ...comments].flatMap(({ authorId }) => authorId ?? [])
-  return { issue, comments, authors: await findOwnersById(db, ids), page }
+  const posts = [issue, ...comments]
+  const authors = await findOwnersById(
+    db,
+    posts.flatMap(({ authorId }) => authorId ?? []),
+  )
+  const texts = posts.map(({ content }) => content)
+  const drawn = await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW })
+  return { issue, comments, authors, drawn, page }
 }
 
 export interface ConversationProps {
@@ -57,11 +68,10 @@ export function Conversation(props: ConversationProps): JSX.Element {
     { post: issue, id: `issue-${issue.id}` },
     ...comments.map((comment) => ({ post: comment, id: `issuecomment-${comment.id}` })),
   ]
-  const isPlain = plainOnes(posts.map(({ post }) => post.content))
   return (
     <section class="conversation" aria-label="Conversation">
-      {posts.map(({ post, id }, at) => (
-        <Post {...{ context, grant, conversation, post, id }} isPlain={isPlain[at] === true} />
+      {posts.map(({ post, id }) => (
+        <Post {...{ context, grant, conversation, post, id }} />
       ))}
       <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
       {children}
@@ -83,13 +93,12 @@ export function issueAddress(
 interface PostProps extends Pick<ConversationProps, 'context' | 'grant' | 'conversation'> {
   readonly post: Pick<Issue, 'authorId' | 'originalAuthor' | 'content' | 'createdAtMs'>
   readonly id: string
-  readonly isPlain: boolean
 }
 
 function Post(props: PostProps): JSX.Element {
-  const { context, grant, conversation, post, id, isPlain } = props
+  const { context, grant, conversation, post, id } = props
   const { content, createdAtMs, originalAuthor } = post
-  const { repository, user: viewer } = grant
+  const { user: viewer } = grant
   const person = conversation.authors.get(post.authorId ?? 0)
   const base = context.settings.http.baseUrl
   return (
@@ -103,10 +112,7 @@ function Post(props: PostProps): JSX.Element {
       {content === '' ? (
         <p class="empty">There is no description.</p>
       ) : (
-        <Written
-          {...{ repository, isPlain, text: content, headingsBelow: 2 }}
-          address={addressOf(context, grant)}
-        />
+        <Written text={content} drawn={conversation.drawn} />
       )}
     </article>
   )

@@ -14,6 +14,7 @@ const TITLES: Readonly<Record<number, string>> = {
   409: 'That is no longer so',
   422: 'That cannot be done',
   429: 'Too many tries',
+  507: 'The disk is full',
 }
 
 export const WEB_DOOR: Door = {
@@ -58,5 +59,7 @@ export function signInAddress({ settings }: Context, path: string): string {
 
 function sentenceOf(status: number, message: string): string {
   if (status === 404) return 'It does not exist, or it is not for you to see.'
-  return status >= 500 ? 'The fault is ours, and is noted. Try again in a moment.' : message
+  return status >= 500 && status !== 507
+    ? 'The fault is ours, and is noted. Try again in a moment.'
+    : message
 }

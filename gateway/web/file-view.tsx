@@ -1,19 +1,23 @@
 /** A file on a page: its lines with their numbers, to link to, or where to get it. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { type Drawing, isDrawn, type NoDrawing } from './drawings.js'
+import { plainRows } from './file-rows.js'
 import type { ShownFile } from './files.js'
-import { highlightLines } from './highlight.js'
 import { PathLine } from './path-line.js'
-import { type Place, placeText } from './place.js'
+import type { Place } from './place.js'
+import { placeText } from './place-text.js'
 
 export interface FileViewProps {
   /** Of the repository. */
   readonly address: string
   readonly place: Place
   readonly file: ShownFile
+  /** The rows of its lines; absent if it has no text to show. */
+  readonly drawing: Drawing | undefined
 }
 
-export function FileView({ address, place, file }: FileViewProps): JSX.Element {
+export function FileView({ address, place, file, drawing }: FileViewProps): JSX.Element {
   const { sizeBytes, text, reason } = file
   const raw = `${address}/raw/${placeText(place)}`
   return (
@@ -30,29 +34,36 @@ export function FileView({ address, place, file }: FileViewProps): JSX.Element {
       {text === undefined ? (
         <p class="notice">{`${reason} It can be had raw, or by a clone.`}</p>
       ) : (
-        <Lines text={text} name={place.path.at(-1) ?? ''} />
+        <Lines text={text} drawing={drawing} />
       )}
     </>
   )
 }
 
-function Lines({ text, name }: { readonly text: string; readonly name: string }): JSX.Element {
+const SENTENCES: Readonly<Record<NoDrawing['why'], string>> = {
+  slow: 'highlighting it takes too long',
+  long: 'it is too long to highlight',
+  busy: 'the server is busy. Load the page again in a moment',
+}
+
+interface LinesProps extends Pick<FileViewProps, 'drawing'> {
+  readonly text: string
+}
+
+function Lines({ text, drawing = { why: 'busy' } }: LinesProps): JSX.Element {
+  const html = isDrawn(drawing) ? drawing : plainRows(text)
   return (
-    <table class="lines" tabindex={0}>
-      <caption class="unseen">The lines of the file</caption>
-      <tbody>
-        {highlightLines(text, name).map((line, at) => (
-          <tr id={`L${at + 1}`}>
-            <td class="number">
-              <a href={`#L${at + 1}`}>{at + 1}</a>
-            </td>
-            <td>
-              <code dangerouslySetInnerHTML={{ __html: line }} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      {!isDrawn(drawing) && (
+        <p class="notice">
+          {`This file is shown without highlighting: ${SENTENCES[drawing.why]}.`}
+        </p>
+      )}
+      <table class="lines" tabindex={0}>
+        <caption class="unseen">The lines of the file</caption>
+        <tbody dangerouslySetInnerHTML={{ __html: html }} />
+      </table>
+    </>
   )
 }
 

@@ -2,23 +2,28 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { TreeEntry } from '../../cgi/tree.js'
+import { type Drawing, isDrawn } from './drawings.js'
+import { Markdown, PlainMarkdown } from './drawn-markdown.js'
 import type { ShownFolder } from './folders.js'
 import { Icon, type IconName } from './icon.js'
-import { renderMarkdown } from './markdown.js'
 import { PathLine } from './path-line.js'
-import { type Place, placeText } from './place.js'
+import type { Place } from './place.js'
+import { placeText } from './place-text.js'
 import { Ago } from './times.js'
-import { Shown } from './visible-text.js'
+import { PlainText, Shown } from './visible-text.js'
 
 export interface FolderProps {
   /** Of the repository. */
   readonly address: string
   readonly place: Place
   readonly folder: ShownFolder
+  /** The README, if there is one in Markdown. */
+  readonly drawing: Drawing | undefined
   readonly children?: Child
 }
 
-export function Folder({ address, place, folder, children }: FolderProps): JSX.Element {
+export function Folder(props: FolderProps): JSX.Element {
+  const { address, place, folder, drawing, children } = props
   const { entries, isCut, head, readme } = folder
   return (
     <>
@@ -61,7 +66,7 @@ export function Folder({ address, place, folder, children }: FolderProps): JSX.E
       {isCut && (
         <p class="notice">There are more entries than a page shows. Clone it to see all.</p>
       )}
-      {readme !== undefined && <Readme {...{ address, place, readme }} />}
+      {readme !== undefined && <Readme {...{ readme, drawing }} />}
     </>
   )
 }
@@ -96,24 +101,22 @@ function EntryName({ address, place, entry }: EntryNameProps): JSX.Element {
   )
 }
 
-interface ReadmeProps extends Pick<FolderProps, 'address' | 'place'> {
+interface ReadmeProps extends Pick<FolderProps, 'drawing'> {
   readonly readme: NonNullable<ShownFolder['readme']>
 }
 
-function Readme({ address, place, readme: { name, text } }: ReadmeProps): JSX.Element {
-  const isMarkdown = /\.(?:md|markdown)$/i.test(name)
-  const from = { address, place }
+function Readme({ readme: { name, text }, drawing }: ReadmeProps): JSX.Element {
   return (
     <article class="readme">
       <h2>
         <Icon name="book" /> <Shown text={name} />
       </h2>
-      {isMarkdown ? (
-        <div class="markdown" dangerouslySetInnerHTML={{ __html: renderMarkdown(text, from) }} />
+      {drawing === undefined ? (
+        <PlainText text={text} />
+      ) : isDrawn(drawing) ? (
+        <Markdown html={drawing} />
       ) : (
-        <pre>
-          <Shown text={text} />
-        </pre>
+        <PlainMarkdown what="README" text={text} why={drawing.why} />
       )}
     </article>
   )

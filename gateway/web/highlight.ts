@@ -1,11 +1,8 @@
-/** Source text as lines of HTML with its words marked, by a library that knows the languages. */
+/** Source text with its words marked, by a library that knows the languages: runs in a pool. */
 
 import { createRequire } from 'node:module'
-import { type TrustedHtml, trustHtml } from './trusted-html.js'
-import { markHidden } from './visible-text.js'
-
-/** Marking more takes longer than anybody waits. */
-const CHARACTERS_MAX = 200_000
+import { linesOf, plainRows, rowsOf } from './file-rows.js'
+import type { TrustedHtml } from './trusted-html.js'
 
 /** What is used of it; its own types would bring a browser's globals into a server. */
 interface Highlighter {
@@ -24,25 +21,21 @@ function highlighter(): Highlighter {
   return library
 }
 
-/** The lines of a text, each whole by itself; plain where its name tells no language. */
-export function highlightLines(text: string, name: string): TrustedHtml[] {
-  const html = text.length <= CHARACTERS_MAX ? highlight(text, name) : escapeHtml(text)
-  const lines = splitLines(html)
-  if (text.endsWith('\n')) lines.pop()
-  return lines.map((line) => trustHtml(markHidden(line)))
-}
-
-function highlight(text: string, name: string): string {
+/**
+ * Draws the lines of a file; plain if its name tells no language. Many of the library's languages
+ * have expressions whose cost is quadratic or worse, so only a pool calls this.
+ */
+export function highlightedRows(text: string, name: string): TrustedHtml {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  const language = highlighter().getLanguage(ending)
-  if (language === undefined) return escapeHtml(text)
-  return highlighter().highlight(text, { language: ending, ignoreIllegals: true }).value
+  if (highlighter().getLanguage(ending) === undefined) return plainRows(text)
+  const { value } = highlighter().highlight(text, { language: ending, ignoreIllegals: true })
+  return rowsOf(wholeLines(value))
 }
 
 /** The library marks a comment of many lines once: each line gets the marks that it stands in. */
-function splitLines(html: string): string[] {
+function wholeLines(html: string): readonly string[] {
   const open: string[] = []
-  return html.split('\n').map((line) => {
+  return linesOf(html).map((line) => {
     const before = open.join('')
     for (const [tag] of line.matchAll(/<span[^>]*>|<\/span>/g)) {
       if (tag === '</span>') open.pop()
@@ -50,9 +43,4 @@ function splitLines(html: string): string[] {
     }
     return before + line + '</span>'.repeat(open.length)
   })
-}
-
-/** Text as it may stand in HTML and in its attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

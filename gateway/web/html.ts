@@ -1,6 +1,7 @@
 /** The answer that a page is: its headers forbid what no page of ours needs. */
 
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip, gzipSync } from 'node:zlib'
 import type { JSX } from 'preact/jsx-runtime'
 import { render } from 'preact-render-to-string'
 import type { Reply, Request } from '../../conf/http.js'
@@ -24,6 +25,8 @@ const HEADERS: NonNullable<Reply['headers']> = [
 ]
 
 const GZIP_BYTES_MIN = 1_024
+/** Packing more takes several milliseconds: that is done outside of the event loop. */
+const GZIP_AT_ONCE_MAX = 65_536
 /** Half the time of the default level, for a twentieth more bytes. */
 const GZIP_LEVEL = 4
 
@@ -44,8 +47,14 @@ export function htmlReply(
   if (html.length < GZIP_BYTES_MIN || !takesGzip(request)) {
     return { status, headers: all, body: html }
   }
-  const body = gzipSync(html, { level: GZIP_LEVEL })
+  const body = html.length > GZIP_AT_ONCE_MAX ? packed(html) : gzipSync(html, { level: GZIP_LEVEL })
   return { status, headers: [...all, ['Content-Encoding', 'gzip']], body }
+}
+
+const gzipLater = promisify(gzip)
+
+async function* packed(html: string): AsyncGenerator<Uint8Array> {
+  yield await gzipLater(html, { level: GZIP_LEVEL })
 }
 
 /** Whether the client takes gzip (RFC 9110 §12.5.3). */

@@ -18,7 +18,9 @@ async function show(
   { request, grant }: Call<'repository'>,
   { issue, draft, error, status = 200 }: Partial<Refused> & { readonly issue: Issue },
 ): Promise<Reply> {
-  const conversation = await readConversation(context, issue, pageNumber(request))
+  const conversation = await readConversation(context, grant, {
+    ...{ issue, number: pageNumber(request) },
+  })
   const facts = await readFacts(context, issue)
   const page = (
     <RepositoryDocument {...{ context, grant }} tab="issues" title={issue.title}>

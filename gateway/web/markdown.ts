@@ -1,8 +1,8 @@
-/** Markdown of strangers as HTML that does nothing: sanitized, and its links made whole. */
+/** Markdown of strangers as HTML that does nothing, sanitized, with whole links: runs in a pool. */
 
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
-import { type Place, placeText } from './place.js'
+import { type PlaceName, placeText } from './place-text.js'
 import { type TrustedHtml, trustHtml } from './trusted-html.js'
 import { markHidden } from './visible-text.js'
 
@@ -10,7 +10,7 @@ export interface MarkdownPlace {
   /** Of the repository. */
   readonly address: string
   /** The folder that the text stands in. */
-  readonly place: Omit<Place, 'revision'>
+  readonly place: PlaceName
   /** Whether each line of the text is one, as people expect it of what they write in a form. */
   readonly hasLines?: boolean
   /** The level of the heading above the text, below which its own begin; by default none. */
@@ -42,7 +42,10 @@ const OPTIONS: sanitizeHtml.IOptions = {
   nestingLimit: 100,
 }
 
-/** The text as a part of a page; links and images that say no host are those of the repository. */
+/**
+ * The text as a part of a page; links and images that say no host are those of the repository. Its
+ * cost may be quadratic, so only a pool calls this.
+ */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
   const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {

@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Icon } from './icon.js'
-import { type Place, placeText } from './place.js'
+import type { Place } from './place.js'
+import { placeText } from './place-text.js'
 import { Shown } from './visible-text.js'
 
 export interface PathLineProps {

@@ -4,19 +4,10 @@ import { findRevision, type Revision } from '../../cgi/revision.js'
 import { findEntry, pathSegments, type TreeEntry } from '../../cgi/tree.js'
 import { decodePercent } from '../../conf/http.js'
 import { type GitReader, noSuchThing, type RepositoryGrant } from '../actions/git-reader.js'
+import type { PlaceName, RevisionKind } from './place-text.js'
 
-export type RevisionKind = 'branch' | 'tag' | 'commit'
-
-/** A revision under its name. */
-export interface NamedRevision {
-  readonly kind: RevisionKind
-  readonly name: string
+export interface Place extends PlaceName {
   readonly revision: Revision
-}
-
-export interface Place extends NamedRevision {
-  /** None for the top. */
-  readonly path: readonly string[]
 }
 
 const ROOMS: Readonly<Record<RevisionKind, string>> = {
@@ -61,9 +52,4 @@ export async function entryOf({ objects }: GitReader, place: Place): Promise<Tre
   const entry = tree && (await findEntry(objects, tree.id, place.path))
   if (entry === undefined) throw noSuchThing()
   return entry
-}
-
-/** The part of an address that names a place, percent-encoded. */
-export function placeText({ kind, name, path }: Omit<Place, 'revision'>): string {
-  return [kind, ...name.split('/'), ...path].map(encodeURIComponent).join('/')
 }

@@ -34,7 +34,9 @@ async function show(
   const state = await pullOf(context, grant, params)
   const { issue, pull } = state
   const seen = await seePull(context, grant, state)
-  const conversation = await readConversation(context, issue, pageNumber(request))
+  const conversation = await readConversation(context, grant, {
+    ...{ issue, number: pageNumber(request) },
+  })
   const place = { repositoryId: pull.repositoryId, commitId: pull.headCommit }
   const [facts, merge, reviews, combined] = [
     await readFacts(context, issue),

@@ -12,7 +12,7 @@ import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
-import { placeText } from './place.js'
+import { placeText } from './place-text.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Shown } from './visible-text.js'
 

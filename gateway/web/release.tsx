@@ -11,7 +11,7 @@ import { Icon } from './icon.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
-import { Written } from './written.js'
+import { Written, type WrittenTexts } from './written.js'
 
 export interface ReleaseViewProps {
   readonly context: Context
@@ -19,16 +19,14 @@ export interface ReleaseViewProps {
   readonly release: Release
   /** Of this release and of others. */
   readonly attachments: readonly Attachment[]
-  /** Its heading, and the level of that. */
+  /** Its heading. */
   readonly children: Child
-  readonly level: 2 | 3
-  /** Whether its notes are shown as they were written. */
-  readonly isPlain: boolean
+  readonly drawn: WrittenTexts
 }
 
 /** A release below its heading. */
 export function ReleaseView(props: ReleaseViewProps): JSX.Element {
-  const { context, grant, release, attachments, children, level, isPlain } = props
+  const { context, grant, release, attachments, children, drawn } = props
   const { tagName, isDraft, isPrerelease, author, publishedAtMs, body } = release
   const address = addressOf(context, grant)
   return (
@@ -44,12 +42,7 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
         <Person base={context.settings.http.baseUrl} person={author} viewer={grant.user} />{' '}
         <Ago atMs={publishedAtMs} />
       </p>
-      {body !== '' && (
-        <Written
-          {...{ address, repository: grant.repository, text: body, isPlain }}
-          headingsBelow={level}
-        />
-      )}
+      {body !== '' && <Written text={body} drawn={drawn} />}
       <Downloads
         {...{ address, release }}
         files={attachments.filter(({ releaseId }) => releaseId === release.id)}

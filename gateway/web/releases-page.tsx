@@ -10,7 +10,7 @@ import { Pager } from './pager.js'
 import { pathOfTag, ReleaseView, titleOfRelease } from './release.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Shown } from './visible-text.js'
-import { plainOnes } from './written.js'
+import { drawWritten } from './written.js'
 
 const LISTED = 10
 const ACCESS = { kind: 'repository', mode: 'read' } as const
@@ -24,18 +24,16 @@ const list = definePage<'repository'>({
     const { entries, total } = await listSeenReleases(context, grant, { page })
     const ids = entries.map(({ id }) => id)
     const attachments = await listAttachments(context.db, ids)
-    const isPlain = plainOnes(entries.map(({ body }) => body))
+    const texts = entries.map(({ body }) => body)
+    const drawn = await drawWritten(context, grant, { texts, headingsBelow: 3 })
     const address = `${addressOf(context, grant)}/releases`
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant }} tab="releases" title="Releases">
         <h2>Releases</h2>
         {entries.length === 0 && <p class="empty">There are none yet.</p>}
-        {entries.map((release, at) => (
-          <ReleaseView
-            {...{ context, grant, release, attachments, level: 3 }}
-            isPlain={isPlain[at] === true}
-          >
+        {entries.map((release) => (
+          <ReleaseView {...{ context, grant, release, attachments, drawn }}>
             <h3>
               <a href={`${address}/tag/${pathOfTag(release.tagName)}`}>
                 <Shown text={titleOfRelease(release)} />
@@ -57,11 +55,11 @@ const one = definePage<'repository'>({
     const release = await releaseOfTag(context, grant, decodePercent(params['tag'] ?? ''))
     const attachments = await listAttachments(context.db, [release.id])
     const title = titleOfRelease(release)
-    const isPlain = plainOnes([release.body])[0] === true
+    const drawn = await drawWritten(context, grant, { texts: [release.body], headingsBelow: 2 })
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant, title }} tab="releases">
-        <ReleaseView {...{ context, grant, release, attachments, isPlain }} level={2}>
+        <ReleaseView {...{ context, grant, release, attachments, drawn }}>
           <h2>
             <Shown text={title} />
           </h2>

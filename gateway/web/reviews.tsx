@@ -12,11 +12,10 @@ import { findTeamsById, type Team } from '../../sql/teams.js'
 import { findOwnersById, type Owner } from '../../sql/users.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
-import { plainOnes, Written } from './written.js'
+import { drawWritten, Written, type WrittenTexts } from './written.js'
 
 const REVIEWS_SHOWN = 50
 const COMMENTS_SHOWN = 100
@@ -30,20 +29,20 @@ export interface ShownReviews {
   readonly reviews: readonly ShownReview[]
   /** Whether there are more than a page shows, of single lines as well. */
   readonly isCut: boolean
-  /** What is shown as it was written, by the review or the comment. */
-  readonly plain: ReadonlySet<Review | ReviewComment>
+  readonly drawn: WrittenTexts
   readonly people: ReadonlyMap<number, Owner>
   readonly teams: ReadonlyMap<number, Team>
 }
 
 /** The reviews that the caller may see; a draft is for who writes it. */
 export async function readReviews(
-  { db }: Context,
-  { user }: RepositoryGrant,
+  context: Context,
+  grant: RepositoryGrant,
   pull: Pull,
 ): Promise<ShownReviews> {
+  const { db } = context
   const page = { page: 1, limit: REVIEWS_SHOWN }
-  const { entries, total } = await listReviews(db, pull.id, { page, viewerId: user?.id })
+  const { entries, total } = await listReviews(db, pull.id, { page, viewerId: grant.user?.id })
   const reviews: ShownReview[] = []
   let left = COMMENTS_SHOWN
   let isCut = total > entries.length
@@ -55,11 +54,12 @@ export async function readReviews(
     reviews.push({ review, comments })
   }
   const written = reviews.flatMap(({ review, comments }) => [review, ...comments])
-  const isPlain = plainOnes(written.map(({ content }) => content))
+  const texts = written.map(({ content }) => content)
   const people = entries.flatMap(({ reviewerId }) => reviewerId ?? [])
   const teamIds = entries.flatMap(({ teamId }) => teamId ?? [])
   return {
-    ...{ reviews, isCut, plain: new Set(written.filter((_, at) => isPlain[at])) },
+    ...{ reviews, isCut },
+    drawn: await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW }),
     people: await findOwnersById(db, people),
     teams: new Map((await findTeamsById(db, teamIds)).map((team) => [team.id, team])),
   }
@@ -101,12 +101,7 @@ function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
   const { context, grant, shown, review, comments } = props
   const { reviewerId, teamId, state, isDismissed, content, createdAtMs } = review
   const base = context.settings.http.baseUrl
-  const text = (of: Review | ReviewComment) => (
-    <Written
-      {...{ repository: grant.repository, address: addressOf(context, grant) }}
-      {...{ text: of.content, isPlain: shown.plain.has(of), headingsBelow: HEADINGS_BELOW }}
-    />
-  )
+  const text = (of: Review | ReviewComment) => <Written text={of.content} drawn={shown.drawn} />
   return (
     <div class="review">
       <p>

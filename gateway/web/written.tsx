@@ -1,53 +1,55 @@
 /** Markdown that people write in forms: issues, comments, the notes of releases. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Repository } from '../../sql/repositories.js'
-import { renderMarkdown } from './markdown.js'
-import { Shown } from './visible-text.js'
+import type { RepositoryGrant } from '../actions/git-reader.js'
+import type { Context } from '../context.js'
+import { addressOf } from './commits-page.js'
+import { type Drawing, isDrawn, type NoDrawing } from './drawings.js'
+import { Markdown, PlainMarkdown } from './drawn-markdown.js'
+
+/** The drawings of a page by their texts. */
+export type WrittenTexts = ReadonlyMap<string, Drawing>
+
+interface WrittenOptions {
+  readonly texts: readonly string[]
+  /** The level of the heading above the texts. */
+  readonly headingsBelow: number
+}
+
+/** Milliseconds that the texts of one page may take together. */
+const PAGE_MS = 3_000
+
+/**
+ * Draws the texts of a page, one after the other, so that one page takes one place in the pool.
+ * Links that name no host lead into the default branch of the repository.
+ */
+export async function drawWritten(
+  context: Context,
+  grant: RepositoryGrant,
+  { texts, headingsBelow }: WrittenOptions,
+): Promise<WrittenTexts> {
+  const { id, defaultBranch } = grant.repository
+  const place = { kind: 'branch', name: defaultBranch, path: [] } as const
+  const from = { address: addressOf(context, grant), place, hasLines: true, headingsBelow }
+  const drawn = new Map<string, Drawing>()
+  const startedMs = performance.now()
+  for (const text of new Set(texts)) {
+    const isLate = performance.now() - startedMs > PAGE_MS
+    drawn.set(text, isLate ? LATE : await context.drawings.markdown({ text, from }, id))
+  }
+  return drawn
+}
+
+const LATE: NoDrawing = { why: 'busy' }
 
 export interface WrittenProps {
-  /** Of the repository. */
-  readonly address: string
-  readonly repository: Pick<Repository, 'defaultBranch'>
   readonly text: string
-  /** The level of the heading that it stands under. */
-  readonly headingsBelow: number
-  /** Whether it is shown as it was written. */
-  readonly isPlain: boolean
+  readonly drawn: WrittenTexts
 }
 
-/** The text; links that say no host lead into the default branch. */
-export function Written({ repository, text, isPlain, ...from }: WrittenProps): JSX.Element {
-  if (isPlain) return <Plain text={text} />
-  const place = { kind: 'branch', name: repository.defaultBranch, path: [] } as const
-  const html = renderMarkdown(text, { ...from, place, hasLines: true })
-  return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
-}
-
-/** Drawing more on one page would keep everybody else waiting. */
-const DRAWN_CHARACTERS_MAX = 131_072
-
-/** Which texts of a page are shown as they were written: those for which no time is left. */
-export function plainOnes(texts: readonly string[]): readonly boolean[] {
-  let left = DRAWN_CHARACTERS_MAX
-  return texts.map(({ length }) => {
-    if (length > left) return true
-    left -= length
-    return false
-  })
-}
-
-const PLAIN_CHARACTERS_MAX = 65_536
-
-function Plain({ text }: Pick<WrittenProps, 'text'>): JSX.Element {
-  return (
-    <>
-      <pre tabindex={0}>
-        <Shown text={text.slice(0, PLAIN_CHARACTERS_MAX)} />
-      </pre>
-      {text.length > PLAIN_CHARACTERS_MAX && (
-        <p class="notice">The text is too long to show all of it.</p>
-      )}
-    </>
-  )
+/** The text, or what was written if it is not drawn. */
+export function Written({ text, drawn }: WrittenProps): JSX.Element {
+  const drawing = drawn.get(text) ?? LATE
+  if (isDrawn(drawing)) return <Markdown html={drawing} />
+  return <PlainMarkdown what="text" text={text} why={drawing.why} />
 }

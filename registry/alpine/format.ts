@@ -25,8 +25,7 @@ const put: FormatRoute = {
   async handle(shelf, { request, params }) {
     const place = parseRepository(params)
     const upload = await shelf.receive(uploadBody(request))
-    const { readPackage } = await import('./package-archive.js')
-    const { info, checksum } = await readPackage(upload)
+    const { info, checksum } = await shelf.inspect('alpine', upload)
     const { packageName, version, architecture, fields } = info
     await shelf.publish(upload, {
       ...{ packageName, version, fileName: fileNameOf(info), unique: 'file' },

@@ -1,6 +1,8 @@
 /** What a package says of itself: its composer.json, refused where clients would fail at it. */
 
 import { Failure } from '../../conf/failures.js'
+import { hasManyValues } from '../../conf/json-values.js'
+import { JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Json, JsonObject } from '../../conf/package.js'
 import { isConstraint } from './constraint.js'
 import { isPackageName } from './package-name.js'
@@ -44,11 +46,17 @@ export function parseComposerJson(bytes: Uint8Array): ComposerJson {
 
 function decode(bytes: Uint8Array): Json {
   try {
-    return JSON.parse(UTF8.decode(bytes))
+    const text = UTF8.decode(bytes)
+    // They are told to clients with those of all other versions, in one document.
+    if (hasManyValues(text, JSON_VALUES_MAX)) throw refused(TOO_MANY)
+    return JSON.parse(text)
   } catch (cause) {
+    if (cause instanceof Failure) throw cause
     throw new Failure('bad_request', 'composer.json is not valid JSON in UTF-8.', { cause })
   }
 }
+
+const TOO_MANY = `it has more than ${JSON_VALUES_MAX} values`
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

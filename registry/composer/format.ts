@@ -125,8 +125,7 @@ const put: FormatRoute = {
   access: 'write',
   async handle(shelf, { request }) {
     const upload = await shelf.receive(request.body)
-    const { readPackageArchive } = await import('./package-archive.js')
-    const archive = await readPackageArchive(upload)
+    const archive = await shelf.inspect('composer', upload)
     const { composerJson, extension } = archive
     // A version has no spaces: this was a plus that somebody sent as it is.
     const asked = new URLSearchParams(request.query).get('version')?.replaceAll(' ', '+')

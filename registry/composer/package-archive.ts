@@ -27,7 +27,7 @@ export async function readPackageArchive(source: ByteSource): Promise<PackageArc
     return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.gz' }
   }
   if (magic.startsWith('BZh')) {
-    const tar = bunzip2(source.stream(), UNPACKED_BYTES_MAX)
+    const tar = bunzip2(source.stream(), BZIP2_UNPACKED_BYTES_MAX)
     return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.bz2' }
   }
   throw new Failure(
@@ -43,6 +43,9 @@ const COMPOSER_JSON_BYTES_MAX = 1_048_576
 
 /** The whole of a tar archive must be read to know that there is no second composer.json. */
 const UNPACKED_BYTES_MAX = 268_435_456
+
+/** The unpacker of bzip2 is a library in JavaScript: this many bytes take it some seconds. */
+const BZIP2_UNPACKED_BYTES_MAX = 67_108_864
 
 const TAR_LIMITS = { entriesMax: 50_000, headerBytesMax: 33_554_432 }
 

@@ -35,8 +35,7 @@ const putBinary: FormatRoute = {
 
 async function publish(shelf: Shelf, request: Request, place: Place): Promise<Reply> {
   const upload = await shelf.receive(uploadBody(request))
-  const { readPackageArchive } = await import('./package-archive.js')
-  const { kind, description } = await readPackageArchive(upload)
+  const { kind, description } = await shelf.inspect('cran', upload)
   const { packageName, version, fields } = description
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix

@@ -22,8 +22,7 @@ const put: FormatRoute = {
     const distribution = parsePlace(params['distribution'] ?? '')
     const component = parsePlace(params['component'] ?? '')
     const upload = await shelf.receive(uploadBody(request))
-    const { readDebFile } = await import('./deb-file.js')
-    const control = await readDebFile(upload)
+    const control = await shelf.inspect('debian', upload)
     const { packageName, version, architecture } = control
     const part = `${component}/${architecture}`
     await shelf.publish(upload, {

@@ -16,8 +16,7 @@ const put: FormatRoute = {
   access: 'write',
   async handle(shelf, { request }) {
     const upload = await shelf.receive(uploadBody(request))
-    const { readModuleZip } = await import('./module-zip.js')
-    const { path, version, goMod } = await readModuleZip(upload)
+    const { path, version, goMod } = await shelf.inspect('go', upload)
     await shelf.publish(upload, {
       packageName: path,
       isExactName: true,

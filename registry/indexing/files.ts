@@ -12,7 +12,7 @@ import type {
   TextForm,
   WrittenFile,
 } from '../format.js'
-import { discard, orNoRoom } from '../received-file.js'
+import { discard } from '../received-file.js'
 import type { BlobStorage } from '../storage/storage.js'
 import type { Place, Places } from './layout.js'
 import { beginningsOf, type Prefixes } from './prefixes.js'
@@ -51,9 +51,7 @@ export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
       const file = join(storage.incomingFolder, randomBytes(16).toString('hex'))
       const handle = await open(file, 'wx+', 0o600)
       handles.set(file, handle)
-      const filled = await fill(handle, content, options).catch((error: unknown) => {
-        throw orNoRoom(error)
-      })
+      const filled = await fill(handle, content, options)
       const result = { path, bytes: filled.bytes, digests: filled.digests.finish() }
       written.set(path, { ...result, file })
       for (const { text, start } of placedIn(content)) {

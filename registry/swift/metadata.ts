@@ -1,6 +1,8 @@
 /** What a publisher says of a release: JSON that is checked and brought into the client's form. */
 
 import { Failure } from '../../conf/failures.js'
+import { hasManyValues } from '../../conf/json-values.js'
+import { JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Json, JsonObject } from '../../conf/package.js'
 import { normaliseRepositoryUrl } from './repository-url.js'
 
@@ -44,15 +46,21 @@ function invalid(what: string): Failure {
  */
 function parseJson(text: string, transferEncoding: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseBounded(text)
   } catch (cause) {
     if (transferEncoding !== 'quoted-printable') throw invalid('it does not parse')
     try {
-      return JSON.parse(decodeQuotedPrintable(text))
+      return parseBounded(decodeQuotedPrintable(text))
     } catch {
       throw new Failure('invalid', invalid('it does not parse').message, { cause })
     }
   }
+}
+
+/** Throws for more values than are parsed in some milliseconds. */
+function parseBounded(text: string): unknown {
+  if (hasManyValues(text, JSON_VALUES_MAX)) throw new Error(`more than ${JSON_VALUES_MAX} values`)
+  return JSON.parse(text)
 }
 
 /** RFC 2045 §6.7. */

@@ -2,12 +2,10 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { openZip } from '../archive/zip.js'
 import type { FormatCall, Shelf, Upload } from '../format.js'
 import { type Part, readParts } from '../multipart.js'
 import { checkAccept } from './accept.js'
 import { formatIdentity, parseIdentity } from './identifiers.js'
-import { readManifests } from './manifests.js'
 import { parseMetadata, repositoriesIn } from './metadata.js'
 import { type Release, releaseUrl, type Signature } from './release.js'
 import { REPOSITORY_URL } from './repository-url.js'
@@ -24,7 +22,7 @@ export async function publishRelease(
   const packageName = formatIdentity(identity)
   await refuseKnown(shelf, packageName, version)
   const { archive, metadata, signature } = await readForm(shelf, request)
-  const manifests = await readManifests(await openZip(archive))
+  const manifests = await shelf.inspect('swift', archive)
   const release: Release = { manifests, metadata, ...(signature && { signature }) }
   await shelf.publish(archive, {
     ...{ packageName, version, unique: 'version' },

@@ -8,6 +8,7 @@ import { NO_BODY } from '../../gateway/incoming-body.js'
 import { type AnyRoute, createRouteTable } from '../../gateway/route.js'
 import { createRouter } from '../../gateway/router.js'
 import { openContext, startGateway } from '../helpers/gateway.js'
+import { NO_WATCH } from '../helpers/no-watch.js'
 import { withToken } from '../helpers/requests.js'
 import { refusal, startTown } from '../helpers/town.js'
 
@@ -92,7 +93,9 @@ t.test('what is thrown by mistake is a 500 without detail, logged once with it',
     },
   }
   const table = createRouteTable([route])
-  const answer = createRouter({ context, table, doorOfUnknown: () => API_DOOR, forward: undefined })
+  const answer = createRouter({
+    ...{ context, table, doorOfUnknown: () => API_DOOR, forward: undefined, watch: NO_WATCH },
+  })
   const reply = await answer(aRequest())
   t.equal(reply.status, 500)
   t.strictSame(JSON.parse(String(reply.body)), refusal('internal server error'))
@@ -110,7 +113,7 @@ t.test('an upstream answers what no route serves, and only that', async (t) => {
   const { context } = await openContext(t)
   const seen: string[] = []
   const answer = createRouter({
-    ...{ context, table: createRouteTable([]), doorOfUnknown: () => API_DOOR },
+    ...{ context, table: createRouteTable([]), doorOfUnknown: () => API_DOOR, watch: NO_WATCH },
     forward: async ({ path }) => {
       seen.push(path)
       return { status: 299 }

@@ -19,7 +19,10 @@ import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { createProcessQueue } from '../../gateway/packs/process-queue.js'
 import { createLocalBoard, createPackCache } from '../../gateway/packs/warm.js'
+import { inspectIn } from '../../gateway/pool/inspect.js'
+import { createPools } from '../../gateway/pool/pools.js'
 import { type Server, startServer } from '../../gateway/server.js'
+import { createDrawings } from '../../gateway/web/drawings.js'
 import { openRegistry } from '../../registry/registry.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { createOrganization, type Organization } from '../../sql/organizations.js'
@@ -101,7 +104,12 @@ export async function openContext(
   const link = createLocalBoard(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
   const mender = createMender(settings.data.dir, log)
-  const registry = await openRegistry({ settings: () => settings, db, log, compressXz: findXz() })
+  const pools = createPools(() => {})
+  t.teardown(() => pools.stop())
+  const inspect = inspectIn(pools.uploads)
+  const registry = await openRegistry({
+    ...{ settings: () => settings, db, log, inspect, compressXz: findXz() },
+  })
   t.teardown(() => registry.stop())
   const metrics = createMetrics()
   const context: Context = {
@@ -110,6 +118,7 @@ export async function openContext(
     upkeep: createUpkeep({ settings, log, db, git, journal, registry, mender }),
     throttle: createLocalThrottle(),
     metrics,
+    drawings: createDrawings({ pool: pools.pages, log }),
     collectMetrics: () => metrics.registry.metrics(),
   }
   return { context, house }

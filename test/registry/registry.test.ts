@@ -8,13 +8,16 @@ import { openRegistry } from '../../registry/registry.js'
 import { openContext } from '../helpers/gateway.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
+/** Nothing is uploaded here. */
+const inspect = () => Promise.reject(new Error('nothing to inspect'))
+
 t.test('the storage is where the settings say, and limits are those of the moment', async (t) => {
   const { context, house } = await openContext(t)
   const { db, log } = house
   const folder = join(await temporaryFolder(t), 'new', 'blobs')
   const location = { kind: 'files', folder } as const
   let settings: Settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
-  const registry = await openRegistry({ settings: () => settings, db, log })
+  const registry = await openRegistry({ settings: () => settings, db, log, inspect })
   t.teardown(() => registry.stop())
   t.ok((await stat(registry.storage.incomingFolder)).isDirectory())
   t.ok(registry.storage.incomingFolder.startsWith(folder))
@@ -31,13 +34,13 @@ t.test('a storage that cannot be had is an error at the start', async (t) => {
   await writeFile(file, '')
   const location = { kind: 'files', folder: join(file, 'blobs') } as const
   const settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
-  await t.rejects(openRegistry({ settings: () => settings, db, log }), { code: 'ENOTDIR' })
+  await t.rejects(openRegistry({ settings: () => settings, db, log, inspect }), { code: 'ENOTDIR' })
 })
 
 t.test('downloads that were counted are written at the end', async (t) => {
   const { context, house } = await openContext(t)
   const { db, log, settings } = house
-  const registry = await openRegistry({ settings: () => settings, db, log })
+  const registry = await openRegistry({ settings: () => settings, db, log, inspect })
   const asked: string[] = []
   db.on('query', ({ sql }) => asked.push(sql))
   registry.downloads.count(1)

@@ -1,6 +1,7 @@
 /** What the lists of issues are asked for. */
 
 import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
 import type { IssueFilter } from '../../../sql/issue-lists.js'
 import type { User } from '../../../sql/users.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
@@ -27,7 +28,10 @@ export const PEOPLE_QUERY = {
 
 type Sent<T> = { readonly [K in keyof T]?: string }
 
-/** What is looked for, as it was sent. Throws `invalid` for a time that is none. */
+/**
+ * What is looked for, as it was sent. Throws `invalid` for a time that is none and for a search
+ * text that is too long.
+ */
 export function filterOf(query: Sent<typeof ISSUE_QUERY>): IssueFilter {
   const { state = 'open' } = query
   return {
@@ -35,8 +39,19 @@ export function filterOf(query: Sent<typeof ISSUE_QUERY>): IssueFilter {
     state: state === 'all' ? undefined : state === 'closed' ? 'closed' : 'open',
     labels: namesOf(query.labels),
     milestones: namesOf(query.milestones),
-    text: query.q?.trim() || undefined,
+    text: searchTextOf(query.q),
   }
+}
+
+/** SQLite compares the text with what stands at each place of each issue, in the event loop. */
+const SEARCH_CHARACTERS_MAX = 255
+
+function searchTextOf(text = ''): string | undefined {
+  const trimmed = text.trim()
+  if (trimmed.length > SEARCH_CHARACTERS_MAX) {
+    throw new Failure('invalid', `[Q]: longer than ${SEARCH_CHARACTERS_MAX} characters`)
+  }
+  return trimmed || undefined
 }
 
 function namesOf(list = ''): readonly string[] {

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { STYLESHEET } from '../../../gateway/web/asset-files.js'
 import { parseDiff } from '../../../gateway/web/diff-lines.js'
-import { highlightLines } from '../../../gateway/web/highlight.js'
+import { highlightedRows } from '../../../gateway/web/highlight.js'
 import { renderMarkdown } from '../../../gateway/web/markdown.js'
 import { ownPath } from '../../../gateway/web/sign-in.js'
 import { agoOf } from '../../../gateway/web/times.js'
@@ -219,14 +219,15 @@ t.test('a diff is read line by line, with names of any kind', async (t) => {
 })
 
 t.test('each line of a file is whole by itself, and what turns text round is named', async (t) => {
-  const lines = highlightLines('/* a\n   <b> */\nlet c = "\u202e"\n', 'x.ts')
+  const rows = highlightedRows('/* a\n   <b> */\nlet c = "\u202e"\n', 'x.ts')
+  const lines = rows.split('<tr').slice(1)
   t.equal(lines.length, 3)
   for (const line of lines) {
     t.equal(line.split('<span').length, line.split('</span>').length, line)
   }
   t.match(lines[1], /hljs-comment.*&lt;b&gt;/)
   t.match(lines[2], /U\+202E/)
-  t.strictSame(highlightLines('<b>\n', 'unknown.zzz'), ['&#60;b&#62;'])
+  t.match(highlightedRows('<b>\n', 'unknown.zzz'), /<code>&#60;b&#62;<\/code><\/td><\/tr>$/)
 })
 
 t.test('links of a README lead into its repository, and nowhere by dots', async (t) => {

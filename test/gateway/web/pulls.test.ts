@@ -155,7 +155,7 @@ t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
   await of('bob', 'POST', '/pulls/1/reviews', { event: 'COMMENT', body: 'x', comments: more })
   const cut = (await see('anyone', ONE)).text
   t.equal(cut.match(/class="line-comment"/g)?.length, 100, 'a page has an end')
-  t.match(cut, /<strong>long<.*<pre tabindex="0">\*\*long.*more than a page shows/s)
+  t.match(cut, /<strong>long<.*more than a page shows/s)
   const files = await see('bob', `${ONE}/files`)
   const [, seen = ''] = /name="head" value="(\w+)"/.exec(files.text) ?? []
   for (const name of ['ada', 'anyone'] as const) {

@@ -66,7 +66,8 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
     const { registry, db } = context
     const ada = await house.addUser('ada')
     const { settings, log } = house
-    const other = await openRegistry({ settings: () => settings, db, log })
+    const { inspect } = registry
+    const other = await openRegistry({ settings: () => settings, db, log, inspect })
     const textOf = async (file: IndexFile | undefined) => {
       if (file === undefined) return 'none'
       let text = ''

@@ -101,6 +101,10 @@ t.test('quoted-printable is undone only where it was done', async (t) => {
   const what = { failure: 'invalid', message: /it does not parse/ }
   t.throws(() => parseMetadata(encoded, 'binary'), what)
   t.throws(() => parseMetadata('=', 'quoted-printable'), what)
+  const many = `[${'1,'.repeat(20_000)}1]`
+  t.throws(() => parseMetadata(`{"a":${many}}`, 'binary'), what, 'more values than are read')
+  const hidden = `{"a":${many.replaceAll(',', '=2C')}}`
+  t.throws(() => parseMetadata(hidden, 'quoted-printable'), what, 'also where they are encoded')
 })
 
 t.test('repositories are told in one form, each once', async (t) => {

@@ -31,6 +31,8 @@ await forEachDatabase(t, 'everybody finds what they may read', async (t, locatio
   t.equal(await found('bob'), 'a pull,of open')
   t.equal(await found('anyone', 'state=all'), 'a pull,of bob,of open')
   t.equal(await found('anyone', 'q=secret'), '')
+  const long = `/repos/issues/search?q=${'x'.repeat(256)}`
+  t.equal((await as('anyone', 'GET', long)).status, 422, 'a text that takes long to compare')
   t.equal(await found('ada', 'type=pulls'), 'a pull')
   t.equal(await found('ada', 'type=issues&q=SECRET'), 'of secret')
   t.equal(await found('ada', 'owner=ADA&state=all&type=issues'), 'of secret,of open')

@@ -16,6 +16,7 @@ import { createRepository } from '../../../../sql/repositories.js'
 import type { TokenLimits } from '../../../../sql/token-limits.js'
 import { deleteToken } from '../../../../sql/tokens.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { NO_WATCH } from '../../../helpers/no-watch.js'
 import { pathOf } from '../../../helpers/operation-paths.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
@@ -175,6 +176,7 @@ const answer = createRouter({
   ),
   doorOfUnknown: () => API_DOOR,
   forward: undefined,
+  watch: NO_WATCH,
 })
 
 async function everyCredentials(): Promise<readonly Credentials[]> {

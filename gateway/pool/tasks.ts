@@ -1,0 +1,62 @@
+/** The tasks of the gateway's pools; the first task that needs a module loads it. */
+
+import { Failure } from '../../conf/failures.js'
+import { openByteFile } from '../../registry/byte-file.js'
+import { INSPECTIONS } from '../../registry/inspections.js'
+import type { MarkdownPlace } from '../web/markdown.js'
+import type { TrustedHtml } from '../web/trusted-html.js'
+import type { Tasks } from './pool.js'
+
+export const TASKS = {
+  highlight: highlightFile,
+  markdown: drawMarkdown,
+  inspect: inspectFile,
+} as const satisfies Tasks
+
+export type GatewayTasks = typeof TASKS
+
+export interface HighlightInput {
+  readonly text: string
+  /** The name of the file, which tells its language. */
+  readonly name: string
+}
+
+/** Returns the rows of a table of lines. Throws `payload_too_large`. */
+async function highlightFile({ text, name }: HighlightInput): Promise<TrustedHtml> {
+  const { highlightedRows } = await import('../web/highlight.js')
+  return notTooLong(highlightedRows(text, name))
+}
+
+export interface MarkdownInput {
+  readonly text: string
+  readonly from: MarkdownPlace
+}
+
+/** Throws `payload_too_large`. */
+async function drawMarkdown({ text, from }: MarkdownInput): Promise<TrustedHtml> {
+  const { renderMarkdown } = await import('../web/markdown.js')
+  return notTooLong(renderMarkdown(text, from))
+}
+
+/** Characters of a drawn text, which every reader of its page is sent. */
+const DRAWN_CHARACTERS_MAX = 4_194_304
+
+function notTooLong(html: TrustedHtml): TrustedHtml {
+  if (html.length <= DRAWN_CHARACTERS_MAX) return html
+  throw new Failure('payload_too_large', 'What is drawn of the text is too long.')
+}
+
+export interface InspectInput {
+  readonly format: keyof typeof INSPECTIONS
+  readonly path: string
+}
+
+/** Throws `bad_request` if the file is not a package of that format. */
+async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
+  const file = await openByteFile(path)
+  try {
+    return await INSPECTIONS[format](file)
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,47 @@
+/** A file on the disk as a source of bytes. */
+
+import { type FileHandle, open } from 'node:fs/promises'
+import type { ByteSource } from './archive/byte-source.js'
+
+export interface ByteFile extends ByteSource {
+  close(): Promise<void>
+}
+
+/** Opens a file that does not change any more. */
+export async function openByteFile(path: string): Promise<ByteFile> {
+  const file = await open(path, 'r')
+  const { size } = await file.stat()
+  return { ...byteSourceOf(file, size), close: () => file.close() }
+}
+
+/** The first bytes of an open file. Throws when it became shorter. */
+export function byteSourceOf(file: FileHandle, bytes: number): ByteSource {
+  return {
+    bytes,
+    read: (start, length) => readPart(file, start, Math.min(length, bytes - start)),
+    stream: (start = 0, end = bytes) => streamPart(file, start, Math.min(end, bytes)),
+  }
+}
+
+async function readPart(file: FileHandle, start: number, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(Math.max(0, bytes))
+  let filled = 0
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, start + filled)
+    if (bytesRead === 0) throw new Error('a received file became shorter')
+    filled += bytesRead
+  }
+  return buffer
+}
+
+const CHUNK_BYTES = 65_536
+
+async function* streamPart(
+  file: FileHandle,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += CHUNK_BYTES) {
+    yield await readPart(file, at, Math.min(CHUNK_BYTES, end - at))
+  }
+}

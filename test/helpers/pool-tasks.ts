@@ -1,0 +1,39 @@
+/** The module of a worker thread whose tasks exceed each limit of a pool. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Tasks } from '../../gateway/pool/pool.js'
+import { serveTasks } from '../../gateway/pool/thread.js'
+
+const TASKS = {
+  echo: (input: unknown) => input,
+  thread: () => readPriority(),
+  spin: (isForEver: boolean) => {
+    while (isForEver);
+  },
+  sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  backtrack: (length: number) => /^(?:a|a)*b$/.test('a'.repeat(length)),
+  fillHeap: (fills: boolean) => {
+    const kept: unknown[] = []
+    while (fills) kept.push({ some: kept.length, more: [kept.length] })
+  },
+  refuse: (message: string) => {
+    throw new Failure('bad_request', message)
+  },
+  break: (message: string) => {
+    throw new TypeError(message)
+  },
+  exit: (code: number) => process.exit(code),
+} as const satisfies Tasks
+
+export type TestTasks = typeof TASKS
+
+/** The nice value of the calling thread (proc_pid_stat(5)), and what it sees of the environment. */
+async function readPriority() {
+  const { readFileSync } = await import('node:fs')
+  const fields = readFileSync('/proc/thread-self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return { nice: Number(fields[16]), environment: Object.keys(process.env) }
+}
+
+serveTasks(TASKS)
