@@ -3,6 +3,7 @@
 import type { Awaitable } from '../conf/awaitable.js'
 import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
+import type { Settings } from '../conf/settings.js'
 import type { Access, AccessKind, Grants } from './auth/gate.js'
 import type { Scope } from './auth/scopes.js'
 import type { Context } from './context.js'
@@ -13,6 +14,8 @@ export interface Door {
   readonly challenges: boolean
   /** Where browsers come with the cookie of a session: beside other credentials, or alone. */
   readonly sessions?: 'too' | 'alone'
+  /** Returns why an account's password is not accepted here, or undefined if it is. */
+  passwordRefusal?(settings: Settings): string | undefined
   refuse(context: Context, failure: Failure, request: Request): Reply
 }
 

@@ -115,7 +115,8 @@ function callerOf(
     if (method !== 'GET') refuseForeignOrigin(request, context.settings)
     return request.headers.has('cookie') ? identifySession(context, request) : ANONYMOUS
   }
-  return after(identify(context, request), (who) => {
+  const options = { passwordRefusal: door.passwordRefusal?.(context.settings) }
+  return after(identify(context, request, options), (who) => {
     const name = door.name === 'api' ? sudoNameOf(request) : undefined
     if (name === undefined) return who
     return after(actAs(context.db, who, name), (acting) => {

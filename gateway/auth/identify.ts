@@ -54,16 +54,25 @@ export function maySignIn(user: User): boolean {
   return user.isActive && !user.isLoginProhibited
 }
 
+export interface IdentifyOptions {
+  /** Why passwords are not accepted, whether they are right or wrong. Tokens still are. */
+  readonly passwordRefusal?: string | undefined
+}
+
 /** Somebody who gave no credentials. */
 export const ANONYMOUS: Identity = { kind: 'anonymous' }
 
 /**
  * Who sent the request; at once where nobody says. Throws or rejects with `sign_in_required` for
  * malformed credentials and for a token in the query, `bad_credentials` for wrong ones (also where
- * none were needed), `throttled` when the address or account has failed too often, `forbidden` for
- * an account that may not sign in.
+ * none were needed) and for a password where none is accepted, `throttled` when the address or
+ * account has failed too often, `forbidden` for an account that may not sign in.
  */
-export function identify(context: IdentifyContext, request: Request): Awaitable<Identity> {
+export function identify(
+  context: IdentifyContext,
+  request: Request,
+  { passwordRefusal }: IdentifyOptions = {},
+): Awaitable<Identity> {
   if (request.query !== '' && /(?:^|&)(?:access_)?token=/.test(request.query)) {
     throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
   }
@@ -78,11 +87,12 @@ export function identify(context: IdentifyContext, request: Request): Awaitable<
       if (known === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
       return known
     }
-    case 'password':
-      return (
-        identifyAnyToken(context, request, credentials.password) ??
-        identifyPassword(context, credentials, request)
-      )
+    case 'password': {
+      const known = identifyAnyToken(context, request, credentials.password)
+      if (known !== undefined) return known
+      if (passwordRefusal !== undefined) throw new Failure('bad_credentials', passwordRefusal)
+      return identifyPassword(context, credentials, request)
+    }
   }
 }
 

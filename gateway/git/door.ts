@@ -2,11 +2,25 @@
 
 import type { Reply } from '../../conf/http.js'
 import type { Door } from '../route.js'
+import { bringsPack, refusePush } from './refused-push.js'
+
+/** Path of the page where users create access tokens. */
+const TOKENS_PATH = '/user/settings/applications'
 
 export const GIT_DOOR: Door = {
   name: 'git',
   challenges: true,
-  refuse(_context, failure): Reply {
+  passwordRefusal({ git, http, web }) {
+    if (git.allowsPasswords) return undefined
+    const place = web.isEnabled
+      ? `at ${http.baseUrl}${TOKENS_PATH}`
+      : `with POST ${http.baseUrl}/api/v1/users/USER/tokens`
+    return `Git over HTTPS takes an access token as the password. Create one ${place}.`
+  },
+  refuse(_context, failure, request): Reply {
+    if (failure.failure === 'insufficient_storage' && bringsPack(request)) {
+      return refusePush(failure, request)
+    }
     const headers: Array<readonly [string, string]> = [
       ['Content-Type', 'text/plain; charset=utf-8'],
       ['Cache-Control', 'no-cache'],

@@ -96,13 +96,12 @@ async function openDoors(t: Test, { gatehouse, ada, bob, head }: Town): Promise<
 
 async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise<void> {
   const server = `127.0.0.1:${gatehouse.port}`
-  const { token, password } = ada
+  const { token } = ada
   const addresses: Readonly<Record<string, string>> = {
     'name and token': `ada:${token}`,
     'any name and token': `git:${token}`,
     'the token alone': `${token}:`,
     'the token and x-oauth-basic': `${token}:x-oauth-basic`,
-    'name and password': `ada:${encodeURIComponent(password)}`,
   }
   for (const [form, user] of Object.entries(addresses)) {
     await t.test(`a private repository opens by ${form} in the address`, async (t) => {
@@ -117,6 +116,22 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise
       t.equal(await copy.git('rev-parse', 'HEAD'), head)
     })
   }
+
+  await t.test('clones and pushes with a password fail and say where to get a token', async (t) => {
+    const says = new RegExp(
+      'remote: Git over HTTPS takes an access token as the password. ' +
+        `Create one at ${gatehouse.url}/user/settings/applications\\.\n` +
+        'fatal: Authentication failed',
+    )
+    for (const password of [ada.password, 'a wrong password']) {
+      const address = `http://ada:${encodeURIComponent(password)}@${server}/ada/secret.git`
+      t.match(await tryClone(t, address), { exitCode: 128, errorText: says }, password)
+      const copy = await newWorkingCopy(t)
+      await copy.commit('file')
+      const push = await copy.try(['push', address, 'main:refs/heads/by-password'])
+      t.match(push, { exitCode: 128, errorText: says }, password)
+    }
+  })
 
   await t.test('git asks its helpers only after the challenge, and once', async (t) => {
     const folder = workingCopyAt(await temporaryFolder(t))

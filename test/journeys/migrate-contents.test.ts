@@ -31,7 +31,10 @@ const ALL = {
 }
 
 t.test('from one Gatehouse to another with all it has', async (t) => {
-  const there = await startGatehouse(t, { workers: 1 })
+  // As a Gitea does, the source takes the password of an account for Git.
+  const there = await startGatehouse(t, {
+    ...{ workers: 1, environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' } },
+  })
   const here = await startGatehouse(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' },
   })

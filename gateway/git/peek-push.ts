@@ -1,0 +1,42 @@
+/** Looks at the beginning of a push's request, before git gets it. */
+
+import { beginWith, readOnce } from '../../conf/chunks.js'
+
+export interface PeekedPush {
+  /** False also if the request does not begin as git's clients begin one. */
+  readonly hasOneRef: boolean
+  /** The whole request. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+const LENGTH_BYTES = 4
+const COMMAND = /^[0-9a-f]{40,64} [0-9a-f]{40,64} refs\//
+
+/**
+ * Tells whether a push names one ref at most (gitprotocol-pack(5), "Reference Update Request"):
+ * then a flush packet follows the first line.
+ */
+export async function peekPush(body: AsyncIterable<Uint8Array>): Promise<PeekedPush> {
+  const chunks = body[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let wanted = LENGTH_BYTES
+  let isEnded = false
+  while (head.length < wanted && !isEnded) {
+    const { value, done } = await chunks.next()
+    if (done) isEnded = true
+    else head = Buffer.concat([head, value])
+    if (head.length >= LENGTH_BYTES) wanted = lengthAt(head, 0) + LENGTH_BYTES
+  }
+  const first = lengthAt(head, 0)
+  const isCommand = COMMAND.test(head.toString('latin1', LENGTH_BYTES, first))
+  const hasOneRef =
+    first === 0 || (isCommand && head.length >= wanted && lengthAt(head, first) === 0)
+  const next = beginWith({ done: false, value: head }, () => chunks.next())
+  return { hasOneRef, body: readOnce(next, () => chunks.return?.()) }
+}
+
+/** Length of the packet that begins there; 0 for a flush packet. */
+function lengthAt(bytes: Buffer, start: number): number {
+  const digits = bytes.toString('latin1', start, start + LENGTH_BYTES)
+  return /^[0-9a-f]{4}$/.test(digits) ? Number.parseInt(digits, 16) : LENGTH_BYTES
+}
