@@ -1,8 +1,16 @@
 /** All files of a commit as one archive, and a commit as a diff or a mail, streamed from git. */
 
-import { type Git, gitEnvironment } from './git.js'
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing } from '../conf/disk.js'
+import { Failure } from '../conf/failures.js'
+import { ARCHIVE_ENTRIES_MAX } from '../conf/limits.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import { fullId } from './git-output.js'
-import { type RunningProcess, startProcess } from './run.js'
+import { withObjects } from './objects.js'
+import { refusalKey, remembering, rememberingChunks, throwIfRefused } from './refusals.js'
+import type { RunningProcess } from './run.js'
+import { areWalkable } from './tree-size.js'
 
 export interface StreamWish {
   /** The full id of the commit. */
@@ -26,15 +34,44 @@ export interface ArchiveWish extends StreamWish {
   readonly folder: string
 }
 
-/** The files of a commit. */
-export function streamArchive(
+/**
+ * The files of a commit. Throws `payload_too_large` for more paths than an archive may have, and
+ * for a commit whose archive exceeded the limits of git before.
+ */
+export async function streamArchive(
   git: Git,
   path: string,
   { format, folder, ...wish }: ArchiveWish,
-): GitStream {
-  const prefix = `--prefix=${folder}/`
-  const args = ['archive', `--format=${format}`, prefix, fullId(wish.commitId)]
+): Promise<GitStream> {
+  const commitId = fullId(wish.commitId)
+  await remembering(refusalKey(path, ['archive', commitId]), () => refuseMany(git, path, commitId))
+  await turnPlaceholdersOff(path)
+  const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
   return stream(git, path, { args, ...wish })
+}
+
+async function refuseMany(git: Git, path: string, commitId: string): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const tree = await objects.read(`${commitId}^{tree}`)
+    return areWalkable(objects, [{ before: undefined, after: tree?.id }], ARCHIVE_ENTRIES_MAX)
+  })
+  if (!isSmall) throw new Failure('payload_too_large', 'There are too many files for an archive.')
+}
+
+const NO_PLACEHOLDERS = '* -export-subst\n'
+
+/**
+ * With the attribute `export-subst`, git replaces placeholders such as `$Format:%>(16384)%n$` in
+ * files of an archive: some bytes become megabytes, and git holds each such file in memory. The
+ * attributes file of the repository goes before those of its commits (gitattributes(5)).
+ */
+async function turnPlaceholdersOff(path: string): Promise<void> {
+  const file = join(path, 'info', 'attributes')
+  const text = (await unlessMissing(readFile(file, 'utf8'))) ?? ''
+  if (text.endsWith(NO_PLACEHOLDERS)) return
+  await mkdir(join(path, 'info'), { recursive: true })
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n'
+  await appendFile(file, separator + NO_PLACEHOLDERS)
 }
 
 /** What a commit changed, as a diff or as a mail that `git am` takes; merges have no mail. */
@@ -73,22 +110,29 @@ function stream(
     readonly args: readonly string[]
   },
 ): GitStream {
-  const running = startProcess(git.file, args, {
+  const key = refusalKey(path, args)
+  throwIfRefused(key)
+  const running = startGit(git, 'download', [git.file, ...args], {
     ...{ cwd: path, signal, timeoutMs },
     environment: gitEnvironment(git, { config: [] }),
   })
   running.input.end()
-  return { body: within(running, bytesMax), ended: running.ended }
+  const chunks = within(running, bytesMax, args[0])
+  return { body: rememberingChunks(key, chunks), ended: running.ended }
 }
 
 /** A part must never pass for the whole: what fails or grows too large is broken off. */
-async function* within(running: RunningProcess, bytesMax: number): AsyncGenerator<Uint8Array> {
+async function* within(
+  running: RunningProcess,
+  bytesMax: number,
+  name: string | undefined,
+): AsyncGenerator<Uint8Array> {
   let sizeBytes = 0
   for await (const chunk of running.output) {
     sizeBytes += chunk.length
     if (sizeBytes > bytesMax) throw new Error('an answer of git is larger than is sent')
     yield chunk
   }
-  const { exitCode, errorText } = await running.ended
-  if (exitCode !== 0) throw new Error(`git failed (${exitCode}): ${errorText.slice(0, 200)}`)
+  const end = await running.ended
+  if (end.exitCode !== 0) throw gitError(name, end)
 }

@@ -3,9 +3,11 @@
 import { readOnce } from '../conf/chunks.js'
 import { syncRepositoryNames } from './durable.js'
 import { type BackendRequest, backendEnvironment } from './environment.js'
-import { firstLine, type Git } from './git.js'
+import { firstLine, type Git, startGit } from './git.js'
+import { limitFailure } from './git-limits.js'
+import { lowerPriority, TRANSFER_NICENESS } from './priority.js'
 import { type CgiResponse, readCgiResponse } from './response.js'
-import { type ProcessEnd, startProcess } from './run.js'
+import type { ProcessEnd } from './run.js'
 import { pumpBody, throwUploadError, type Upload } from './upload.js'
 
 /** One request, and what bounds it. */
@@ -15,7 +17,9 @@ export interface BackendCall extends BackendRequest {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   /** Told the process group before git gets the first byte of the body. */
-  readonly onStarted?: (groupId: number) => Promise<void>
+  readonly onStarted?: ((groupId: number) => Promise<void>) | undefined
+  /** Called before the end of a push's answer, when its refs are on the disk. */
+  readonly onApplied?: (() => Promise<void>) | undefined
 }
 
 /** Git's answer, which may still be on its way. */
@@ -31,12 +35,14 @@ export interface BackendAnswer extends CgiResponse {
  */
 export async function callBackend(git: Git, call: BackendCall): Promise<BackendAnswer> {
   const startedAtMs = Date.now()
-  const running = startProcess(git.backend, [], {
+  const work = call.suffix === 'git-receive-pack' ? 'push' : 'fetch'
+  const running = startGit(git, work, [git.backend], {
     cwd: '/',
     environment: backendEnvironment(git, call),
     signal: call.signal,
     timeoutMs: call.timeoutMs,
   })
+  lowerPriority(running.pid, TRANSFER_NICENESS)
   try {
     if (running.pid !== undefined) await call.onStarted?.(running.pid)
   } catch (error) {
@@ -47,14 +53,18 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
   try {
     const response = await readCgiResponse(running.output)
     const isPush = call.suffix === 'git-receive-pack'
-    const finish = () => syncRepositoryNames(call.repositoryPath, startedAtMs)
+    const finish = async () => {
+      await syncRepositoryNames(call.repositoryPath, startedAtMs)
+      await call.onApplied?.()
+    }
     const body = watchBody(response.body, { upload, finish: isPush ? finish : undefined })
     return { ...response, body, ended: running.ended }
   } catch (cause) {
     running.kill()
-    const { errorText } = await running.ended
+    const end = await running.ended
     throwUploadError(upload)
-    throw new Error(`git-http-backend failed: ${firstLine(errorText)}`, { cause })
+    const complaint = `git-http-backend failed: ${firstLine(end.errorText)}`
+    throw limitFailure(end) ?? new Error(complaint, { cause })
   }
 }
 

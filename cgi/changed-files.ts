@@ -1,13 +1,17 @@
-/** The files that commits add, remove and modify, by one `git log` for several of them. */
+/** The files that commits add, remove and modify. */
 
+import { readChanges } from './commit-changes.js'
+import { type Commit, parseCommit } from './commit-object.js'
 import { type Git, runGit } from './git.js'
+import { type ObjectReader, withObjects } from './objects.js'
+import type { ChangedPath } from './tree-changes.js'
 
 /** A commit, and the paths in which it differs from its first parent. */
 export interface CommitFiles {
   readonly id: string
-  readonly added: string[]
-  readonly removed: string[]
-  readonly modified: string[]
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly modified: readonly string[]
 }
 
 export interface CommitRange {
@@ -21,21 +25,28 @@ export interface CommitRange {
 /** Paths of one commit that are told; an import of a whole system has more than anybody reads. */
 const PATHS_MAX = 3_000
 
-/** The newest commits of a range with their files, in the order of `git log`. */
+/**
+ * The newest commits of a range with their files, newest first. A commit that changed more paths
+ * than `readChanges` looks at has none.
+ */
 export async function commitsWithFiles(
   git: Git,
   path: string,
   range: CommitRange,
 ): Promise<readonly CommitFiles[]> {
-  const output = await runGit(
-    git,
-    [
-      ...['log', '-z', '--name-status', '--no-renames', '--diff-merges=first-parent'],
-      ...['--format=%H', `--max-count=${range.commitsMax}`, ...boundsOf(range)],
-    ],
-    { cwd: path },
-  )
-  return parseLog(output.toString())
+  const words = ['rev-list', `--max-count=${range.commitsMax}`, ...boundsOf(range)]
+  const ids = (await runGit(git, words, { cwd: path })).toString().split('\n').filter(Boolean)
+  return await withObjects(git, path, async (objects) => {
+    const commits = await Promise.all(ids.map((id) => readCommit(objects, id)))
+    const changes = await readChanges({ git, path, objects }, { commits, hasLines: false })
+    return ids.map((id) => ({ id, ...listsOf(changes.get(id)?.files ?? []) }))
+  })
+}
+
+async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
+  const { content } = (await objects.read(id)) ?? {}
+  if (content === undefined) throw new Error(`the commit ${id} cannot be read`)
+  return parseCommit(id, content)
 }
 
 /** How many commits are in the range, up to its maximum. */
@@ -50,25 +61,8 @@ function boundsOf({ last, before }: CommitRange): readonly string[] {
   return ['--end-of-options', ...ids, '--']
 }
 
-/** `<id> NUL`, then for each file a letter, NUL, the path, NUL; a line break before the first. */
-function parseLog(text: string): readonly CommitFiles[] {
-  const found: CommitFiles[] = []
-  const words = text.split('\0')
-  for (let at = 0; at < words.length; at += 1) {
-    const word = (words[at] ?? '').replace(/^\n/, '')
-    const commit = found.at(-1)
-    if (/^[0-9a-f]{40,64}$/.test(word)) {
-      found.push({ id: word, added: [], removed: [], modified: [] })
-    } else if (word !== '' && commit !== undefined) {
-      at += 1
-      const paths = listOf(commit, word)
-      if (paths.length < PATHS_MAX) paths.push(words[at] ?? '')
-    }
-  }
-  return found
-}
-
-function listOf(commit: CommitFiles, letter: string): string[] {
-  if (letter === 'A') return commit.added
-  return letter === 'D' ? commit.removed : commit.modified
+function listsOf(files: readonly ChangedPath[]): Omit<CommitFiles, 'id'> {
+  const pathsOf = (wanted: ChangedPath['status']) =>
+    files.flatMap(({ path, status }) => (status === wanted ? [path] : [])).slice(0, PATHS_MAX)
+  return { added: pathsOf('added'), removed: pathsOf('removed'), modified: pathsOf('modified') }
 }

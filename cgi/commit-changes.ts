@@ -5,7 +5,9 @@ import type { Commit } from './commit-object.js'
 import type { Git } from './git.js'
 import { fullId, gitRecords } from './git-output.js'
 import type { ObjectReader } from './objects.js'
+import { refusalKey, remembering } from './refusals.js'
 import { type Budget, type ChangedPath, changedPaths, type TreePair } from './tree-changes.js'
+import { areWalkable } from './tree-size.js'
 
 /** What one commit changed. */
 export interface CommitChanges {
@@ -89,7 +91,11 @@ async function lookAt(
   // Git counts the lines of the first while the files of the others are still looked for.
   const [looked, lines] = await Promise.all([
     Promise.all(looks),
-    hasLines && commits.length > 0 ? countLines(git, path, boundedOf(looks), signal) : undefined,
+    hasLines && commits.length > 0
+      ? remembering(refusalKey(path, ['lines', ...commits.map(({ id }) => id)]), () =>
+          countLines(git, path, boundedOf(looks), signal),
+        )
+      : undefined,
   ])
   const changes = new Map<string, CommitChanges>()
   for (const { commit, files } of looked) {
@@ -115,18 +121,24 @@ async function* boundedOf(looks: readonly Promise<Look>[]): AsyncGenerator<Commi
 
 /** Whether a commit changed so little that git may be asked for the whole of it. */
 export async function isBounded(objects: ObjectReader, commit: CommitPlace): Promise<boolean> {
-  return (await filesOf(objects, commit, { budget: { entries: PATHS_MAX } })) !== undefined
+  const { tree: after, parents } = commit
+  const before = await treeOf(objects, parents[0])
+  return isBoundedPair(objects, { before, after })
 }
 
 /** Whether two trees differ in so little that git may be asked for the whole of it. */
-export async function isBoundedPair(objects: ObjectReader, pair: TreePair): Promise<boolean> {
-  return (await changedPaths(objects, pair, { entries: PATHS_MAX })) !== undefined
+export function isBoundedPair(objects: ObjectReader, pair: TreePair): Promise<boolean> {
+  return areWalkable(objects, [pair], PATHS_MAX)
+}
+
+async function treeOf(objects: ObjectReader, id: string | undefined): Promise<string | undefined> {
+  return id && (await objects.read(`${id}^{tree}`))?.id
 }
 
 interface Looking {
   readonly budget: Budget
   /** Of commits by their id, where some are known. */
-  readonly trees?: ReadonlyMap<string, string>
+  readonly trees: ReadonlyMap<string, string>
 }
 
 async function filesOf(
@@ -134,8 +146,8 @@ async function filesOf(
   { tree, parents: [parent] }: CommitPlace,
   { budget, trees }: Looking,
 ): Promise<readonly ChangedPath[] | undefined> {
-  const known = parent && trees?.get(parent)
-  const before = known ?? (parent && (await objects.read(`${parent}^{tree}`))?.id)
+  const known = parent && trees.get(parent)
+  const before = known ?? (await treeOf(objects, parent))
   return changedPaths(objects, { before, after: tree }, budget)
 }
 

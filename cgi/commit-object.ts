@@ -92,13 +92,15 @@ function withoutSignature(text: string): string {
 
 /** `Ada <ada@example.com> 1700000000 +0100` */
 function parseSignature(text: string): Signature {
-  const match = /^(.*?) ?<([^>]*)>(?: (\d+) ([+-])(\d\d)(\d\d))?/.exec(text)
-  if (match === null) return { name: text, email: '', atMs: 0, offsetMinutes: 0 }
-  const [, name = '', email = '', seconds = '0', sign = '+', hours = '0', minutes = '0'] = match
+  const start = text.indexOf('<')
+  const end = text.indexOf('>', start)
+  if (start < 0 || end < 0) return { name: text, email: '', atMs: 0, offsetMinutes: 0 }
+  const time = /^ (\d+) ([+-])(\d\d)(\d\d)/.exec(text.slice(end + 1)) ?? []
+  const [, seconds = '0', sign = '+', hours = '0', minutes = '0'] = time
   const offset = Number(hours) * 60 + Number(minutes)
   return {
-    name,
-    email,
+    name: text.slice(0, start).replace(/ $/, ''),
+    email: text.slice(start + 1, end),
     // A date has at most so many milliseconds (ECMA-262).
     atMs: Math.min(Number(seconds) * 1_000, 8.64e15),
     offsetMinutes: sign === '-' ? -offset : offset,

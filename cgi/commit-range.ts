@@ -1,6 +1,6 @@
 /** How two commits, told by their full ids, stand to one another, and which lie between them. */
 
-import { type Git, runGit, tryGit } from './git.js'
+import { type Git, gitError, runGit, tryGit } from './git.js'
 
 /** Variables with which git sees the objects of a push that is not taken yet. */
 type Quarantine = Readonly<Record<string, string>> | undefined
@@ -9,17 +9,24 @@ type Quarantine = Readonly<Record<string, string>> | undefined
 export async function findMergeBase(
   git: Git,
   path: string,
-  [one, other]: readonly [string, string],
+  commits: readonly [string, string],
   quarantine?: Quarantine,
 ): Promise<string | undefined> {
-  const { exitCode, output, errorText } = await tryGit(
-    git,
-    ['merge-base', checkedId(one), checkedId(other)],
-    { cwd: path, environment: quarantine },
-  )
-  if (exitCode === 0) return output.toString().trim()
-  if (exitCode === 1) return undefined
-  throw new Error(`git merge-base failed (${exitCode}): ${errorText}`)
+  return (await listMergeBases(git, path, commits, quarantine))[0]
+}
+
+/** All common ancestors that are no ancestor of another one: several after criss-cross merges. */
+export async function listMergeBases(
+  git: Git,
+  path: string,
+  [one, other]: readonly [string, string],
+  quarantine?: Quarantine,
+): Promise<readonly string[]> {
+  const args = ['merge-base', '--all', checkedId(one), checkedId(other)]
+  const end = await tryGit(git, args, { cwd: path, environment: quarantine })
+  if (end.exitCode === 0) return linesOf(end.output)
+  if (end.exitCode === 1) return []
+  throw gitError('merge-base', end)
 }
 
 /** Whether the history of `younger` has `older` in it, or is it. */
@@ -31,9 +38,9 @@ export async function isAncestor(
 ): Promise<boolean> {
   if (older === younger) return true
   const args = ['merge-base', '--is-ancestor', checkedId(older), checkedId(younger)]
-  const { exitCode, errorText } = await tryGit(git, args, { cwd: path, environment: quarantine })
-  if (exitCode === 0 || exitCode === 1) return exitCode === 0
-  throw new Error(`git merge-base failed (${exitCode}): ${errorText}`)
+  const end = await tryGit(git, args, { cwd: path, environment: quarantine })
+  if (end.exitCode === 0 || end.exitCode === 1) return end.exitCode === 0
+  throw gitError('merge-base', end)
 }
 
 /** What the history of `to` has beyond that of `from`. */
@@ -81,6 +88,19 @@ export async function countApart(
     .map(Number)
   return { ahead, behind }
 }
+
+/** The newest commits that one of the two has and the other has not, without merges. */
+export async function listCommitsApart(
+  git: Git,
+  path: string,
+  { from, to }: CommitRange,
+): Promise<readonly string[]> {
+  const range = `${checkedId(from)}...${checkedId(to)}`
+  const args = ['rev-list', '--no-merges', `--max-count=${COMMITS_APART_MAX}`, range]
+  return linesOf(await runGit(git, args, { cwd: path }))
+}
+
+const COMMITS_APART_MAX = 2_000
 
 /**
  * The commits that a rebase of `to` onto `from` would make anew, oldest first: no merges, and none

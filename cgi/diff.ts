@@ -5,9 +5,9 @@ import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../conf/lim
 import { isBounded, isBoundedPair } from './commit-changes.js'
 import { parseCommit } from './commit-object.js'
 import { type CommitRange, checkedId, listCommits } from './commit-range.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import { withObjects } from './objects.js'
-import { startProcess } from './run.js'
+import { refusalKey, remembering, rememberingChunks, throwIfRefused } from './refusals.js'
 
 /** One file that differs. */
 export interface ChangedFile {
@@ -41,17 +41,28 @@ export async function listChangedFiles(
 ): Promise<readonly ChangedFile[]> {
   const options = [...PLAIN, ...WHITESPACE_OPTIONS[whitespace], '--raw', '--numstat', '-z']
   const args = ['diff-tree', '-r', ...options, checkedId(from), checkedId(to)]
-  await refuseTooMany(git, path, { from, to })
+  return await remembering(refusalKey(path, args), async () => {
+    await refuseTooMany(git, path, { from, to })
+    const output = await readOutput(git, path, args)
+    if (output === undefined) throw tooMany()
+    return parseFiles(output.toString())
+  })
+}
+
+/** Undefined where it is longer than a list may be. */
+async function readOutput(
+  git: Git,
+  path: string,
+  args: readonly string[],
+): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of outputOf(git, path, args)) {
     chunks.push(chunk)
     sizeBytes += chunk.length
-    if (sizeBytes > DIFF_LIST_BYTES_MAX) {
-      throw tooMany()
-    }
+    if (sizeBytes > DIFF_LIST_BYTES_MAX) return undefined
   }
-  return parseFiles(Buffer.concat(chunks).toString())
+  return Buffer.concat(chunks)
 }
 
 /** Git's letter → what happened to the file; a change of its type is a change. */
@@ -116,9 +127,11 @@ export async function readDiff(
     format === 'diff'
       ? ['diff-tree', '-r', '-p', ...PLAIN, ...(hasBinary ? ['--binary'] : []), one, other]
       : ['format-patch', '--stdout', ...PLAIN, ...mailOptions(hasBinary), other, `^${one}`]
-  if (format === 'diff') await refuseTooMany(git, path, { from, to })
-  else await refuseLargePatches(git, path, { from, to })
-  return boundedOutput(git, path, args, signal)
+  const key = refusalKey(path, args)
+  throwIfRefused(key)
+  const refuse = format === 'diff' ? refuseTooMany : refuseLargePatches
+  await remembering(refusalKey(path, [format, one, other]), () => refuse(git, path, { from, to }))
+  return rememberingChunks(key, boundedOutput(git, path, args, signal))
 }
 
 async function* boundedOutput(
@@ -178,15 +191,10 @@ export async function readFileDiff(
 ): Promise<string | undefined> {
   const names = ['--', `:(top,literal)${file}`]
   const args = ['diff-tree', '-r', '-p', ...PLAIN, checkedId(from), checkedId(to), ...names]
-  await refuseTooMany(git, path, { from, to })
-  const chunks: Uint8Array[] = []
-  let sizeBytes = 0
-  for await (const chunk of outputOf(git, path, args)) {
-    chunks.push(chunk)
-    sizeBytes += chunk.length
-    if (sizeBytes > DIFF_LIST_BYTES_MAX) return undefined
-  }
-  return Buffer.concat(chunks).toString()
+  return await remembering(refusalKey(path, args), async () => {
+    await refuseTooMany(git, path, { from, to })
+    return (await readOutput(git, path, args))?.toString()
+  })
 }
 
 async function* outputOf(
@@ -195,7 +203,7 @@ async function* outputOf(
   args: readonly string[],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const running = startProcess(git.file, args, {
+  const running = startGit(git, 'read', [git.file, ...args], {
     cwd: path,
     environment: gitEnvironment(git, { config: [] }),
     signal,
@@ -203,8 +211,6 @@ async function* outputOf(
   })
   running.input.end()
   yield* running.output
-  const { exitCode, errorText } = await running.ended
-  if (exitCode !== 0) {
-    throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
-  }
+  const end = await running.ended
+  if (end.exitCode !== 0) throw gitError(args[0], end)
 }

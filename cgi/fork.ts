@@ -6,9 +6,8 @@ import { dirname } from 'node:path'
 import { syncPath } from '../conf/disk.js'
 import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../conf/limits.js'
 import { syncTree } from './durable.js'
-import { firstLine, type Git, gitEnvironment, runGit } from './git.js'
+import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from './git.js'
 import type { RepositoryOptions } from './repository.js'
-import { runToEnd } from './run.js'
 
 /**
  * What git would give to one who clones: objects that no branch or tag reaches stay behind, and
@@ -38,14 +37,14 @@ export async function forkRepository(git: Git, path: string, options: ForkOption
       cwd: parent,
     })
     const words = ['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--end-of-options']
-    const { exitCode, errorText } = await runToEnd(git.file, [...words, source, ...REFERENCES], {
+    const end = await runGitToEnd(git, 'fetch', [...words, source, ...REFERENCES], {
       cwd: unfinished,
       environment: gitEnvironment(git, { config: CONFIG }),
       timeoutMs: REPOSITORY_COPY_MS,
       outputBytesMax: GIT_OUTPUT_BYTES_MAX,
       signal,
     })
-    if (exitCode !== 0) throw new Error(`git fetch failed (${exitCode}): ${firstLine(errorText)}`)
+    if (end.exitCode !== 0) throw gitError('fetch', end)
     await syncTree(unfinished)
     await rename(unfinished, path)
   } catch (error) {

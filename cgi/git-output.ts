@@ -1,8 +1,8 @@
 /** What git says while it runs: streamed to a reader who may stop before its end. */
 
 import { GIT_COMMAND_MS } from '../conf/limits.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
-import { type RunningProcess, startProcess } from './run.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
+import type { RunningProcess } from './run.js'
 
 /** Where and with what a command runs whose output is read as it comes. */
 export interface GitOutputOptions {
@@ -21,7 +21,7 @@ export async function* gitOutput(
   args: readonly string[],
   { cwd, input = '', environment, signal, timeoutMs = GIT_COMMAND_MS }: GitOutputOptions,
 ): AsyncGenerator<Uint8Array> {
-  const running = startProcess(git.file, args, {
+  const running = startGit(git, 'read', [git.file, ...args], {
     ...{ cwd, signal, timeoutMs },
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
   })
@@ -36,9 +36,8 @@ export async function* gitOutput(
   } catch (error) {
     throw broken === undefined ? error : broken.cause
   }
-  const { exitCode, errorText } = await running.ended
-  if (exitCode === 0) return
-  throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+  const end = await running.ended
+  if (end.exitCode !== 0) throw gitError(args[0], end)
 }
 
 async function feed(

@@ -3,12 +3,29 @@
 import { constants, existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../conf/limits.js'
+import { saysDiskIsFull } from '../conf/disk-failure.js'
+import { GIT_COMMAND_MS, GIT_MEMORY_BYTES_MAX, GIT_OUTPUT_BYTES_MAX } from '../conf/limits.js'
 import { findProgramFile } from '../conf/program-file.js'
-import { runToEnd, type ShortProcessEnd } from './run.js'
+import {
+  type Command,
+  findPrlimit,
+  type GitLimiter,
+  type GitWork,
+  limitedCommand,
+  limitFailure,
+} from './git-limits.js'
+import {
+  type ProcessEnd,
+  type ProcessOptions,
+  type RunningProcess,
+  runToEnd,
+  type ShortProcessEnd,
+  type ShortProcessOptions,
+  startProcess,
+} from './run.js'
 
 /** The git that this machine has. */
-export interface Git {
+export interface Git extends GitLimiter {
   /** Absolute path of `git`. */
   readonly file: string
   /** Where git keeps its own programs (`git --exec-path`). */
@@ -48,7 +65,47 @@ export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS):
   await access(backend, constants.X_OK).catch((cause: unknown) => {
     throw new Error(`${backend} is missing; some systems pack it apart (git-daemon)`, { cause })
   })
-  return { file, execPath, version, backend, configFile: findProgramFile('conf/git.config') }
+  const limiter = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
+  const prlimit = (await canLimit(limiter, file)) ? limiter.prlimit : undefined
+  const configFile = findProgramFile('conf/git.config')
+  return { ...{ ...limiter, prlimit }, file, execPath, version, backend, configFile }
+}
+
+/** Checks that git starts under limits, which a container may forbid. */
+async function canLimit(limiter: GitLimiter, file: string): Promise<boolean> {
+  const [program, ...args] = limitedCommand(limiter, 'import', [file, '--version'])
+  return await askProgram(program, args).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Starts a program of git under the limits of its work. See `startProcess`. */
+export function startGit(
+  git: Git,
+  work: GitWork,
+  command: Command,
+  options: ProcessOptions,
+): RunningProcess {
+  const [file, ...args] = limitedCommand(git, work, command)
+  return startProcess(file, args, { name: command[0], errorOf: limitFailure, ...options })
+}
+
+/** Runs a short command of git under the limits of its work. See `runToEnd`. */
+export async function runGitToEnd(
+  git: Git,
+  work: GitWork,
+  args: readonly string[],
+  options: ShortProcessOptions,
+): Promise<ShortProcessEnd> {
+  const [file, ...words] = limitedCommand(git, work, [git.file, ...args])
+  return await runToEnd(file, words, { name: git.file, errorOf: limitFailure, ...options })
+}
+
+/** The error of a git command that failed: a Failure if it reached a limit. */
+export function gitError(name: string | undefined, end: ProcessEnd): Error {
+  const { exitCode, errorText } = end
+  return limitFailure(end) ?? new Error(`git ${name} failed (${exitCode}): ${firstLine(errorText)}`)
 }
 
 /** The whole environment of a git process: nothing of the user's, and our hardened profile. */
@@ -80,6 +137,8 @@ export interface GitCommandOptions {
   /** Variables besides those that every git process gets. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
+  /** Decides on its limits; by default `read`. */
+  readonly work?: GitWork
 }
 
 /** Runs a short git command. Throws an Error with its name and complaint when it fails: a bug. */
@@ -88,18 +147,18 @@ export async function runGit(
   args: readonly string[],
   options: GitCommandOptions,
 ): Promise<Buffer> {
-  const { exitCode, output, errorText } = await tryGit(git, args, options)
-  if (exitCode === 0) return output
-  throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
+  const end = await tryGit(git, args, options)
+  if (end.exitCode === 0) return end.output
+  throw gitError(args[0], end)
 }
 
 /** Runs a short git command whose exit code is an answer. */
 export async function tryGit(
   git: Git,
   args: readonly string[],
-  { environment, ...options }: GitCommandOptions,
+  { environment, work = 'read', ...options }: GitCommandOptions,
 ): Promise<ShortProcessEnd> {
-  return await runToEnd(git.file, args, {
+  return await runGitToEnd(git, work, args, {
     ...options,
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
     timeoutMs: GIT_COMMAND_MS,
@@ -107,18 +166,26 @@ export async function tryGit(
   })
 }
 
-/** The first line of what a program complained about. */
+/**
+ * The first line of what a program complained about, or the line of its own that says that the disk
+ * is full: of several complaints, that one is the cause.
+ */
 export function firstLine(errorText: string): string {
-  return errorText.trimStart().split('\n', 1)[0] ?? ''
+  const lines = errorText.trimStart().split('\n')
+  return lines.find((line) => !line.startsWith('remote:') && saysDiskIsFull(line)) ?? lines[0] ?? ''
 }
 
-async function askGit(file: string, question: string): Promise<string> {
-  const { exitCode, output, errorText } = await runToEnd(file, [question], {
+function askGit(file: string, question: string): Promise<string> {
+  return askProgram(file, [question])
+}
+
+async function askProgram(file: string, args: readonly string[]): Promise<string> {
+  const { exitCode, output, errorText } = await runToEnd(file, args, {
     environment: { LC_ALL: 'C' },
     timeoutMs: GIT_COMMAND_MS,
     outputBytesMax: 4_096,
   })
-  if (exitCode !== 0) throw new Error(`${file} ${question} failed: ${firstLine(errorText)}`)
+  if (exitCode !== 0) throw new Error(`${file} ${args[0]} failed: ${firstLine(errorText)}`)
   return output.toString().trim()
 }
 

@@ -1,11 +1,19 @@
 /** Merging one branch into another without a working copy: commits are told by full id alone. */
 
-import { Failure } from '../conf/failures.js'
-import { REBASE_COMMITS_MAX } from '../conf/limits.js'
+import { Failure, isFailure } from '../conf/failures.js'
+import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../conf/limits.js'
 import { parseCommit, type Signature } from './commit-object.js'
-import { checkedId, findMergeBase, isAncestor, listCommitsToRebase } from './commit-range.js'
-import { firstLine, type Git, tryGit } from './git.js'
+import {
+  checkedId,
+  isAncestor,
+  listCommitsApart,
+  listCommitsToRebase,
+  listMergeBases,
+} from './commit-range.js'
+import { type Git, gitError, tryGit } from './git.js'
 import { type ObjectReader, withObjects } from './objects.js'
+import { findRefusal, refusalKey, remembering } from './refusals.js'
+import { areWalkable } from './tree-size.js'
 import { keepCommits, withWorkbench } from './workbench.js'
 import { writeCommit } from './write-objects.js'
 
@@ -27,12 +35,13 @@ export interface MergeWish {
 
 /**
  * Makes the commits of a merge and answers the new tip of the base; no reference moves. Throws
- * `conflict` when the two cannot be brought together in that style.
+ * `conflict` when the two cannot be brought together in that style, or not within git's limits.
  */
 export async function makeMerge(git: Git, path: string, wish: MergeWish): Promise<string> {
   refuseOldGit(git)
   const { style, base, head } = wish
-  if ((await findMergeBase(git, path, [base, head])) === undefined) {
+  const bases = await listMergeBases(git, path, [base, head])
+  if (bases.length === 0) {
     throw new Failure('conflict', 'The two branches have no history in common.')
   }
   const isForward = await isAncestor(git, path, { older: base, younger: head })
@@ -40,26 +49,86 @@ export async function makeMerge(git: Git, path: string, wish: MergeWish): Promis
     if (isForward) return head
     throw new Failure('conflict', 'The base branch has moved on: it cannot be fast-forwarded.')
   }
-  return await withWorkbench(path, async (bench) => {
-    const tip = await STYLES[style](git, bench, wish)
-    await keepCommits(git, path, { bench, tip, known: [base, head] })
-    return tip
-  })
+  const rebases = style === 'rebase' || style === 'rebase-merge'
+  const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, wish)
+  try {
+    return await remembering(key, async () => {
+      await refuseLarge(git, path, { base, head, bases })
+      return await withWorkbench(path, async (bench) => {
+        const tip = await STYLES[style](git, bench, wish)
+        await keepCommits(git, path, { bench, tip, known: [base, head] })
+        return tip
+      })
+    })
+  } catch (error) {
+    if (!isFailure(error, 'payload_too_large')) throw error
+    throw new Failure('conflict', error.message, { cause: error })
+  }
 }
 
-/** Whether the two can be merged without a conflict. Nothing is kept of the attempt. */
-export async function canMerge(
-  git: Git,
-  path: string,
-  { base, head }: Pick<MergeWish, 'base' | 'head'>,
-): Promise<boolean> {
+type Tips = Pick<MergeWish, 'base' | 'head'>
+
+function mergeKey(path: string, { base, head }: Tips): string {
+  return refusalKey(path, ['merge', base, head])
+}
+
+/** Attempts that are at work, by what they merge. */
+const attempts = new Map<string, Promise<boolean>>()
+
+/**
+ * Whether the two can be merged without a conflict. Nothing is kept of the attempt. Throws
+ * `payload_too_large` for what git cannot find out within its limits, `unavailable` when it had not
+ * the time; `findMergeRefusal` returns either later. Concurrent callers share one attempt.
+ */
+export async function canMerge(git: Git, path: string, tips: Tips): Promise<boolean> {
   if (!mergesTrees(git)) return false
-  const mergeBase = await findMergeBase(git, path, [base, head])
-  if (mergeBase === undefined) return false
-  if (mergeBase === base || mergeBase === head) return true
+  const key = mergeKey(path, tips)
+  const attempt = attempts.get(key) ?? remembering(key, () => attemptMerge(git, path, tips))
+  attempts.set(key, attempt)
+  try {
+    return await attempt
+  } finally {
+    attempts.delete(key)
+  }
+}
+
+async function attemptMerge(git: Git, path: string, { base, head }: Tips): Promise<boolean> {
+  const bases = await listMergeBases(git, path, [base, head])
+  if (bases.length === 0) return false
+  if (bases.includes(base) || bases.includes(head)) return true
+  await refuseLarge(git, path, { base, head, bases })
   return await withWorkbench(path, async (bench) => {
     return (await mergeTrees(git, bench, { ours: base, theirs: head })) !== undefined
   })
+}
+
+/** Why git could not find out whether the two can be merged, as far as this process remembers. */
+export function findMergeRefusal(path: string, tips: Tips): string | undefined {
+  return findRefusal(mergeKey(path, tips))?.message
+}
+
+/** Git holds every path that differs from a merge base. */
+async function refuseLarge(
+  git: Git,
+  path: string,
+  { base, head, bases }: Tips & { readonly bases: readonly string[] },
+): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const [ours, theirs, ...before] = await Promise.all(
+      [base, head, ...bases].map((id) => treeOf(objects, id)),
+    )
+    const pairs = before.flatMap((tree) => [
+      { before: tree, after: ours },
+      { before: tree, after: theirs },
+    ])
+    return areWalkable(objects, pairs, MERGE_PATHS_MAX)
+  })
+  if (!isSmall) throw tooLarge()
+}
+
+function tooLarge(): Failure {
+  const sentence = 'The branches differ in too many paths to be merged here.'
+  return new Failure('payload_too_large', sentence)
 }
 
 export const MERGE_CONFLICT = 'The branches have changes that conflict.'
@@ -95,6 +164,7 @@ async function rebaseCommits(
   bench: string,
   { base, head, committer }: Pick<MergeWish, 'base' | 'head' | 'committer'>,
 ): Promise<string> {
+  await refuseLargeCommits(git, bench, { base, head })
   const ids = await listCommitsToRebase(git, bench, { from: base, to: head })
   if (ids.length > REBASE_COMMITS_MAX) {
     throw new Failure('conflict', `A rebase takes at most ${REBASE_COMMITS_MAX} commits.`)
@@ -120,6 +190,20 @@ async function rebaseCommits(
       tipTree = tree
     }
     return tip
+  })
+}
+
+/** Git compares the changes of the commits on both sides, to leave out what has come in already. */
+async function refuseLargeCommits(git: Git, bench: string, { base, head }: Tips): Promise<void> {
+  const ids = await listCommitsApart(git, bench, { from: base, to: head })
+  await withObjects(git, bench, async (objects) => {
+    for (const id of ids) {
+      const { parents, tree } = await readCommit(objects, id)
+      const [parent] = parents
+      const before = parent === undefined ? undefined : await treeOf(objects, parent)
+      const isSmall = await areWalkable(objects, [{ before, after: tree }], MERGE_PATHS_MAX)
+      if (!isSmall) throw tooLarge()
+    }
   })
 }
 
@@ -169,10 +253,10 @@ async function mergeTrees(
 ): Promise<string | undefined> {
   const options = ['--write-tree', '--no-messages', '--name-only', '-z']
   const args = ['merge-tree', ...options, checkedId(ours), checkedId(theirs)]
-  const { exitCode, output, errorText } = await tryGit(git, args, { cwd: bench })
-  if (exitCode === 1) return undefined
-  if (exitCode === 0) return checkedId(output.toString().split('\0', 1)[0] ?? '')
-  throw new Error(`git merge-tree failed (${exitCode}): ${firstLine(errorText)}`)
+  const end = await tryGit(git, args, { cwd: bench, work: 'merge' })
+  if (end.exitCode === 1) return undefined
+  if (end.exitCode === 0) return checkedId(end.output.toString().split('\0', 1)[0] ?? '')
+  throw gitError('merge-tree', end)
 }
 
 async function treeOf(objects: ObjectReader, id: string): Promise<string> {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../conf/failures.js'
 import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../conf/limits.js'
-import { type Git, gitEnvironment, runGit } from './git.js'
-import { runToEnd } from './run.js'
+import { type Git, gitEnvironment, runGit, runGitToEnd } from './git.js'
 import { writeBlob, writeTree } from './write-objects.js'
 
 /** A file that some checkout takes for `.gitmodules`. */
@@ -29,7 +28,7 @@ export async function refuseBadModules(git: Git, file: ModulesFile): Promise<voi
     await runGit(git, ['init', '--quiet', '--bare', '--template=', folder], { cwd: folder })
     const id = await writeBlob(git, folder, file.content)
     await writeTree(git, folder, [{ ...file, id }])
-    const { exitCode, errorText } = await runToEnd(git.file, ['fsck', '--strict'], {
+    const { exitCode, errorText } = await runGitToEnd(git, 'read', ['fsck', '--strict'], {
       cwd: folder,
       environment: gitEnvironment(git, { config: [] }),
       timeoutMs: GIT_COMMAND_MS,

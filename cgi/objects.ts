@@ -2,8 +2,8 @@
 
 import { GIT_COMMAND_MS } from '../conf/limits.js'
 import { isReferenceName } from '../conf/names.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
-import { type RunningProcess, startProcess } from './run.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
+import type { RunningProcess } from './run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -43,7 +43,7 @@ export async function withObjects<T>(
   use: (objects: ObjectReader) => Promise<T>,
   quarantine: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const running = startProcess(git.file, ['cat-file', '--batch'], {
+  const running = startGit(git, 'read', [git.file, 'cat-file', '--batch'], {
     cwd: path,
     environment: { ...gitEnvironment(git, { config: [] }), ...quarantine },
     timeoutMs: GIT_COMMAND_MS,
@@ -126,8 +126,7 @@ function createSource(running: RunningProcess): Source {
   async function more(): Promise<Buffer> {
     const next = await chunks.next()
     if (!next.done) return Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
-    const { errorText } = await running.ended
-    throw new Error(`git cat-file ended early: ${firstLine(errorText)}`)
+    throw gitError('cat-file', await running.ended)
   }
 
   return {

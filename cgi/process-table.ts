@@ -38,16 +38,45 @@ export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean
 /** All processes that run now, without zombies. */
 export async function listProcesses(): Promise<readonly ProcessRow[]> {
   const bootedAtMs = await readBootTime()
-  const rows = await Promise.all((await listPids()).map((pid) => readRow(pid, bootedAtMs)))
+  const rows = await forEachPid(await listPids(), (pid) => readRow(pid, bootedAtMs))
   return rows.filter((row) => row !== undefined)
 }
 
 /** Whether a process of the group runs that is no zombie; undefined without /proc. */
 export async function hasRunningMember(groupId: number): Promise<boolean | undefined> {
+  return (await listRunningGroups())?.has(groupId)
+}
+
+type Groups = Promise<ReadonlySet<number> | undefined>
+
+/** The scan that runs, and the one that follows it for callers that came meanwhile. */
+let scan: Groups | undefined
+let nextScan: Groups | undefined
+
+/** The groups with a running process, from a scan that began after the call; calls share it. */
+function listRunningGroups(): Groups {
+  if (nextScan !== undefined) return nextScan
+  if (scan !== undefined) {
+    nextScan = scan.then(beginScan)
+    return nextScan
+  }
+  return beginScan()
+}
+
+function beginScan(): Groups {
+  nextScan = undefined
+  const begun = scanGroups().finally(() => {
+    if (scan === begun) scan = undefined
+  })
+  scan = begun
+  return begun
+}
+
+async function scanGroups(): Groups {
   const pids = await listPids()
   if (pids.length === 0) return undefined
-  const stats = await Promise.all(pids.map(readStat))
-  return stats.some((stat) => stat?.groupId === groupId)
+  const stats = await forEachPid(pids, readStat)
+  return new Set(stats.flatMap((stat) => stat?.groupId ?? []))
 }
 
 /**
@@ -62,6 +91,22 @@ export async function childrenCpuSeconds(): Promise<number> {
 async function listPids(): Promise<readonly number[]> {
   const names = await readdir('/proc').catch(() => [])
   return names.filter((name) => /^\d+$/.test(name)).map(Number)
+}
+
+/** Maximum number of files of /proc that one scan opens at a time. */
+const OPEN_MAX = 16
+
+async function forEachPid<T>(
+  pids: readonly number[],
+  read: (pid: number) => Promise<T>,
+): Promise<readonly T[]> {
+  const results: T[] = []
+  const rest = pids.values()
+  const readOn = async () => {
+    for (const pid of rest) results.push(await read(pid))
+  }
+  await Promise.all(Array.from({ length: OPEN_MAX }, readOn))
+  return results
 }
 
 async function identify(pid: number): Promise<string | undefined> {

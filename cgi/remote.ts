@@ -1,11 +1,10 @@
 /** A repository of another server: how git calls it, and what became of the call. */
 
-import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join } from 'node:path'
-import { firstLine, type Git, type GitSetting, gitEnvironment, PROGRAM_FOLDERS } from './git.js'
+import { insufficientStorage, saysDiskIsFull } from '../conf/disk-failure.js'
+import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from './git.js'
 import type { Journal } from './journal.js'
-import { type ProcessEnd, startProcess } from './run.js'
+import type { ProcessEnd } from './run.js'
 
 /** Where another server keeps a repository. */
 export interface Remote {
@@ -25,8 +24,6 @@ export interface RemoteBounds {
   readonly idleMs: number
   /** Bytes of one pack. */
   readonly packBytesMax: number
-  /** By default, as much as the index of a repository with some ten million objects takes. */
-  readonly memoryBytesMax?: number
   /** Notes the process group, so that a gateway that is started later ends what a dead one left. */
   readonly journal?: Journal | undefined
 }
@@ -66,11 +63,10 @@ const OUTPUT_BYTES_MAX = 67_108_864
  * time, is the cause, and the reason of the signal when that was aborted.
  */
 export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Promise<Buffer> {
-  const { args, path, signal, timeoutMs, journal, memoryBytesMax = MEMORY_BYTES_MAX } = call
+  const { args, path, signal, timeoutMs, journal } = call
   signal.throwIfAborted()
   const stops = [signal, ...(call.enough === undefined ? [] : [call.enough])]
-  const [file = git.file, ...words] = boundedCommand([git.file, ...args], memoryBytesMax)
-  const running = startProcess(file, words, {
+  const running = startGit(git, 'import', [git.file, ...args], {
     cwd: path ?? '/',
     environment: {
       ...gitEnvironment(git, { config: settingsOf(remote, call) }),
@@ -90,23 +86,13 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
     : undefined
   const output = await collect(running.output)
   const end = await running.ended
-  // One that was ended stays noted until somebody has looked for what it left.
-  if (end.exitCode !== undefined) await strike?.()
+  // One that was ended stays noted until somebody has looked for what it left; so does one for
+  // whose pack there was no room, since git leaves that behind.
+  if (end.exitCode !== undefined && !saysDiskIsFull(end.errorText)) await strike?.()
   signal.throwIfAborted()
   call.enough?.throwIfAborted()
   if (output !== undefined && end.exitCode === 0) return output
   throw errorOf(end)
-}
-
-const MEMORY_BYTES_MAX = 2_147_483_648
-
-/**
- * Git holds a whole list of references in memory, and one may be sent to it that never ends. The
- * program that bounds it (util-linux) becomes git itself; without it, time alone does.
- */
-function boundedCommand(words: readonly string[], bytesMax: number): readonly string[] {
-  const file = PROGRAM_FOLDERS.map((folder) => join(folder, 'prlimit')).find(existsSync)
-  return file === undefined ? words : [file, `--data=${bytesMax}`, '--', ...words]
 }
 
 /** Undefined where it broke off or never ends. */
@@ -163,7 +149,11 @@ function pinsOf(addresses: readonly string[]): string {
 const WANTS_CREDENTIALS =
   /Authentication failed for|could not read (?:Username|Password) for|returned error: 40[13]\b/
 
-function errorOf(end: ProcessEnd): RemoteError {
+function errorOf(end: ProcessEnd): Error {
+  const first = firstLine(end.errorText)
+  // The other side's own disk, or what it says of that, is no fault of this server.
+  const isOurs = !first.startsWith('remote:')
+  if (isOurs && saysDiskIsFull(first)) return insufficientStorage(new Error(first))
   if (end.timedOut) return new RemoteError('failed', 'the source took too long')
   const complaint = complaintOf(end.errorText)
   if (WANTS_CREDENTIALS.test(complaint)) return new RemoteError('authentication', complaint)

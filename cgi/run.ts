@@ -10,6 +10,10 @@ export interface ProcessOptions extends LeaderOptions {
   /** Its abort ends the process group. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs: number
+  /** Name of the process in errors; by default its file. */
+  readonly name?: string | undefined
+  /** The error that `output` throws for a process that did not end by itself. */
+  readonly errorOf?: ((end: ProcessEnd) => Error | undefined) | undefined
 }
 
 /** The standard input of a process. */
@@ -84,7 +88,7 @@ function follow(leader: Leader, file: string, options: ProcessOptions): RunningP
   return {
     pid,
     input: inputOf(stdin),
-    output: outputOf(stdout, { file, state, ended, kill }),
+    output: outputOf(stdout, { file, state, ended, kill, ...options }),
     ended,
     kill,
   }
@@ -109,6 +113,7 @@ export async function runToEnd(
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
   const running = follow(spawnCommand(file, args, options), file, options)
+  const { name = file } = options
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
@@ -116,7 +121,7 @@ export async function runToEnd(
     chunks.push(chunk)
     sizeBytes += chunk.length
     if (sizeBytes > options.outputBytesMax) {
-      throw new Error(`${file} wrote more than ${options.outputBytesMax} bytes`)
+      throw new Error(`${name} wrote more than ${options.outputBytesMax} bytes`)
     }
   }
   return { ...(await running.ended), output: Buffer.concat(chunks) }
@@ -145,7 +150,7 @@ function inputOf(stdin: Writable): ProcessInput {
   }
 }
 
-interface OutputContext {
+interface OutputContext extends Pick<ProcessOptions, 'name' | 'errorOf'> {
   readonly file: string
   readonly state: State
   readonly ended: Promise<ProcessEnd>
@@ -167,7 +172,8 @@ function outputOf(stdout: Readable, context: OutputContext): AsyncIterable<Uint8
     }
     const end = await context.ended
     if (context.state.killed || !endedByItself(end) || broken !== undefined) {
-      throw new Error(`${context.file} ${describeEnd(end)}`, broken)
+      const { file, name = file, errorOf } = context
+      throw errorOf?.(end) ?? new Error(`${name} ${describeEnd(end)}`, broken)
     }
     return { done: true, value: undefined }
   }

@@ -1,14 +1,13 @@
 /** A commit of one repository of this house brought into another, with all that it stands on. */
 
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../conf/disk.js'
 import { Failure } from '../conf/failures.js'
 import { checkedId } from './commit-range.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import { type Journal, noteWriter } from './journal.js'
-import { startProcess } from './run.js'
+import { type Quarantine, withQuarantine } from './quarantine.js'
 import { walk } from './walk.js'
 
 export interface TakenCommit {
@@ -36,29 +35,24 @@ const FETCH = [
  * this settles, and nothing of it otherwise. No reference moves. Throws `payload_too_large`.
  */
 export async function takeCommit(git: Git, path: string, taken: TakenCommit): Promise<void> {
-  // By the name under which git itself keeps what it has not accepted yet, and the sweeper knows.
-  const quarantine = join(path, 'objects', `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
-  await mkdir(quarantine)
-  try {
+  await withQuarantine(path, async (quarantine) => {
     await fetchInto(git, path, { ...taken, quarantine })
-    await keepPacks(path, quarantine)
-  } finally {
-    await rm(quarantine, { recursive: true, force: true, maxRetries: 3 })
-  }
+    await keepPacks(path, quarantine.folder)
+  })
 }
 
 async function fetchInto(
   git: Git,
   path: string,
-  { quarantine, ...taken }: TakenCommit & { readonly quarantine: string },
+  { quarantine, ...taken }: TakenCommit & { readonly quarantine: Quarantine },
 ): Promise<void> {
   const { source, commit, packBytesMax, timeoutMs, signal, journal } = taken
-  const running = startProcess(git.file, [...FETCH, source, checkedId(commit)], {
+  const words = [...FETCH, source, checkedId(commit)]
+  const running = startGit(git, 'fetch', [git.file, ...words], {
     cwd: path,
     environment: {
       ...gitEnvironment(git, { config: CONFIG }),
-      GIT_OBJECT_DIRECTORY: quarantine,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, 'objects'),
+      ...quarantine.variables,
     },
     timeoutMs,
     signal,
@@ -67,7 +61,7 @@ async function fetchInto(
   running.input.end()
   let isTooLarge = false
   const look = async () => {
-    isTooLarge ||= (await bytesIn(quarantine)) > packBytesMax
+    isTooLarge ||= (await bytesIn(quarantine.folder)) > packBytesMax
     if (isTooLarge) running.kill()
   }
   const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS)
@@ -78,13 +72,13 @@ async function fetchInto(
   } catch {
     // One that was ended tells below what came of it.
   }
-  const { exitCode, errorText } = await running.ended
+  const end = await running.ended
   clearInterval(timer)
   await strike()
   await look()
   signal?.throwIfAborted()
   if (isTooLarge) throw new Failure('payload_too_large', TOO_LARGE)
-  if (exitCode !== 0) throw new Error(`git fetch failed (${exitCode}): ${firstLine(errorText)}`)
+  if (end.exitCode !== 0) throw gitError('fetch', end)
 }
 
 const TOO_LARGE = 'What the branch brings is more than one push may bring.'
@@ -100,8 +94,11 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes
 }
 
-/** A pack is there for git when its index is, which therefore comes last. */
-async function keepPacks(path: string, quarantine: string): Promise<void> {
+/**
+ * Moves the packs of another object directory into the repository at `path`. A pack is there for
+ * git when its index is, which therefore comes last.
+ */
+export async function keepPacks(path: string, quarantine: string): Promise<void> {
   const from = join(quarantine, 'pack')
   const names = (await unlessMissing(readdir(from))) ?? []
   if (names.length === 0) return

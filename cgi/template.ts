@@ -4,9 +4,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../conf/limits.js'
 import type { Signature } from './commit-object.js'
-import { firstLine, type Git, gitEnvironment, runGit } from './git.js'
+import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from './git.js'
 import { initRepository, type RepositoryOptions } from './repository.js'
-import { runToEnd } from './run.js'
 import { writeCommit } from './write-objects.js'
 
 export interface TemplateOptions extends Omit<RepositoryOptions, 'fill'> {
@@ -52,7 +51,7 @@ async function takeObjects(
   await mkdir(join(objects, 'pack'), { recursive: true })
   await writeFile(alternates, `${relative(objects, join(source, 'objects'))}\n`)
   const words = ['pack-objects', '--quiet', '--revs', join(objects, 'pack', 'pack')]
-  const { exitCode, errorText } = await runToEnd(git.file, words, {
+  const end = await runGitToEnd(git, 'fetch', words, {
     cwd: unfinished,
     input: `${tip}\n`,
     environment: gitEnvironment(git, { config: [] }),
@@ -61,6 +60,5 @@ async function takeObjects(
     signal,
   })
   await rm(alternates)
-  if (exitCode === 0) return
-  throw new Error(`git pack-objects failed (${exitCode}): ${firstLine(errorText)}`)
+  if (end.exitCode !== 0) throw gitError('pack-objects', end)
 }

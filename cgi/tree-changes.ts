@@ -9,10 +9,16 @@ export interface ChangedPath {
   readonly status: 'added' | 'removed' | 'modified'
 }
 
-/** How many entries are still looked at: git itself would list ten billion before it says one. */
+/**
+ * How many entries are still looked at: git itself would list ten billion before it says one. An
+ * entry with a long path counts for several.
+ */
 export interface Budget {
   entries: number
 }
+
+/** Characters of a path that count as one more entry: paths of nested folders grow with each. */
+const PATH_CHARACTERS = 256
 
 /** Two trees by id; none for a side that holds nothing. */
 export interface TreePair {
@@ -34,9 +40,9 @@ export async function changedPaths(
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { prefix } = next
     for (const [before, after] of await differing(objects, next)) {
-      budget.entries -= 1
-      if (budget.entries < 0) return undefined
       const path = prefix + (before ?? after)?.name
+      budget.entries -= 1 + Math.floor(path.length / PATH_CHARACTERS)
+      if (budget.entries < 0) return undefined
       const folders = { before: folderOf(before), after: folderOf(after) }
       if (folders.before !== undefined || folders.after !== undefined) {
         waiting.push({ ...folders, prefix: `${path}/` })

@@ -1,7 +1,7 @@
 /** All that lies below a folder of a commit, within bounds, and how large it is. */
 
 import type { Git } from './git.js'
-import { fullId, gitOutput, gitRecordBatches, gitRecords } from './git-output.js'
+import { fullId, gitRecordBatches, gitRecords } from './git-output.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
 /** An entry by its whole path. */
@@ -24,6 +24,9 @@ export interface TreeListingWish {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Characters of a listing: a folder nested in a thousand others has them all in its path. */
+const CHARACTERS_MAX = 33_554_432
+
 /** What is below the tree of that id, at any depth, in git's order. */
 export async function listTree(
   git: Git,
@@ -36,16 +39,21 @@ export async function listTree(
   }: TreeListingWish & { readonly signal?: AbortSignal | undefined },
 ): Promise<TreeListing> {
   const records: string[] = []
+  let characters = 0
+  const isCut = () => records.length > entriesMax || characters > CHARACTERS_MAX
   const folders = hasFolders ? ['-t'] : []
   const args = ['ls-tree', '-r', ...folders, '-z', '--full-tree', fullId(treeId)]
   for await (const batch of gitRecordBatches(git, args, { cwd: path, separator: '\0', signal })) {
-    for (const record of batch) records.push(record)
-    if (records.length > entriesMax) break
+    for (const record of batch) {
+      records.push(record)
+      characters += record.length
+    }
+    if (isCut()) break
   }
   const count = Math.min(records.length, entriesMax)
   return {
     count,
-    isCut: records.length > entriesMax,
+    isCut: isCut(),
     entries: (from = 0, to = count) => records.slice(from, Math.min(to, count)).map(entryOf),
   }
 }
@@ -53,22 +61,6 @@ export async function listTree(
 function entryOf(record: string): ListedEntry {
   const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
   return { ...modeOf(mode), id, path }
-}
-
-/** Whether there are more than so many paths below the tree of that id. */
-export async function hasMorePaths(
-  git: Git,
-  path: string,
-  treeId: string,
-  { entriesMax, signal }: Pick<TreeListingWish, 'entriesMax' | 'signal'>,
-): Promise<boolean> {
-  let entries = 0
-  const args = ['ls-tree', '-r', '-t', '-z', '--name-only', '--full-tree', fullId(treeId)]
-  for await (const chunk of gitOutput(git, args, { cwd: path, signal })) {
-    for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) entries += 1
-    if (entries > entriesMax) return true
-  }
-  return false
 }
 
 /** The sizes of objects by their ids, without reading them; those that are missing are left out. */

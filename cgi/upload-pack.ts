@@ -2,8 +2,10 @@
 
 import { beginWith, readOnce } from '../conf/chunks.js'
 import { protocolEnvironment } from './environment.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
-import { type ProcessEnd, type RunningProcess, startProcess } from './run.js'
+import { firstLine, type Git, gitEnvironment, startGit } from './git.js'
+import { limitFailure } from './git-limits.js'
+import { lowerPriority, TRANSFER_NICENESS } from './priority.js'
+import type { ProcessEnd, RunningProcess } from './run.js'
 import { pumpBody, throwUploadError } from './upload.js'
 
 /** One fetch, and what bounds it. */
@@ -53,8 +55,8 @@ export async function callUploadPack(git: Git, call: UploadPackCall): Promise<Up
   }
   const first = await next()
   if (first.done) {
-    const { exitCode, errorText } = await running.ended
-    if (exitCode !== 0) throw new UploadPackError(firstLine(errorText))
+    const end = await running.ended
+    if (end.exitCode !== 0) throw limitFailure(end) ?? new UploadPackError(firstLine(end.errorText))
   }
   const body = readOnce(beginWith(first, next), () => chunks.return?.())
   return { body, ended: running.ended }
@@ -78,7 +80,7 @@ function startUploadPack(
   git: Git,
   call: Omit<UploadPackCall, 'body'> & { readonly outputFile?: number },
 ): RunningProcess {
-  return startProcess(git.file, ['upload-pack', '--stateless-rpc', '.'], {
+  const running = startGit(git, 'fetch', [git.file, 'upload-pack', '--stateless-rpc', '.'], {
     cwd: call.repositoryPath,
     environment: {
       ...gitEnvironment(git, { config: [] }),
@@ -88,4 +90,6 @@ function startUploadPack(
     signal: call.signal,
     timeoutMs: call.timeoutMs,
   })
+  lowerPriority(running.pid, TRANSFER_NICENESS)
+  return running
 }

@@ -1,9 +1,13 @@
 /** Writing Git's objects: on the disk when it settles, seen when a reference leads there. */
 
+import { mkdir, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing } from '../conf/disk.js'
 import { isTreeName } from '../conf/file-path.js'
 import type { Signature } from './commit-object.js'
 import { syncObject } from './durable.js'
 import { type Git, runGit } from './git.js'
+import { withQuarantine } from './quarantine.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
 /** One line of a tree that is to be. */
@@ -122,8 +126,30 @@ interface Writing {
   readonly input: string | Uint8Array
 }
 
+/** A git that fails leaves its half-written file in the quarantine, and goes with that. */
 async function write(git: Git, path: string, { args, input }: Writing): Promise<string> {
-  const id = (await runGit(git, args, { cwd: path, input })).toString().trim()
-  await syncObject(path, id)
-  return id
+  return await withQuarantine(path, async ({ folder, variables }) => {
+    const options = { cwd: path, input, environment: variables }
+    const id = (await runGit(git, args, options)).toString().trim()
+    if (!(await moveObject(folder, { path, id }))) {
+      // Git writes no object that the repository has.
+      await runGit(git, ['cat-file', '-e', id], { cwd: path })
+    }
+    await syncObject(path, id)
+    return id
+  })
+}
+
+/** Moves a loose object to its place. Returns false where it was not written. */
+async function moveObject(
+  quarantine: string,
+  { path, id }: { readonly path: string; readonly id: string },
+): Promise<boolean> {
+  const [outer, inner] = [id.slice(0, 2), id.slice(2)]
+  const written = join(quarantine, outer, inner)
+  if ((await unlessMissing(stat(written))) === undefined) return false
+  const folder = join(path, 'objects', outer)
+  await mkdir(folder, { recursive: true })
+  await rename(written, join(folder, inner))
+  return true
 }

@@ -3,6 +3,7 @@
 import { withObjects } from '../../cgi/objects.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { takeCommit } from '../../cgi/take-commit.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
 import { accessToRepository } from '../../sql/access.js'
 import type { IssueAndPull } from '../../sql/pulls.js'
@@ -130,7 +131,9 @@ export async function tryToBringCommit(context: Context, bringing: Bringing): Pr
   } catch (error) {
     const { path, commit } = bringing
     context.log.warn({ error, path, commit }, 'a pull request cannot follow its head')
-    if (!isFailure(error, 'unavailable') && !isFailure(error, 'throttled')) {
+    const isPassing =
+      isFailure(error, 'unavailable') || isFailure(error, 'throttled') || diskFailureOf(error)
+    if (!isPassing) {
       if (leftAloneUntilMs.size >= LEFT_ALONE_MAX) leftAloneUntilMs.clear()
       leftAloneUntilMs.set(key, Date.now() + LEFT_ALONE_MS)
     }

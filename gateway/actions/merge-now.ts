@@ -1,7 +1,7 @@
 /** Merging a pull request as somebody wishes it: what stands in the way, and what follows. */
 
 import { isAncestor } from '../../cgi/commit-range.js'
-import { MERGE_CONFLICT, type MergeStyle } from '../../cgi/merge.js'
+import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../cgi/merge.js'
 import { withObjects } from '../../cgi/objects.js'
 import { Failure } from '../../conf/failures.js'
 import { atLeast } from '../../sql/access.js'
@@ -93,8 +93,10 @@ export async function findMergeObstacle(
     if (error instanceof Failure && error.status < 500) return error.message
     throw error
   }
-  if (state.baseTip === undefined) return 'The base branch does not exist.'
-  return state.pull.checked.isMergeable ? undefined : MERGE_CONFLICT
+  const { pull, baseTip: base, headTip: head = pull.headCommit } = state
+  if (base === undefined) return 'The base branch does not exist.'
+  if (pull.checked.isMergeable) return undefined
+  return findMergeRefusal(pathOf(context, grant), { base, head }) ?? MERGE_CONFLICT
 }
 
 /** Throws what stands in the way of any merge, and of the one that is ordered. */

@@ -126,7 +126,7 @@ async function readCommits(
   const objects = await payloadCommits(context, { repository, user: undefined }, commits)
   return objects.map((object, at) => {
     const { added = [], removed = [], modified = [] } = files[at] ?? {}
-    return { ...object, added, removed, modified }
+    return { ...object, added: [...added], removed: [...removed], modified: [...modified] }
   })
 }
 

@@ -10,6 +10,8 @@ const GIT: Git = {
   version: [2, 39, 5],
   backend: '/usr/lib/git-core/git-http-backend',
   configFile: '/opt/gatehouse/conf/git.config',
+  prlimit: undefined,
+  memoryBytesMax: 0,
 }
 
 const FETCH: BackendRequest = {

@@ -1,10 +1,10 @@
 /** The git of the machine is found, and runs under our profile alone. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import t from 'tap'
-import { findGit, gitEnvironment, runGit } from '../../cgi/git.js'
+import { findGit, firstLine, gitEnvironment, runGit } from '../../cgi/git.js'
 import { runToEnd } from '../../cgi/run.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
@@ -33,6 +33,15 @@ t.test('a git that is missing, too old, or without its backend is told plainly',
   const script = `[ $1 = --version ] && echo "git version 2.47.0.rc1 (Vendor 5)" || echo ${folder}`
   const bare = await pretend(join(folder, 'bare'), script)
   await t.rejects(findGit([bare]), /git-http-backend is missing/)
+})
+
+t.test('without a prlimit that works there are no limits', async (t) => {
+  t.match(ours.prlimit, /\/prlimit$/)
+  const folder = await temporaryFolder(t)
+  await symlink(ours.file, join(folder, 'git'))
+  t.equal((await findGit([folder])).prlimit, undefined)
+  await writeFile(join(folder, 'prlimit'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  t.equal((await findGit([folder])).prlimit, undefined)
 })
 
 t.test('the profile is read without a complaint, and settings come on top of it', async (t) => {
@@ -92,4 +101,12 @@ t.test('protocols that read local files or run programs are closed', async (t) =
       url,
     )
   }
+})
+
+t.test('of several complaints, a full disk is the cause', async (t) => {
+  const full = 'error: file write error: No space left on device'
+  t.equal(firstLine(`warning: something\n${full}\nfatal: unable to write object\n`), full)
+  t.equal(firstLine('\nfatal: one\nfatal: two\n'), 'fatal: one')
+  const other = 'fatal: early EOF\nremote: fatal: No space left on device\n'
+  t.equal(firstLine(other), 'fatal: early EOF', 'the disk of another server is not ours')
 })

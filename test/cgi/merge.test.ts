@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import type { Signature } from '../../cgi/commit-object.js'
 import { findGit } from '../../cgi/git.js'
 import { canMerge, type MergeStyle, makeMerge } from '../../cgi/merge.js'
+import { commitTreeBomb } from '../helpers/git-bombs.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
@@ -169,4 +170,15 @@ t.test('a commit is told by its full id', async (t) => {
     await t.rejects(merge({ ...sides, base: head }, 'merge'), /full id/)
   }
   t.notOk(existsSync(join(sides.copy.path, 'ran')))
+})
+
+t.test('a rebase compares no commit of ten billion paths, on either side', async (t) => {
+  const { copy, base } = await twoSides(t)
+  const bomb = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' }, `${base}~1`)
+  const tree = await copy.git('rev-parse', `${base}~1^{tree}`)
+  const gone = await copy.git('commit-tree', '-p', bomb, '-m', 'Remove it', tree)
+  const refusal = { ...CONFLICT, message: /too many paths/ }
+  await t.rejects(merge({ copy, base, head: gone }, 'rebase'), refusal)
+  await t.rejects(merge({ copy, base: gone, head: base }, 'rebase'), refusal)
+  t.match(await merge({ copy, base, head: gone }, 'merge'), /^[0-9a-f]{40}$/)
 })

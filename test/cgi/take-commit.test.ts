@@ -60,7 +60,7 @@ t.test('of what cannot come, nothing is left', async (t) => {
   const before = await objects()
   const tooLarge = { name: 'Error', failure: 'payload_too_large' }
   await t.rejects(take(second, { packBytesMax: 100_000 }), tooLarge)
-  await t.rejects(take(second, { timeoutMs: 1 }), /git fetch failed/)
+  await t.rejects(take(second, { timeoutMs: 1 }), { name: 'Error', failure: 'unavailable' })
   await t.rejects(take(second, { signal: AbortSignal.abort() }), { name: 'AbortError' })
   await t.rejects(take('0'.repeat(40)), /git fetch failed/)
   await t.rejects(take('--upload-pack=id'), /full id/)

@@ -1,10 +1,15 @@
 /** What is written is what git itself would have written, and git's own check finds no fault. */
 
+import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseCommit, parseTag } from '../../cgi/commit-object.js'
 import { findGit } from '../../cgi/git.js'
+import { initRepository } from '../../cgi/repository.js'
 import { writeBlob, writeCommit, writeTag, writeTree } from '../../cgi/write-objects.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const ours = await findGit()
@@ -111,4 +116,29 @@ t.test('a large file goes through whole', async (t) => {
   const bare = join(copy.path, '.git')
   const id = await writeBlob(ours, bare, Buffer.alloc(5_000_000, 'abcdefg'))
   t.equal(await copy.git('cat-file', '-s', id), '5000000')
+})
+
+t.test('an object that the repository has is not written again', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const bare = join(copy.path, '.git')
+  const id = await writeBlob(ours, bare, 'twice')
+  t.equal(await writeBlob(ours, bare, 'twice'), id)
+  await copy.git('update-ref', 'refs/tags/blob', id)
+  await copy.git('repack', '-a', '-d', '--quiet')
+  const before = await readdir(join(bare, 'objects'))
+  t.equal(await writeBlob(ours, bare, 'twice'), id, 'also where it lies in a pack')
+  t.strictSame(await readdir(join(bare, 'objects')), before)
+})
+
+t.test('nothing is left of an object for which the disk has no room', async (t) => {
+  const disk = await mountSmallDisk(t, 'size=2m')
+  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
+  const bare = join(disk.path, 'r.git')
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const before = await readdir(bare, { recursive: true })
+  const written = writeBlob(ours, bare, randomBytes(3_000_000))
+  const error = await written.catch((thrown: unknown) => thrown)
+  t.match(diskFailureOf(error), { failure: 'insufficient_storage', cause: /No space left/ })
+  t.strictSame(await readdir(bare, { recursive: true }), before)
+  t.match(await writeBlob(ours, bare, 'small'), /^[0-9a-f]{40}$/, 'what fits is still written')
 })

@@ -60,9 +60,14 @@ export async function sendFile(
   const leave = await enterQueue(context, caller)
   const { timeoutMs } = context.settings.git
   const bounds = { signal, timeoutMs, bytesMax: DOWNLOAD_BYTES_MAX }
-  const { body, ended } = streamBlob(git, path, { blobId: file.id, ...bounds })
-  void ended.finally(leave)
-  return { status: 200, headers: all, body, bodyBytes: sizeBytes }
+  try {
+    const { body, ended } = streamBlob(git, path, { blobId: file.id, ...bounds })
+    void ended.finally(leave)
+    return { status: 200, headers: all, body, bodyBytes: sizeBytes }
+  } catch (error) {
+    leave()
+    throw error
+  }
 }
 
 /** Whatever somebody pushed runs nowhere and is taken for nothing that it does not say it is. */

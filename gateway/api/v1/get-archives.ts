@@ -3,10 +3,9 @@
 import { type GitStream, streamArchive, streamCommit } from '../../../cgi/archive.js'
 import { isBounded } from '../../../cgi/commit-changes.js'
 import { findRevision } from '../../../cgi/revision.js'
-import { hasMorePaths } from '../../../cgi/tree-listing.js'
 import { Failure } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
-import { ARCHIVE_ENTRIES_MAX, DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
+import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
 import {
   type Caller,
   enterQueue,
@@ -53,13 +52,9 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
   const { repository } = grant
   const [, name = '', format = ''] = /^(.+)\.(zip|tar\.gz)$/s.exec(text) ?? []
   if (format !== 'zip' && format !== 'tar.gz') throw noSuchThing()
-  const found = await readGit(context, grant, async ({ objects }) => {
-    const revision = await findRevision(objects, name)
-    const tree = revision && (await objects.read(`${revision.commitId}^{tree}`))
-    return tree && { commitId: revision.commitId, treeId: tree.id }
-  })
+  const found = await readGit(context, grant, ({ objects }) => findRevision(objects, name))
   if (found === undefined) throw noSuchThing()
-  const { commitId, treeId } = found
+  const { commitId } = found
   const { html } = addressesOf(context, repository)
   const rev = encodeURIComponent(name)
   const headers = [
@@ -72,17 +67,10 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
     ['Link', `<${html}/archive/${commitId}.${format}?rev=${rev}>; rel="immutable"`],
   ] as const
   if (request.method === 'HEAD') return { status: 200, headers }
-  const body = await inPlace(context, caller, async (bounds) => {
-    const { git } = context
-    const path = pathOf(context, grant)
-    // Git holds all paths of an archive in memory before it writes the first.
-    const wish = { entriesMax: ARCHIVE_ENTRIES_MAX, signal: request.signal }
-    if (await hasMorePaths(git, path, treeId, wish)) {
-      throw new Failure('payload_too_large', 'There are too many files for an archive.')
-    }
-    const folder = repository.name.toLowerCase()
-    return streamArchive(git, path, { commitId, format, folder, ...bounds })
-  })
+  const folder = repository.name.toLowerCase()
+  const body = await inPlace(context, caller, (bounds) =>
+    streamArchive(context.git, pathOf(context, grant), { commitId, format, folder, ...bounds }),
+  )
   return { status: 200, headers, body }
 }
 

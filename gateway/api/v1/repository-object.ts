@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { repositoryPath } from '../../../cgi/paths.js'
 import { isEmptyRepository } from '../../../cgi/repository.js'
+import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { type AccessMode, atLeast } from '../../../sql/access.js'
 import { countOpenIssues } from '../../../sql/issues.js'
 import { countReleases } from '../../../sql/releases.js'
@@ -285,7 +286,14 @@ async function isEmpty(context: Context, repository: Repository): Promise<boolea
   if (!repository.isEmpty) return false
   const path = repositoryPath(context.settings.data.dir, repository.storage)
   const isStillEmpty = await isEmptyRepository(path)
-  if (!isStillEmpty) await updateRepository(context.db, repository.id, { isEmpty: false })
+  if (!isStillEmpty) {
+    // Who reads it next finds it out again.
+    await updateRepository(context.db, repository.id, { isEmpty: false }).catch(
+      (error: unknown) => {
+        if (diskFailureOf(error) === undefined) throw error
+      },
+    )
+  }
   return isStillEmpty
 }
 

@@ -1,0 +1,104 @@
+/** How many paths git would walk in trees, counted without walking them: each tree is read once. */
+
+import type { ObjectReader } from './objects.js'
+import type { TreeEntry } from './tree.js'
+import { differing, type TreePair } from './tree-changes.js'
+
+/** Nested folders; newer versions of git refuse more (core.maxTreeDepth). */
+const DEPTH_MAX = 2_048
+
+/** Bytes of a path that count as one more path: git holds every path in full. */
+const PATH_BYTES = 256
+
+/** Folders that are read at the same time. */
+const READS_AT_ONCE = 64
+
+/**
+ * Whether the differences of all pairs together have at most `pathsMax` paths. Of a pair without
+ * `before`, these are all paths below a tree.
+ *
+ * Git holds all paths of a merge, a diff or an archive in memory before it writes the first byte,
+ * and ten small trees nested ten deep have ten billion paths. Callers ask before they start git.
+ */
+export async function areWalkable(
+  objects: ObjectReader,
+  pairs: readonly TreePair[],
+  pathsMax: number,
+): Promise<boolean> {
+  const folders = new Map<string, Folder>()
+  let entries = 0
+  let level: readonly TreePair[] = pairs
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) return false
+    const below: TreePair[] = []
+    for (const part of partsOf(level.filter((pair) => !folders.has(keyOf(pair))))) {
+      const read = await Promise.all(part.map((pair) => differing(objects, pair)))
+      for (const [index, differences] of read.entries()) {
+        entries += differences.length
+        if (entries > pathsMax) return false
+        const folder = folderOf(differences)
+        folders.set(keyOf(part[index]), folder)
+        for (const { pair } of folder.subfolders) below.push(pair)
+      }
+    }
+    level = [...new Map(below.map((pair) => [keyOf(pair), pair])).values()]
+  }
+  const sizes = pairs.map((pair) => sizeOf(folders, pair, 0))
+  return sizes.reduce((sum, { paths, bytes }) => sum + paths + bytes / PATH_BYTES, 0) <= pathsMax
+}
+
+/** Two folders: what differs in them, and later what differs below them. */
+interface Folder {
+  readonly paths: number
+  readonly nameBytes: number
+  readonly subfolders: readonly { readonly pair: TreePair; readonly nameBytes: number }[]
+  size?: Size
+}
+
+interface Size {
+  readonly paths: number
+  /** Of all paths together. */
+  readonly bytes: number
+}
+
+function keyOf(pair: TreePair | undefined): string {
+  return `${pair?.before}:${pair?.after}`
+}
+
+function* partsOf(pairs: readonly TreePair[]): Generator<readonly TreePair[]> {
+  for (let at = 0; at < pairs.length; at += READS_AT_ONCE) yield pairs.slice(at, at + READS_AT_ONCE)
+}
+
+function folderOf(differences: Awaited<ReturnType<typeof differing>>): Folder {
+  const subfolders: { readonly pair: TreePair; readonly nameBytes: number }[] = []
+  let nameBytes = 0
+  for (const [one, other] of differences) {
+    const length = (one ?? other)?.nameBytes.length ?? 0
+    nameBytes += length
+    const pair = { before: folderIdOf(one), after: folderIdOf(other) }
+    if (pair.before !== undefined || pair.after !== undefined) {
+      subfolders.push({ pair, nameBytes: length + 1 })
+    }
+  }
+  return { paths: differences.length, nameBytes, subfolders }
+}
+
+function folderIdOf(entry: TreeEntry | undefined): string | undefined {
+  return entry?.kind === 'directory' ? entry.id : undefined
+}
+
+const ENDLESS: Size = { paths: Number.POSITIVE_INFINITY, bytes: 0 }
+
+function sizeOf(folders: ReadonlyMap<string, Folder>, pair: TreePair, depth: number): Size {
+  const folder = folders.get(keyOf(pair))
+  if (folder === undefined || depth > DEPTH_MAX) return ENDLESS
+  if (folder.size !== undefined) return folder.size
+  let { paths, nameBytes: bytes } = folder
+  for (const { pair: inner, nameBytes } of folder.subfolders) {
+    const size = sizeOf(folders, inner, depth + 1)
+    paths += size.paths
+    bytes += size.bytes + nameBytes * size.paths
+  }
+  folder.size = { paths, bytes }
+  return folder.size
+}
