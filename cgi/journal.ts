@@ -6,7 +6,9 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncPath } from '../conf/disk.js'
 import { isRunning, markProcess, type ProcessMark } from './process-table.js'
+import type { PushedChange } from './pushed-changes.js'
 import type { RunningProcess } from './run.js'
+import { removeUpdateList, writeUpdateList } from './update-list.js'
 
 /** The journal as one gateway process writes it. */
 export interface Journal {
@@ -14,11 +16,28 @@ export interface Journal {
    * Notes a push before it changes anything. The returned function strikes it out again: to be
    * called when git ended by itself. A push that was cut off stays noted until it is mended.
    */
-  record(push: {
-    readonly repositoryPath: string
-    /** The leader of the process group. */
-    readonly pid: number
-  }): Promise<() => Promise<void>>
+  record(push: RecordedPush): Promise<() => Promise<void>>
+}
+
+export interface RecordedPush {
+  readonly repositoryPath: string
+  /** The leader of the process group. */
+  readonly pid: number
+  /** The work moves no reference and writes no new object, so pruning does not wait for it. */
+  readonly isUpkeep?: boolean
+  /** The list that git's hooks write for a push. */
+  readonly updates?: Omit<RecordedUpdates, 'writer'>
+  /** The ref updates that we give to the process; a list is written if there are several. */
+  readonly changes?: readonly PushedChange[]
+}
+
+/** The list of a push's ref updates, from which recovery completes them: see update-list.ts. */
+export interface RecordedUpdates {
+  readonly file: string
+  /** `git`: the names are those of a client, and not checked yet. */
+  readonly writer: 'git' | 'gateway'
+  /** File that tells webhooks of the push: see pushed-changes.ts. */
+  readonly changeNote?: string | undefined
 }
 
 /**
@@ -29,10 +48,11 @@ export async function noteWriter(
   journal: Journal,
   repositoryPath: string,
   running: RunningProcess,
+  changes: readonly PushedChange[] = [],
 ): Promise<() => Promise<void>> {
   if (running.pid === undefined) return async () => {}
   try {
-    return await journal.record({ repositoryPath, pid: running.pid })
+    return await journal.record({ repositoryPath, pid: running.pid, changes })
   } catch (error) {
     running.kill()
     await running.ended
@@ -49,6 +69,8 @@ export interface PushEntry {
   readonly leader: ProcessMark
   readonly repositoryPath: string
   readonly startedAtMs: number
+  readonly updates?: RecordedUpdates | undefined
+  readonly isUpkeep?: boolean
 }
 
 /** Opens the journal of a data folder for this process. */
@@ -58,17 +80,34 @@ export async function openJournal(dataDir: string): Promise<Journal> {
   await syncPath(dataDir)
   const gateway = await markProcess(process.pid)
   return {
-    async record({ repositoryPath, pid }) {
+    async record({ repositoryPath, pid, isUpkeep = false, updates: listed, changes = [] }) {
       const path = join(folder, `${randomBytes(12).toString('hex')}.json`)
       const leader = await markProcess(pid)
+      const own = changes.length > 1 ? { file: `${path}.updates`, writer: GATEWAY } : undefined
+      const updates = listed === undefined ? own : { ...listed, writer: GIT }
       const startedAtMs = Date.now()
-      const entry: PushEntry = { host: hostname(), gateway, leader, repositoryPath, startedAtMs }
+      const push = { host: hostname(), gateway, leader, repositoryPath, startedAtMs }
+      const entry: PushEntry = {
+        ...push,
+        ...(isUpkeep ? { isUpkeep } : {}),
+        ...(updates === undefined ? {} : { updates }),
+      }
       // Unlike a file, a link is never there in part, whenever its writer is killed.
       await symlink(JSON.stringify(entry), path)
       await syncPath(folder)
-      return () => rm(path, { force: true })
+      if (own !== undefined) await writeUpdateList(own.file, changes)
+      return () => removeEntry(path, entry)
     },
   }
+}
+
+const GIT = 'git' as const
+const GATEWAY = 'gateway' as const
+
+/** Removes an entry with its list of ref updates. The list goes first: no entry would name it. */
+export async function removeEntry(path: string, { updates }: PushEntry): Promise<void> {
+  if (updates !== undefined) await removeUpdateList(updates.file)
+  await rm(path, { force: true })
 }
 
 /** Every push in the journal, by the file that notes it. */

@@ -1,16 +1,16 @@
 /** Upkeep of a repository: packs, bitmap and commit-graph, so that the next cold clone is cheap. */
 
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../conf/disk.js'
+import { saysDiskIsFull } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { MAINTENANCE_STEP_MS } from '../conf/limits.js'
 import { syncRepositoryNames } from './durable.js'
-import { firstLine, type Git, gitEnvironment } from './git.js'
+import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import { type Journal, noteWriter } from './journal.js'
+import { lowerPriority, UPKEEP_NICENESS } from './priority.js'
 import { repositorySizeKib } from './repository.js'
-import { type RunningProcess, startProcess } from './run.js'
 import { walk } from './walk.js'
 
 /** What upkeep made of a repository. */
@@ -43,19 +43,33 @@ export async function maintainRepository(
   { journal, signal }: MaintenanceOptions,
 ): Promise<Maintained> {
   const packsBefore = await countPacks(path)
+  await underMaintenanceLock(path, journal, async () => {
+    for (const step of STEPS) await step(git, path, { journal, signal })
+  })
+  return { packsBefore, packsAfter: await countPacks(path), sizeKib: await repositorySizeKib(path) }
+}
+
+/**
+ * Runs `work` as the only upkeep of the repository. Throws `conflict` if another process maintains
+ * or prunes it.
+ */
+export async function underMaintenanceLock<T>(
+  path: string,
+  journal: Journal,
+  work: () => Promise<T>,
+): Promise<T> {
   // Our own process is noted as well: it holds the lock between one git and the next.
-  const strike = await journal.record({ repositoryPath: path, pid: process.pid })
+  const strike = await journal.record({ repositoryPath: path, pid: process.pid, isUpkeep: true })
   try {
     const unlock = await lock(path)
     try {
-      for (const step of STEPS) await step(git, path, { journal, signal })
+      return await work()
     } finally {
       await unlock()
     }
   } finally {
     await strike()
   }
-  return { packsBefore, packsAfter: await countPacks(path), sizeKib: await repositorySizeKib(path) }
 }
 
 type Step = (git: Git, path: string, options: MaintenanceOptions) => Promise<void>
@@ -75,20 +89,29 @@ async function packReferences(git: Git, path: string, options: MaintenanceOption
   if (loose < LOOSE_REFERENCES_MIN) return
   const packed = await unlessMissing(stat(join(path, 'packed-refs')))
   if (packed !== undefined && Date.now() - packed.mtimeMs < PACKED_AGE_MS_MIN) return
-  await run(git, ['pack-refs', '--all', '--no-prune'], { ...options, path })
+  await runStep(git, ['pack-refs', '--all', '--no-prune'], { ...options, path })
   await syncPath(path)
-  await run(git, ['pack-refs', '--all'], { ...options, path })
+  await runStep(git, ['pack-refs', '--all'], { ...options, path })
 }
 
 /** Git lists packs and references one after the other: a push between them spoils its bitmap. */
 const REPACK_TRIES_MAX = 4
 
 async function packObjects(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
+  await repack(git, path, { ...options, strategy: strategy(git) })
+}
+
+/** Repacks a repository by a strategy and flushes the names of its new packs. */
+export async function repack(
+  git: Git,
+  path: string,
+  { strategy, ...options }: MaintenanceOptions & { readonly strategy: readonly string[] },
+): Promise<void> {
   const startedAtMs = Date.now()
-  const args = ['repack', '-d', '-n', '--quiet', `--window=${WINDOW}`, ...strategy(git)]
+  const args = ['repack', '-d', '-n', '--quiet', `--window=${WINDOW}`, ...strategy]
   for (let tries = 1; ; tries += 1) {
     try {
-      await run(git, args, { ...options, path })
+      await runStep(git, args, { ...options, path })
       break
     } catch (error) {
       const isSpoiled = error instanceof Error && SPOILED_BITMAP.test(error.message)
@@ -114,13 +137,14 @@ function strategy({ version: [major, minor] }: Git): readonly string[] {
   return ['-a', '--keep-unreachable', '--write-bitmap-index']
 }
 
-async function writeCommitGraph(
+/** Writes the commit-graph anew, of the commits that references reach. */
+export async function writeCommitGraph(
   git: Git,
   path: string,
   options: MaintenanceOptions,
 ): Promise<void> {
   const filters = ['--changed-paths', `--max-new-filters=${NEW_FILTERS_MAX}`]
-  await run(git, ['commit-graph', 'write', '--reachable', '--no-progress', ...filters], {
+  await runStep(git, ['commit-graph', 'write', '--reachable', '--no-progress', ...filters], {
     ...options,
     path,
   })
@@ -142,37 +166,27 @@ async function lock(path: string): Promise<() => Promise<void>> {
 }
 
 /** Runs git to its end. A git that was ended stays noted: it may have left something. */
-async function run(
+export async function runStep(
   git: Git,
   args: readonly string[],
   { path, journal, signal }: MaintenanceOptions & { readonly path: string },
 ): Promise<void> {
-  const running = startProcess(git.file, args, {
+  const running = startGit(git, 'upkeep', [git.file, ...args], {
     cwd: path,
     environment: gitEnvironment(git, { config: [['pack.threads', '1']] }),
     signal,
     timeoutMs: MAINTENANCE_STEP_MS,
   })
-  lowerPriority(running)
+  lowerPriority(running.pid, UPKEEP_NICENESS)
   running.input.end()
   const strike = await noteWriter(journal, path, running)
   for await (const _ of running.output) {
     // What git says of its progress is nobody's concern, but a full pipe would stop it.
   }
-  const { exitCode, errorText } = await running.ended
-  await strike()
-  if (exitCode !== 0) {
-    throw new Error(`git ${args[0]} failed (${exitCode}): ${firstLine(errorText)}`)
-  }
-}
-
-/** Whoever waits for a clone goes first. */
-function lowerPriority({ pid }: RunningProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  } catch {
-    // It has ended already.
-  }
+  const end = await running.ended
+  // Git leaves the pack behind for which there was no room: it stays noted until that is removed.
+  if (end.exitCode === 0 || !saysDiskIsFull(end.errorText)) await strike()
+  if (end.exitCode !== 0) throw gitError(args[0], end)
 }
 
 async function countPacks(path: string): Promise<number> {

@@ -1,7 +1,7 @@
 /** What a push has changed, as git itself wrote it down in a hook that runs after it. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unlessMissing } from '../conf/disk.js'
 import type { Git, GitSetting } from './git.js'
@@ -54,11 +54,33 @@ export async function readChangeNote(file: string): Promise<WrittenChanges | und
   const found = await unlessMissing(stat(file))
   if (text === undefined || found === undefined) return undefined
   const lines = text.split('\n')
-  const changes = lines.slice(0, -1).flatMap((line) => {
+  const changes = parseChanges(lines.slice(0, -1))
+  return { changes, isWhole: lines.at(-2) === 'end', writtenAtMs: found.mtimeMs }
+}
+
+/** Parses lines of githooks(5), "pre-receive": id before, id after, name. Skips all other lines. */
+export function parseChanges(lines: readonly string[]): readonly PushedChange[] {
+  return lines.flatMap((line) => {
     const [, before = '', after = '', name] = LINE.exec(line) ?? []
     return name === undefined ? [] : [{ name, before: idOf(before), after: idOf(after) }]
   })
-  return { changes, isWhole: lines.at(-2) === 'end', writtenAtMs: found.mtimeMs }
+}
+
+/** Writes what the hook of a killed git did not write, unless it had written all. */
+export async function completeChangeNote(
+  file: string,
+  changes: readonly PushedChange[],
+): Promise<void> {
+  if ((await readChangeNote(file))?.isWhole) return
+  const part = `${file}.part`
+  await writeFile(part, [...changes.map(formatChange), 'end', ''].join('\n'), { mode: 0o600 })
+  await rename(part, file)
+}
+
+/** A line as `parseChanges` reads it. */
+export function formatChange({ name, before, after }: PushedChange): string {
+  const zeros = '0'.repeat((before ?? after ?? '').length)
+  return `${before ?? zeros} ${after ?? zeros} ${name}`
 }
 
 /** An id as git writes it down; undefined for the zeros that stand for nothing. */

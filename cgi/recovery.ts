@@ -1,10 +1,12 @@
-/** Mends what pushes left behind whose gateway is gone: locks, quarantines, half-written packs. */
+/** Crash recovery of pushes: removes locks and partial packs, and completes ref updates. */
 
 import { realpath, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessMissing } from '../conf/disk.js'
-import { isGoing, listPushes, type PushEntry } from './journal.js'
+import type { Log } from '../conf/log.js'
+import { completeUpdates } from './complete-updates.js'
+import { isGoing, listPushes, type PushEntry, removeEntry } from './journal.js'
 import { type Leaving, listLeavings, readLeaving } from './leavings.js'
 import { endProcessGroup } from './process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from './process-table.js'
@@ -17,11 +19,11 @@ const LOOKS_MAX = 5
 
 /**
  * Ends what is left of pushes that nobody looks after and mends their repositories, which it
- * returns. Safe beside running gateways and pushes over SSH; to be called at the start, when a
- * worker has died, and when a push was cut off. What may be somebody else's stays, and the push
- * stays in the journal with it.
+ * returns. A push that changed some of its refs is completed. Safe beside running gateways and
+ * pushes over SSH; to be called at the start, when a worker has died, and when a push was cut off.
+ * What may be somebody else's stays, and the push stays in the journal with it.
  */
-export async function recover(dataDir: string): Promise<readonly string[]> {
+export async function recover(dataDir: string, log?: Log): Promise<readonly string[]> {
   const going: PushEntry[] = []
   const cut = new Map<string, PushEntry>()
   for (const [file, push] of await listPushes(dataDir)) {
@@ -31,11 +33,25 @@ export async function recover(dataDir: string): Promise<readonly string[]> {
   await Promise.all([...cut.values()].map(endLeftGroup))
   const repositories = new Set([...cut.values()].map((push) => push.repositoryPath))
   const mended = await mendRepositories([...repositories], going)
-  for (const [file, push] of cut) {
-    if (mended.includes(push.repositoryPath)) await rm(file, { force: true })
+  const incomplete = new Set<string>()
+  for (const [file, push] of [...cut].sort(byStart)) {
+    if (!mended.includes(push.repositoryPath)) continue
+    try {
+      await completeUpdates(push, log)
+      await removeEntry(file, push)
+    } catch (error) {
+      incomplete.add(push.repositoryPath)
+      log?.error({ error, path: push.repositoryPath }, 'an interrupted push was not completed yet')
+    }
   }
-  return mended
+  return mended.filter((repository) => !incomplete.has(repository))
 }
+
+function byStart([, one]: CutPush, [, other]: CutPush): number {
+  return one.startedAtMs - other.startedAtMs
+}
+
+type CutPush = readonly [file: string, push: PushEntry]
 
 /** The number alone is not enough: after a while another process bears it. */
 async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {

@@ -6,9 +6,8 @@ import { Failure } from '../conf/failures.js'
 import { GIT_COMMAND_MS } from '../conf/limits.js'
 import { isReferenceName } from '../conf/names.js'
 import { syncRepositoryNames } from './durable.js'
-import { firstLine, type Git, type GitSetting, gitEnvironment } from './git.js'
+import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from './git.js'
 import { type Journal, noteWriter } from './journal.js'
-import { startProcess } from './run.js'
 
 /** A reference, where it is, and where it shall be. */
 export interface ReferenceChange {
@@ -43,12 +42,13 @@ export async function moveReferences(
 ): Promise<void> {
   const commands = Buffer.from(changes.map(commandOf).join(''))
   const startedAtMs = Date.now()
-  const running = startProcess(git.file, ['update-ref', '--no-deref', '-z', '--stdin'], {
+  const words = ['update-ref', '--no-deref', '-z', '--stdin']
+  const running = startGit(git, 'read', [git.file, ...words], {
     cwd: path,
     environment: gitEnvironment(git, { config: LOCK_WAIT }),
     timeoutMs: GIT_COMMAND_MS,
   })
-  const strike = await noteWriter(journal, path, running)
+  const strike = await noteWriter(journal, path, running, changes)
   void running.input.write(commands).then(() => running.input.end())
   for await (const _ of running.output) {
     // It says nothing when all is well.

@@ -7,6 +7,7 @@ import type { Settings } from '../conf/settings.js'
 import type { Registry } from '../registry/registry.js'
 import type { Database } from '../sql/database.js'
 import type { Throttle } from './auth/throttle.js'
+import type { DiskWatch } from './disk-watch.js'
 import type { Mender } from './git/mender.js'
 import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
@@ -18,6 +19,7 @@ export interface Context {
   readonly settings: Settings
   readonly log: Log
   readonly db: Database
+  readonly disk: DiskWatch
   readonly git: Git
   readonly journal: Journal
   readonly mender: Mender

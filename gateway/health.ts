@@ -26,6 +26,13 @@ const CHECKS: readonly Check[] = [
     name: 'data:writable',
     run: (context) => access(context.settings.data.dir, constants.R_OK | constants.W_OK),
   },
+  {
+    name: 'data:space',
+    async run({ disk }) {
+      const { refusal } = await disk.state()
+      if (refusal !== undefined) throw new Error(refusal)
+    },
+  },
 ]
 
 /** Routes of the door `system`. */

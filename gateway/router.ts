@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { type Awaitable, after } from '../conf/awaitable.js'
+import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
 import { inTurn } from '../conf/turn.js'
@@ -20,6 +21,7 @@ import {
   REST_SUFFIX,
   type RouteTable,
 } from './route.js'
+import { storesData } from './stores-data.js'
 
 export interface RouterOptions {
   readonly context: Context
@@ -130,7 +132,8 @@ function callerOf(
 /** The gate's grant is of the route's own kind: the one place where that is said, not shown. */
 function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
   const handle = route.handle as (context: Context, call: Call) => Awaitable<Reply>
-  return handle(context, call)
+  if (!storesData(route)) return handle(context, call)
+  return after(context.disk.refuseWrites(), () => handle(context, call))
 }
 
 function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {
@@ -150,10 +153,8 @@ interface Refusal {
 }
 
 function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
-  const failure =
-    thrown instanceof Failure
-      ? thrown
-      : new Failure('internal', 'internal server error', { cause: thrown })
+  const failure = failureOf(thrown)
+  context.disk.noteFailure(failure)
   if (failure.status >= 500 && !request.signal.aborted) {
     const { id, method, path } = request
     context.log.error(
@@ -168,6 +169,15 @@ function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
   }
   if (failure.allow !== undefined) headers.push(['Allow', failure.allow.join(', ')])
   return { ...reply, headers }
+}
+
+/** The failure of whatever was thrown; a write for which the disk has no room is no bug. */
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Failure && thrown.failure !== 'internal') return thrown
+  const diskFailure = diskFailureOf(thrown)
+  if (diskFailure !== undefined) return diskFailure
+  if (thrown instanceof Failure) return thrown
+  return new Failure('internal', 'internal server error', { cause: thrown })
 }
 
 /** The path below the base URL's sub-path; a proxy may pass it on with or without. */

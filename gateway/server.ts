@@ -20,6 +20,7 @@ import { routeOf } from './api/validate.js'
 import type { Access } from './auth/gate.js'
 import type { Throttle } from './auth/throttle.js'
 import type { Context } from './context.js'
+import { watchDisks } from './disk-watch.js'
 import { createForwarder } from './forward.js'
 import { createMender } from './git/mender.js'
 import { GIT_ROUTES } from './git/routes.js'
@@ -96,7 +97,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const metrics = createMetrics()
   const queue = createProcessQueue(() => boundsOf(current.settings), metrics.observeQueueWait)
   metrics.watchQueue(queue)
-  const git = options.git ?? (await findGit())
+  const { memoryBytesMax } = current.settings.git
+  const git: Git = { ...(options.git ?? (await findGit())), memoryBytesMax }
+  if (git.prlimit === undefined) log.warn(UNLIMITED)
   const db = await openDatabase(current.settings.database)
   const journal = await openJournal(current.settings.data.dir)
   const mender = createMender(current.settings.data.dir, log)
@@ -106,6 +109,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     link: options.board ?? createLocalBoard(current.settings.data.dir),
   })
   metrics.watchPackCache(packCache)
+  const disk = watchDisks({ settings: () => current.settings, log, packCache })
+  metrics.watchDisks(disk)
   const { settings } = current
   const pools = createPools(metrics.countTask)
   const registry = await openRegistry({
@@ -113,14 +118,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ...{ db, log, compressXz: findXz(), inspect: inspectIn(pools.uploads) },
   })
   const upkeep = createUpkeep(
-    { settings, log, db, git, journal, registry, mender },
+    { settings, log, db, disk, git, journal, registry, mender },
     { mergePull: (pullId) => mergeScheduled(context, pullId) },
   )
   const context: Context = {
     get settings() {
       return current.settings
     },
-    ...{ log, db, git, journal, mender, upkeep, queue, registry, packCache, throttle, metrics },
+    ...{ log, db, disk, git, journal, mender, upkeep, queue, registry, packCache },
+    ...{ throttle, metrics },
     drawings: createDrawings({ pool: pools.pages, log }),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
@@ -163,6 +169,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
   }
 }
+
+const UNLIMITED = 'git has no limits of memory and CPU time: prlimit (util-linux) cannot be run'
 
 /** This worker's share of the bounds that hold for all of them together. */
 function boundsOf(settings: Settings) {

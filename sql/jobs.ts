@@ -119,6 +119,8 @@ function kindsOf({ kinds }: Worker): {
 } {
   if (kinds === undefined) return { clause: '', bindings: [] }
   const [word, bindings] = 'of' in kinds ? ['in', kinds.of] : ['not in', kinds.without]
+  // MySQL knows no empty lists.
+  if (bindings.length === 0) return { clause: word === 'in' ? ' and 1 = 0' : '', bindings }
   return { clause: ` and kind ${word} (${bindings.map(() => '?').join()})`, bindings }
 }
 

@@ -245,6 +245,19 @@ export async function deleteRepository(db: Database, repositoryId: number): Prom
 
 const STORAGES_AT_ONCE = 1_000
 
+/** Ids of one of `count` parts of all repositories: those whose id leaves the remainder `part`. */
+export async function listRepositoryPart(
+  db: Database,
+  { part, count }: { readonly part: number; readonly count: number },
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    'select id from repositories where id % ? = ? order by id',
+    [count, part],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The storage key of every repository, for whoever compares them with the disk. */
 export async function* allStorages(db: Database): AsyncIterable<string> {
   let last = 0

@@ -1,5 +1,6 @@
 /** One commit that changes files of a branch, whoever else writes to it meanwhile. */
 
+import { whileNoted } from '../../cgi/at-work.js'
 import { type Commit, parseCommit, type Signature } from '../../cgi/commit-object.js'
 import { editTree, type FileEdit } from '../../cgi/edit-tree.js'
 import { refuseBadModules } from '../../cgi/modules-check.js'
@@ -75,7 +76,11 @@ const inTurn = createTurns()
  * Makes the commit. Throws `not_found` for a branch or a file that is missing, `invalid` for one
  * that is there already, for another id than the guard's, and for what cannot be in a tree.
  */
-export async function changeFiles(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
+export function changeFiles(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
+  return whileNoted(context.journal, wanted.path, () => makeChanges(context, wanted))
+}
+
+async function makeChanges(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
   // Whatever takes long is done before: the turn is for what depends on others.
   const blobIds: (string | undefined)[] = []
   for (const { content } of wanted.changes) {

@@ -26,8 +26,12 @@ export async function pullOf(
   return state
 }
 
-/** What a pull request would bring: from where the branches went apart to its head. */
-export function rangeOf({ pull }: Pick<PullState, 'pull'>): CommitRange {
+/**
+ * What a pull request would bring: from where the branches went apart to its head. Throws
+ * `not_found` if its commits were pruned.
+ */
+export function rangeOf({ pull, isHeadLost }: Pick<PullState, 'pull' | 'isHeadLost'>): CommitRange {
+  if (isHeadLost) throw noSuchThing('The commits of this pull request were removed.')
   return { from: pull.mergeBase, to: pull.headCommit }
 }
 

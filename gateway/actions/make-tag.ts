@@ -1,5 +1,6 @@
 /** The tag of a release: the one that is there, or one that is made where it shall be. */
 
+import { whileNoted } from '../../cgi/at-work.js'
 import { withObjects } from '../../cgi/objects.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { isEmptyRepository } from '../../cgi/repository.js'
@@ -37,9 +38,12 @@ export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
     return revision.commitId
   })
   if (commitId === undefined) return
-  const after = tag.message === '' ? commitId : await annotate(context, path, { ...tag, commitId })
-  const changes = [{ name: reference, before: undefined, after }]
-  await changeReferences(context, { repository, path, pusher: tag.tagger, changes })
+  await whileNoted(context.journal, path, async () => {
+    const isLight = tag.message === ''
+    const after = isLight ? commitId : await annotate(context, path, { ...tag, commitId })
+    const changes = [{ name: reference, before: undefined, after }]
+    await changeReferences(context, { repository, path, pusher: tag.tagger, changes })
+  })
 }
 
 async function annotate(

@@ -1,5 +1,6 @@
 /** Merging a pull request: the commits are made, the branch moves, and then it is said so. */
 
+import { whileNoted } from '../../cgi/at-work.js'
 import type { Signature } from '../../cgi/commit-object.js'
 import { isAncestor } from '../../cgi/commit-range.js'
 import { type MergeStyle, makeMerge } from '../../cgi/merge.js'
@@ -33,13 +34,22 @@ export interface PullMerge {
 export async function mergePull(
   context: Context,
   state: PullState,
-  { repository, doer, style, message, author, isForced = false }: PullMerge,
+  merge: PullMerge,
 ): Promise<void> {
+  const path = repositoryPath(context.settings.data.dir, merge.repository.storage)
+  await whileNoted(context.journal, path, () => makePullMerge(context, state, { ...merge, path }))
+}
+
+async function makePullMerge(
+  context: Context,
+  state: PullState,
+  { path, ...merge }: PullMerge & { readonly path: string },
+): Promise<void> {
+  const { repository, doer, style, message, author, isForced = false } = merge
   const { issue, pull, headTip, baseTip } = state
   await refuseRuledMerge(context, state, { repository, doer, isForced })
   if (baseTip === undefined) throw new Failure('conflict', 'The base branch does not exist.')
-  const { git, db, settings } = context
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const { git, db } = context
   const committer = signatureOf(context, doer)
   const head = headTip ?? pull.headCommit
   const title = message.title.trim() || (await defaultTitle(context, style, { issue, pull }))
@@ -108,18 +118,20 @@ export async function updateHead(
   if (baseTip === undefined || headTip === undefined) {
     throw new Failure('conflict', 'One of the branches does not exist.')
   }
-  const { git } = context
+  const { git, journal } = context
   if (await isAncestor(git, path, { older: baseTip, younger: headTip })) return
   const signature = signatureOf(context, doer)
   const sides =
     style === 'merge' ? { base: headTip, head: baseTip } : { base: baseTip, head: headTip }
-  const tip = await makeMerge(git, path, {
-    ...{ style, author: signature, committer: signature, ...sides },
-    message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
-  })
-  await changeReferences(context, {
-    ...{ repository, path, pusher: doer },
-    changes: [{ name: branchReference(pull.headBranch), before: headTip, after: tip }],
+  await whileNoted(journal, path, async () => {
+    const tip = await makeMerge(git, path, {
+      ...{ style, author: signature, committer: signature, ...sides },
+      message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
+    })
+    await changeReferences(context, {
+      ...{ repository, path, pusher: doer },
+      changes: [{ name: branchReference(pull.headBranch), before: headTip, after: tip }],
+    })
   })
 }
 

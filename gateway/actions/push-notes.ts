@@ -17,11 +17,13 @@ import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'
 
 /** What git is told of one push, and what is to be called when it has ended, however it did. */
 export interface PushNote extends Pick<ChangeNote, 'config' | 'variables'> {
+  /** Undefined if no webhook listens. */
+  readonly file: string | undefined
   /** Never rejects: what cannot be told of now is told of later. */
   tell(): Promise<void>
 }
 
-const SILENCE: PushNote = { config: [], variables: {}, async tell() {} }
+const SILENCE: PushNote = { file: undefined, config: [], variables: {}, async tell() {} }
 
 /** Where nobody listens, git is told nothing, and nothing follows. */
 export async function openPushNote(
@@ -32,7 +34,7 @@ export async function openPushNote(
   const { git, settings } = context
   const label = `${repository.id}-${user?.name ?? ''}`
   const { file, config, variables } = await prepareChangeNote(git, settings.data.dir, label)
-  return { config, variables, tell: () => tellOfNote(context, file) }
+  return { file, config, variables, tell: () => tellOfNote(context, file) }
 }
 
 /** The key of its events is its own name, so that it may be told of twice and by several. */

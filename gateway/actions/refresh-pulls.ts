@@ -5,6 +5,7 @@ import { canMerge } from '../../cgi/merge.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
 import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
@@ -18,6 +19,8 @@ export interface PullState extends IssueAndPull {
   /** Tips of the branches, whose commits the base has; undefined for one that has gone. */
   readonly headTip: string | undefined
   readonly baseTip: string | undefined
+  /** Its commits were pruned: it is closed, and its head was removed from `refs/pull/`. */
+  readonly isHeadLost: boolean
 }
 
 /**
@@ -39,10 +42,23 @@ export async function refreshPulls(
   )
   const found: Located[] = []
   for (const each of located) found.push(await withHead(context, path, each))
-  await moveHeads(context, path, found)
+  await moveHeads(context, path, found).catch(orReadOnly(context, undefined))
   const states: PullState[] = []
-  for (const { state } of found) states.push(await refresh(context, path, state))
+  for (const { state } of found) {
+    states.push(await refresh(context, path, state).catch(orReadOnly(context, state)))
+  }
   return states
+}
+
+/** Returns a handler that keeps to `present` where the disk has no room for what is new. */
+function orReadOnly<T>({ disk, log }: Context, present: T): (error: unknown) => T {
+  return (error) => {
+    const failure = diskFailureOf(error)
+    if (failure === undefined) throw error
+    disk.noteFailure(failure)
+    log.warn({ error }, 'a pull request was not brought up to date')
+    return present
+  }
 }
 
 /** The name under which the head of a pull request can be fetched. */
@@ -76,7 +92,9 @@ async function locate(
     ),
   )
   const lacking = headTip === undefined ? foreign : undefined
-  return { state: { ...entry, headTip, baseTip }, kept, lacking }
+  const isKept = kept !== undefined || issue.state === 'open'
+  const isHeadLost = !isKept && (await tipOf(objects, pull.headCommit)) === undefined
+  return { state: { ...entry, headTip, baseTip, isHeadLost }, kept, lacking }
 }
 
 /** Brings what an open one lacks of its head; what cannot be had now leaves it where it was. */
@@ -125,18 +143,38 @@ async function refresh(context: Context, path: string, state: PullState): Promis
   if (pull.checked.base === baseTip && pull.checked.head === head) return state
   const { git, db } = context
   if (head !== pull.headCommit) await dismissStaleApprovals(context, pull, head)
-  const patch = {
-    headCommit: head,
-    mergeBase: (await findMergeBase(git, path, [baseTip, head])) ?? baseTip,
-    checked: {
-      ...{ base: baseTip, head },
-      isMergeable: await canMerge(git, path, { base: baseTip, head }),
-    },
-  }
+  const tips = { base: baseTip, head }
+  const mergeBase = (await findMergeBase(git, path, [baseTip, head])) ?? baseTip
+  const isMergeable = await findMergeable(context, path, { ...tips, pullId: pull.id })
+  const checked = { ...tips, isMergeable: isMergeable ?? false }
+  const patch = { headCommit: head, mergeBase, checked }
   // It was wished of what was there before.
   if (head !== pull.headCommit) await cancelScheduledMerge(db, pull.id)
-  await updatePull(db, pull.id, patch)
+  await updatePull(db, pull.id, {
+    ...patch,
+    checked: isMergeable === undefined ? undefined : checked,
+  })
   return { ...state, pull: { ...pull, ...patch } }
+}
+
+/**
+ * Whether the two can be merged. What git cannot find out within its limits is kept as a no, so no
+ * reader makes git try again. Undefined: git had not the time, which another attempt may have;
+ * `cgi/merge` allows one every five minutes.
+ */
+async function findMergeable(
+  { git, log }: Context,
+  path: string,
+  tips: { readonly base: string; readonly head: string; readonly pullId: number },
+): Promise<boolean | undefined> {
+  try {
+    return await canMerge(git, path, tips)
+  } catch (error) {
+    if (isFailure(error, 'unavailable')) return undefined
+    if (!isFailure(error, 'payload_too_large')) throw error
+    log.warn({ ...tips, path, error }, 'a pull request is too large to be merged')
+    return false
+  }
 }
 
 /** A merge that moved the branch and was cut off before the database heard of it. */

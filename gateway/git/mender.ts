@@ -23,7 +23,7 @@ export function createMender(dataDir: string, log: Log): Mender {
     isAtWork = true
     try {
       do {
-        await recover(dataDir)
+        await recover(dataDir, log)
       } while ((await isCutPushLeft(dataDir)) && (await pause()))
     } catch (error) {
       log.error({ error }, 'what a cut push left was not mended')

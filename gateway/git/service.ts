@@ -1,17 +1,17 @@
 /** Advertisements and pushes through git http-backend, within bounds, and what follows a push. */
 
 import { callBackend } from '../../cgi/backend.js'
-import type { PushAsking } from '../../cgi/push-question.js'
 import type { ProcessEnd } from '../../cgi/run.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { notePush } from '../actions/note-push.js'
-import { openPushNote } from '../actions/push-notes.js'
-import { openPushQuestion } from '../actions/push-questions.js'
+import { type OpenPush, openPush } from '../actions/open-push.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { enterQueue } from '../packs/enter-queue.js'
 import { isGzip, pathOf, refuseForeignBody } from './intake.js'
+import { peekPush } from './peek-push.js'
+import { bringsPack, refusePush } from './refused-push.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
@@ -28,23 +28,20 @@ export async function runService(
   request: Request,
   wanted: GitService,
 ): Promise<Reply> {
-  const { method } = request
-  if (method === 'POST') refuseForeignBody(request, wanted.service)
+  if (request.method === 'POST') refuseForeignBody(request, wanted.service)
   const gzip = isGzip(request)
+  const isPush = wanted.suffix === 'git-receive-pack'
+  const { body, hasOneRef } =
+    isPush && !gzip ? await peekPush(request.body) : { body: request.body, hasOneRef: false }
   const { repository, user, who } = wanted.grant
   const path = pathOf(context, repository)
   const { signal } = request
   const { service } = wanted
   const client = clientOf(who, request)
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
-  const isPush = wanted.suffix === 'git-receive-pack'
-  let unmark: (() => Promise<void>) | undefined
-  let asking: PushAsking | undefined
+  let push: OpenPush | undefined
   try {
-    const note = isPush ? await openPushNote(context, wanted.grant) : undefined
-    asking = isPush
-      ? await openPushQuestion(context, { repository, path, pusher: user })
-      : undefined
+    push = isPush ? await openPush(context, { repository, path, user, hasOneRef }) : undefined
     const answer = await callBackend(context.git, {
       ...headOf(request),
       service: wanted.service,
@@ -55,38 +52,36 @@ export async function runService(
       remoteAddress: request.address,
       config: [
         ['receive.maxInputSize', String(context.settings.git.pushBytesMax)],
-        ...(note?.config ?? []),
-        ...(asking?.config ?? []),
+        ...(push?.config ?? []),
       ],
-      variables: { ...note?.variables, ...asking?.variables },
-      body: request.body,
+      variables: push?.variables,
+      body,
       signal: request.signal,
       timeoutMs: context.settings.git.timeoutMs,
-      onStarted: async (pid) => {
-        if (isPush) unmark = await context.journal.record({ repositoryPath: path, pid })
-      },
+      onStarted: push?.begin,
+      onApplied: push?.settle,
     })
     const noteEnd = async (end: ProcessEnd) => {
       const outcome = end.exitCode === 0 ? 'ok' : 'failed'
       context.metrics.countGitService({ service: wanted.service, outcome })
-      if (!isPush) return
-      if (outcome === 'failed') context.mender.pushWasCut()
-      else await unmark?.()
-      // What is in the repository may be told of, also where git did not end well.
-      await note?.tell()
-      if (outcome === 'ok') await notePush(context, repository, path)
+      await push?.end(outcome)
     }
     answer.ended
       .then(noteEnd)
       .catch((error: unknown) => context.log.warn({ error, path }, 'a push was not noted'))
-      .finally(() => asking?.close())
+      .finally(() => push?.close())
       .finally(leave)
     return { status: answer.status, headers: answer.headers, body: answer.body }
   } catch (error) {
-    if (unmark !== undefined) context.mender.pushWasCut()
     leave()
-    await asking?.close()
-    throw error
+    await push?.end('failed')
+    await push?.close()
+    const diskFailure = diskFailureOf(error)
+    if (diskFailure === undefined || !bringsPack(request)) throw error
+    // The surface's own refusal would miss the bytes that were read to look at the first line.
+    context.disk.noteFailure(diskFailure)
+    context.log.error({ path, error: diskFailure.cause ?? diskFailure }, diskFailure.message)
+    return refusePush(diskFailure, { body })
   }
 }
 

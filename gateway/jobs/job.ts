@@ -6,12 +6,14 @@ import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import type { Registry } from '../../registry/registry.js'
 import type { Database } from '../../sql/database.js'
+import type { DiskWatch } from '../disk-watch.js'
 
 /** What every job may reach. */
 export interface JobContext {
   readonly settings: Settings
   readonly log: Log
   readonly db: Database
+  readonly disk: DiskWatch
   readonly git: Git
   readonly journal: Journal
   readonly registry: Registry
@@ -27,5 +29,7 @@ export interface JobKind {
   readonly kind: string
   /** For what has to be done again and again, whatever happens: its one subject is `all`. */
   readonly everyMs?: number
+  /** It stays in its queue while the disk has no room for new data. */
+  readonly storesData?: true
   readonly run: (context: JobContext, subject: string, signal: AbortSignal) => Promise<void>
 }

@@ -6,5 +6,5 @@ export const MERGE_PULL = 'merge-pull'
 
 /** `merge` does it, or finds that it is not to be done, or not yet. */
 export function mergePullWith(merge: (pullId: number) => Promise<void>): JobKind {
-  return { kind: MERGE_PULL, run: (_, subject) => merge(Number(subject)) }
+  return { kind: MERGE_PULL, storesData: true, run: (_, subject) => merge(Number(subject)) }
 }

@@ -70,7 +70,7 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
   async function look(): Promise<void> {
     try {
       while (!signal.aborted && running.size < atOnce) {
-        const job = await leaseJob(db, worker)
+        const job = await leaseDue(context, worker, kinds)
         isAway = false
         if (job === undefined) break
         start(job)
@@ -138,6 +138,30 @@ function workerOf(
 ): Worker {
   const machine = name === undefined ? hostname() : `${hostname()}/${name}`
   return { machine, jobsMax, leaseMs, ...(takes === undefined ? {} : { kinds: takes }) }
+}
+
+/** Takes a job that is due; while the disk is full, none that stores data. */
+async function leaseDue(
+  { db, disk }: JobContext,
+  worker: Worker,
+  kinds: readonly JobKind[],
+): Promise<Job | undefined> {
+  const { refusal } = await disk.state()
+  if (refusal === undefined) return await leaseJob(db, worker)
+  const takes = withoutStoring(worker.kinds, kinds)
+  return await leaseJob(db, { ...worker, kinds: takes })
+}
+
+/** The kinds that a runner takes, without those that store data. */
+function withoutStoring(
+  takes: Worker['kinds'],
+  kinds: readonly JobKind[],
+): NonNullable<Worker['kinds']> {
+  const storing = kinds.filter(({ storesData }) => storesData === true).map(({ kind }) => kind)
+  if (takes !== undefined && 'of' in takes) {
+    return { of: takes.of.filter((kind) => !storing.includes(kind)) }
+  }
+  return { without: [...(takes?.without ?? []), ...storing] }
 }
 
 interface RunOptions extends Required<Pick<JobRunnerOptions, 'kinds' | 'leaseMs'>> {

@@ -1,7 +1,9 @@
 /** The job of every hour: what crashes left among the repositories is removed. */
 
 import { sweepPushQuestions } from '../../cgi/push-question.js'
+import { recover } from '../../cgi/recovery.js'
 import { sweepRepositories } from '../../cgi/sweeper.js'
+import { sweepUpdateLists } from '../../cgi/update-list.js'
 import { sweepImports } from '../actions/sweep-imports.js'
 import type { JobKind } from './job.js'
 
@@ -14,6 +16,9 @@ export const SWEEP_REPOSITORIES: JobKind = {
     const imports = await sweepImports(db, settings.data.dir)
     if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
     await sweepPushQuestions(settings.data.dir)
+    // Pushes of another gateway on this machine that was killed, or that could not be completed.
+    await recover(settings.data.dir, log)
+    await sweepUpdateLists(settings.data.dir)
     const swept = await sweepRepositories(settings.data.dir, signal)
     if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
   },

@@ -16,6 +16,7 @@ import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 
 export const SYNC_MIRROR: JobKind = {
   kind: 'sync-mirror',
+  storesData: true,
   async run(context, subject, signal) {
     const { db, log } = context
     const repository = await findRepositoryById(db, Number(subject))
@@ -29,7 +30,7 @@ export const SYNC_MIRROR: JobKind = {
       log.info({ repository: id }, 'a mirror was updated')
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.
-      if (signal.aborted) await recover(context.settings.data.dir)
+      if (signal.aborted) await recover(context.settings.data.dir, log)
       else context.mender.pushWasCut()
       if (!isOfTheSource(error)) throw error
       // The next interval is soon enough for another try, and its owner can ask for one.
@@ -64,5 +65,8 @@ async function update(context: JobContext, { repository, mirror, signal }: Updat
 
 /** Whether the other side is the cause, or the way to it. */
 function isOfTheSource(error: unknown): boolean {
-  return error instanceof RemoteError || (error instanceof Failure && error.status !== 503)
+  return (
+    error instanceof RemoteError ||
+    (error instanceof Failure && error.status !== 503 && error.status !== 507)
+  )
 }

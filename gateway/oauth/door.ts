@@ -22,7 +22,7 @@ export const OAUTH_DOOR: Door = {
 function wordOf(status: number): string {
   if (status === 401) return 'invalid_token'
   if (status === 403) return 'insufficient_scope'
-  if (status === 503 || status === 429) return 'temporarily_unavailable'
+  if ([429, 503, 507].includes(status)) return 'temporarily_unavailable'
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
 

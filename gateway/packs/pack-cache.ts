@@ -13,6 +13,7 @@ import {
 import type { ProcessEnd } from '../../cgi/run.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
+import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
@@ -79,6 +80,13 @@ export class PackCache {
   /** What this process holds of the answers in memory. */
   get memoryBytes(): number {
     return this.#parts.store.memoryBytes
+  }
+
+  /** Gives back what the disk is to have free of the space that kept answers take. */
+  makeRoom(): void {
+    this.#parts.store.makeRoom().catch((error: unknown) => {
+      this.#parts.log.warn({ error }, 'the pack cache could not be made smaller')
+    })
   }
 
   /**
@@ -234,7 +242,7 @@ const REFUSAL_BYTES_MAX = 4_096
 function refuseBroken(end: ProcessEnd, bytes: number): void {
   if (end.exitCode === 0) return
   const complaint = firstLine(end.errorText)
-  const isFull = /No space left on device|Disk quota exceeded|File too large/.test(end.errorText)
+  const isFull = saysDiskIsFull(end.errorText) || /File too large/.test(end.errorText)
   if (isFull || end.signal === 'SIGXFSZ') {
     throw Object.assign(new Error(complaint), { code: 'ENOSPC' })
   }

@@ -4,6 +4,7 @@ import { closeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beginWith, readOnce } from '../../conf/chunks.js'
+import { unlessMissing } from '../../conf/disk.js'
 import type { Log } from '../../conf/log.js'
 import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
 
@@ -114,6 +115,16 @@ export class PackStore {
     await this.#sweep(path)
   }
 
+  /** Removes the least recently used answers until the disk has as much free as it is to have. */
+  async makeRoom(): Promise<void> {
+    if (Date.now() - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
+    const { folder, diskBytesFree } = this.#options
+    const space = await unlessMissing(statfs(folder))
+    if (space === undefined) return
+    const missingBytes = diskBytesFree - space.bavail * space.bsize
+    if (missingBytes > 0) await this.#removeOldest({ missingBytes })
+  }
+
   async #findOnDisk(key: string): Promise<StoredPack | undefined> {
     const loading = this.#loading.get(key)
     if (loading !== undefined) return storedInMemory(await loading)
@@ -215,6 +226,11 @@ export class PackStore {
     const now = Date.now()
     const isMuch = this.#keptBytes > this.#options.diskBytesMax * SWEEP_SHARE
     if (!isMuch && now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
+    await this.#removeOldest({ newestPath })
+  }
+
+  async #removeOldest({ newestPath, missingBytes = 0 }: Removal): Promise<void> {
+    const now = Date.now()
     this.#sweptAtMs = now
     this.#keptBytes = 0
     const files = await listFiles(this.#options.folder)
@@ -224,22 +240,35 @@ export class PackStore {
     }
     const packs = files.filter((file) => !isPart(file))
     let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
+    const bytesMax = Math.min(this.#options.diskBytesMax, leftBytes - missingBytes)
     // Files are stamped by a coarser clock than ours: the newest may seem older than one just used.
     const usedAtMs = (pack: KeptFile) => (pack.path === newestPath ? Infinity : pack.usedAtMs)
     for (const { path, bytes } of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
-      if (leftBytes <= this.#options.diskBytesMax) break
+      if (leftBytes <= bytesMax) break
       await unlink(path).catch(() => {})
       leftBytes -= bytes
     }
   }
 
   #pathOf(key: string): string {
-    return join(this.#options.folder, key.slice(0, 2), key)
+    return answerPath(this.#options.folder, key)
   }
+}
+
+/** Path of the answer of that name, in a folder with the others that begin alike. */
+export function answerPath(folder: string, key: string): string {
+  return join(folder, key.slice(0, 2), key)
 }
 
 function storedInMemory(bytes: Uint8Array): StoredPack {
   return { bytes: bytes.byteLength, body: bytes }
+}
+
+interface Removal {
+  /** An answer that was kept just now. */
+  readonly newestPath?: string
+  /** What the disk lacks of the space that it is to have free. */
+  readonly missingBytes?: number
 }
 
 interface KeptFile {

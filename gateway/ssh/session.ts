@@ -3,16 +3,15 @@
 import { syncRepositoryNames } from '../../cgi/durable.js'
 import { type GitService, protocolEnvironment } from '../../cgi/environment.js'
 import { gitEnvironment } from '../../cgi/git.js'
+import { limitedCommand } from '../../cgi/git-limits.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { endProcessGroup } from '../../cgi/process-group.js'
-import type { PushAsking } from '../../cgi/push-question.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
 import { SSH_IDLE_MS } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
-import { notePush } from '../actions/note-push.js'
-import { openPushNote, type PushNote } from '../actions/push-notes.js'
-import { openPushQuestion } from '../actions/push-questions.js'
+import { type OpenPush, openPush } from '../actions/open-push.js'
 import { clientOf } from '../auth/client.js'
 import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
 import type { Context } from '../context.js'
@@ -51,14 +50,21 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     const client = clientOf(holder.who, call)
     const user = holder.who.kind === 'user' ? holder.who.user : undefined
     const run = { ...call, ...decision, name, user, client }
+    if (run.service === 'git-receive-pack') await context.disk.refuseWrites()
     if (isSpoken(run)) await speak(context, channel, run)
     else await runGit(context, channel, run)
   } catch (error) {
     // Whoever went away while waiting for a turn hears nothing.
-    const isFailure = error instanceof Failure
-    if (!isFailure) context.log.error({ error, key: call.key }, 'a session over SSH failed')
-    channel.send('say', '1', isFailure ? error.message : BROKEN)
+    const failure = failureOf(error)
+    if (failure !== undefined) context.disk.noteFailure(failure)
+    if (failure !== error) context.log.error({ error, key: call.key }, 'a session over SSH failed')
+    channel.send('say', '1', failure?.message ?? BROKEN)
   }
+}
+
+/** Undefined for a bug, of which the client is told nothing. */
+function failureOf(error: unknown): Failure | undefined {
+  return error instanceof Failure ? error : diskFailureOf(error)
 }
 
 interface Refusal extends SshCall {
@@ -146,45 +152,43 @@ async function followPush(
   channel: Channel,
   run: Following,
 ): Promise<ConversationEnd> {
-  const { repository, path, user } = run
-  const asking = await openPushQuestion(context, { repository, path, pusher: user })
+  const push = await openPush(context, run)
   try {
-    return await followJudgedPush(context, channel, { ...run, asking })
+    return await followOpenPush(context, channel, { ...run, push })
   } finally {
-    await asking.close()
+    await push.close()
   }
 }
 
 /** A push is noted before its client may begin, and on the disk before its client hears the end. */
-async function followJudgedPush(
+async function followOpenPush(
   context: Context,
   channel: Channel,
-  run: Following & { readonly asking: PushAsking },
+  run: Following & { readonly push: OpenPush },
 ): Promise<ConversationEnd> {
-  const { repository, path, startedAtMs, user, asking } = run
-  const note = await openPushNote(context, { repository, user })
-  const config = [...note.config, ...asking.config]
-  const variables = { ...note.variables, ...asking.variables }
-  channel.send('run', 'push', ...commandOf(context, run, { config, variables }))
+  const { path, startedAtMs, push } = run
+  channel.send('run', 'push', ...commandOf(context, run, push))
   const started = await channel.next(HELPER_MS)
   const pid = Number(started?.[1])
   if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING
-  const unmark = await context.journal.record({ repositoryPath: path, pid })
+  await push.begin(pid).catch((error: unknown) => {
+    // Git runs already, and the helper expects to hear that it may go on or why it must end.
+    channel.send('end', failureOf(error)?.message ?? BROKEN)
+    throw error
+  })
   channel.send('go')
   const end = await awaitEnd(context, channel)
   if (end.exitCode === 0) {
     await syncRepositoryNames(path, startedAtMs)
+    await push.settle()
     channel.send('done')
-    await unmark()
-    await note.tell()
-    await notePush(context, repository, path)
+    await push.end('ok')
     return end
   }
   // Where the helper was killed, nobody else ends what it left behind.
   if (end.exitCode === undefined) await endProcessGroup(pid)
-  context.mender.pushWasCut()
   channel.send('done')
-  await note.tell()
+  await push.end('failed')
   return end
 }
 
@@ -192,19 +196,21 @@ async function followJudgedPush(
 function commandOf(
   { git, settings }: Context,
   run: Following,
-  note: Pick<PushNote, 'config' | 'variables'> = { config: [], variables: {} },
+  push: Pick<OpenPush, 'config' | 'variables'> = { config: [], variables: {} },
 ): readonly string[] {
-  const words = ['git', run.service.replace('git-', ''), '.']
+  const work = run.service === 'git-receive-pack' ? 'push' : 'fetch'
+  const service = run.service.replace('git-', '')
+  const words = limitedCommand(git, work, [git.file, service, '.'])
   const environment = {
     ...gitEnvironment(git, {
-      config: [['receive.maxInputSize', String(settings.git.pushBytesMax)], ...note.config],
+      config: [['receive.maxInputSize', String(settings.git.pushBytesMax)], ...push.config],
     }),
-    ...note.variables,
+    ...push.variables,
     ...protocolEnvironment(run.gitProtocol),
   }
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const idle = String(SSH_IDLE_MS / 1_000)
-  return [idle, run.path, git.file, String(words.length), ...words, ...variables]
+  return [idle, run.path, words[0], String(words.length), ...words, ...variables]
 }
 
 async function awaitEnd({ settings }: Context, channel: Channel): Promise<ConversationEnd> {

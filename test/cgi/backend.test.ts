@@ -269,7 +269,7 @@ t.test('a process that fails before it answers is an error with its own words', 
   const backend = join(folder, 'backend')
   await writeFile(backend, '#!/bin/sh\necho "out of order" >&2\nexit 3\n', { mode: 0o755 })
   await t.rejects(callBackend({ ...ours, backend }, aCall(bare)), /failed: out of order/)
-  await t.rejects(callBackend({ ...ours, backend: `${backend}x` }, aCall(bare)), /ENOENT/)
+  await t.rejects(callBackend({ ...ours, backend: `${backend}x` }, aCall(bare)), /No such file/)
 })
 
 t.test('a body that breaks off ends the push, and its error is the answer', async (t) => {

@@ -11,8 +11,10 @@ import { listLeavings } from '../../cgi/leavings.js'
 import { maintainRepository } from '../../cgi/maintenance.js'
 import { recover } from '../../cgi/recovery.js'
 import { initRepository } from '../../cgi/repository.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
 import { serveBackend } from '../helpers/backend-server.js'
 import { git } from '../helpers/git-client.js'
+import { mountSmallDisk } from '../helpers/small-disk.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
@@ -26,8 +28,12 @@ interface Scene {
   readonly bare: string
 }
 
-async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
-  const dataDir = await temporaryFolder(t)
+async function scene(
+  t: Test,
+  objectFormat: 'sha1' | 'sha256' = 'sha1',
+  parent?: string,
+): Promise<Scene> {
+  const dataDir = parent ?? (await temporaryFolder(t))
   const bare = join(dataDir, 'x.git')
   await initRepository(ours, bare, { defaultBranch: 'main', objectFormat })
   return { dataDir, bare, journal: await openJournal(dataDir) }
@@ -168,6 +174,22 @@ t.test('a failure says what git said, and leaves nothing noted', async (t) => {
   await t.rejects(maintainRepository(ours, bare, { journal }), {
     message: /git repack failed \(\d+\): .*multi-pack-index\.lock.*File exists/,
   })
+  t.equal((await listPushes(dataDir)).size, 0)
+})
+
+t.test('the pack for which the disk had no room is removed by the next recovery', async (t) => {
+  const disk = await mountSmallDisk(t, 'size=6m')
+  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
+  const { dataDir, bare, journal } = await scene(t, 'sha1', disk.path)
+  await addPack(bare, { sizeBytes: 1_500_000 })
+  await addPack(bare, { sizeBytes: 1_500_000 })
+  const before = await packFiles(bare)
+  const maintained = maintainRepository(ours, bare, { journal })
+  const error = await maintained.catch((thrown: unknown) => thrown)
+  t.match(diskFailureOf(error), { failure: 'insufficient_storage' })
+  await recover(dataDir)
+  t.equal((await listLeavings(bare)).size, 0)
+  t.strictSame(await packFiles(bare), before)
   t.equal((await listPushes(dataDir)).size, 0)
 })
 

@@ -27,7 +27,10 @@ async function ask(
   const asking = await expectPushQuestion(git, { dataDir, path: '/r.git', judge })
   const hook = join(dirname(git.configFile), 'git-hooks', 'pre-receive')
   const ended = runToEnd(hook, [], {
-    environment: { PATH: '/usr/bin:/bin', ...asking.variables, GIT_QUARANTINE_PATH: quarantine },
+    environment: {
+      ...{ PATH: '/usr/bin:/bin', GIT_QUARANTINE_PATH: quarantine },
+      ...{ ...asking.variables, GATEHOUSE_UPDATES: join(dataDir, 'updates') },
+    },
     ...{ input, timeoutMs: 60_000, outputBytesMax: 1_000 },
   })
   return { asking, ended, dataDir }

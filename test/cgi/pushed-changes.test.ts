@@ -23,7 +23,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     const [[key = '', value = ''] = []] = note.config
     // A push on one machine takes no settings of the environment along.
     await copy.git('--git-dir', `${folder}/r.git`, 'config', key, value)
-    const environment = note.variables
+    const environment = { ...note.variables, GATEHOUSE_UPDATES: `${folder}/updates` }
     const end = await copy.try(['push', '--quiet', `${folder}/r.git`, ...refs], { environment })
     return { note, end, written: await readChangeNote(note.file) }
   }

@@ -1,7 +1,7 @@
 /** References move together or not at all, only from where they were thought to be. */
 
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit, type Git } from '../../cgi/git.js'
@@ -138,6 +138,27 @@ t.test('a git that was killed with a lock in its hands stays noted, and is mende
   t.notOk(existsSync(lock))
   await move([change])
   t.strictSame(await all(), [`refs/heads/main ${two}`])
+})
+
+t.test('a move of several refs that was killed after the first is completed', async (t) => {
+  const { move, all, one, two, bare, dataDir } = await scene(t)
+  const first = { name: 'refs/heads/main', before: undefined, after: one }
+  const file = join(dataDir, 'git')
+  const script = `cat >/dev/null; git -C '${bare}' update-ref ${first.name} ${one}; kill -9 $$`
+  await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const others = [
+    { name: 'refs/pull/1/head', before: undefined, after: two },
+    { name: 'refs/heads/side', before: undefined, after: two },
+  ]
+  await t.rejects(move([first, ...others], { ...ours, file }), /SIGKILL/)
+  t.strictSame(await all(), [`refs/heads/main ${one}`])
+  t.strictSame(await recover(dataDir), [bare])
+  t.strictSame(await all(), [
+    `refs/heads/main ${one}`,
+    `refs/heads/side ${two}`,
+    `refs/pull/1/head ${two}`,
+  ])
+  t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'nothing stays noted')
 })
 
 t.test('a lock that somebody holds is waited for, and then told of', async (t) => {

@@ -32,6 +32,8 @@ export interface GatehouseOptions {
   readonly location?: DatabaseLocation
   /** Puts the data folder on a real disk; those of other servers may be in memory. */
   readonly isOnDisk?: boolean
+  /** The folder in which the data folder is made; by default one for temporary files. */
+  readonly parent?: string
   /** Settings by their variables, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
   /** In the address of the site; by default 127.0.0.1, which browsers do not take for a name. */
@@ -60,6 +62,8 @@ export interface Gatehouse {
   /** Creates a user with a token of these scopes; `passwordOf` has the password. */
   addUser(name: string, options?: { isAdmin?: boolean; scopes?: string }): Promise<Person>
   start(): Promise<void>
+  /** Has the supervisor replace its workers; resolves when the new ones serve. */
+  reload(): Promise<void>
   /** Ends the supervisor with a signal; resolves with its exit code when all workers are gone. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -86,7 +90,7 @@ export async function startGatehouse(
   t: Teardown,
   options: GatehouseOptions = {},
 ): Promise<Gatehouse> {
-  const parent = options.isOnDisk === true ? diskFolder() : tmpdir()
+  const { parent = options.isOnDisk === true ? diskFolder() : tmpdir() } = options
   const dataDir = await mkdtemp(join(parent, 'gatehouse-data-'))
   const { account } = options
   const file = join(dataDir, 'gatehouse.db')
@@ -129,6 +133,17 @@ export async function startGatehouse(
     return server.exitCode
   }
 
+  async function reload(): Promise<void> {
+    const count = () => log.split('"msg":"new workers serve"').length
+    const before = count()
+    server?.kill('SIGHUP')
+    const deadlineMs = Date.now() + STARTS_WITHIN_MS
+    while (count() === before) {
+      if (Date.now() > deadlineMs) throw new Error(`no new workers: ${log.slice(-2_000)}`)
+      await sleep(30)
+    }
+  }
+
   t.teardown(async () => {
     await stop('SIGTERM')
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
@@ -137,7 +152,7 @@ export async function startGatehouse(
   const run = (...args: readonly string[]) =>
     runCommand(args, { env: environment, cwd: dataDir, ...account })
   return {
-    ...{ url, port, dataDir, run, start, stop },
+    ...{ url, port, dataDir, run, start, stop, reload },
     get pid() {
       return server?.pid ?? -1
     },
@@ -169,11 +184,13 @@ function environmentOf(
     GATEHOUSE_DATA_DIR: dataDir,
     GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
     GATEHOUSE_HTTP_WORKERS: String(workers),
+    GATEHOUSE_HTTP_DRAIN: '0s',
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '5s',
     // A test that looks at processes and files wants to see its own; journeys/upkeep has it on.
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
     // What is tested is the cache, not how full this machine's disk is.
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
+    GATEHOUSE_DATA_DISK_FREE_MIN: '0',
     ...(database === undefined ? {} : { GATEHOUSE_DATABASE_URL: database }),
     ...(file === undefined ? {} : { GATEHOUSE_DATABASE_URL: file }),
     ...(host === undefined ? {} : { GATEHOUSE_HTTP_BASE_URL: `http://${host}:${port}` }),

@@ -14,6 +14,7 @@ import type { Settings } from '../../conf/settings.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { hashToken, newToken } from '../../gateway/auth/token.js'
 import type { Context } from '../../gateway/context.js'
+import { watchDisks } from '../../gateway/disk-watch.js'
 import { createMender } from '../../gateway/git/mender.js'
 import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createMetrics } from '../../gateway/metrics.js'
@@ -111,11 +112,12 @@ export async function openContext(
     ...{ settings: () => settings, db, log, inspect, compressXz: findXz() },
   })
   t.teardown(() => registry.stop())
+  const disk = watchDisks({ settings: () => settings, log })
   const metrics = createMetrics()
   const context: Context = {
-    ...{ settings, log, db, git, queue, journal, mender, registry },
+    ...{ settings, log, db, disk, git, queue, journal, mender, registry },
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
-    upkeep: createUpkeep({ settings, log, db, git, journal, registry, mender }),
+    upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, mender }),
     throttle: createLocalThrottle(),
     metrics,
     drawings: createDrawings({ pool: pools.pages, log }),
@@ -178,12 +180,14 @@ function settingsOf(dataDir: string, { location, environment }: GatewayOptions):
     GATEHOUSE_DATA_DIR: dataDir,
     GATEHOUSE_HTTP_LISTEN: '127.0.0.1:0',
     GATEHOUSE_HTTP_BASE_URL: BASE_URL,
+    GATEHOUSE_HTTP_DRAIN: '0s',
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '2s',
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
     // Whom a test has this house call is a server of the test.
     GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
     // What is tested is the cache, not how full this machine's disk is.
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
+    GATEHOUSE_DATA_DISK_FREE_MIN: '0',
     ...(location?.kind === 'mysql' ? { GATEHOUSE_DATABASE_URL: location.url.href } : {}),
     ...(location?.kind === 'sqlite' ? { GATEHOUSE_DATABASE_URL: `sqlite:${location.file}` } : {}),
     ...environment,

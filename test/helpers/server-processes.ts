@@ -122,7 +122,7 @@ async function gitProcessOf(pid: number, dataDir: string): Promise<GitProcess | 
 }
 
 const LEAVING =
-  /^(?:incoming-|tmp_|.*\.lock$|.*\.trash-|.*\.new-)|^[0-9a-f]{24}\.json$|\.keep$|^packed-refs\.new$/
+  /^(?:incoming-|tmp_|.*\.lock$|.*\.trash-|.*\.new-)|^[0-9a-f]{24}\.(?:json|updates)|\.keep$|^packed-refs\.new$/
 
 /** What an interrupted push, a killed server or a removal may leave in a data folder. */
 export async function leavingsIn(dataDir: string): Promise<readonly string[]> {

@@ -33,7 +33,7 @@ export interface CallOptions {
   readonly options?: readonly string[]
   /** Variables of ssh itself. */
   readonly environment?: Readonly<Record<string, string>>
-  readonly input?: string
+  readonly input?: string | Uint8Array
 }
 
 export interface CallResult {

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
 import { postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
@@ -12,6 +11,7 @@ import { fetchBody } from '../helpers/git-requests.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { until, workersOf } from '../helpers/server-processes.js'
+import { succeeds } from '../helpers/small-disk.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -45,14 +45,6 @@ const OBSTACLES: readonly Obstacle[] = [
     },
   },
 ]
-
-async function succeeds(program: string, ...args: readonly string[]): Promise<boolean> {
-  const { exitCode } = await runToEnd(program, args, {
-    ...{ cwd: '/', environment: { PATH: process.env['PATH'] ?? '' } },
-    ...{ timeoutMs: 60_000, outputBytesMax: 10_000 },
-  })
-  return exitCode === 0
-}
 
 for (const { name, raise } of OBSTACLES) {
   t.test(`${name} breaks off at the most who reads then, and clones go past it`, async (t) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Person } from '../helpers/gatehouse.js'
+import { deltaBombPush } from '../helpers/git-bombs.js'
 import { fetchBody, packetLine } from '../helpers/git-requests.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, leavingsIn, until } from '../helpers/server-processes.js'
@@ -34,7 +35,17 @@ t.test('threats over SSH', async (t) => {
   await environments(t, ground)
   await conversations(t, ground)
   await aborts(t, ground)
+  await bombs(t, ground)
 })
+
+/** Git is started by the helper, under the limits that the gateway tells it. */
+async function bombs(t: Test, { house, ada }: Ground): Promise<void> {
+  const input = deltaBombPush('refs/heads/bomb', 480_000_000)
+  const { exitCode, output } = await ada.call("git-receive-pack 'ada/work.git'", { input })
+  t.equal(exitCode, 0, 'git has answered')
+  t.match(output, /fatal: Out of memory[\s\S]*unpack index-pack abnormal exit/)
+  t.strictSame(await leavingsIn(house.gatehouse.dataDir), [], 'nothing is left of the push')
+}
 
 async function commands(t: Test, { house, ada }: Ground): Promise<void> {
   const folder = await temporaryFolder(t)

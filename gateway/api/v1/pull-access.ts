@@ -26,12 +26,13 @@ export async function countedPullObject(context: Context, grant: Grant, state: P
   return await pullObject(context, grant, state, files.length === 0 ? {} : counts)
 }
 
-/** None where they are too many to count. */
+/** None if they are too many to count, or were pruned. */
 async function countableFiles(
   context: Context,
   grant: Grant,
   state: PullState,
 ): Promise<readonly ChangedFile[]> {
+  if (state.isHeadLost) return []
   try {
     return await listChangedFiles(context.git, pathOf(context, grant), rangeOf(state))
   } catch (error) {

@@ -1,6 +1,7 @@
 /** Tags over the API, changed: created and removed. */
 
 import { Type } from 'typebox'
+import { whileNoted } from '../../../cgi/at-work.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { findRevision } from '../../../cgi/revision.js'
 import { writeTag } from '../../../cgi/write-objects.js'
@@ -59,9 +60,7 @@ const create = defineOperation({
         if (revision === undefined) throw new Failure('not_found', 'target not found')
         const { commitId } = revision
         const message = body.message?.trim() ?? ''
-        const id =
-          message === '' ? commitId : await annotate(context, writable, { name, message, commitId })
-        await moveTag(context, writable, { name, before: undefined, after: id }).catch(refuseTaken)
+        const id = await placeTag(context, writable, { name, message, commitId })
         const object = await objects.read(id)
         if (object === undefined) throw new Error('a tag just made cannot be found')
         return tagObject(context, writable.repository, { name, object })
@@ -70,6 +69,16 @@ const create = defineOperation({
     })
   },
 })
+
+/** Makes the tag, annotated if there is a message. Returns the id of what it names. */
+function placeTag(context: Context, writable: Writable, tag: Annotation): Promise<string> {
+  return whileNoted(context.journal, writable.path, async () => {
+    const { name, message, commitId } = tag
+    const id = message === '' ? commitId : await annotate(context, writable, tag)
+    await moveTag(context, writable, { name, before: undefined, after: id }).catch(refuseTaken)
+    return id
+  })
+}
 
 interface Annotation {
   readonly name: string

@@ -49,6 +49,36 @@ t.test('public is read by anybody, private and missing ask who it is', async (t)
   }
 })
 
+t.test('passwords are refused on each request unless git.allow_password is set', async (t) => {
+  for (const allowed of [false, true]) {
+    const environment = { GATEHOUSE_GIT_ALLOW_PASSWORD: String(allowed) }
+    const { as, ask } = await startTown(t, { environment })
+    await as('ada', 'POST', '/user/repos', { name: 'r' })
+    const statuses = async (password: string) => {
+      const authorization = withPassword('ada', password)
+      const body = { method: 'POST', body: '0000' }
+      const asked = [
+        await ask({ path: `/ada/r.git${UPLOAD}`, authorization }),
+        await ask({ path: `/ada/r.git${RECEIVE}`, authorization }),
+        await ask({ ...body, path: '/ada/r.git/git-upload-pack', authorization }),
+        await ask({ ...body, path: '/ada/r.git/git-receive-pack', authorization }),
+      ]
+      return asked.map(({ status }) => status)
+    }
+    const taken = [200, 200, 415, 415]
+    t.strictSame(await statuses('password of ada'), allowed ? taken : [401, 401, 401, 401])
+    t.strictSame(await statuses('another password'), [401, 401, 401, 401])
+  }
+})
+
+t.test('the refusal of a password names the API where pages are off', async (t) => {
+  const { ask } = await startTown(t, { environment: { GATEHOUSE_WEB_ENABLED: 'false' } })
+  const authorization = withPassword('ada', 'password of ada')
+  t.match(await ask({ path: `/ada/r.git${UPLOAD}`, authorization }), {
+    text: /^Git over HTTPS takes .* with POST http:\/\/\S+\/api\/v1\/users\/USER\/tokens\.\n$/,
+  })
+})
+
 t.test('another name of a repository leads to its own', async (t) => {
   const { as, ask } = await startTown(t)
   await as('ada', 'POST', '/user/repos', { name: 'Old' })
@@ -115,7 +145,7 @@ t.test(
   'a repository over the bound for strangers asks each of their requests to sign in',
   async (t) => {
     const environment = { GATEHOUSE_GIT_ANONYMOUS_CLONE_MAX: '2KiB' }
-    const { as, ask, db, port, pathOf } = await startTown(t, { environment })
+    const { as, ask, db, port, pathOf, bob, addToken } = await startTown(t, { environment })
     for (const [name, sizeKib] of [
       ['large', 3],
       ['small', 2],
@@ -125,7 +155,8 @@ t.test(
       await updateRepository(db, repository?.id ?? 0, { sizeKib })
     }
     const tip = await git(['rev-parse', 'main'], { cwd: await pathOf('ada', 'large') })
-    const authorization = withPassword('bob', 'password of bob')
+    const { plain: token } = await addToken(bob, 'read:repository')
+    const authorization = withPassword('bob', token)
     const post = (name: string, more: { readonly authorization?: string } = {}) =>
       postFetch({ ...{ port, path: `/ada/${name}.git`, body: fetchBody(tip) }, ...more })
 
@@ -148,7 +179,7 @@ t.test(
         cwd: folder,
       })
     t.match(await clone('', 'stranger'), { errorText: /could not read Username/ })
-    t.match(await clone('bob:password%20of%20bob@', 'bob'), { exitCode: 0 })
+    t.match(await clone(`bob:${token}@`, 'bob'), { exitCode: 0 })
     t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, 'bob') }), tip)
   },
 )

@@ -266,3 +266,39 @@ t.test('as many run at once as may, and those of other kinds are left', async (t
   t.match(left, [{ kind: 'other', attempts: 0 }])
   t.equal(most, 2)
 })
+
+t.test('what stores data stays in its queue while the disk is full', async (t) => {
+  const { context, db, ask } = await scene(t)
+  let refusal: string | undefined = 'data: full'
+  const disk = { ...context.disk, state: () => ({ folders: [], refusal }) }
+  const painted: string[] = []
+  const paint: JobKind = {
+    ...{ kind: 'paint', storesData: true },
+    run: async (_context, subject) => void painted.push(subject),
+  }
+  const count: JobKind = { kind: 'count', run: async () => void painted.push('counted') }
+  await ask()
+  await enqueueJob(db, { kind: 'count', subject: '1', delayMs: 0 })
+  for (const takes of [
+    undefined,
+    { without: ['other'] },
+    { of: ['paint'] },
+    { of: ['paint', 'count'] },
+  ]) {
+    const kinds = takes === undefined ? {} : { takes }
+    const runner = createJobRunner({ ...context, disk }, { kinds: [paint, count], ...kinds })
+    runner.start()
+    runner.lookIn(0)
+    await sleep(200)
+    await runner.stop()
+  }
+  t.strictSame(painted, ['counted'])
+  t.match(await rowsOf(db), [{ kind: 'paint', attempts: 0, lease: null }])
+  refusal = undefined
+  const runner = createJobRunner({ ...context, disk }, { kinds: [paint] })
+  runner.start()
+  runner.lookIn(0)
+  t.teardown(() => runner.stop())
+  t.ok(await areDone(db))
+  t.strictSame(painted, ['counted', '7'])
+})

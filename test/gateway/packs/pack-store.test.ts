@@ -10,6 +10,7 @@ import {
   type PackStoreOptions,
   type StoredPack,
 } from '../../../gateway/packs/pack-store.js'
+import { mountSmallDisk } from '../../helpers/small-disk.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible } from '../../helpers/working-copy.js'
 
@@ -27,7 +28,7 @@ interface Shop {
 }
 
 async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Shop> {
-  const folder = join(await temporaryFolder(t), 'packs')
+  const { folder = join(await temporaryFolder(t), 'packs') } = more
   const options = {
     ...{ folder, diskBytesMax: 1 << 30, diskBytesFree: 0, memoryBytesMax: 1_000_000 },
     ...more,
@@ -269,4 +270,21 @@ t.test('what a crash left is removed when it has stood still for an hour', async
   await utimes(join(folder, old), twoHoursAgo, twoHoursAgo)
   await keep(newStore(), 4, 1_000)
   t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
+})
+
+t.test('the oldest answers give way to what else fills the disk', async (t) => {
+  const disk = await mountSmallDisk(t, 'size=4m')
+  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
+  const shop = await aShop(t, { folder: join(disk.path, 'packs'), diskBytesFree: 2_097_152 })
+  for (const number of [1, 2, 3]) {
+    await shop.keep(shop.newStore(), number, 500_000)
+    await sleep(20)
+  }
+  await shop.newStore().makeRoom()
+  t.equal((await shop.names()).length, 3, 'there is as much room as there is to be')
+  await disk.fill(1_300_000)
+  await shop.newStore().makeRoom()
+  t.strictSame(await shop.names(), [keyOf(3)])
+  await shop.newStore().makeRoom()
+  t.strictSame(await shop.names(), [keyOf(3)], 'and no more than that goes')
 })

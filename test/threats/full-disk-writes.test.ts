@@ -1,0 +1,242 @@
+/** On a full disk every write is refused in its surface's form, reads go on, nothing is lost. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, t } from 'tap'
+import {
+  json,
+  large,
+  type Outcome,
+  openScene,
+  readAll,
+  type Scene,
+  signIn,
+} from '../helpers/full-disk.js'
+import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { leavingsIn, until } from '../helpers/server-processes.js'
+
+const SETTLES_WITHIN_MS = 30_000
+/** Surfaces that are tried again after each fault; after the last one, all are. */
+const FEW = 2
+
+interface Surface {
+  readonly name: string
+  /** It stores more than the disk has room for when a little is left. */
+  readonly isLarge: boolean
+  /** What the client is told by a refusal. */
+  readonly refusal: RegExp
+  readonly write: (scene: Scene, label: string) => Promise<Outcome>
+}
+
+const STATUS_507 = /^507 .*(?:disk is full or read-only|The disk is full)/s
+const GIT_ERROR = /disk is full or read-only|No space left on device/
+
+const packages = (path: string) => (scene: Scene) =>
+  scene.send('PUT', `/api/packages/ada/${path}`, { body: large() })
+
+const SURFACES: readonly Surface[] = [
+  {
+    ...{ name: 'a file over the API', isLarge: true, refusal: STATUS_507 },
+    write: ({ send }, label) =>
+      send(
+        'POST',
+        `/api/v1/repos/ada/library/contents/${label}`,
+        json({ content: large().toString('base64'), branch: 'main' }),
+      ),
+  },
+  {
+    ...{ name: 'a new repository', isLarge: false, refusal: STATUS_507 },
+    write: ({ send }, label) =>
+      send('POST', '/api/v1/user/repos', json({ name: `made-${label}`, auto_init: true })),
+  },
+  {
+    ...{ name: 'a new repository by a form', isLarge: false, refusal: STATUS_507 },
+    write: ({ send, cookie }, label) =>
+      send('POST', '/repo/create', {
+        body: new URLSearchParams({ name: `form-${label}`, readme: 'on' }),
+        headers: { cookie, authorization: '' },
+      }),
+  },
+  {
+    ...{ name: 'a fork', isLarge: true, refusal: STATUS_507 },
+    write: ({ send, bob }, label) =>
+      send('POST', '/api/v1/repos/ada/library/forks', {
+        body: JSON.stringify({ name: `fork-${label}` }),
+        headers: { authorization: `token ${bob.token}`, 'content-type': 'application/json' },
+      }),
+  },
+  {
+    ...{ name: 'a migration', isLarge: true, refusal: STATUS_507 },
+    write: ({ send, house: { gatehouse } }, label) =>
+      send(
+        'POST',
+        '/api/v1/repos/migrate',
+        json({ clone_addr: `${gatehouse.url}/ada/library.git`, repo_name: `taken-${label}` }),
+      ),
+  },
+  {
+    ...{ name: 'a merge', isLarge: false, refusal: STATUS_507 },
+    write: ({ send }, label) =>
+      send(
+        'POST',
+        `/api/v1/repos/ada/library/pulls/${label === 'full' ? 1 : 2}/merge`,
+        json({ Do: 'merge' }),
+      ),
+  },
+  {
+    ...{ name: 'a file of a release', isLarge: true, refusal: STATUS_507 },
+    write: ({ send }, label) => {
+      const form = new FormData()
+      form.append('attachment', new Blob([large()]), `file-${label}`)
+      return send('POST', '/api/v1/repos/ada/library/releases/1/assets', { body: form })
+    },
+  },
+  {
+    ...{ name: 'a generic package', isLarge: true, refusal: STATUS_507 },
+    write: (scene, label) => packages(`generic/tool/${label}/file`)(scene),
+  },
+  ...[
+    ...['alpine/v3/main', 'cran/src', 'composer', 'debian/pool/stable/main/upload', 'go/upload'],
+  ].map(
+    (path): Surface => ({
+      ...{ name: `a package at ${path}`, isLarge: true, refusal: STATUS_507 },
+      write: packages(path),
+    }),
+  ),
+  {
+    ...{ name: 'a push over HTTPS', isLarge: true, refusal: GIT_ERROR },
+    write: ({ ada, ...scene }, label) => push(scene, label, { to: ada.remote('ada/library.git') }),
+  },
+  {
+    ...{ name: 'a push over SSH', isLarge: true, refusal: GIT_ERROR },
+    write: ({ ada, house, ...scene }, label) =>
+      push(scene, label, { to: house.remote('ada/library'), environment: ada.environment }),
+  },
+  {
+    ...{ name: 'the command line', isLarge: false, refusal: /^gatehouse: .*disk is full/ },
+    async write({ house: { gatehouse } }, label) {
+      const words = ['token', 'create', 'ada', '--name', label, '--scopes', 'all']
+      const { exitCode, errorText } = await gatehouse.run(...words)
+      return { isDone: exitCode === 0, told: errorText }
+    },
+  },
+]
+
+interface Target {
+  readonly to: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+async function push(
+  { copy, commit }: Pick<Scene, 'copy' | 'commit'>,
+  label: string,
+  { to, environment = {} }: Target,
+): Promise<Outcome> {
+  const branch = `${label}-${to.startsWith('http') ? 'https' : 'ssh'}`
+  await copy.git('checkout', '--quiet', '--detach', commit)
+  const tip = await copy.commit(branch, large())
+  const words = ['push', to, `${tip}:refs/heads/${branch}`]
+  const { exitCode, errorText } = await copy.try(words, { environment })
+  return { isDone: exitCode === 0, told: errorText }
+}
+
+/** Each worker looks at the disks once a second. */
+const LOOKS_WITHIN_MS = 1_100
+
+/** Waits until all workers know: one of them answers, and the others have looked as well then. */
+async function readiness(scene: Scene, isReady: boolean) {
+  const answer = await until(
+    () => scene.send('GET', '/readyz'),
+    ({ isDone }) => isDone === isReady,
+    SETTLES_WITHIN_MS,
+  )
+  await sleep(LOOKS_WITHIN_MS)
+  return answer
+}
+
+/** Frees the disk: these surfaces work again, and nothing of what was refused is left. */
+async function recoverFrom(t: Test, scene: Scene, surfaces: readonly Surface[]): Promise<void> {
+  const { gatehouse } = scene.house
+  const left = await until(
+    () => leavingsIn(gatehouse.dataDir),
+    (found) => found.length === 0,
+    SETTLES_WITHIN_MS,
+  )
+  t.strictSame(left, [], 'no part of a refused write is left')
+  await scene.disk.free()
+  t.match(await readiness(scene, true), { told: '200 ok\n' })
+  for (const { name, write } of surfaces) {
+    const { isDone, told } = await write(scene, 'free')
+    const isPackage = name.startsWith('a package at ')
+    t.ok(isPackage ? /^4\d\d /.test(told) : isDone, `${name} works again: ${told.slice(0, 300)}`)
+  }
+  t.strictSame(await faultsOnDisk(gatehouse), [])
+  t.notMatch(gatehouse.log(), /"internal server error"/)
+}
+
+t.test('below the mark, writes are refused before they begin', async (t) => {
+  const scene = await openScene(t, '8MiB')
+  if (scene === undefined) return
+  const { disk, send, house, ada } = scene
+  await makeRepository(ada, 'useless')
+  await disk.fill(4_194_304)
+  t.match(await readiness(scene, false), { told: '503 data:space: failing\n' })
+  t.match((await send('GET', '/metrics')).told, /^gatehouse_writes_refused 1$/m)
+  t.match(
+    (await send('GET', '/metrics')).told,
+    /^gatehouse_disk_free_bytes\{folder="data"\} 4\d{6}$/m,
+  )
+  for (const { name, refusal, write } of SURFACES) {
+    const { isDone, told } = await write(scene, 'full')
+    // The command line is the administrator's, who has the room below the mark.
+    t.equal(isDone, name === 'the command line', `${name}: ${told.slice(0, 300)}`)
+    if (!isDone) t.match(told, refusal, name)
+  }
+  await readAll(t, scene)
+  t.match(await signIn(house.gatehouse.url, ada), /=/, 'sign-in works')
+  t.match(await send('DELETE', '/api/v1/repos/ada/useless'), { told: '204 ' })
+  t.match(await send('DELETE', '/api/v1/packages/ada/generic/tool/1'), { told: '204 ' })
+  await send('PUT', '/api/packages/ada/generic/tool/1/file', { body: 'x' })
+  await recoverFrom(t, scene, SURFACES.slice(0, FEW))
+})
+
+t.test('with room for small writes only, large ones fail as on a full disk', async (t) => {
+  const scene = await openScene(t, '0')
+  if (scene === undefined) return
+  const { disk } = scene
+  for (const { name, isLarge, refusal, write } of SURFACES) {
+    if (!isLarge) continue
+    await disk.fill(262_144)
+    const { isDone, told } = await write(scene, 'full')
+    t.notOk(isDone, name)
+    t.match(told, refusal, name)
+    await disk.free()
+  }
+  await readAll(t, scene)
+  await recoverFrom(t, scene, SURFACES.slice(0, FEW))
+})
+
+t.test('with no byte left, every write is refused', async (t) => {
+  const scene = await openScene(t, '0')
+  if (scene === undefined) return
+  const { disk } = scene
+  for (const { name, refusal, write } of SURFACES) {
+    await disk.fill(0)
+    const { isDone, told } = await write(scene, 'full')
+    t.notOk(isDone, name)
+    t.match(told, refusal, `${name}: ${told.slice(0, 300)}`)
+    await disk.free()
+    // So that each meets the disk itself, and no refusal of the write before it.
+    await until(
+      () => scene.send('GET', '/readyz'),
+      ({ isDone: isReady }) => isReady,
+      SETTLES_WITHIN_MS,
+    )
+  }
+  // The second pull request cannot be compared with what its base has become.
+  const content = Buffer.from('moved').toString('base64')
+  const path = '/api/v1/repos/ada/library/contents/moved'
+  t.match(await scene.send('POST', path, json({ content })), { isDone: true })
+  await disk.fill(0)
+  await readAll(t, scene)
+  await recoverFrom(t, scene, SURFACES)
+})

@@ -1,0 +1,170 @@
+/** Small inputs that git would make gigabytes of: each is refused within the limits of git. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, t } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { conflictingTreeBombs, deltaBombPush } from '../helpers/git-bombs.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, leavingsIn, memoryOf, until } from '../helpers/server-processes.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+const MIB = 1_048_576
+const MEMORY_MAX_MIB = isFullSize ? 512 : 128
+/** What a process has beside its private memory: its program, and packs that it has mapped. */
+const SHARED_BYTES_MAX = 64 * MIB
+/** Of git processes that read what is small. */
+const SMALL_BYTES = 48 * MIB
+const SETTLES_WITHIN_MS = 10_000
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly remote: string
+}
+
+async function aServer(t: Test): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, {
+    environment: { GATEHOUSE_GIT_MEMORY_MAX: `${MEMORY_MAX_MIB}MiB` },
+  })
+  const ada = await gatehouse.addUser('ada')
+  return { gatehouse, ada, remote: ada.remote(await makeRepository(ada, 'library')) }
+}
+
+/** The most memory of each git process of the server, by its command, while something is done. */
+async function gitPeaks(
+  { dataDir }: Gatehouse,
+  action: () => Promise<unknown>,
+): Promise<ReadonlyMap<string, number>> {
+  const peaks = new Map<string, number>()
+  let isDone = false
+  const watch = async () => {
+    while (!isDone) {
+      for (const { pid, command } of await gitProcessesOf(dataDir)) {
+        const memory = await memoryOf(pid).catch(() => undefined)
+        const peak = memory?.peakBytes ?? Number.NaN
+        if (peak > (peaks.get(command) ?? 0)) peaks.set(command, peak)
+      }
+      await sleep(5)
+    }
+  }
+  const watching = watch()
+  await action().finally(() => {
+    isDone = true
+  })
+  await watching
+  return peaks
+}
+
+function largest(peaks: ReadonlyMap<string, number>): readonly [command: string, bytes: number] {
+  return [...peaks].sort(([, one], [, other]) => other - one)[0] ?? ['none', 0]
+}
+
+/** Asks without credentials; answers the statuses. */
+function look(gatehouse: Gatehouse, paths: readonly string[]): Promise<readonly number[]> {
+  return Promise.all(
+    paths.map(async (path) => {
+      const response = await fetch(gatehouse.url + path)
+      await response.arrayBuffer().catch(() => undefined)
+      return response.status
+    }),
+  )
+}
+
+t.test('a pull request between tree bombs costs nothing, however often it is read', async (t) => {
+  const { gatehouse, ada, remote } = await aServer(t)
+  const copy = await newWorkingCopy(t)
+  const { main, side } = await conflictingTreeBombs(copy, { width: 10, depth: 10 })
+  const refs = [`${main}:refs/heads/main`, `${side}:refs/heads/side`]
+  const paths = [
+    ...['/api/v1/repos/ada/library/pulls', '/api/v1/repos/ada/library/pulls/1'],
+    ...['/ada/library/pulls/1', '/ada/library/pulls', '/ada/library/pulls/1/files'],
+    ...['/api/v1/repos/ada/library/pulls/1.diff', '/api/v1/repos/ada/library/pulls/1.patch'],
+    ...['/api/v1/repos/ada/library/pulls/1/files', '/api/v1/repos/ada/library/compare/main...side'],
+    ...['/ada/library/compare/main...side', `/ada/library/commit/${side}`],
+    ...[`/api/v1/repos/ada/library/git/commits/${side}.diff`, '/ada/library/archive/side.zip'],
+    ...['/api/v1/repos/ada/library/commits', '/ada/library', '/api/v1/repos/ada/library/languages'],
+  ]
+  const statuses: number[] = []
+  const peaks = await gitPeaks(gatehouse, async () => {
+    await copy.git('push', '--quiet', remote, ...refs)
+    const opened = await ada.api('POST', '/repos/ada/library/pulls', {
+      ...{ title: 'Bombs', head: 'side', base: 'main' },
+    })
+    t.equal(opened.status, 201)
+    for (const _ of [1, 2, 3]) statuses.push(...(await look(gatehouse, paths)))
+    const order = { Do: 'merge' }
+    const merged = await ada.api('POST', '/repos/ada/library/pulls/1/merge', order)
+    t.match(merged, { status: 409, body: { message: /too many paths/ } })
+  })
+  const [command, bytes] = largest(peaks)
+  t.ok(bytes < SMALL_BYTES, `git takes at most ${Math.round(bytes / MIB)} MiB: ${command}`)
+  t.strictSame(
+    [...peaks.keys()].filter((line) => line.includes('merge-tree')),
+    [],
+  )
+  t.ok(
+    statuses.every((status) => status < 500),
+    `${[...new Set(statuses)]}`,
+  )
+})
+
+t.test(
+  'a push of chained deltas ends at the limit, with a sentence, and leaves nothing',
+  async (t) => {
+    const { gatehouse, ada } = await aServer(t)
+    const body = deltaBombPush('refs/heads/bomb', 480_000_000)
+    t.ok(body.length < 20_000, `${body.length} bytes are sent`)
+    const answers: string[] = []
+    const others: number[] = []
+    const peaks = await gitPeaks(gatehouse, async () => {
+      const pushes = Array.from({ length: 4 }, async () => {
+        const response = await fetch(`${gatehouse.url}/ada/library.git/git-receive-pack`, {
+          method: 'POST',
+          headers: {
+            Authorization: `token ${ada.token}`,
+            'Content-Type': 'application/x-git-receive-pack-request',
+          },
+          body,
+        })
+        answers.push(await response.text())
+      })
+      const watching = Promise.all(pushes)
+      others.push(...(await look(gatehouse, ['/api/v1/version', '/ada/library'])))
+      await watching
+    })
+    for (const answer of answers) {
+      t.match(answer, /fatal: Out of memory/, 'the client reads why')
+      t.match(answer, /unpack index-pack abnormal exit[\s\S]*ng refs\/heads\/bomb unpacker error/)
+    }
+    const [command, bytes] = largest(peaks)
+    const mostBytes = MEMORY_MAX_MIB * MIB + SHARED_BYTES_MAX
+    t.ok(bytes < mostBytes, `git takes at most ${Math.round(bytes / MIB)} MiB: ${command}`)
+    t.strictSame(others, [200, 200], 'others are answered meanwhile')
+    const left = await until(
+      () => leavingsIn(gatehouse.dataDir),
+      (files) => files.length === 0,
+      SETTLES_WITHIN_MS,
+    )
+    t.strictSame(left, [], 'nothing is left of the pushes')
+    const branch = await ada.api('GET', '/repos/ada/library/branches/bomb')
+    t.equal(branch.status, 404)
+  },
+)
+
+t.test('an archive does not expand placeholders', async (t) => {
+  const { gatehouse, remote } = await aServer(t)
+  const copy = await newWorkingCopy(t)
+  await copy.commit('.gitattributes', 'bomb export-subst\n')
+  await copy.commit('bomb', `$Format:${'%>(16384)%n'.repeat(1_500)}$\n`.repeat(4))
+  await copy.git('push', '--quiet', remote, 'main')
+  let bytes = 0
+  const peaks = await gitPeaks(gatehouse, async () => {
+    const response = await fetch(`${gatehouse.url}/ada/library/archive/main.tar.gz`)
+    t.equal(response.status, 200)
+    bytes = (await response.arrayBuffer()).byteLength
+  })
+  t.ok(bytes < 10_000, `${bytes} bytes`)
+  const [command, peak] = largest(peaks)
+  t.ok(peak < SMALL_BYTES, `git takes at most ${Math.round(peak / MIB)} MiB: ${command}`)
+})
