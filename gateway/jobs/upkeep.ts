@@ -1,11 +1,14 @@
 /** What is done in the background: which jobs there are, and what calls for them. */
 
 import { enqueueJob } from '../../sql/jobs.js'
+import { pruneSubject, type WaitingPrune } from '../actions/prune-repository.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 import { MERGE_PULL, mergePullWith } from './merge-pull.js'
 import { type Happening, NOTIFY, notifySubject } from './notify.js'
+import { PRUNE_REPOSITORIES } from './prune-repositories.js'
+import { PRUNE_REPOSITORY } from './prune-repository.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
@@ -22,6 +25,8 @@ export interface Upkeep {
   deliveriesWait(): void
   /** Asks for a mirror to be updated as soon as a process has time for it. */
   mirrorIsWanted(repositoryId: number): Promise<void>
+  /** Asks for a repository to be pruned soon, also if `maintenance.enabled` is off. */
+  pruneIsWanted(wanted: WaitingPrune): Promise<void>
   /** To be told of what is news to others. Never throws: what has happened has happened. */
   peopleAreToKnow(happening: Happening): Promise<void>
   /** Asks for a pull request to be merged, if its checks have succeeded. */
@@ -33,7 +38,7 @@ export interface Upkeep {
 }
 
 const KINDS: readonly JobKind[] = [
-  ...[MAINTAIN_REPOSITORY, RETIRE_SIGNING_KEYS],
+  ...[MAINTAIN_REPOSITORY, PRUNE_REPOSITORIES, RETIRE_SIGNING_KEYS],
   ...[
     SWEEP_DELIVERIES,
     SWEEP_PACKAGES,
@@ -60,7 +65,7 @@ export function createUpkeep(
 ): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL]
+  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
   // A receiver that is slow, and a repository that is large, shall not wait for each other.
   const deliveries = createJobRunner(context, {
     ...{ kinds: [DELIVER_WEBHOOK], takes: { of: [DELIVER_WEBHOOK.kind] }, name: 'webhooks' },
@@ -73,8 +78,13 @@ export function createUpkeep(
     ...{ kinds: [mergePullWith(mergePull)], takes: { of: [MERGE_PULL] }, name: 'merges' },
     jobsMax: MERGES_AT_ONCE,
   })
+  // Somebody may wait for a password that leaked to be gone.
+  const prunes = createJobRunner(context, {
+    ...{ kinds: [PRUNE_REPOSITORY], takes: { of: [PRUNE_REPOSITORY.kind] } },
+    ...{ name: 'prunes', jobsMax: 1 },
+  })
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
-  const runners = [deliveries, notifications, merges, ...(isEnabled ? [others] : [])]
+  const runners = [deliveries, notifications, merges, prunes, ...(isEnabled ? [others] : [])]
   return {
     async pushWasTaken(repositoryId) {
       if (!isEnabled) return
@@ -92,6 +102,11 @@ export function createUpkeep(
         ...{ kind: SYNC_MIRROR.kind, subject: String(repositoryId), delayMs: 0 },
       })
       if (isEnabled) others.lookIn(0)
+    },
+    async pruneIsWanted(wanted) {
+      const wish = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
+      await enqueueJob(context.db, { ...wish, isSooner: true })
+      prunes.lookIn(0)
     },
     async peopleAreToKnow(happening) {
       const wish = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }

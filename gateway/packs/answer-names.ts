@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Git } from '../../cgi/git.js'
 import type { RepositoryState } from '../../cgi/repository-state.js'
 import type { FetchRequest, NormalRequest } from './normal-request.js'
@@ -27,6 +28,11 @@ export function dependsOnAll(request: NormalRequest, { settingsText }: Repositor
 
 /** Raised with every change of what is kept or how. */
 const FORMAT = 3
+
+/** Beginning of the names of all answers of a repository, by which they can be removed. */
+export function answersPrefix(repositoryPath: string): string {
+  return createHash('sha256').update(basename(repositoryPath)).digest('hex').slice(0, 16)
+}
 
 interface Named extends Seen {
   readonly repositoryPath: string
@@ -56,7 +62,7 @@ export class AnswerNames {
     const last = this.#last.get(request)
     const isSame = last?.state === state && last.references === references
     if (isSame && last.repositoryPath === repositoryPath) return last.name
-    const name = createHash('sha256')
+    const digest = createHash('sha256')
       .update(
         JSON.stringify([
           ...[FORMAT, this.#gitDigest, repositoryPath, state.settingsText],
@@ -66,6 +72,7 @@ export class AnswerNames {
         ]),
       )
       .digest('hex')
+    const name = answersPrefix(repositoryPath) + digest
     this.#last.set(request, { state, references, repositoryPath, name })
     return name
   }

@@ -10,6 +10,8 @@ import {
   editRepository,
   WEBSITE_CHARACTERS_MAX,
 } from '../actions/edit-repository.js'
+import { inQueue } from '../actions/git-reader.js'
+import { releaseCommit } from '../actions/prune-repository.js'
 import { giveRepository } from '../actions/transfer-repository.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call } from '../route.js'
@@ -110,20 +112,24 @@ interface Shown {
   readonly fields?: Fields
   readonly error?: string
   readonly status?: number
+  /** What was begun. */
+  readonly notice?: string
 }
 
 function answer(
   context: Context,
   { request, grant }: Pick<Call<'repository'>, 'request' | 'grant'>,
-  { fields = grant.repository, error, status = 200 }: Shown = {},
+  { fields = grant.repository, error, status = 200, notice }: Shown = {},
 ): Reply {
   const address = `${addressOf(context, grant)}/settings`
   const page = (
     <SettingsDocument {...{ context, grant, error }} tab="general">
+      {notice !== undefined && <p class="notice">{notice}</p>}
       <GeneralForm address={address} fields={fields} />
-      {atLeast(grant.mode, 'owner') && (
-        <DangerZone address={address} repository={grant.repository} />
-      )}
+      <DangerZone
+        {...{ address, repository: grant.repository }}
+        isOwner={atLeast(grant.mode, 'owner')}
+      />
     </SettingsDocument>
   )
   return htmlReply(request, page, { status })
@@ -151,11 +157,12 @@ const save = definePage<'repository'>({
 
 /** A form that does nothing before the name of the repository was typed. */
 function dangerousPage(
-  action: 'transfer' | 'delete',
+  action: 'transfer' | 'delete' | 'prune',
   work: (context: Context, call: Call<'repository'>, form: URLSearchParams) => Promise<Reply>,
 ): AnyRoute {
   return definePage<'repository'>({
-    ...{ method: 'POST', path: `${PATH}/${action}`, access: { ...ACCESS, mode: 'owner' } },
+    ...{ method: 'POST', path: `${PATH}/${action}` },
+    access: { ...ACCESS, mode: action === 'prune' ? 'admin' : 'owner' },
     async handle(context, call) {
       const form = await readForm(call.request)
       const confirmed = () => {
@@ -186,4 +193,22 @@ const remove = dangerousPage('delete', async (context, { grant }) => {
   return leadTo(context, `/${repository.owner.name}`)
 })
 
-export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, remove]
+const prune = dangerousPage('prune', async (context, call, form) => {
+  const { request, grant } = call
+  const { repository } = grant
+  const order = {
+    commit: fieldOf(form, 'commit') || undefined,
+    graceMs: form.has('now') ? 0 : undefined,
+  }
+  const dropsClosedPulls = form.has('closed_pulls')
+  await inQueue(context, { request, grant }, () =>
+    releaseCommit(context, repository, { ...order, dropsClosedPulls }),
+  )
+  await context.upkeep.pruneIsWanted({ repositoryId: repository.id, ...order })
+  return answer(context, call, { notice: PRUNING })
+})
+
+const PRUNING =
+  'The repository is being pruned. That takes some seconds, or minutes if it is large.'
+
+export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, remove, prune]

@@ -1,16 +1,32 @@
 /** `gatehouse repo …`: repositories, looked after from the machine itself. */
 
 import { stat } from 'node:fs/promises'
-import { findGit } from '../../cgi/git.js'
+import { findGit, type Git } from '../../cgi/git.js'
 import { openJournal } from '../../cgi/journal.js'
 import { type Maintained, maintainRepository } from '../../cgi/maintenance.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { recover } from '../../cgi/recovery.js'
 import { sweepRepository } from '../../cgi/sweeper.js'
 import { Failure } from '../../conf/failures.js'
+import { asDurationMs } from '../../conf/field.js'
+import type { Settings } from '../../conf/settings.js'
+import {
+  type PruneContext,
+  pruneNow,
+  pruneSubject,
+  releaseCommit,
+} from '../../gateway/actions/prune-repository.js'
+import { PRUNE_REPOSITORY } from '../../gateway/jobs/prune-repository.js'
 import type { Database } from '../../sql/database.js'
+import { enqueueJob } from '../../sql/jobs.js'
 import { findRepository, type Repository } from '../../sql/repositories.js'
-import { type Command, CommandError, UsageError, withDatabase } from './command.js'
+import {
+  type Command,
+  type CommandCall,
+  CommandError,
+  UsageError,
+  withDatabase,
+} from './command.js'
 
 const maintain: Command = {
   words: ['repo', 'maintain'],
@@ -20,17 +36,91 @@ const maintain: Command = {
   options: {},
   async run(call) {
     const wanted = parseFullName(call.positionals[0] ?? '')
-    await withDatabase(async (db, { data }) => {
+    await withDatabase(async (db, settings) => {
+      const { data } = settings
       const { owner, name, storage } = await requireRepository(db, wanted)
-      const path = repositoryPath(data.dir, storage)
-      await stat(path).catch((cause: unknown) => {
-        throw new CommandError(`the folder ${path} is not there`, { cause })
-      })
-      const { packsBefore, packsAfter, sizeKib } = await maintainNow(data.dir, path)
+      const path = await requireFolder(data.dir, storage)
+      const { packsBefore, packsAfter, sizeKib } = await maintainNow(settings, path)
       const packs = `${packsBefore} packs before, ${packsAfter} after`
       console.log(`maintained ${owner.name}/${name}: ${packs}, ${sizeKib} KiB`)
     })
   },
+}
+
+const prune: Command = {
+  words: ['repo', 'prune'],
+  usage: 'OWNER/REPO [--now | --grace DURATION] [--commit ID] [--closed-pulls]',
+  about: 'Removes the objects of a repository that nothing reaches, for good.',
+  positionals: ['OWNER/REPO'],
+  options: {
+    now: { type: 'boolean', about: 'Without the grace period.' },
+    grace: {
+      type: 'string',
+      value: 'DURATION',
+      about: 'Age from which objects go; by default maintenance.prune_grace.',
+    },
+    commit: {
+      type: 'string',
+      value: 'ID',
+      about: 'A commit that must be gone; fails with the references that keep it.',
+    },
+    'closed-pulls': {
+      type: 'boolean',
+      about: 'Closed pull requests that keep the commit lose their commits.',
+    },
+  },
+  async run(call) {
+    const wanted = parseFullName(call.positionals[0] ?? '')
+    const order = { graceMs: graceOf(call), commit: commitOf(call) }
+    const dropsClosedPulls = call.values['closed-pulls'] === true
+    await withDatabase(async (db, settings) => {
+      const { dir } = settings.data
+      const repository = await requireRepository(db, wanted)
+      await requireFolder(dir, repository.storage)
+      const context = {
+        db,
+        settings,
+        git: await findLimitedGit(settings.git),
+        journal: await openJournal(dir),
+      }
+      const { removed, sizeKib } = await interruptible(dir, async (signal) => {
+        await releaseCommit(context, repository, { ...order, dropsClosedPulls })
+        await pruneLater(context, { repositoryId: repository.id, ...order })
+        return await pruneNow(context, repository, { ...order, signal })
+      })
+      const { owner, name } = repository
+      console.log(`pruned ${owner.name}/${name}: ${removed} objects removed, ${sizeKib} KiB`)
+      if (order.graceMs === 0) console.error(WARNING)
+    })
+  },
+}
+
+const WARNING =
+  'Clones and forks keep what they have: passwords and keys that were pushed must be changed.'
+
+/** The server prunes once more after this, which also finishes the work of a killed command. */
+const ONCE_MORE_MS = 300_000
+
+function pruneLater({ db }: PruneContext, wanted: Parameters<typeof pruneSubject>[0]) {
+  const subject = pruneSubject(wanted)
+  return enqueueJob(db, { kind: PRUNE_REPOSITORY.kind, subject, delayMs: ONCE_MORE_MS })
+}
+
+function graceOf({ values }: CommandCall): number | undefined {
+  const { now, grace } = values
+  if (now === true && grace !== undefined) throw new UsageError('give --now or --grace, not both')
+  if (now === true) return 0
+  if (grace === undefined) return undefined
+  try {
+    return asDurationMs(grace)
+  } catch (cause) {
+    throw new UsageError("--grace is a duration such as '30m' or '336h'", { cause })
+  }
+}
+
+function commitOf({ values }: CommandCall): string | undefined {
+  const { commit } = values
+  return typeof commit === 'string' ? commit : undefined
 }
 
 interface FullName {
@@ -50,15 +140,38 @@ async function requireRepository(db: Database, { owner, name }: FullName): Promi
   return repository
 }
 
+/** Path of the folder of a repository. */
+async function requireFolder(dataDir: string, storage: string): Promise<string> {
+  const path = repositoryPath(dataDir, storage)
+  await stat(path).catch((cause: unknown) => {
+    throw new CommandError(`the folder ${path} is not there`, { cause })
+  })
+  return path
+}
+
+function maintainNow({ data, git }: Settings, path: string): Promise<Maintained> {
+  return interruptible(data.dir, async (signal) => {
+    await sweepRepository(data.dir, path)
+    const journal = await openJournal(data.dir)
+    return await maintainRepository(await findLimitedGit(git), path, { journal, signal })
+  })
+}
+
+/** Git under the limits that the server's own git processes have. */
+async function findLimitedGit({ memoryBytesMax }: Settings['git']): Promise<Git> {
+  return { ...(await findGit()), memoryBytesMax }
+}
+
 /** Git works in a process group of its own: an interrupt from the terminal has to be passed on. */
-async function maintainNow(dataDir: string, path: string): Promise<Maintained> {
+async function interruptible<T>(
+  dataDir: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   for (const signal of SIGNALS) process.on(signal, interrupt)
   try {
-    await sweepRepository(dataDir, path)
-    const journal = await openJournal(dataDir)
-    return await maintainRepository(await findGit(), path, { journal, signal: interrupted.signal })
+    return await work(interrupted.signal)
   } catch (error) {
     if (error instanceof Failure) throw error
     await recover(dataDir)
@@ -70,4 +183,4 @@ async function maintainNow(dataDir: string, path: string): Promise<Maintained> {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export const REPO_COMMANDS: readonly Command[] = [maintain]
+export const REPO_COMMANDS: readonly Command[] = [maintain, prune]

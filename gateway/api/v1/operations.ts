@@ -37,6 +37,7 @@ import { ORGANIZATION_LABEL_OPERATIONS } from './organization-labels.js'
 import { ORGANIZATION_MEMBER_OPERATIONS } from './organization-members.js'
 import { ORGANIZATION_OPERATIONS } from './organizations.js'
 import { PACKAGE_OPERATIONS } from './packages.js'
+import { PRUNE_OPERATIONS } from './prune.js'
 import { PULL_CONTENT_OPERATIONS } from './pull-contents.js'
 import { PULL_MERGE_OPERATIONS } from './pull-merge.js'
 import { PULL_REQUEST_OPERATIONS } from './pull-requests.js'
@@ -97,6 +98,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ORGANIZATION_MEMBER_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...PACKAGE_OPERATIONS,
+  ...PRUNE_OPERATIONS,
   ...PULL_CONTENT_OPERATIONS,
   ...PULL_MERGE_OPERATIONS,
   ...PULL_REQUEST_OPERATIONS,

@@ -48,7 +48,7 @@ t.test('a change elsewhere leaves the name of an answer', async (t) => {
   const nameOf = await namesOf(t)
   const request = requestOf('ofs-delta')
   const name = nameOf(request)
-  t.match(name, /^[0-9a-f]{64}$/)
+  t.match(name, /^[0-9a-f]{80}$/)
   t.equal(nameOf(request), name)
   t.equal(nameOf(requestOf('ofs-delta')), name, 'the same asked by another client')
   t.equal(nameOf(request, LATER, MOVED), name, 'a push to another branch')

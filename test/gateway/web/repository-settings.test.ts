@@ -73,8 +73,10 @@ t.test('settings are there for administrators alone', async (t) => {
   }
   t.notMatch((await look('bob', '/ada/tool')).text, /\/ada\/tool\/settings/)
   t.match((await look('cleo', '/ada/tool')).text, /\/ada\/tool\/settings/)
-  t.notMatch((await look('cleo', OWN)).text, /Danger zone/, 'an administrator does not own it')
-  t.match((await look('ada', OWN)).text, /Danger zone/)
+  const ofAdministrator = (await look('cleo', OWN)).text
+  t.match(ofAdministrator, /Prune this repository/)
+  t.notMatch(ofAdministrator, /(?:Delete|Transfer) this/, 'an administrator does not own it')
+  t.match((await look('ada', OWN)).text, /Delete this repository/)
   const { plain } = await addToken(people['ada'] as User, 'all')
   t.equal((await ask({ path: OWN, authorization: withToken(plain) })).status, 303)
   const confirmed = { confirm: 'ada/tool', new_owner: 'cleo' }
@@ -139,6 +141,28 @@ t.test('a repository goes to another owner or away when its name is typed', asyn
   const end = await form('ada', '/acme/tool/settings/delete', { confirm: 'acme/tool' })
   t.equal(end.headers.location, `${BASE_URL}/acme`)
   t.equal((await look('ada', '/acme/tool')).status, 404)
+})
+
+t.test('a repository is pruned when its name is typed', async (t) => {
+  const { form, db, lines, repositoryId } = await aHouse(t)
+  const confirm = 'ada/tool'
+  t.equal((await form('bob', `${OWN}/prune`, { confirm })).status, 403)
+  t.equal((await form('cleo', `${OWN}/prune`, {})).status, 422)
+  const wrong = await form('cleo', `${OWN}/prune`, { confirm, commit: 'main' })
+  t.match(wrong, { status: 422, text: /The commit is not a full id/ })
+  t.strictSame(await db('jobs').where({ kind: 'prune-repository' }), [])
+  const commit = '1'.repeat(40)
+  const asked = await form('cleo', `${OWN}/prune`, { confirm, commit, now: 'on' })
+  t.match(asked, { status: 200, text: /is being pruned/ })
+  await until(
+    async () => lines.some(({ msg }) => msg === 'a repository was pruned'),
+    Boolean,
+    30_000,
+  )
+  t.match(
+    lines.find(({ msg }) => msg === 'a repository was pruned'),
+    { repository: repositoryId, removed: 0 },
+  )
 })
 
 t.test('people are let in, may do more or less, and are shut out', async (t) => {

@@ -23,5 +23,6 @@ export async function successesOfGitWriting({ as }: Town) {
     repoDeleteBranch: await ask('DELETE', '/branches/y'),
     repoCreateTag: await ask('POST', '/tags', { tag_name: 'v1', message: 'One' }),
     repoDeleteTag: await ask('DELETE', '/tags/v1'),
+    repoPrune: await ask('POST', '/prune', { grace: '1h' }),
   }
 }

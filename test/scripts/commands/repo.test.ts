@@ -1,4 +1,4 @@
-/** `gatehouse repo maintain`: a repository is repacked by hand, and one line says what was done. */
+/** `gatehouse repo …`: a repository is repacked or pruned by hand, and says what was done. */
 
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { commitFirstFile, initRepository } from '../../../cgi/repository.js'
 import { withDatabase } from '../../../scripts/commands/command.js'
 import { REPO_COMMANDS } from '../../../scripts/commands/repo.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
+import { git } from '../../helpers/git-client.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
 const ours = await findGit()
@@ -63,4 +64,37 @@ t.test('a row without a folder, and a git that fails, are told from each other',
   await t.rejects(maintain(t, 'ada/rowonly'), { message: /^the folder .* is not there$/ })
   await writeFile(join(path, 'objects', 'pack', 'multi-pack-index.lock'), '')
   await t.rejects(maintain(t, 'ada/library'), { message: /^git repack failed/ })
+})
+
+const prune = (t: Test, ...args: readonly string[]) =>
+  runCommand(t, REPO_COMMANDS, 'repo', 'prune', 'ada/library', ...args)
+
+t.test('what nothing reaches is removed, and the server is asked to prune once more', async (t) => {
+  const { path, dataDir } = await library(t)
+  const commit = await git(['rev-parse', 'one'], { cwd: path })
+  const message = `Commit ${commit} is reachable from refs/heads/one.`
+  await t.rejects(prune(t, '--now', '--commit', commit), { message })
+  await git(['update-ref', '-d', 'refs/heads/one'], { cwd: path })
+  t.match(await prune(t), [/^pruned ada\/library: 0 objects removed/], 'it is too young')
+  const warned = t.capture(console, 'error')
+  const lines = await prune(t, '--now', '--commit', commit)
+  warned.restore()
+  t.match(lines, [/^pruned ada\/library: 3 objects removed, \d+ KiB$/])
+  t.match(warned(), [{ args: [/passwords and keys that were pushed must be changed/] }])
+  await t.rejects(git(['cat-file', '-e', commit], { cwd: path }))
+  await git(['cat-file', '-e', 'two'], { cwd: path })
+  t.equal((await listPushes(dataDir)).size, 0)
+  const subjects = await withDatabase((db) => db('jobs').select('kind', 'subject').orderBy('id'))
+  t.match(subjects, [
+    { kind: 'prune-repository', subject: /^\d+$/ },
+    { kind: 'prune-repository', subject: new RegExp(`^\\d+ 0ms ${commit}$`) },
+  ])
+})
+
+t.test('a prune that is not understood is refused', async (t) => {
+  await library(t)
+  await t.rejects(prune(t, '--now', '--grace', '1h'), { message: /not both/ })
+  await t.rejects(prune(t, '--grace', 'soon'), { message: /--grace is a duration/ })
+  await t.rejects(prune(t, '--commit', 'one'), { message: /not a full id/ })
+  await t.rejects(prune(t, '--closed-pulls'), { message: /Name the commit/ })
 })

@@ -1,0 +1,25 @@
+/** The job of every hour that asks for a part of the repositories to be pruned, if it is set. */
+
+import { enqueueJob } from '../../sql/jobs.js'
+import { listRepositoryPart } from '../../sql/repositories.js'
+import { pruneSubject } from '../actions/prune-repository.js'
+import type { JobKind } from './job.js'
+import { PRUNE_REPOSITORY } from './prune-repository.js'
+
+const HOUR_MS = 3_600_000
+
+/** Each repository has its hour within `maintenance.prune_every`, which follows from its id. */
+export const PRUNE_REPOSITORIES: JobKind = {
+  kind: 'prune-repositories',
+  everyMs: HOUR_MS,
+  async run({ settings, db }) {
+    const { everyMs } = settings.maintenance.prune
+    if (everyMs === undefined) return
+    const count = Math.max(1, Math.round(everyMs / HOUR_MS))
+    const part = Math.floor(Date.now() / HOUR_MS) % count
+    for (const repositoryId of await listRepositoryPart(db, { part, count })) {
+      const subject = pruneSubject({ repositoryId })
+      await enqueueJob(db, { kind: PRUNE_REPOSITORY.kind, subject, delayMs: 0 })
+    }
+  },
+}

@@ -1,0 +1,17 @@
+/** Removes the kept answers to clones of one repository. */
+
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { unlessMissing } from '../../conf/disk.js'
+import { answersPrefix } from './answer-names.js'
+import { answerPath } from './pack-store.js'
+import { packFolder } from './warm.js'
+
+/** Removes them from the disk, for all workers and gateways of the data folder. */
+export async function removeAnswers(dataDir: string, repositoryPath: string): Promise<void> {
+  const prefix = answersPrefix(repositoryPath)
+  const folder = dirname(answerPath(packFolder(dataDir), prefix))
+  for (const name of (await unlessMissing(readdir(folder))) ?? []) {
+    if (name.startsWith(prefix)) await rm(join(folder, name), { force: true })
+  }
+}

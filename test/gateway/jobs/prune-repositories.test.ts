@@ -1,0 +1,43 @@
+/** The job of every hour asks for a part of the repositories to be pruned, if it is to be. */
+
+import t from 'tap'
+import { PRUNE_REPOSITORIES } from '../../../gateway/jobs/prune-repositories.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
+
+const { signal } = new AbortController()
+const HOUR_MS = 3_600_000
+
+t.test('within the time that is set each repository is asked for once', async (t) => {
+  const environment = { GATEHOUSE_MAINTENANCE_PRUNE_EVERY: '3h' }
+  const { context, house } = await openContext(t, { environment })
+  const { db } = house
+  const ada = await house.addUser('ada')
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    ids.push(String((await aRepository(db, ada.id, name)).id))
+  }
+  const now = Date.now
+  t.teardown(() => {
+    Date.now = now
+  })
+  const asked: string[] = []
+  for (let hour = 0; hour < 3; hour += 1) {
+    Date.now = () => now() + hour * HOUR_MS
+    await PRUNE_REPOSITORIES.run(context, 'all', signal)
+    const jobs: { kind: string; subject: string }[] = await db('jobs').select('kind', 'subject')
+    t.ok(jobs.length < ids.length, 'a part of them at a time')
+    t.ok(jobs.every(({ kind }) => kind === 'prune-repository'))
+    asked.push(...jobs.map(({ subject }) => subject))
+    await db('jobs').delete()
+  }
+  t.strictSame(asked.sort(), ids.sort())
+})
+
+t.test('by default none is', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  await aRepository(house.db, ada.id, 'a')
+  await PRUNE_REPOSITORIES.run(context, 'all', signal)
+  t.strictSame(await house.db('jobs'), [])
+})

@@ -1,0 +1,80 @@
+/** The job that prunes a repository, wherever that has gone meanwhile. */
+
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listPushes } from '../../../cgi/journal.js'
+import { repositoryPath } from '../../../cgi/paths.js'
+import { commitFirstFile, initRepository } from '../../../cgi/repository.js'
+import { parsePruneSubject, pruneSubject } from '../../../gateway/actions/prune-repository.js'
+import { PRUNE_REPOSITORY } from '../../../gateway/jobs/prune-repository.js'
+import { deleteRepository } from '../../../sql/repositories.js'
+import { openContext } from '../../helpers/gateway.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const { signal } = new AbortController()
+
+async function scene(t: Test) {
+  const { context, house } = await openContext(t)
+  const { id, storage } = await aRepository(house.db, (await aUser(house.db, 'ada')).id, 'library')
+  const path = repositoryPath(house.settings.data.dir, storage)
+  await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const author = { name: 'Ada', email: 'ada@example.com' }
+  const first = { fileName: 'a', content: 'a', message: 'Begin', when: new Date() }
+  await commitFirstFile(context.git, path, { ...first, branch: 'main', author })
+  const commit = await git(['rev-parse', 'main'], { cwd: path })
+  const run = (subject: string, stop = signal) => PRUNE_REPOSITORY.run(context, subject, stop)
+  return { house, id, path, commit, run }
+}
+
+t.test('it removes what nothing reaches, and says so', async (t) => {
+  const { house, id, path, commit, run } = await scene(t)
+  const subject = pruneSubject({ repositoryId: id, graceMs: 0, commit })
+  const kept = `Commit ${commit} is reachable from refs/heads/main.`
+  await t.rejects(run(subject), { message: kept }, 'one that came back meanwhile is named')
+  await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
+  await run(pruneSubject({ repositoryId: id }))
+  t.match(house.lines.at(-1), { repository: id, removed: 0 }, 'by default it is too young')
+  const young = pruneSubject({ repositoryId: id, graceMs: 3_600_000, commit })
+  await t.rejects(run(young), { message: /is younger than the grace period/ })
+  await run(subject)
+  t.match(house.lines.at(-1), { msg: 'a repository was pruned', repository: id, removed: 3 })
+  t.not((await tryGit(['cat-file', '-e', commit], { cwd: path })).exitCode, 0)
+})
+
+t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
+  const { house, id, run } = await scene(t)
+  await t.rejects(run(String(id), AbortSignal.abort()))
+  t.equal((await listPushes(house.settings.data.dir)).size, 0)
+  await run(String(id))
+})
+
+t.test('maintenance that runs already is waited for by another try', async (t) => {
+  const { id, path, run } = await scene(t)
+  await writeFile(join(path, 'objects', 'maintenance.lock'), '')
+  await t.rejects(run(String(id)), { message: /maintained already/ })
+})
+
+t.test('a repository that has gone needs nothing', async (t) => {
+  const { house, id, path, run } = await scene(t)
+  await rm(path, { recursive: true })
+  await t.rejects(run(String(id)), { code: 'ENOENT' }, 'a folder that is missing is a fault')
+  await deleteRepository(house.db, id)
+  await run(String(id))
+})
+
+t.test('a subject reads as it was written', async (t) => {
+  const commit = 'a'.repeat(64)
+  for (const wanted of [
+    { repositoryId: 7, graceMs: undefined, commit: undefined },
+    { repositoryId: 7, graceMs: 0, commit: undefined },
+    { repositoryId: 7, graceMs: undefined, commit },
+    { repositoryId: 12_345, graceMs: 2_145_600_000, commit },
+  ]) {
+    const subject = pruneSubject(wanted)
+    t.strictSame(parsePruneSubject(subject), wanted)
+    t.ok(subject.length <= 100, subject)
+  }
+  t.throws(() => parsePruneSubject('all'), /names no repository/)
+})

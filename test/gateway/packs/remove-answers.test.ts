@@ -1,0 +1,28 @@
+/** The kept answers of one repository go, and those of the others stay. */
+
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import t from 'tap'
+import { answersPrefix } from '../../../gateway/packs/answer-names.js'
+import { answerPath } from '../../../gateway/packs/pack-store.js'
+import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
+import { packFolder } from '../../../gateway/packs/warm.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+t.test('by the name of the folder of the repository', async (t) => {
+  const dataDir = await temporaryFolder(t)
+  await removeAnswers(dataDir, '/data/one.git')
+  const keep = async (repositoryPath: string, name: string) => {
+    const path = answerPath(packFolder(dataDir), answersPrefix(repositoryPath) + name)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, name)
+  }
+  for (const name of ['a', 'b']) await keep('/data/one.git', name)
+  await keep('/data/other.git', 'c')
+  await removeAnswers(dataDir, '/elsewhere/one.git')
+  const left = await readdir(packFolder(dataDir), { recursive: true })
+  t.strictSame(
+    left.filter((name) => /[abc]$/.test(name) && name.includes('/')),
+    [`${answersPrefix('/data/other.git').slice(0, 2)}/${answersPrefix('/data/other.git')}c`],
+  )
+})

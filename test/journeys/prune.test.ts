@@ -1,0 +1,250 @@
+/** A leaked commit is removed for good: no surface of any worker or gateway has it any more. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { listPushes } from '../../cgi/journal.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
+import { answersPrefix } from '../../gateway/packs/answer-names.js'
+import { forEachDatabase } from '../helpers/databases.js'
+import { postFetch } from '../helpers/fetch-answers.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { gitRequest, packetLine, pushHead } from '../helpers/git-requests.js'
+import { connectTo } from '../helpers/raw-http.js'
+import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { ask } from '../helpers/requests.js'
+import { killServer, until } from '../helpers/server-processes.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const WITHIN_MS = 90_000
+const ROUNDS = isFullSize ? 20 : 1
+/** Looks at one gateway at the same time, each over connections of its own to either worker. */
+const CONNECTIONS = 3
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly copy: WorkingCopy
+  readonly remote: string
+}
+
+async function startScene(t: Test, location?: DatabaseLocation): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { ...(location && { location }), workers: 2 })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'library')
+  const copy = await newWorkingCopy(t)
+  await copy.commit('README.md')
+  const remote = ada.remote('ada/library.git')
+  await copy.git('push', '--quiet', remote, 'main')
+  return { gatehouse, ada, copy, remote }
+}
+
+/** What each surface says of a commit that has the file `secret`, by the surface. */
+async function surfacesOf(port: number, commit: string): Promise<Record<string, number | string>> {
+  const paths: Record<string, string> = {
+    commit: `/api/v1/repos/ada/library/git/commits/${commit}`,
+    diff: `/api/v1/repos/ada/library/git/commits/${commit}.diff`,
+    tree: `/api/v1/repos/ada/library/git/trees/${commit}`,
+    history: `/api/v1/repos/ada/library/commits?sha=${commit}`,
+    contents: `/api/v1/repos/ada/library/contents/secret?ref=${commit}`,
+    raw: `/api/v1/repos/ada/library/raw/secret?ref=${commit}`,
+    archive: `/api/v1/repos/ada/library/archive/${commit}.tar.gz`,
+    rawPage: `/ada/library/raw/commit/${commit}/secret`,
+    archivePage: `/ada/library/archive/${commit}.zip`,
+    page: `/ada/library/commit/${commit}`,
+    source: `/ada/library/src/commit/${commit}/secret`,
+    commits: `/ada/library/commits/commit/${commit}`,
+    bundle: `/ada/library.git/bundles/${bundleOf(commit)}`,
+  }
+  const statuses = Object.entries(paths).map(async ([name, path]) => {
+    return [name, (await ask(port, { path })).status] as const
+  })
+  return {
+    ...Object.fromEntries(await Promise.all(statuses)),
+    v2: await fetchBy(port, commit, 'version=2'),
+    v0: await fetchBy(port, commit, 'version=0'),
+  }
+}
+
+/** The name of the bundle while main is there and nothing else. */
+function bundleOf(commit: string): string {
+  const header = `# v2 git bundle\n${commit} refs/heads/main\n\n`
+  return `${createHash('sha256').update(header).digest('hex')}.bundle`
+}
+
+async function fetchBy(port: number, commit: string, version: string): Promise<string> {
+  const want = `want ${commit}\n`
+  const body =
+    version === 'version=2'
+      ? `${packetLine('command=fetch')}0001${packetLine(want)}${packetLine('done\n')}0000`
+      : `${packetLine(want)}0000${packetLine('done\n')}`
+  const { body: answer } = await postFetch({
+    ...{ port, path: '/ada/library.git', body: Buffer.from(body) },
+    headers: { 'git-protocol': version },
+  })
+  if (answer.includes('PACK')) return 'a pack'
+  return answer.includes(`not our ref ${commit}`) ? 'not our ref' : answer.toString().slice(0, 80)
+}
+
+const GONE = Object.fromEntries(
+  [
+    ...['commit', 'diff', 'tree', 'history', 'contents', 'raw', 'archive', 'rawPage'],
+    ...['archivePage', 'page', 'source', 'commits', 'bundle'],
+  ].map((name) => [name, 404]),
+)
+
+/** Pushes a commit with the file `secret`, then another in its place. Returns both. */
+async function leak({ copy, remote }: Scene, size = 100) {
+  const base = await copy.git('rev-parse', 'HEAD')
+  const secret = await copy.commit('secret', randomBytes(size).toString('hex'))
+  await copy.git('push', '--quiet', remote, 'main')
+  return {
+    secret,
+    takeBack: async () => {
+      await copy.git('reset', '--quiet', '--hard', base)
+      await copy.commit('fine', randomBytes(4).toString('hex'))
+      await copy.git('push', '--quiet', '--force', remote, 'main')
+    },
+  }
+}
+
+const prune = ({ ada }: Scene, body: object) => ada.api('POST', '/repos/ada/library/prune', body)
+
+/** Waits until the API has lost a commit. */
+const untilGone = ({ ada }: Scene, commit: string) =>
+  until(
+    async () => (await ada.api('GET', `/repos/ada/library/git/commits/${commit}`)).status,
+    (status) => status === 404,
+    WITHIN_MS,
+  )
+
+const objectsOf = (clone: WorkingCopy) => clone.git('rev-list', '--objects', '--all')
+
+const NAME = 'a leaked commit is gone from every surface'
+if (isFullSize) await forEachDatabase(t, NAME, isGoneEverywhere)
+else t.test(NAME, (t) => isGoneEverywhere(t))
+
+async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<void> {
+  const scene = await startScene(t, location)
+  const { gatehouse, remote } = scene
+  const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
+  const file = join(gatehouse.dataDir, 'gatehouse.db')
+  const second = await startGatehouse(t, {
+    ...{ workers: 1, environment, location: location ?? { kind: 'sqlite', file } },
+  })
+  const ports = [gatehouse.port, second.port]
+  const { secret, takeBack } = await leak(scene)
+  t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 409, 'main has it')
+  for (const port of ports) {
+    const before = await surfacesOf(port, secret)
+    t.notOk(Object.values(before).includes(404), JSON.stringify(before))
+    t.match(before, { v2: 'a pack', v0: 'a pack' })
+    await cloneInto(t, remote)
+  }
+  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  t.not((await answersOf(gatehouse, path)).length, 0, 'clones were kept')
+  await takeBack()
+  t.match(await surfacesOf(second.port, secret), { commit: 200, v2: 'a pack' }, 'until then')
+  const before = await objectsOf(await cloneInto(t, remote, ['--mirror']))
+  t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
+  t.equal(await untilGone(scene, secret), 404)
+  const isDone = async () =>
+    [gatehouse, second].some(({ log }) => log().includes('"msg":"a repository was pruned"'))
+  t.ok(await until(isDone, Boolean, WITHIN_MS))
+  for (const port of ports) {
+    const looks = Array.from({ length: CONNECTIONS }, () => surfacesOf(port, secret))
+    for (const after of await Promise.all(looks)) {
+      t.strictSame(after, { ...GONE, v2: 'not our ref', v0: 'not our ref' })
+    }
+  }
+  t.strictSame(await answersOf(gatehouse, path), [], 'and no kept clone is left')
+  t.equal(await objectsOf(await cloneInto(t, remote, ['--mirror'])), before)
+  t.strictSame(await faultsOnDisk(gatehouse), [])
+  t.notMatch(gatehouse.log(), /"level":"error"/)
+}
+
+/** The kept answers to clones of a repository. */
+async function answersOf({ dataDir }: Gatehouse, path: string): Promise<readonly string[]> {
+  const names = await readdir(join(dataDir, 'cache', 'packs'), { recursive: true })
+  return names.filter((name) => name.split('/').at(-1)?.startsWith(answersPrefix(path)))
+}
+
+t.test('the command line prunes, and names what keeps a commit', async (t) => {
+  const scene = await startScene(t)
+  const { gatehouse } = scene
+  const { secret, takeBack } = await leak(scene)
+  const run = (...args: readonly string[]) => gatehouse.run('repo', 'prune', 'ada/library', ...args)
+  const kept = await run('--now', '--commit', secret)
+  t.match(kept, { exitCode: 1, errorText: /reachable from refs\/heads\/main/ })
+  await takeBack()
+  t.match(await run(), { exitCode: 0, output: /: 0 objects removed/ }, 'it is too young')
+  t.match(await run('--now', '--commit', secret), {
+    ...{ exitCode: 0, output: /^pruned ada\/library: 3 objects removed, \d+ KiB\n$/ },
+    errorText: /must be changed/,
+  })
+  t.equal(await untilGone(scene, secret), 404)
+  t.match(await run('--now', '--grace', '1h'), { exitCode: 2 })
+  t.match(await run('--grace', 'soon'), { exitCode: 2 })
+  t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /not a full id/ })
+  await t.test('a push whose parent is pruned on its way is refused', (t) => pushOnIt(t, scene))
+})
+
+/** Pushes a commit while the one below it is pruned. */
+async function pushOnIt(t: Test, scene: Scene): Promise<void> {
+  const { gatehouse, copy, ada } = scene
+  const { secret, takeBack } = await leak(scene)
+  const child = await copy.commit('child', randomBytes(3_000_000))
+  const input = `${child}\n^${secret}\n`
+  const { output } = await copy.try(['pack-objects', '--revs', '-q', 'child'], { input })
+  const pack = await readFile(join(copy.path, `child-${output}.pack`))
+  await takeBack()
+  // So that the push is later than the commit, by the clocks of files.
+  await sleep(3_000)
+  const body = Buffer.concat([pushHead(child, 'refs/heads/child'), pack])
+  const socket = await connectTo(gatehouse.port)
+  const answer = text(socket)
+  const request = { token: ada.token, headers: 'Connection: close\r\n', bodyBytes: body.length }
+  socket.write(gitRequest({ ...request, service: 'git-receive-pack' }))
+  let sent = 0
+  const send = (bytes: number) => {
+    socket.write(body.subarray(sent, sent + bytes))
+    sent += bytes
+  }
+  // A push that is not heard of for long would be cut.
+  const timer = setInterval(() => send(10_000), 200)
+  t.teardown(async () => clearInterval(timer))
+  send(200_000)
+  await until(async () => (await listPushes(gatehouse.dataDir)).size > 0, Boolean, WITHIN_MS)
+  t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
+  t.equal(await untilGone(scene, secret), 404, 'the commit is out of reach while the push goes on')
+  clearInterval(timer)
+  t.ok(sent < body.length)
+  send(body.length)
+  t.match(await answer, /unpack|ng refs\/heads\/child/)
+  t.equal((await ada.api('GET', '/repos/ada/library/branches/child')).status, 404)
+  const clean = () => faultsOnDisk(gatehouse)
+  t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])
+}
+
+t.test('kill -9 of the server in the middle of a prune loses nothing', async (t) => {
+  const scene = await startScene(t)
+  const { gatehouse, remote } = scene
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { secret, takeBack } = await leak(scene, 400_000)
+    await takeBack()
+    const before = await objectsOf(await cloneInto(t, remote, ['--mirror']))
+    t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
+    // It waits for three seconds first, and then packs.
+    await sleep(3_000 + Math.random() * 300)
+    await killServer(gatehouse, { withGit: round % 2 === 0 })
+    await gatehouse.start()
+    t.equal(await objectsOf(await cloneInto(t, remote, ['--mirror'])), before, `round ${round}`)
+    t.equal(await untilGone(scene, secret), 404, 'and then it is gone all the same')
+  }
+  const clean = () => faultsOnDisk(gatehouse)
+  t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])
+})
