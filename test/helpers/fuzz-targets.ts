@@ -1,0 +1,363 @@
+/** The parsers of untrusted input, each with examples of what it accepts. */
+
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { parseCommit, parseTag } from '../../cgi/commit-object.js'
+import { parseModules } from '../../cgi/modules-file.js'
+import { parseTree, treeBytes } from '../../cgi/tree.js'
+import { unsharedEntries } from '../../cgi/unshared-entries.js'
+import { parseAddressSet } from '../../conf/addresses.js'
+import { asBlobLocation } from '../../conf/blob-location.js'
+import { readByteRange } from '../../conf/byte-range.js'
+import { Failure } from '../../conf/failures.js'
+import { parseFilePath } from '../../conf/file-path.js'
+import { parseGlob } from '../../conf/glob.js'
+import { decodePercent, type RequestHeaders } from '../../conf/http.js'
+import { parseEmail, parseTagName } from '../../conf/names.js'
+import { parseSshKey } from '../../conf/ssh-key.js'
+import { parseGoDuration } from '../../gateway/api/v1/go-duration.js'
+import { readTime } from '../../gateway/api/v1/times.js'
+import { parseJsonText } from '../../gateway/api/validate.js'
+import { readCredentials } from '../../gateway/auth/credentials.js'
+import { framingFault } from '../../gateway/framing.js'
+import { NoPack, readPackStream } from '../../gateway/git/pack-stream.js'
+import { parseCloneAddress } from '../../gateway/outbound/git-remote.js'
+import { normalize } from '../../gateway/packs/normal-request.js'
+import { ClientRequests } from '../../gateway/ssh/client-requests.js'
+import { parseCommand } from '../../gateway/ssh/command.js'
+import { fieldsOf, formatMessage, takeMessage } from '../../gateway/ssh/message.js'
+import { parseDiff } from '../../gateway/web/diff-lines.js'
+import { readPackage } from '../../registry/alpine/package-archive.js'
+import { parsePackageInfo } from '../../registry/alpine/package-info.js'
+import { gunzip } from '../../registry/archive/compress.js'
+import { readTar } from '../../registry/archive/tar.js'
+import { unxz } from '../../registry/archive/unxz.js'
+import { unzstd } from '../../registry/archive/unzstd.js'
+import { openZip } from '../../registry/archive/zip.js'
+import { parseComposerJson } from '../../registry/composer/composer-json.js'
+import { isConstraint } from '../../registry/composer/constraint.js'
+import { readPackageArchive as readComposerArchive } from '../../registry/composer/package-archive.js'
+import { parseVersion as parseComposerVersion } from '../../registry/composer/version.js'
+import { conditionStatus } from '../../registry/conditions.js'
+import { parseDescription } from '../../registry/cran/description.js'
+import { readPackageArchive as readCranArchive } from '../../registry/cran/package-archive.js'
+import { parseControl } from '../../registry/debian/control.js'
+import { readDebFile } from '../../registry/debian/deb-file.js'
+import { readModuleLine } from '../../registry/go/go-mod.js'
+import { readModuleZip } from '../../registry/go/module-zip.js'
+import { readParts } from '../../registry/multipart.js'
+import { readManifests } from '../../registry/swift/manifests.js'
+import { parseMetadata } from '../../registry/swift/metadata.js'
+import { apk, packageInfo } from './apks.js'
+import { sourceOf } from './byte-sources.js'
+import { packageTar, packageZip } from './composer-packages.js'
+import { controlOf, debOf, pack } from './debs.js'
+import { moduleZip } from './modules.js'
+import { descriptionOf, rZip } from './r-packages.js'
+import { sourceArchive, swiftForm } from './swift.js'
+import { paxRecord, tarOf } from './tar-bytes.js'
+
+export interface FuzzTarget {
+  readonly name: string
+  readonly seeds: readonly Uint8Array[]
+  /** Inputs with which a fault was found: they are read as they are, and not mutated. */
+  readonly faults?: readonly Uint8Array[]
+  /** Parts of the grammar, which edits insert. */
+  readonly words?: readonly string[]
+  parse(bytes: Buffer): unknown
+  /** Whether an error is one that callers expect; by default a `Failure` below 500. */
+  isRefusal?(error: unknown): boolean
+}
+
+export async function fuzzTargets(): Promise<readonly FuzzTarget[]> {
+  return [...HTTP, ...GIT, ...SSH, ...TEXTS, ...METADATA, ...(await archives())]
+}
+
+const ID = '1234567890abcdef1234567890abcdef12345678'
+
+function headersOf(fields: Readonly<Record<string, string>>): RequestHeaders {
+  return new Map(Object.entries(fields))
+}
+
+function ofText(
+  name: string,
+  seeds: readonly string[],
+  parse: (text: string) => unknown,
+  words: readonly string[] = [],
+): FuzzTarget {
+  return {
+    ...{ name, words },
+    seeds: seeds.map((seed) => Buffer.from(seed)),
+    parse: (bytes) => parse(bytes.toString()),
+  }
+}
+
+/** As the API reads bodies: text that is no JSON is refused. */
+function readJson(text: string): unknown {
+  try {
+    return parseJsonText(text)
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new Failure('invalid', 'no JSON', { cause })
+    throw cause
+  }
+}
+
+const FORM = swiftForm('/', [
+  ['metadata', '{"author":{"name":"Ada"}}'],
+  ['source-archive', 'zip'],
+])
+
+const HTTP: readonly FuzzTarget[] = [
+  ofText('Authorization', ['Basic YWRhOnB3', 'token 0123', 'Bearer abc'], readCredentials),
+  ofText('Range', ['bytes=0-9', 'bytes=-5'], (range) => readByteRange(range, 100)),
+  ofText('If-None-Match', ['"abc", W/"def"', '*'], (tags) =>
+    conditionStatus(headersOf({ 'if-none-match': tags, 'if-match': tags }), {
+      ...{ tag: '"abc"', changedAtMs: 1_700_000_000_000 },
+    }),
+  ),
+  ofText('framing', ['12', 'chunked'], (value) => {
+    framingFault(headersOf({ 'content-length': value }))
+    return framingFault(headersOf({ 'transfer-encoding': value }))
+  }),
+  ofText('percent encoding', ['a%20b%2Fc', '%C3%A9'], decodePercent),
+  ofText('JSON body', ['{"name":"a","list":[1,{"b":null}]}'], readJson, ['"__proto__":']),
+  {
+    name: 'multipart form',
+    seeds: [Buffer.from(FORM.body ?? '')],
+    words: ['\r\n--5EBD7C6A-66B9-4B5D-9D7C-0B2A7A3F2C11', '--', '\r\n\r\n', '; name="a"'],
+    async parse(bytes) {
+      const headers = headersOf({ 'content-type': FORM.headers?.['content-type'] ?? '' })
+      for await (const part of readParts({ headers, body: chunksOf(bytes) }))
+        await buffer(part.body)
+    },
+  },
+  ofText('multipart boundary', ['multipart/form-data; boundary="a"'], async (type) => {
+    const headers = headersOf({ 'content-type': type })
+    for await (const _ of readParts({ headers, body: chunksOf(Buffer.from('--a--')) }));
+  }),
+]
+
+const COMMIT = `tree ${ID}\nparent ${ID}\nauthor Ada <a@example.org> 1700000000 +0100\ncommitter Ada <a@example.org> 1700000000 +0100\ngpgsig -----BEGIN\n line\n -----END\n\nSubject\n\nBody\n`
+const TAG = `object ${ID}\ntype commit\ntag v1\ntagger Ada <a@example.org> 1700000000 +0000\n\nFirst\n`
+/** Took a second and a half, when each `<` was read to the end of the line. */
+const MANY_ANGLES = TAG.replace('<a@example.org>', '<'.repeat(65_536))
+const TREE = Buffer.concat(
+  ['100644 a.txt', '40000 folder', '120000 link', '160000 module'].flatMap((entry) => [
+    Buffer.from(`${entry}\0`),
+    Buffer.from(ID, 'hex'),
+  ]),
+)
+const FETCH = `0011command=fetch0014agent=git/2.39.50016object-format=sha10001000dofs-delta0032want ${ID}\n0009done\n0000`
+const DIFF =
+  'diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n'
+
+/** Took a second and a half, when each space was tried for the end of the value. */
+const MANY_SPACES = `[submodule "a"]\n\tpath = a${' '.repeat(65_536)}b\n`
+
+const GIT: readonly FuzzTarget[] = [
+  {
+    ...{ name: 'commit object', seeds: [Buffer.from(COMMIT)], isRefusal: isAnyError },
+    parse: (bytes) => parseCommit(ID, bytes),
+  },
+  {
+    ...{ name: 'tag object', seeds: [Buffer.from(TAG)], isRefusal: isAnyError },
+    faults: [Buffer.from(MANY_ANGLES)],
+    parse: (bytes) => parseTag(ID, bytes),
+  },
+  {
+    ...{ name: 'tree object', seeds: [TREE], words: ['40000 a\0'], isRefusal: isAnyError },
+    parse(bytes) {
+      parseTree({ id: ID, content: bytes })
+      const one = treeBytes({ id: ID, content: bytes })
+      return unsharedEntries(one, treeBytes({ id: ID, content: TREE }))
+    },
+  },
+  {
+    ...ofText('.gitmodules', ['[submodule "a"]\n\tpath = a\n\turl = https://a/b\n'], parseModules),
+    faults: [Buffer.from(MANY_SPACES)],
+  },
+  ofText('diff', [DIFF], (diff) => parseDiff(diff, 1_000), ['@@ -1 +1 @@\n', 'diff --git ']),
+  {
+    ...{ name: 'fetch request', seeds: [Buffer.from(FETCH)], words: ['0000', '0001', 'deepen 1'] },
+    parse: normalize,
+  },
+  {
+    name: 'pack stream',
+    seeds: [Buffer.from('000dpackfile\n000a\u0001PACK\n0006\u0002p0000', 'latin1')],
+    isRefusal: (error) => error instanceof NoPack,
+    async parse(bytes) {
+      for await (const _ of readPackStream(chunksOf(bytes)));
+    },
+  },
+]
+
+const SSH: readonly FuzzTarget[] = [
+  ofText(
+    'SSH command',
+    ["git-upload-pack '/ada/r.git'", "git receive-pack 'ada/r'"],
+    parseCommand,
+    ["'\\''", 'git-upload-archive'],
+  ),
+  ofText(
+    'SSH key',
+    ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'],
+    parseSshKey,
+  ),
+  {
+    name: 'SSH helper message',
+    seeds: [formatMessage(['2', 'keys', 'git', 'SHA256:abc'])],
+    isRefusal: isAnyError,
+    parse(bytes) {
+      const taken = takeMessage(bytes)
+      return taken && fieldsOf(taken.message)
+    },
+  },
+  {
+    name: 'SSH conversation',
+    seeds: [Buffer.from(FETCH + FETCH)],
+    words: ['0000', '0001', 'ffff'],
+    async parse(bytes) {
+      const chunks = [bytes]
+      const requests = new ClientRequests(async () => chunks.pop())
+      for (let next = await requests.next(); next !== undefined; next = await requests.next()) {
+        for await (const _ of next);
+      }
+    },
+  },
+]
+
+function matchGlob(pattern: string): boolean | undefined {
+  return parseGlob(pattern, '/')?.('release/v1/a.c')
+}
+
+const TEXTS: readonly FuzzTarget[] = [
+  ofText('file path', ['src/a/b.txt'], parseFilePath, ['.git', '..']),
+  ofText('tag name', ['v1.0/rc'], parseTagName, ['.lock', '@{']),
+  ofText('mail address', ['ada@example.org'], parseEmail),
+  {
+    ...ofText('glob', ['release/{v1,v2}/**/*.[ch]?'], matchGlob, ['{a,b}', '**', '[a-z]']),
+    faults: [Buffer.from('{a,b}'.repeat(20_000))],
+  },
+  {
+    ...ofText('addresses', ['10.0.0.0/8', '::1/128'], (one) => parseAddressSet([one])),
+    isRefusal: isAnyError,
+  },
+  {
+    ...ofText('blob location', ['s3://k:s@host/bucket?region=r', 'file:/a'], asBlobLocation),
+    isRefusal: isAnyError,
+  },
+  ofText('Go duration', ['1h15m30.5s'], parseGoDuration),
+  ofText('time', ['2026-01-02T03:04:05Z'], readTime),
+  ofText('clone address', ['https://example.org/a/b.git'], parseCloneAddress),
+]
+
+const INFO = packageInfo({ depend: ['so:libc.so', 'b>1'] })
+const CONTROL = controlOf({ Depends: 'libc6 (>= 2.3)', Description: 'a\n long\n .\n text' })
+const DESCRIPTION = descriptionOf({
+  ...{ Package: 'toy', Version: '1.0', Depends: 'R (>= 4.0), methods', License: 'GPL-2' },
+})
+
+const METADATA: readonly FuzzTarget[] = [
+  {
+    ...{ name: '.PKGINFO', seeds: [Buffer.from(INFO)], words: ['depend = ', '\n'] },
+    parse: parsePackageInfo,
+  },
+  {
+    ...{ name: 'debian control', seeds: [Buffer.from(CONTROL)], words: ['\n ', '\n\n', 'A: b\n'] },
+    parse: parseControl,
+  },
+  {
+    ...{ name: 'DESCRIPTION', seeds: [Buffer.from(DESCRIPTION)], words: ['\n  ', ', a (>= 1)'] },
+    parse: parseDescription,
+  },
+  {
+    name: 'composer.json',
+    seeds: [Buffer.from('{"name":"acme/lib","version":"1.2.3","require":{"php":"^8.1 || ~7.4"}}')],
+    words: ['"__proto__":{', '"require":{', '[[[['],
+    parse: parseComposerJson,
+  },
+  ofText('composer version', ['v1.2.3-beta.2+build', 'dev-main'], parseComposerVersion, ['-RC1']),
+  ofText('composer constraint', ['^1.2 || >=2.0 <3 - 4@dev'], isConstraint, ['||', ' - ', '@dev']),
+  ofText('go.mod', ['module example.org/m/v2\n\ngo 1.21\n'], readModuleLine, [
+    'module ',
+    '/*',
+    '"',
+  ]),
+  ofText('swift metadata', ['{"author":{"name":"a"},"repositoryURLs":["https://a"]}'], (json) =>
+    parseMetadata(json, 'binary'),
+  ),
+]
+
+/** Compressed data is mutated only for its own format: other readers would see damage alone. */
+async function archives(): Promise<readonly FuzzTarget[]> {
+  const pax = tarOf([
+    { path: 'pax', type: 'x', body: paxRecord('path', 'é'.repeat(60)) },
+    { path: 'a', body: 'alpha' },
+    { path: 'folder/', type: '5' },
+  ])
+  return [
+    {
+      ...{ name: 'tar', seeds: [pax], words: ['ustar', '\0'.repeat(512)] },
+      async parse(bytes) {
+        const limits = { entriesMax: 1_000, headerBytesMax: 100_000 }
+        for await (const entry of readTar(chunksOf(bytes), limits)) await entry.read(10_000)
+      },
+    },
+    archive('zip', await sourceArchive({ a: 'alpha' }), openZip, [
+      'PK\u0001\u0002',
+      'PK\u0005\u0006',
+    ]),
+    archive('swift zip', await sourceArchive(), async (source) => {
+      return await readManifests(await openZip(source))
+    }),
+    archive('go zip', await moduleZip('example.org/m@v1.0.0'), readModuleZip),
+    archive('composer zip', packageZip({ name: 'acme/lib' }), readComposerArchive),
+    archive('composer tar', stored(packageTar({ name: 'acme/lib' })), readComposerArchive),
+    archive(
+      'cran zip',
+      rZip({ Package: 'toy', Version: '1.0', Built: 'R 4.2.0; ; ; windows' }),
+      readCranArchive,
+    ),
+    archive('deb', debOf({ control: CONTROL }), readDebFile, ['!<arch>\n', 'control.tar.gz']),
+    archive('apk', apk(), readPackage),
+    stream('gzip', pack(pax, '.gz'), (bytes) => gunzip(chunksOf(bytes), UNPACKED_BYTES_MAX)),
+    stream('xz', pack(pax, '.xz'), (bytes) => unxz(bytes, UNPACKED_BYTES_MAX)),
+    stream('zstd', pack(pax, '.zst'), (bytes) => unzstd(bytes, UNPACKED_BYTES_MAX)),
+  ]
+}
+
+function archive(
+  name: string,
+  seed: Buffer,
+  read: (source: ReturnType<typeof sourceOf>) => Promise<unknown>,
+  words: readonly string[] = [],
+): FuzzTarget {
+  return { name, seeds: [seed], words, parse: (bytes) => read(sourceOf(bytes)) }
+}
+
+/** As gzip without compression, so that mutations reach what is inside. */
+function stored(bytes: Buffer): Buffer {
+  return gzipSync(bytes, { level: 0 })
+}
+
+const UNPACKED_BYTES_MAX = 1_000_000
+
+function stream(
+  name: string,
+  seed: Buffer,
+  read: (bytes: Buffer) => AsyncIterable<Uint8Array>,
+): FuzzTarget {
+  return { name, seeds: [seed], parse: (bytes) => buffer(read(bytes)) }
+}
+
+/** In two parts, because what is split may be read otherwise than what comes whole. */
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  const half = bytes.length >> 1
+  yield bytes.subarray(0, half)
+  yield bytes.subarray(half)
+}
+
+/** For what only this server's own programs send: damage is a plain error, and no crash. */
+function isAnyError(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
+}

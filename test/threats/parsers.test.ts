@@ -1,0 +1,63 @@
+/** Parsers of untrusted input, fuzzed: each returns or refuses its input, in little time. */
+
+import { asyncProperty, assert as check } from 'fast-check'
+import t from 'tap'
+import { Failure } from '../../conf/failures.js'
+import { type FuzzTarget, fuzzTargets } from '../helpers/fuzz-targets.js'
+import { mutatedBytes } from '../helpers/mutated-bytes.js'
+
+/** For each parser, unless `FUZZ_SECONDS` says how long, as scripts/fuzz does. */
+const EXECUTIONS = 250
+/** The same inputs in each run: new faults are found by `scripts/fuzz`, and not by chance. */
+const SEED = 20_261_123
+/** CPU time of one execution: inputs have up to 400 KB, and are read at 10 MB/s or more. */
+const CPU_MS_MAX = 400
+
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0)
+const seed = seconds > 0 ? Date.now() : SEED
+const only = process.env['FUZZ_TARGET'] ?? ''
+
+for (const target of await fuzzTargets()) {
+  if (!target.name.includes(only)) continue
+  await t.test(`${target.name}: mutated inputs are read or refused, in little time`, async (t) => {
+    const counts = { executions: 0, refused: 0, slowestMs: 0 }
+    const execute = async (bytes: Buffer) => {
+      const startedAt = process.cpuUsage()
+      const isAccepted = await isRead(target, bytes)
+      const { user, system } = process.cpuUsage(startedAt)
+      const cpuMs = (user + system) / 1_000
+      counts.executions += 1
+      counts.refused += isAccepted ? 0 : 1
+      counts.slowestMs = Math.max(counts.slowestMs, cpuMs)
+      if (cpuMs > CPU_MS_MAX) throw new Error(`took ${cpuMs} ms of CPU for ${bytes.length} bytes`)
+      return isAccepted
+    }
+    for (const seed of target.seeds) t.ok(await execute(Buffer.from(seed)), 'the seed is read')
+    for (const input of target.faults ?? []) await execute(Buffer.from(input))
+    const limit =
+      seconds > 0
+        ? { interruptAfterTimeLimit: seconds * 1_000, numRuns: 1e9 }
+        : { numRuns: EXECUTIONS }
+    const mutated = mutatedBytes({ words: [], ...target })
+    const property = asyncProperty(mutated, async (bytes) => void (await execute(bytes)))
+    await check(property, { seed, markInterruptAsFailure: false, ...limit })
+    if (seconds > 0) {
+      process.stderr.write(`${target.name}: ${JSON.stringify(counts)}, seed ${seed}\n`)
+    }
+  })
+}
+
+/** Returns whether the input was accepted. Throws what is no refusal: a fault of the parser. */
+async function isRead({ parse, isRefusal = isClientError }: FuzzTarget, bytes: Buffer) {
+  try {
+    await parse(bytes)
+    return true
+  } catch (error) {
+    if (isRefusal(error)) return false
+    throw error
+  }
+}
+
+function isClientError(error: unknown): boolean {
+  return error instanceof Failure && error.status < 500
+}
