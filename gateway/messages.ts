@@ -1,9 +1,16 @@
 /** What the supervisor and its workers say to one another. */
 
 import type { FlightNews, FlightReport } from './packs/flight-board.js'
+import type { DrainTimes } from './uws/drain.js'
+
+/**
+ * To be raised when a worker and a supervisor of the release before would not understand each
+ * other: a reload after an update starts new workers under the old supervisor.
+ */
+export const PROTOCOL = 1
 
 export type WorkerMessage =
-  | { readonly kind: 'listening' }
+  | { readonly kind: 'listening'; readonly protocol: number }
   /** The worker cannot start; the sentence is for the person who started it. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'metrics-wanted'; readonly id: number }
@@ -12,6 +19,8 @@ export type WorkerMessage =
 export type SupervisorMessage =
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'flight'; readonly news: FlightNews }
+  /** The worker ends within these times; a later message replaces them. */
+  | { readonly kind: 'stop'; readonly times: DrainTimes }
 
 /** Whether it is one of ours: libraries talk over the same channel. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
@@ -20,7 +29,7 @@ export function isWorkerMessage(message: unknown): message is WorkerMessage {
 
 /** Whether it is one of ours: libraries talk over the same channel. */
 export function isSupervisorMessage(message: unknown): message is SupervisorMessage {
-  return ['metrics', 'flight'].includes(kindOf(message))
+  return ['metrics', 'flight', 'stop'].includes(kindOf(message))
 }
 
 function kindOf(message: unknown): string {

@@ -38,6 +38,7 @@ import { createPools } from './pool/pools.js'
 import { type AnyRoute, createRouteTable } from './route.js'
 import { createRouter } from './router.js'
 import { openSshDoor } from './ssh/door.js'
+import type { DrainTimes } from './uws/drain.js'
 import { listen } from './uws/listen.js'
 import { asksForPage, WEB_DOOR } from './web/door.js'
 import { createDrawings } from './web/drawings.js'
@@ -60,10 +61,11 @@ export interface ServerOptions {
 export interface Server {
   readonly port: number
   readonly metrics: Metrics
-  /** Takes over limits and the log level; the rest stays until the next start. */
-  reload(settings: Settings): void
-  /** Stops accepting, lets running requests end within the grace, and closes what was opened. */
-  stop(): Promise<void>
+  /**
+   * Ends connections and requests within the times, by default those of the settings, and closes
+   * what was opened. A later call changes the times of the first.
+   */
+  stop(times?: DrainTimes): Promise<void>
 }
 
 /** Every route of the house; without registries, and without pages, where these are off. */
@@ -92,46 +94,11 @@ export function allRoutes({
 
 /** Starts serving. Throws when the database, git or the port cannot be had. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { log, throttle } = options
-  const current = { settings: options.settings }
-  const metrics = createMetrics()
-  const queue = createProcessQueue(() => boundsOf(current.settings), metrics.observeQueueWait)
-  metrics.watchQueue(queue)
-  const { memoryBytesMax } = current.settings.git
-  const git: Git = { ...(options.git ?? (await findGit())), memoryBytesMax }
-  if (git.prlimit === undefined) log.warn(UNLIMITED)
-  const db = await openDatabase(current.settings.database)
-  const journal = await openJournal(current.settings.data.dir)
-  const mender = createMender(current.settings.data.dir, log)
-  const packCache = createPackCache({
-    ...{ git, log, queue },
-    settings: () => current.settings,
-    link: options.board ?? createLocalBoard(current.settings.data.dir),
-  })
-  metrics.watchPackCache(packCache)
-  const disk = watchDisks({ settings: () => current.settings, log, packCache })
-  metrics.watchDisks(disk)
-  const { settings } = current
-  const pools = createPools(metrics.countTask)
-  const registry = await openRegistry({
-    settings: () => current.settings,
-    ...{ db, log, compressXz: findXz(), inspect: inspectIn(pools.uploads) },
-  })
-  const upkeep = createUpkeep(
-    { settings, log, db, disk, git, journal, registry, mender },
-    { mergePull: (pullId) => mergeScheduled(context, pullId) },
-  )
-  const context: Context = {
-    get settings() {
-      return current.settings
-    },
-    ...{ log, db, disk, git, journal, mender, upkeep, queue, registry, packCache },
-    ...{ throttle, metrics },
-    drawings: createDrawings({ pool: pools.pages, log }),
-    collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
-  }
-  const { upstream, listen: address, trustedProxies } = current.settings.http
+  const { log, settings } = options
+  const { context, close } = await openContext(options)
+  const { metrics, upkeep } = context
   const watch = watchLoop({ log, observe: metrics.observeLoopDelay })
+  const { upstream, listen: address, trustedProxies } = settings.http
   const listener = await listen({
     listen: address,
     trustedProxies,
@@ -150,20 +117,64 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     options.sshSocket === undefined ? undefined : openSshDoor(context, options.sshSocket)
   upkeep.start()
   const leftPushes = tellOfLeftPushes(context)
+  let stopping: Promise<void> | undefined
   return {
     port: listener.port,
     metrics,
-    reload(settings) {
-      const { git, packages, attachments } = settings
-      const logging = { ...current.settings.log, level: settings.log.level }
-      current.settings = { ...current.settings, git, packages, attachments, log: logging }
-      log.level = logging.level
+    stop(times = drainTimes(settings)) {
+      const draining = Promise.all([listener.drain(times), sshDoor?.drain(times.graceMs)])
+      stopping ??= Promise.all([draining, upkeep.stop()]).then(async () => {
+        await leftPushes.stop()
+        watch.stop()
+        await close()
+      })
+      return stopping
     },
-    async stop() {
-      const { shutdownGraceMs: graceMs } = current.settings.http
-      await Promise.all([listener.drain(graceMs), sshDoor?.drain(graceMs), upkeep.stop()])
-      await leftPushes.stop()
-      watch.stop()
+  }
+}
+
+interface OpenedContext {
+  readonly context: Context
+  /** Ends threads, storage and database connections, which nothing uses any more. */
+  close(): Promise<void>
+}
+
+async function openContext(options: ServerOptions): Promise<OpenedContext> {
+  const { log, throttle, settings } = options
+  const metrics = createMetrics()
+  const queue = createProcessQueue(() => boundsOf(settings), metrics.observeQueueWait)
+  metrics.watchQueue(queue)
+  const { memoryBytesMax } = settings.git
+  const git: Git = { ...(options.git ?? (await findGit())), memoryBytesMax }
+  if (git.prlimit === undefined) log.warn(UNLIMITED)
+  const db = await openDatabase(settings.database)
+  const journal = await openJournal(settings.data.dir)
+  const mender = createMender(settings.data.dir, log)
+  const packCache = createPackCache({
+    ...{ git, log, queue },
+    settings: () => settings,
+    link: options.board ?? createLocalBoard(settings.data.dir),
+  })
+  metrics.watchPackCache(packCache)
+  const disk = watchDisks({ settings: () => settings, log, packCache })
+  metrics.watchDisks(disk)
+  const pools = createPools(metrics.countTask)
+  const registry = await openRegistry({
+    settings: () => settings,
+    ...{ db, log, compressXz: findXz(), inspect: inspectIn(pools.uploads) },
+  })
+  const upkeep = createUpkeep(
+    { settings, log, db, disk, git, journal, registry, mender },
+    { mergePull: (pullId) => mergeScheduled(context, pullId) },
+  )
+  const context: Context = {
+    ...{ settings, log, db, disk, git, journal, mender, upkeep, queue, registry, packCache },
+    ...{ throttle, metrics, drawings: createDrawings({ pool: pools.pages, log }) },
+    collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
+  }
+  return {
+    context,
+    async close() {
       await Promise.all([pools.stop(), registry.stop()])
       await closeDatabase(db)
     },
@@ -171,6 +182,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 const UNLIMITED = 'git has no limits of memory and CPU time: prlimit (util-linux) cannot be run'
+
+function drainTimes({ http: { drainMs, shutdownGraceMs } }: Settings): DrainTimes {
+  const hasSuccessor = false
+  return { acceptMs: drainMs, lingerMs: drainMs, graceMs: shutdownGraceMs, hasSuccessor }
+}
 
 /** This worker's share of the bounds that hold for all of them together. */
 function boundsOf(settings: Settings) {

@@ -1,52 +1,61 @@
 /** A worker process: one gateway, under a supervisor that shares the port among several. */
 
-import { createLog } from '../conf/log.js'
+import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
+import { closeDatabase, openDatabase } from '../sql/database.js'
 import { createSharedThrottle } from './auth/throttle.js'
-import { isSupervisorMessage, type WorkerMessage } from './messages.js'
+import { isSupervisorMessage, PROTOCOL, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'
+import { isBehind, migrateDatabase } from './migrate-database.js'
 import type { BoardLink } from './packs/flights.js'
 import { startServer } from './server.js'
+import type { DrainTimes } from './uws/drain.js'
 
-/** Serves until the supervisor says stop or is gone. `reread` gives the settings anew. */
-export async function runWorker(settings: Settings, reread: () => Settings): Promise<void> {
+/** Serves until the supervisor ends the worker or is gone. */
+export async function runWorker(settings: Settings): Promise<void> {
   const log = createLog(settings.log)
   const throttle = createSharedThrottle()
-  const server = await startServer({
-    ...{ settings, log, throttle },
-    board: sharedBoard,
-    collectMetrics: askMetrics,
-    sshSocket: settings.ssh.socket,
-  }).catch((error: unknown) => {
-    tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
-    return undefined
-  })
+  const server = await migrateIfBehind(settings, log)
+    .then(() =>
+      startServer({
+        ...{ settings, log, throttle },
+        board: sharedBoard,
+        collectMetrics: askMetrics,
+        sshSocket: settings.ssh.socket,
+      }),
+    )
+    .catch((error: unknown) => {
+      tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+      return undefined
+    })
   if (server === undefined) {
     process.exitCode = 1
     process.disconnect()
     return
   }
   shareMetrics(server.metrics)
-  let isStopping = false
-  const stop = async () => {
-    if (isStopping) return
-    isStopping = true
-    await server.stop()
-    process.exit(0)
+  const stop = (times?: DrainTimes) => {
+    void server.stop(times).then(() => process.exit(0))
   }
-  process.on('SIGTERM', stop)
-  process.on('disconnect', stop)
-  // The terminal sends it to all processes of the group; the supervisor turns it into a stop.
-  process.on('SIGINT', () => {})
-  process.on('SIGHUP', () => {
-    try {
-      server.reload(reread())
-      log.info('the settings were read again')
-    } catch (error) {
-      log.error({ error }, 'the settings were not read again')
-    }
+  process.on('message', (message: unknown) => {
+    if (isSupervisorMessage(message) && message.kind === 'stop') stop(message.times)
   })
-  tell({ kind: 'listening' })
+  process.on('SIGTERM', () => stop())
+  process.on('disconnect', () => stop())
+  // A terminal sends both to all processes of its group; the supervisor acts on them.
+  process.on('SIGINT', () => {})
+  process.on('SIGHUP', () => {})
+  tell({ kind: 'listening', protocol: PROTOCOL })
+}
+
+/** After an update, a reload starts workers whose program is newer than the supervisor's. */
+async function migrateIfBehind(settings: Settings, log: Log): Promise<void> {
+  const db = await openDatabase(settings.database)
+  try {
+    if (await isBehind(db)) await migrateDatabase(db, log)
+  } finally {
+    await closeDatabase(db)
+  }
 }
 
 function tell(message: WorkerMessage): void {

@@ -8,6 +8,7 @@ import { type Client, clientOf } from '../client-address.js'
 import { type BodySource, IncomingBody, NO_BODY } from '../incoming-body.js'
 import { isStreamed, longBytesOf, type StreamedReply, writeHead, writeReply } from './reply.js'
 import { ReplyStream } from './reply-stream.js'
+import type { ArrivingBody, SlowBodies } from './slow-bodies.js'
 
 export interface ExchangeOptions {
   readonly trustedProxies: AddressSet
@@ -19,9 +20,13 @@ export interface ExchangeOptions {
 
 /** What the exchanges of one listener share. */
 export interface ExchangeState {
+  /** Open connections. */
+  connections: number
   /** Requests that have no whole answer yet. */
   running: number
+  /** Whether each connection is closed after its next answer. */
   isDraining: boolean
+  readonly slowBodies: SlowBodies
 }
 
 /** A body that says it is no longer is taken in whole before anybody is asked for an answer. */
@@ -34,7 +39,7 @@ const idPrefix = process.pid.toString(36)
 let idCounter = 0
 
 /** One request and its reply on one socket. */
-export class Exchange implements Request, BodySource {
+export class Exchange implements Request, BodySource, ArrivingBody {
   readonly id: string
   readonly method: string
   readonly path: string
@@ -45,6 +50,9 @@ export class Exchange implements Request, BodySource {
   readonly #options: ExchangeOptions
   readonly #incoming: IncomingBody | undefined
   readonly #isChunked: boolean
+  #isPaused = false
+  /** Set while the library's timer may end the request before its response. */
+  #slowBodies: SlowBodies | undefined
   /** Set while the body is taken in before the request is answered. */
   #waiting: ExchangeState | undefined
   #client: Client | undefined
@@ -70,6 +78,7 @@ export class Exchange implements Request, BodySource {
     if (this.#isChunked || (this.headers.get('content-length') ?? '0') !== '0') {
       const incoming = new IncomingBody(this)
       res.onData((chunk, isLast) => {
+        if (isLast && !this.#isPaused) this.#leaveSlowBodies()
         incoming.push(new Uint8Array(chunk), isLast)
         if (isLast && this.#waiting !== undefined) this.#answer(this.#stopWaiting(this.#waiting))
       })
@@ -82,12 +91,43 @@ export class Exchange implements Request, BodySource {
 
   /** Reads no more of the body for now. */
   pause(): void {
+    this.#isPaused = true
     if (!this.#isAborted) this.#res.pause()
   }
 
   /** Reads on. */
   resume(): void {
+    this.#isPaused = false
     if (!this.#isAborted) this.#res.resume()
+  }
+
+  get receivedBytes(): number {
+    return this.#incoming?.receivedBytes ?? 0
+  }
+
+  get isComplete(): boolean {
+    return this.#incoming?.isComplete !== false
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** The library starts its timer when a socket is resumed, and resumes it as it was paused. */
+  restartTimer(): void {
+    this.#res.pause()
+    this.#res.resume()
+  }
+
+  #leaveSlowBodies(): void {
+    this.#slowBodies?.remove(this)
+    this.#slowBodies = undefined
+  }
+
+  /** Nothing reads the body any more. To be called before the response ends. */
+  #discardBody(): void {
+    this.#leaveSlowBodies()
+    this.#incoming?.discard()
   }
 
   get address(): string {
@@ -115,6 +155,10 @@ export class Exchange implements Request, BodySource {
 
   /** Has the request answered and writes the reply, at once where it is there. Never throws. */
   run(state: ExchangeState): void {
+    if (this.#incoming !== undefined) {
+      this.#slowBodies = state.slowBodies
+      state.slowBodies.add(this)
+    }
     if (this.#incoming !== undefined && this.#isSmall()) {
       this.#res.onAborted(() => this.#aborted())
       this.#waiting = state
@@ -147,7 +191,7 @@ export class Exchange implements Request, BodySource {
       void this.#reply(reply, state)
       return
     }
-    this.#incoming?.discard()
+    this.#discardBody()
     const sending = this.#write(reply, false)
     if (sending === undefined) return
     this.#res.onAborted(() => this.#aborted())
@@ -181,7 +225,7 @@ export class Exchange implements Request, BodySource {
     if (this.#isAborted) return
     const isLast = isDraining || this.#mustClose()
     if (!isUnread && isStreamed(reply)) return this.#sendStream(reply, isLast)
-    this.#incoming?.discard()
+    this.#discardBody()
     if (isLast) await this.#stopReading()
     if (this.#isAborted) return
     let sending: Promise<void> | undefined
@@ -220,13 +264,13 @@ export class Exchange implements Request, BodySource {
     this.#res.cork(() => this.#writeHead(reply, isLast))
     // The last byte of a known length ends the answer, so the request must be over by then.
     if (reply.bodyBytes !== undefined) {
-      this.#incoming?.discard()
+      this.#discardBody()
       if (isLast) await this.#stopReading()
       return stream.sendWhole(reply.body, reply.bodyBytes)
     }
     await stream.sendChunks(reply.body)
     if (this.#isAborted) return
-    this.#incoming?.discard()
+    this.#discardBody()
     if (isLast) await this.#stopReading()
     if (!this.#isAborted) this.#res.cork(() => this.#res.end())
   }
@@ -255,6 +299,7 @@ export class Exchange implements Request, BodySource {
 
   #aborted(): void {
     this.#isAborted = true
+    this.#leaveSlowBodies()
     if (this.#waiting !== undefined) this.#stopWaiting(this.#waiting)
     this.#incoming?.cut()
     this.#abort?.abort()

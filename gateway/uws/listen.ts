@@ -4,8 +4,10 @@ import uws, { type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
 import type { HostPort } from '../../conf/field.js'
 import { statusLine } from '../../conf/http.js'
 import { framingFault } from '../framing.js'
+import { createDrain, type DrainTimes } from './drain.js'
 import { Exchange, type ExchangeOptions, type ExchangeState } from './exchange.js'
 import { SentHeaders } from './sent-headers.js'
+import { SlowBodies } from './slow-bodies.js'
 
 export interface ListenOptions extends ExchangeOptions {
   readonly listen: HostPort
@@ -14,15 +16,19 @@ export interface ListenOptions extends ExchangeOptions {
 export interface Listener {
   /** The port that was bound; differs from the wanted one when that was 0. */
   readonly port: number
-  /** Stops accepting; resolves when the running requests have ended, or after `graceMs`. */
-  drain(graceMs: number): Promise<void>
+  /** Ends in steps; a later call changes the times. Resolves when all connections are closed. */
+  drain(times: DrainTimes): Promise<void>
 }
 
 /** Listens; several processes may listen on the same port. Throws when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const state: ExchangeState = { running: 0, isDraining: false }
-  let isClosed = false
+  const slowBodies = new SlowBodies()
+  const state: ExchangeState = { connections: 0, running: 0, isDraining: false, slowBodies }
   const app = uws.App()
+  const countConnection = (change: number) => {
+    state.connections += change
+  }
+  app.filter((_res, change) => countConnection(Number(change)))
   app.any('/*', (res, req) => {
     const headers = new SentHeaders()
     req.forEach((name, value) => {
@@ -39,17 +45,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   if (socket === false) throw new Error(`cannot listen on ${host}:${port}: is the port in use?`)
   return {
     port: uws.us_socket_local_port(socket),
-    async drain(graceMs) {
-      // The library keeps no count: a socket that is closed twice ends the process.
-      if (!state.isDraining) uws.us_listen_socket_close(socket)
-      state.isDraining = true
-      const end = Date.now() + graceMs
-      while (state.running > 0 && Date.now() < end) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      if (!isClosed) app.close()
-      isClosed = true
-    },
+    // The library keeps no count: a socket that is closed twice ends the process.
+    drain: createDrain(state, {
+      closeListener: () => uws.us_listen_socket_close(socket),
+      closeConnections: () => app.close(),
+    }),
   }
 }
 

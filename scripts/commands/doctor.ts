@@ -24,6 +24,7 @@ interface Look {
 const LOOKS: readonly Look[] = [
   { name: 'database', run: lookAtDatabase },
   { name: 'git', run: lookAtGit },
+  { name: 'git limits', run: lookAtGitLimits },
   { name: 'disk', run: lookAtDisk },
   { name: 'blobs', run: lookAtBlobs },
   { name: 'limits', run: lookAtLimits },
@@ -92,6 +93,20 @@ async function lookAtDatabase({ database }: Settings): Promise<string> {
 async function lookAtGit(): Promise<string> {
   const git = await findGit()
   return `${git.version.join('.')} at ${git.file}`
+}
+
+/** Without limits, the input of one request can make git take all memory of the machine. */
+async function lookAtGitLimits({
+  git: { memoryBytesMax, processesMax },
+}: Settings): Promise<string> {
+  const { prlimit } = await findGit()
+  if (prlimit === undefined) {
+    throw new Error(
+      'prlimit cannot be run: install util-linux, or allow setrlimit in the container',
+    )
+  }
+  const mib = Math.floor(memoryBytesMax / 1_048_576)
+  return `${mib} MiB of memory for each of ${processesMax} processes, by ${prlimit}`
 }
 
 async function lookAtDisk({ data }: Settings): Promise<string> {

@@ -15,11 +15,14 @@ export const SERVE_COMMANDS: readonly Command[] = [
       // Loaded by whoever needs it: it takes longer than the whole of any other command.
       if (cluster.isWorker) {
         const { runWorker } = await import('../../gateway/worker.js')
-        return runWorker(loadSettings(), loadSettings)
+        return runWorker(loadSettings())
       }
       const { superviseWorkers } = await import('../../gateway/supervisor.js')
       try {
-        await superviseWorkers(loadSettings(), (text) => console.log(text))
+        await superviseWorkers(loadSettings(), {
+          reread: loadSettings,
+          greet: (text) => console.log(text),
+        })
       } catch (error) {
         throw new CommandError(error instanceof Error ? error.message : String(error), {
           cause: error,

@@ -10,6 +10,8 @@ t.test('each side knows its own messages and no others', async (t) => {
   }
   t.equal(isSupervisorMessage({ kind: 'metrics', id: 1, text: '' }), true)
   t.equal(isWorkerMessage({ kind: 'metrics', id: 1, text: '' }), false)
+  t.equal(isSupervisorMessage({ kind: 'stop', times: {} }), true)
+  t.equal(isWorkerMessage({ kind: 'stop', times: {} }), false)
   for (const foreign of [undefined, null, 'listening', 7, {}, [], { channel: 'x' }, { kind: {} }]) {
     t.equal(isWorkerMessage(foreign), false)
     t.equal(isSupervisorMessage(foreign), false)

@@ -1,6 +1,7 @@
 /** One gateway put together: every route has a door, limits are re-read, and stopping lets go. */
 
 import t from 'tap'
+import { findGit } from '../../cgi/git.js'
 import { OPERATIONS } from '../../gateway/api/v1/operations.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { allRoutes, startServer } from '../../gateway/server.js'
@@ -97,14 +98,6 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
   }
 })
 
-t.test('limits and the log level are taken over, the rest is not', async (t) => {
-  const { server, settings, log, ask } = await startGateway(t)
-  const http = { ...settings.http, baseUrl: 'http://elsewhere' }
-  server.reload({ ...settings, http, log: { level: 'error', format: 'text' } })
-  t.equal(log.level, 'error')
-  t.match((await ask({ path: '/api/v1/nothing' })).json, { url: /^http:\/\/code\.example\.com\// })
-})
-
 t.test('a server that is stopped has let go of its port and its database', async (t) => {
   const { settings, log } = await startGateway(t)
   const throttle = createLocalThrottle()
@@ -123,4 +116,11 @@ t.test('a database that cannot be had stops the start with a sentence', async (t
   const options = { settings: { ...settings, database: { ...settings.database, location } }, log }
   const starting = startServer({ ...options, throttle: createLocalThrottle() })
   await t.rejects(starting, { message: /^The database .* cannot be used: / })
+})
+
+t.test('a server whose git has no limits says so, and serves', async (t) => {
+  const git = { ...(await findGit()), prlimit: undefined }
+  const { lines, ask } = await startGateway(t, { git })
+  t.equal(lines.filter(({ msg }) => /^git has no limits of memory/.test(String(msg))).length, 1)
+  t.match(await ask({ path: '/api/v1/version' }), { status: 200 })
 })

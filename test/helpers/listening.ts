@@ -27,6 +27,9 @@ export interface Wire {
   ended(): Promise<string>
 }
 
+/** Times of an end in which nothing is waited for but running requests. */
+export const WITHOUT_DELAY = { acceptMs: 0, lingerMs: 0, hasSuccessor: false }
+
 /** Listens on a port of its own until the test ends. */
 export async function startListener(
   t: Test,
@@ -39,7 +42,7 @@ export async function startListener(
     handle,
     onBroken: (_request, error) => broken.push(error),
   })
-  t.teardown(() => listener.drain(0))
+  t.teardown(() => listener.drain({ ...WITHOUT_DELAY, graceMs: 0 }))
   return { listener, broken, connect: () => connect(t, listener.port) }
 }
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { t } from 'tap'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
-import { gitRequest } from '../helpers/git-requests.js'
+import { gitRequest, pushHead } from '../helpers/git-requests.js'
 import { connectTo, converse } from '../helpers/raw-http.js'
 import { gitProcessesOf, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -34,7 +34,8 @@ const KNOWN = new RegExp(
   '^(?:PATH|HOME|LC_ALL|GATEWAY_INTERFACE|SERVER_PROTOCOL|PATH_INFO|QUERY_STRING|REQUEST_METHOD' +
     '|REMOTE_ADDR|REMOTE_USER|CONTENT_TYPE|CONTENT_LENGTH|HTTP_CONTENT_ENCODING|GIT_PROTOCOL' +
     '|GIT_PROJECT_ROOT|GIT_HTTP_EXPORT_ALL|GIT_CONFIG_SYSTEM|GIT_CONFIG_GLOBAL' +
-    '|GIT_TERMINAL_PROMPT|GIT_CONFIG_COUNT|GIT_CONFIG_(?:KEY|VALUE)_\\d)$',
+    '|GIT_TERMINAL_PROMPT|GIT_CONFIG_COUNT|GIT_CONFIG_(?:KEY|VALUE)_\\d' +
+    '|GATEHOUSE_UPDATES)$',
 )
 
 /** The test runner's own variables follow every process that a test starts. */
@@ -48,7 +49,10 @@ t.test('headers that look like variables', async (t) => {
   await t.test('git gets the variables of the house, and none of the request', async (t) => {
     const socket = await connectTo(gatehouse.port)
     const headers = `${HOSTILE_HEADERS.join('\r\n')}\r\n`
-    socket.write(gitRequest({ service: 'git-receive-pack', token: ada.token, headers }))
+    const bodyBytes = 1_000_000
+    socket.write(gitRequest({ service: 'git-receive-pack', token: ada.token, headers, bodyBytes }))
+    // Git starts when the first line has come.
+    socket.write(pushHead('1'.repeat(40), 'refs/heads/main'))
     const [found] = await until(
       () => gitProcessesOf(gatehouse.dataDir),
       (processes) => processes.length > 0,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { parseAddressSet } from '../../../conf/addresses.js'
 import { listen } from '../../../gateway/uws/listen.js'
-import { deferred, get, startListener } from '../../helpers/listening.js'
+import { deferred, get, startListener, WITHOUT_DELAY } from '../../helpers/listening.js'
 
 t.test('malformed framing is answered 400, closed, and nothing behind it runs', async (t) => {
   const seen: string[] = []
@@ -34,7 +34,8 @@ t.test('drain lets what runs end, closes its connections and takes no new ones',
   wire.socket.write(get('/slow'))
   const idle = await connect()
   await sleep(50)
-  const draining = listener.drain(5_000)
+  const draining = listener.drain({ ...WITHOUT_DELAY, graceMs: 5_000 })
+  await sleep(50)
   await t.rejects(once(createConnection(listener.port, '127.0.0.1'), 'connect'), {
     code: 'ECONNREFUSED',
   })
@@ -50,7 +51,7 @@ t.test('drain waits no longer than its grace', async (t) => {
   wire.socket.write(get('/'))
   await sleep(50)
   const startedAt = Date.now()
-  await listener.drain(100)
+  await listener.drain({ ...WITHOUT_DELAY, graceMs: 100 })
   t.ok(Date.now() - startedAt < 5_000)
   await wire.ended()
 })

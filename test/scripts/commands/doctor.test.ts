@@ -11,10 +11,10 @@ import { freePort } from '../../helpers/gatehouse.js'
 t.test('all is well', async (t) => {
   const folder = await useDataFolder(t)
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  const names = lines.map((line) => /^ok {6}(\w+): ./.exec(line)?.[1])
+  const names = lines.map((line) => /^ok {6}([\w ]+): ./.exec(line)?.[1])
   t.strictSame(
     names,
-    ['configuration', 'database', 'git', 'disk', 'blobs', 'limits', 'sshd'],
+    ['configuration', 'database', 'git', 'git limits', 'disk', 'blobs', 'limits', 'sshd'],
     lines.join('\n'),
   )
   t.equal(process.exitCode ?? 0, 0)
@@ -32,7 +32,7 @@ t.test('a bucket that cannot be had is named, without what opens it', async (t) 
     process.exitCode = 0
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  t.match(lines[4], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
+  t.match(lines[5], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
   t.notMatch(lines.join(), /hunter2/)
 })
 
@@ -48,8 +48,8 @@ t.test('each fault is a line of its own, and the rest is still looked at', async
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   t.match(lines[1], /^FAULT {3}database: \d+ migration\(s\) wait: run 'gatehouse db migrate'$/)
   t.match(lines[2], /^ok {6}git: /)
-  t.match(lines[3], /^FAULT {3}disk: /)
-  t.match(lines[4], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
+  t.match(lines[4], /^FAULT {3}disk: /)
+  t.match(lines[5], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
   t.equal(process.exitCode, 1)
   process.exitCode = 0
 })

@@ -1,0 +1,239 @@
+/** The workers of a supervisor: started, replaced when they die, renewed by a reload, stopped. */
+
+import cluster, { type Worker } from 'node:cluster'
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { endProcessGroup } from '../cgi/process-group.js'
+import { recover } from '../cgi/recovery.js'
+import { HEADERS_BYTES_MAX } from '../conf/limits.js'
+import type { Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import { closeDatabase, openDatabase } from '../sql/database.js'
+import { sweepImports } from './actions/sweep-imports.js'
+import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
+import { collectFromWorkers } from './metrics.js'
+import { FlightBoard, type FlightReport } from './packs/flight-board.js'
+import { packFolder } from './packs/warm.js'
+import { untilOthersListen } from './port-listeners.js'
+
+/** A worker that dies sooner is started again only after this pause. */
+const RESTART_PAUSE_MS = 1_000
+/** Workers that still run this long after their deadline are killed. */
+const STOP_SLACK_MS = 2_000
+/** uWebSockets.js closes a connection that has been idle for 10 to 12 seconds. */
+const IDLE_MS = 15_000
+
+/** The workers of this process. Made once. */
+export class Fleet {
+  /** Resolves when all workers have ended after a stop. */
+  readonly ended: Promise<void>
+  readonly #log: Log
+  readonly #board: Board
+  /** Workers that were told to end, and those that a renewal has started and may give up. */
+  readonly #retired = new Set<Worker>()
+  readonly #fresh = new Set<Worker>()
+  #settings: Settings
+  #isStarted = false
+  #isStopping = false
+  #end = () => {}
+
+  constructor(settings: Settings, log: Log) {
+    // The supervisor rests nearly always.
+    setFlagsFromString(NO_REDUCER)
+    this.#settings = settings
+    this.#log = log
+    this.#board = openBoard(settings, log)
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    answerMessages(this.#board, log)
+    cluster.on('exit', (worker, code, signal) => this.#exited(worker, { code, signal }))
+  }
+
+  /** Resolves with true when every worker listens, with false when it was stopped before. */
+  async start(): Promise<boolean> {
+    try {
+      await this.#fork(this.#settings)
+      this.#isStarted = true
+      return true
+    } catch (error) {
+      if (this.#isStopping) return false
+      this.stop()
+      throw error
+    } finally {
+      this.#fresh.clear()
+    }
+  }
+
+  /**
+   * Starts workers with the program and the settings that are on the disk now. When all of them
+   * listen, the earlier ones take no more connections and end with their last request. Throws, and
+   * keeps the earlier ones, when the new ones do not start.
+   */
+  async renew(settings: Settings): Promise<void> {
+    if (!this.#isStarted || this.#isStopping) return
+    const earlier = this.#serving()
+    try {
+      await this.#fork(settings)
+    } catch (error) {
+      for (const worker of this.#fresh) this.#retire(worker)
+      throw error
+    } finally {
+      this.#fresh.clear()
+    }
+    this.#settings = settings
+    for (const worker of earlier) this.#retire(worker)
+  }
+
+  /** Stops all workers; in a hurry, connections without a running request are closed at once. */
+  stop({ isHurried }: { readonly isHurried: boolean } = { isHurried: false }): void {
+    if (this.#isStopping) return
+    this.#isStopping = true
+    this.#log.info('stopping')
+    const { drainMs, shutdownGraceMs: graceMs, listen } = this.#settings.http
+    const openMs = isHurried ? 0 : drainMs
+    const ownCount = this.#serving().length
+    const tellAll = (hasSuccessor: boolean) => {
+      const times = { acceptMs: openMs, lingerMs: openMs, graceMs, hasSuccessor }
+      for (const worker of liveWorkers()) tell(worker, { kind: 'stop', times })
+    }
+    tellAll(false)
+    // Before it listens, a worker has nothing to end.
+    for (const worker of this.#fresh) worker.process.kill('SIGTERM')
+    untilOthersListen(listen.port, { ownCount, withinMs: openMs })
+      .then((isThere) => isThere && tellAll(true))
+      .catch((error: unknown) => this.#log.warn({ error }, 'no successor was looked for'))
+    const kill = () => {
+      for (const worker of liveWorkers()) worker.process.kill('SIGKILL')
+    }
+    setTimeout(kill, 2 * openMs + graceMs + STOP_SLACK_MS).unref()
+    if (liveWorkers().length === 0) this.#end()
+  }
+
+  async #fork({ http }: Settings): Promise<void> {
+    const workers = Array.from({ length: http.workers }, forkWorker)
+    for (const worker of workers) this.#fresh.add(worker)
+    await Promise.all(workers.map(untilListening))
+  }
+
+  #serving(): readonly Worker[] {
+    return liveWorkers().filter((worker) => !this.#retired.has(worker))
+  }
+
+  /** Its clients connect to the others, so that nothing hurries. */
+  #retire(worker: Worker): void {
+    this.#retired.add(worker)
+    const graceMs = this.#settings.git.timeoutMs
+    const times = { acceptMs: 0, lingerMs: IDLE_MS, graceMs, hasSuccessor: true }
+    tell(worker, { kind: 'stop', times })
+  }
+
+  #exited(worker: Worker, { code, signal }: { code: number; signal: string | null }): void {
+    this.#board.lose(worker.id)
+    const wasRetired = this.#retired.delete(worker)
+    if (this.#isStopping || !this.#isStarted) {
+      if (liveWorkers().length === 0) this.#end()
+      return
+    }
+    if (this.#fresh.has(worker) || (wasRetired && !signal)) return
+    this.#log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is replaced')
+    void mendAfterDeath(this.#settings, this.#log).then(() => {
+      const isMissing = this.#serving().length < this.#settings.http.workers
+      if (isMissing && !this.#isStopping) forkWorker()
+    })
+  }
+}
+
+/** One whose channel closes later than it ends is listed until then. */
+function liveWorkers(): readonly Worker[] {
+  return Object.values(cluster.workers ?? {}).flatMap((worker) =>
+    worker === undefined || worker.isDead() ? [] : [worker],
+  )
+}
+
+/** A worker without a channel stops by itself. */
+function tell(worker: Worker, message: SupervisorMessage): void {
+  if (worker.isConnected()) worker.send(message)
+}
+
+function answerMessages(board: Board, log: Log): void {
+  const collectMetrics = collectFromWorkers()
+  cluster.on('message', (worker, message: unknown) => {
+    if (!isWorkerMessage(message)) return
+    if (message.kind === 'flight') board.take(worker.id, message.report)
+    if (message.kind !== 'metrics-wanted') return
+    collectMetrics()
+      .then((text) => tell(worker, { kind: 'metrics', id: message.id, text }))
+      .catch((error: unknown) => log.warn({ error }, 'the metrics of the workers were not had'))
+  })
+}
+
+type Board = ReturnType<typeof openBoard>
+
+/** The board of the workers' flights, and what is done when one of them dies in the middle. */
+function openBoard(settings: Settings, log: Log) {
+  const board = new FlightBoard(packFolder(settings.data.dir), (member, news) => {
+    const worker = cluster.workers?.[member]
+    if (worker !== undefined) tell(worker, { kind: 'flight', news })
+  })
+  return {
+    take: (member: number, report: FlightReport) => board.take(member, report),
+    lose(member: number) {
+      for (const { path, groupId } of board.lose(member)) {
+        Promise.all([
+          rm(path, { force: true }),
+          groupId === undefined ? undefined : endProcessGroup(groupId),
+        ]).catch((error: unknown) => log.warn({ error, path }, 'a dead worker left an answer'))
+      }
+    },
+  }
+}
+
+async function mendAfterDeath(settings: Settings, log: Log): Promise<void> {
+  try {
+    await recover(settings.data.dir, log)
+    const db = await openDatabase(settings.database)
+    await sweepImports(db, settings.data.dir).finally(() => closeDatabase(db))
+  } catch (error) {
+    log.error({ error }, 'what a dead worker left of its pushes and migrations was not mended')
+  }
+  await sleep(RESTART_PAUSE_MS)
+}
+
+/**
+ * V8 lets the space of young objects grow to 16 MiB, thrice, while bodies stream; with half as much
+ * as here, small answers spend more on collections. And it collects all over again whenever a
+ * worker comes to rest, to give back a few MiB: a fifth of what the worker itself spends on a clone
+ * that finds nothing kept.
+ */
+const NO_REDUCER = '--no-memory-reducer'
+const V8_OPTIONS = ['--max-semi-space-size=8', NO_REDUCER]
+
+function forkWorker(): Worker {
+  // Workers take connections for SSH themselves; handed on by us, each would wake two processes.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({
+    execArgv: [...process.execArgv, ...V8_OPTIONS],
+  })
+  return cluster.fork({
+    UWS_HTTP_MAX_HEADERS_SIZE: String(HEADERS_BYTES_MAX),
+    // The buffers of a stream are freed on other threads: with an arena of the C library for
+    // each of them, they are given back to one and asked of another.
+    MALLOC_ARENA_MAX: '1',
+  })
+}
+
+function untilListening(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: unknown) => {
+      if (!isWorkerMessage(message)) return
+      if (message.kind === 'listening' && message.protocol === PROTOCOL) resolve()
+      if (message.kind === 'listening') reject(new Error('the new program needs a restart'))
+      if (message.kind === 'failed') reject(new Error(message.reason))
+    })
+    worker.on('exit', (code, signal) => {
+      reject(new Error(`a worker ended before it listened (${signal ?? code})`))
+    })
+  })
+}

@@ -1,0 +1,32 @@
+/** Sockets that listen on a port, counted as the kernel has them. */
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { countListeners, untilOthersListen } from '../../gateway/port-listeners.js'
+import { freePort } from '../helpers/gatehouse.js'
+
+t.test('listening sockets of both families are counted, connections are not', async (t) => {
+  const port = await freePort()
+  t.equal(await countListeners(port), 0)
+  const server = createServer().listen(port, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  t.equal(await countListeners(port), 1)
+  const other = createServer().listen(port, '::1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  t.equal(await countListeners(port), 2)
+})
+
+t.test('a wait ends when others listen, or with its time', async (t) => {
+  const port = await freePort()
+  const server = createServer().listen(port, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  t.equal(await untilOthersListen(port, { ownCount: 1, withinMs: 0 }), false)
+  const waiting = untilOthersListen(port, { ownCount: 1, withinMs: 20_000 })
+  const other = createServer().listen(port, '::1')
+  t.teardown(() => other.close())
+  t.equal(await waiting, true)
+})

@@ -1,0 +1,127 @@
+/** Workers are replaced and servers stopped while clients clone and push: no client fails. */
+
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { askRaw } from '../helpers/literal-http.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { until, workersOf } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+const RELOADS = isFullSize ? 20 : 2
+const CONVERSATIONS = isFullSize ? 1_000 : 24
+const AT_ONCE = 4
+const PATH = 'ada/library.git'
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+}
+
+async function aServer(
+  t: Test,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { environment })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'library')
+  return { gatehouse, ada }
+}
+
+t.test('no push and no clone fails while workers are replaced', async (t) => {
+  const { gatehouse, ada } = await aServer(t)
+  const copy = await newWorkingCopy(t)
+  await copy.commit('first')
+  await copy.git('push', '--quiet', ada.remote(PATH), 'main')
+  const folder = await temporaryFolder(t)
+  const failures: string[] = []
+  let count = 0
+  let reloads = 0
+  const converse = async () => {
+    while (count < CONVERSATIONS || reloads < RELOADS) {
+      count += 1
+      const address = ada.remote(PATH)
+      const args =
+        count % 2 === 0
+          ? ['push', address, `main:refs/heads/branch-${count}`]
+          : ['clone', '--bare', address, join(folder, String(count))]
+      const { exitCode, errorText } = await tryGit(args, { cwd: copy.path })
+      if (exitCode !== 0) failures.push(`${args[0]} ${count}: ${errorText}`)
+    }
+  }
+  const reload = async () => {
+    for (; reloads < RELOADS; reloads += 1) {
+      while (count < (reloads * CONVERSATIONS) / RELOADS) await sleep(20)
+      await gatehouse.reload()
+    }
+  }
+  await Promise.all([reload(), ...Array.from({ length: AT_ONCE }, converse)])
+  t.strictSame(failures, [])
+  t.comment(`${count} pushes and clones during ${RELOADS} reloads`)
+  const refs = await git(['ls-remote', ada.remote(PATH), 'refs/heads/branch-*'], { cwd: '/' })
+  t.equal(refs.split('\n').length, Math.floor(count / 2), 'each push is there')
+  const workers = () => workersOf(gatehouse.pid)
+  const left = await until(workers, (pids) => pids.length === 2, 60_000)
+  t.equal(left.length, 2, 'the earlier workers have ended')
+})
+
+t.test('after SIGTERM a conversation goes on over its connection', async (t) => {
+  const { gatehouse, ada } = await aServer(t, { GATEHOUSE_HTTP_DRAIN: '2s' })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  const authorization = `token ${ada.token}`
+  const path = `/${PATH}/info/refs?service=git-receive-pack`
+  const ask = () => askRaw(gatehouse.port, { path, agent, headers: { authorization } })
+  t.equal((await ask()).status, 200)
+  const stopped = gatehouse.stop('SIGTERM')
+  await sleep(300)
+  const { status, headers } = await ask()
+  t.equal(status, 200)
+  t.equal(headers.connection, undefined, 'and is not told to close its connection')
+  t.equal((await askRaw(gatehouse.port, { path: '/livez' })).status, 200, 'a new connection')
+  const isRefused = () =>
+    askRaw(gatehouse.port, { path: '/livez' }).then(
+      () => false,
+      () => true,
+    )
+  t.ok(await until(isRefused, Boolean, 10_000), 'until the accept time has passed')
+  t.equal((await ask()).status, 200, 'the open connection is answered still')
+  t.equal(await stopped, 0)
+})
+
+t.test('of two gateways on one port, the one that stops hands over to the other', async (t) => {
+  const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_DRAIN: '60s' } })
+  const successor = await startGatehouse(t, {
+    environment: { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}` },
+  })
+  const failures: unknown[] = []
+  let isEnded = false
+  const askOn = async () => {
+    while (!isEnded) {
+      const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
+        failures.push(error)
+        return { status: 200 }
+      })
+      if (status !== 200) failures.push(status)
+    }
+  }
+  const asking = [askOn(), askOn(), askOn()]
+  process.kill(gatehouse.pid, 'SIGTERM')
+  const isGone = async () => {
+    try {
+      return !process.kill(gatehouse.pid, 0)
+    } catch {
+      return true
+    }
+  }
+  t.ok(await until(isGone, Boolean, 30_000), 'it has ended before its accept time')
+  isEnded = true
+  await Promise.all(asking)
+  t.strictSame(failures, [])
+  t.equal((await workersOf(successor.pid)).length, 2)
+})
