@@ -114,8 +114,10 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/process-group.ts': 'by run.test.ts, which watches groups end',
   'cgi/process-table.ts': 'by run.test.ts and recovery.test.ts',
   'cgi/template.ts': 'by api/v1/generate.test.ts, which looks at what it made',
+  'cgi/update-list.ts': 'by complete-updates.test.ts, whose lists git writes and it reads',
   'cgi/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
   'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'conf/schemas.ts': 'by settings.test.ts and load.test.ts',
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
   'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
@@ -135,6 +137,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/change-team.ts': 'by api/v1/teams.test.ts and web/organizations.test.ts',
   'gateway/actions/team-contents.ts': 'by api/v1/team-contents.test.ts, on both databases',
   'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
+  'gateway/actions/open-push.ts': 'by journeys/git-push.test.ts and threats/push-crash.test.ts',
   'gateway/actions/or-invalid.ts':
     'by api/v1/teams, organizations and admin-users, for taken names',
   'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
@@ -207,6 +210,12 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/v1/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
   'conf/package.ts': 'shapes and a list without behaviour',
   'gateway/context.ts': 'a shape without behaviour',
+  'gateway/pool/inspect.ts': 'by threats/event-loop.test.ts, whose uploads exceed its limits',
+  'gateway/pool/pool-thread.ts': 'by web/drawings.test.ts, whose texts it draws',
+  'gateway/pool/pools.ts': 'by web/drawings.test.ts, whose texts it draws',
+  'gateway/pool/tasks.ts': 'by web/drawings.test.ts and the tests of the formats',
+  'gateway/pool/thread.ts': 'by pool.test.ts, whose tasks it runs',
+  'gateway/pool/thread-clock.ts': 'by pool.test.ts, whose deadlines are of processor time',
   'gateway/imports/gather-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
   'gateway/imports/settle-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
   'gateway/git/intake.ts': 'by routes.test.ts and fetch.test.ts, which are refused there',
@@ -219,9 +228,12 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
   'gateway/ssh/door.ts': 'by journeys/ssh-clone.test.ts, through sshd',
   'gateway/ssh/session.ts': 'by journeys/ssh-push.test.ts, through sshd',
+  'gateway/fleet.ts': 'by journeys/signals.test.ts and reload.test.ts, as processes',
   'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
   'gateway/worker.ts': 'by journeys/signals.test.ts, as a process',
   'registry/archive/byte-source.ts': 'a shape without behaviour',
+  'registry/byte-file.ts': 'by received-file.test.ts, which reads what it received',
+  'registry/inspections.ts': 'a list; the tests of the formats upload to each',
   'registry/archive/zip-extra.ts': 'by zip-layout.test.ts and zip-paths.test.ts, on both headers',
   'registry/swift/publish.ts': 'by swift/format.test.ts and journeys/swift-protocol.test.ts',
   'registry/swift/release.ts': 'by journeys/swift-protocol.test.ts, which reads its documents',
@@ -295,7 +307,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes)|gateway\/(?:client-address|packs\/pack-cache))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes|refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/drawings))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
@@ -345,7 +357,7 @@ const libraries: Rule = {
 
 const environment: Rule = {
   name: 'the environment is read in conf/load.ts alone',
-  advice: 'Make it a setting in conf/settings.ts, or take it as a parameter.',
+  advice: 'Make it a setting in conf/schemas.ts, or take it as a parameter.',
   find: (files) =>
     linesWith(
       files.filter((file) => isSource(file) && !isTest(file) && file.path !== 'conf/load.ts'),

@@ -103,7 +103,8 @@ async function startServer(t: Test, newcomer: Newcomer, block: string) {
     if (child.exitCode === null && child.signalCode === null) signal('SIGKILL')
     await closed
   })
-  const isReady = async () => /"msg":"serving"/.test(shown) || child.exitCode !== null
+  // The greeting comes last, and through another pipe than the log.
+  const isReady = async () => shown.includes('Gatehouse serves at') || child.exitCode !== null
   await until(isReady, Boolean, START_MS)
   return {
     shown: () => shown,
