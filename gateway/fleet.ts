@@ -216,12 +216,15 @@ function forkWorker(): Worker {
   cluster.setupPrimary({
     execArgv: [...process.execArgv, ...V8_OPTIONS],
   })
-  return cluster.fork({
+  const worker = cluster.fork({
     UWS_HTTP_MAX_HEADERS_SIZE: String(HEADERS_BYTES_MAX),
     // The buffers of a stream are freed on other threads: with an arena of the C library for
     // each of them, they are given back to one and asked of another.
     MALLOC_ARENA_MAX: '1',
   })
+  // What is sent to a worker that has just ended fails here; its `exit` says what is to be known.
+  worker.on('error', () => {})
+  return worker
 }
 
 function untilListening(worker: Worker): Promise<void> {

@@ -42,6 +42,8 @@ export async function runWorker(settings: Settings): Promise<void> {
   })
   process.on('SIGTERM', () => stop())
   process.on('disconnect', () => stop())
+  // What is sent to a supervisor that has just ended fails here.
+  process.on('error', () => {})
   // A terminal sends both to all processes of its group; the supervisor acts on them.
   process.on('SIGINT', () => {})
   process.on('SIGHUP', () => {})

@@ -11,6 +11,7 @@ import { forEachDatabase, freshLocation } from '../helpers/databases.js'
 import { askApi, freePort, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { basic } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
+import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -38,6 +39,24 @@ const MORE_REFUSALS = [
 /** What is said on standard error, line by line. */
 function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '')
+}
+
+/** The lines that are not of the log. */
+function plainLinesOf(text: string): readonly string[] {
+  return linesOf(text).filter((line) => !line.startsWith('{'))
+}
+
+const ENDS_WITHIN_MS = 20_000
+
+/** Listens on a port, and returns the settings of a server that is to have the same. */
+async function takePort(t: Test) {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const address = other.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`, GATEHOUSE_HTTP_WORKERS: '2' }
+  return { port, environment }
 }
 
 t.test('help is printed and unknown words end with 2', async (t) => {
@@ -334,17 +353,24 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
   })
 
   await t.test('a port that is taken is one clear line', async (t) => {
-    const other = createServer().listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    t.teardown(() => other.close())
-    const address = other.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`, GATEHOUSE_HTTP_WORKERS: '2' }
+    const { port, environment } = await takePort(t)
     const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
     t.equal(exitCode, 1)
     t.match(errorText, `cannot listen on 127.0.0.1:${port}`)
-    const plain = linesOf(errorText).filter((line) => !line.startsWith('{'))
-    t.equal(plain.length, 1, errorText)
+    t.equal(plainLinesOf(errorText).length, 1, errorText)
+  })
+
+  await t.test('a port that is taken is one clear line if both workers end first', async (t) => {
+    const { environment } = await takePort(t)
+    const command = await startCommand(t, ['serve'], { environment })
+    const workers = () => workersOf(command.pid).catch(() => [])
+    await until(workers, (pids) => pids.length === 2, ENDS_WITHIN_MS)
+    process.kill(command.pid, 'SIGSTOP')
+    t.same(await until(workers, (pids) => pids.length === 0, ENDS_WITHIN_MS), [])
+    process.kill(command.pid, 'SIGCONT')
+    const { exitCode, errorText } = await command.end()
+    t.equal(exitCode, 1)
+    t.equal(plainLinesOf(errorText).length, 1, errorText)
   })
 
   await t.test('a data folder that cannot be written is one clear line', async (t) => {
