@@ -221,8 +221,8 @@ class SingleThreadPool {
   #startThread(): Worker {
     const { file, heapMib } = this.#options
     const thread = new Worker(file, {
-      // The thread reads hostile input and needs no secrets.
-      env: {},
+      // The thread reads hostile input: it needs no secrets, and none of what the process preloads.
+      ...{ env: {}, execArgv: [] },
       resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: YOUNG_MIB },
     })
     const isCurrent = () => thread === this.#thread

@@ -6,7 +6,7 @@ import { serveTasks } from '../../gateway/pool/thread.js'
 
 const TASKS = {
   echo: (input: unknown) => input,
-  thread: () => readPriority(),
+  thread: () => describeThread(),
   spin: (isForEver: boolean) => {
     while (isForEver);
   },
@@ -27,13 +27,14 @@ const TASKS = {
 
 export type TestTasks = typeof TASKS
 
-/** The nice value of the calling thread (proc_pid_stat(5)), and what it sees of the environment. */
-async function readPriority() {
+/** The nice value of the calling thread (proc_pid_stat(5)), and what it got from its process. */
+async function describeThread() {
   const { readFileSync } = await import('node:fs')
   const fields = readFileSync('/proc/thread-self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
-  return { nice: Number(fields[16]), environment: Object.keys(process.env) }
+  const nice = Number(fields[16])
+  return { nice, environment: Object.keys(process.env), options: process.execArgv }
 }
 
 serveTasks(TASKS)
