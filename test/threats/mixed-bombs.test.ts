@@ -1,75 +1,48 @@
 /** All bombs at the same time, from many clients: others are served, and memory stays bounded. */
 
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
 import { type Test, t } from 'tap'
+import { type BombScene, isFault, sendBombs } from '../helpers/bomb-clients.js'
 import { postFetch } from '../helpers/fetch-answers.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { commitTreeBomb, conflictingTreeBombs, deltaBombPush } from '../helpers/git-bombs.js'
-import { fetchBody, gitRequest, pairBody, pushHead } from '../helpers/git-requests.js'
+import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { conflictingTreeBombs } from '../helpers/git-bombs.js'
+import { fetchBody } from '../helpers/git-requests.js'
 import { loopDelaysOf } from '../helpers/loop-delay.js'
-import { connectTo } from '../helpers/raw-http.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
-import { zipOf } from '../helpers/zips.js'
-import { busyZstdFrame } from '../helpers/zstd-frames.js'
 
 const CLIENTS = isFullSize ? 20 : 6
 const LASTS_MS = isFullSize ? 300_000 : 5_000
 /** Each hostile file is highlighted and drawn once: the next view needs another one. */
 const HOSTILE_FILES = isFullSize ? 400 : 10
 const MEMORY_BYTES_MAX = 2 * 1024 ** 3
+/** The lowest priority has a machine that does nothing else. */
+const NICENESS = isFullSize ? 19 : 0
 /** Only at full size, where the machine has nothing else to do. */
 const P99_MS_MAX = 500
 const DELAY_SECONDS_MAX = 0.05
 
 interface Scene {
   readonly gatehouse: Gatehouse
-  readonly ada: Person
-  readonly bombs: WorkingCopy
-  /** Commit of a repository that others clone. */
+  /** Commit of `ada/code`, which others clone. */
   readonly code: string
-  readonly uploads: readonly Upload[]
+  readonly bombs: BombScene
 }
-
-interface Upload {
-  readonly path: string
-  readonly body: Uint8Array<ArrayBuffer>
-}
-
-/** One attack; `n` is different each time, so that no answer is remembered. Returns the status. */
-type Attack = (scene: Scene, n: number) => Promise<number>
 
 t.test('all bombs at the same time leave others served and memory bounded', async (t) => {
   const scene = await startScene(t)
   const endsAtMs = Date.now() + LASTS_MS
   const isOver = () => Date.now() >= endsAtMs
-  const statuses = new Map<string, Map<number, number>>()
-  let next = 0
-  const attack = async () => {
-    while (!isOver()) {
-      const n = next++
-      const [name, run] = ATTACKS[n % ATTACKS.length] ?? []
-      if (name === undefined || run === undefined) return
-      const counts = statuses.get(name) ?? new Map<number, number>()
-      const status = await run(scene, n)
-      counts.set(status, (counts.get(status) ?? 0) + 1)
-      statuses.set(name, counts)
-    }
-  }
   const memory = watchMemory(scene.gatehouse, isOver)
   const others = Object.entries(OTHERS).map(async ([name, ask]) => {
     return { name, ...(await repeat(() => ask(scene), isOver)) }
   })
-  await Promise.all(Array.from({ length: CLIENTS }, attack))
-
-  for (const [name, counts] of statuses) {
-    const seen = [...counts.keys()]
-    t.strictSame(seen.filter(isFault), [], `${name}: ${JSON.stringify(Object.fromEntries(counts))}`)
+  for (const [name, counts] of Object.entries(await sendBombs(scene.bombs, NICENESS))) {
+    const seen = Object.keys(counts).map(Number)
+    t.strictSame(seen.filter(isFault), [], `${name}: ${JSON.stringify(counts)}`)
   }
   for (const { name, times, faults } of await Promise.all(others)) {
     t.comment(
@@ -88,11 +61,6 @@ t.test('all bombs at the same time leave others served and memory bounded', asyn
   t.equal(status, 200)
 })
 
-/** A server may be busy or out of space; any other error of its own is a fault. */
-function isFault(status: number): boolean {
-  return status >= 500 && status !== 503 && status !== 507
-}
-
 async function startScene(t: Test): Promise<Scene> {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
@@ -109,7 +77,13 @@ async function startScene(t: Test): Promise<Scene> {
   const pull = { title: 'Bombs', head: 'side', base: 'main' }
   await eve.api('POST', '/repos/eve/trees/pulls', pull)
   const code = await source.git('rev-parse', 'HEAD')
-  return { gatehouse, ada: eve, bombs, code, uploads: await makeUploads() }
+  const { url, port } = gatehouse
+  const size = { hostileFiles: HOSTILE_FILES, clients: CLIENTS, lastsMs: LASTS_MS }
+  return {
+    gatehouse,
+    code,
+    bombs: { url, port, token: eve.token, copy: bombs.path, code, ...size },
+  }
 }
 
 /** Files whose highlighting takes time by the square of their length, and such READMEs. */
@@ -122,109 +96,6 @@ async function commitHostileFiles(copy: WorkingCopy): Promise<void> {
   await copy.commit('bomb', `$Format:${'%>(16384)%n'.repeat(1_500)}$\n`.repeat(4))
 }
 
-async function makeUploads(): Promise<readonly Upload[]> {
-  const zeros = Buffer.alloc(64 * 1024 ** 2)
-  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`a/${n}`, '']))
-  const nested = `{"name":"a/b","extra":${'['.repeat(500_000)}`
-  const bzip2 = execFileSync('bzip2', ['--stdout'], { input: zeros, maxBuffer: 1 << 26 })
-  const uploads = [
-    { path: '/composer', body: bzip2 },
-    { path: '/composer', body: gzipSync(zeros) },
-    { path: '/composer', body: await zipOf(many) },
-    { path: '/composer', body: await zipOf({ 'composer.json': nested }) },
-    { path: '/debian/pool/stable/main/upload', body: busyZstdFrame() },
-  ]
-  return uploads.map(({ path, body }) => ({ path, body: new Uint8Array(body) }))
-}
-
-const ATTACKS: readonly (readonly [name: string, attack: Attack])[] = [
-  [
-    'highlighting',
-    (scene, n) => get(scene, `/eve/bombs/src/branch/main/slow-${n % HOSTILE_FILES}.c`),
-  ],
-  ['Markdown', drawIssue],
-  ['merge of tree bombs', mergeTreeBombs],
-  ['chained deltas', pushDeltas],
-  ['archive', (scene, n) => get(scene, `/eve/bombs/archive/main.${n % 2 ? 'zip' : 'tar.gz'}`)],
-  ['archive of a tree bomb', (scene) => get(scene, '/eve/trees/archive/main.tar.gz')],
-  ['comparison', (scene) => get(scene, '/eve/trees/compare/main...side')],
-  ['upload', upload],
-  ['JSON body', (scene, n) => post(scene, '/repos/eve/bombs/issues', `${'['.repeat(400_000)}${n}`)],
-  ['aborted push', abortPush],
-  ['cold clone', coldClone],
-]
-
-async function get({ gatehouse }: Scene, path: string): Promise<number> {
-  const response = await fetch(gatehouse.url + path)
-  await response.arrayBuffer().catch(() => undefined)
-  return response.status
-}
-
-async function post({ gatehouse, ada }: Scene, path: string, body: string): Promise<number> {
-  const response = await fetch(`${gatehouse.url}/api/v1${path}`, {
-    ...{ method: 'POST', body },
-    headers: { authorization: `token ${ada.token}`, 'content-type': 'application/json' },
-  })
-  await response.arrayBuffer()
-  return response.status
-}
-
-async function drawIssue(scene: Scene, n: number): Promise<number> {
-  const issue = { title: `deep ${n}`, body: `${n}${'<b>'.repeat(20_000)}` }
-  const { status, body } = await scene.ada.api('POST', '/repos/eve/bombs/issues', issue)
-  if (status !== 201) return status
-  return get(scene, `/eve/bombs/issues/${(body as { readonly number: number }).number}`)
-}
-
-/** Moves the head of the pull request, so that git is asked anew. */
-async function mergeTreeBombs(scene: Scene, n: number): Promise<number> {
-  const { ada, bombs } = scene
-  const tip = await commitTreeBomb(bombs, { width: 10, depth: 10, content: `side ${n}` })
-  await bombs.try(['push', '--quiet', '--force', ada.remote('eve/trees'), `${tip}:refs/heads/side`])
-  const status = await get(scene, '/api/v1/repos/eve/trees/pulls')
-  return isFault(status) ? status : get(scene, '/eve/trees/pulls/1')
-}
-
-async function pushDeltas({ gatehouse, ada }: Scene, n: number): Promise<number> {
-  const response = await fetch(`${gatehouse.url}/eve/bombs.git/git-receive-pack`, {
-    method: 'POST',
-    headers: {
-      authorization: `token ${ada.token}`,
-      'content-type': 'application/x-git-receive-pack-request',
-    },
-    body: new Uint8Array(deltaBombPush(`refs/heads/bomb-${n}`, 480_000_000)),
-  })
-  await response.arrayBuffer()
-  return response.status
-}
-
-async function upload({ gatehouse, ada, uploads }: Scene, n: number): Promise<number> {
-  const { path, body } = uploads[n % uploads.length] ?? { path: '', body: null }
-  const response = await fetch(`${gatehouse.url}/api/packages/eve${path}`, {
-    ...{ method: 'PUT', body },
-    headers: { authorization: `token ${ada.token}` },
-  })
-  await response.arrayBuffer()
-  return response.status
-}
-
-/** Announces a pack of a gigabyte, sends none of it, and goes. */
-async function abortPush({ gatehouse, ada, code }: Scene, n: number): Promise<number> {
-  const socket = await connectTo(gatehouse.port)
-  const service = 'git-receive-pack'
-  const path = 'eve/bombs.git'
-  socket.write(gitRequest({ ...{ service, path, token: ada.token }, bodyBytes: 1_000_000_000 }))
-  socket.write(pushHead(code, `refs/heads/aborted-${n}`))
-  await sleep(50)
-  socket.destroy()
-  return 0
-}
-
-async function coldClone({ gatehouse, code }: Scene, n: number): Promise<number> {
-  const { port } = gatehouse
-  return (await postFetch({ port, path: '/ada/code.git', body: pairBody(code, n) })).status
-}
-
 /** What everybody else does meanwhile. */
 const OTHERS: Readonly<Record<string, (scene: Scene) => Promise<number>>> = {
   API: (scene) => get(scene, '/api/v1/repos/ada/code'),
@@ -233,6 +104,12 @@ const OTHERS: Readonly<Record<string, (scene: Scene) => Promise<number>>> = {
     const body = fetchBody(code, 'deepen 1')
     return (await postFetch({ port, path: '/ada/code.git', body })).status
   },
+}
+
+async function get({ gatehouse }: Scene, path: string): Promise<number> {
+  const response = await fetch(gatehouse.url + path)
+  await response.arrayBuffer()
+  return response.status
 }
 
 async function repeat(ask: () => Promise<number>, isOver: () => boolean) {

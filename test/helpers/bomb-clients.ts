@@ -1,0 +1,197 @@
+/** Clients that send all bombs to a server, in a process of their own. Prints the statuses. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { postFetch } from './fetch-answers.js'
+import { commitTreeBomb, deltaBombPush } from './git-bombs.js'
+import { gitRequest, pairBody, pushHead } from './git-requests.js'
+import { PLAIN_NODE } from './plain-node.js'
+import { connectTo } from './raw-http.js'
+import { workingCopyAt } from './working-copy.js'
+import { zipOf } from './zips.js'
+import { busyZstdFrame } from './zstd-frames.js'
+
+/** What the clients need to know of the server, and how long they go on. */
+export interface BombScene {
+  readonly url: string
+  readonly port: number
+  /** Of eve, who owns the repositories `bombs` and `trees`. */
+  readonly token: string
+  /** Working copy whose commits are pushed to `eve/trees`. */
+  readonly copy: string
+  /** Commit of `ada/code`, a repository that others clone. */
+  readonly code: string
+  readonly hostileFiles: number
+  readonly clients: number
+  readonly lastsMs: number
+}
+
+/** How often each attack got each status. */
+export type BombStatuses = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/**
+ * Runs the clients to their end, at a niceness: with the lowest priority, they cost a server on
+ * their machine little more than clients on other machines would.
+ */
+export async function sendBombs(scene: BombScene, niceness: number): Promise<BombStatuses> {
+  const file = fileURLToPath(import.meta.url)
+  const words = ['-n', String(niceness), 'env', ...PLAIN_NODE, file, JSON.stringify(scene)]
+  const child = spawn('nice', words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  if (exitCode !== 0) throw new Error(`the clients ended with ${exitCode}`)
+  return JSON.parse(output) as BombStatuses
+}
+
+/** A server may be busy or out of space; any other error of its own is a fault. */
+export function isFault(status: number): boolean {
+  return status >= 500 && status !== 503 && status !== 507
+}
+
+interface Scene extends BombScene {
+  readonly uploads: readonly Upload[]
+}
+
+interface Upload {
+  readonly path: string
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** One attack; `n` is different each time, so that no answer is remembered. Returns the status. */
+type Attack = (scene: Scene, n: number) => Promise<number>
+
+async function main(argument: string): Promise<void> {
+  const scene = { ...(JSON.parse(argument) as BombScene), uploads: await makeUploads() }
+  const endsAtMs = Date.now() + scene.lastsMs
+  const statuses: Record<string, Record<string, number>> = {}
+  let next = 0
+  const attack = async () => {
+    while (Date.now() < endsAtMs) {
+      const n = next++
+      const [name, run] = ATTACKS[n % ATTACKS.length] ?? []
+      if (name === undefined || run === undefined) return
+      const status = await run(scene, n)
+      statuses[name] ??= {}
+      const counts = statuses[name]
+      counts[status] = (counts[status] ?? 0) + 1
+    }
+  }
+  await Promise.all(Array.from({ length: scene.clients }, attack))
+  process.stdout.write(JSON.stringify(statuses))
+}
+
+async function makeUploads(): Promise<readonly Upload[]> {
+  const zeros = Buffer.alloc(64 * 1024 ** 2)
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`a/${n}`, '']))
+  const nested = `{"name":"a/b","extra":${'['.repeat(500_000)}`
+  const bzip2 = execFileSync('bzip2', ['--stdout'], { input: zeros, maxBuffer: 1 << 26 })
+  const uploads = [
+    { path: '/composer', body: bzip2 },
+    { path: '/composer', body: gzipSync(zeros) },
+    { path: '/composer', body: await zipOf(many) },
+    { path: '/composer', body: await zipOf({ 'composer.json': nested }) },
+    { path: '/debian/pool/stable/main/upload', body: busyZstdFrame() },
+  ]
+  return uploads.map(({ path, body }) => ({ path, body: new Uint8Array(body) }))
+}
+
+const ATTACKS: readonly (readonly [name: string, attack: Attack])[] = [
+  [
+    'highlighting',
+    (scene, n) => get(scene, `/eve/bombs/src/branch/main/slow-${n % scene.hostileFiles}.c`),
+  ],
+  ['Markdown', drawIssue],
+  ['merge of tree bombs', mergeTreeBombs],
+  ['chained deltas', pushDeltas],
+  ['archive', (scene, n) => get(scene, `/eve/bombs/archive/main.${n % 2 ? 'zip' : 'tar.gz'}`)],
+  ['archive of a tree bomb', (scene) => get(scene, '/eve/trees/archive/main.tar.gz')],
+  ['comparison', (scene) => get(scene, '/eve/trees/compare/main...side')],
+  ['upload', upload],
+  ['JSON body', (scene, n) => post(scene, '/repos/eve/bombs/issues', `${'['.repeat(400_000)}${n}`)],
+  ['aborted push', abortPush],
+  ['cold clone', coldClone],
+]
+
+async function get({ url }: Scene, path: string): Promise<number> {
+  const response = await fetch(url + path)
+  await response.arrayBuffer().catch(() => undefined)
+  return response.status
+}
+
+async function post(scene: Scene, path: string, body: string): Promise<number> {
+  const response = await postJson(scene, path, body)
+  await response.arrayBuffer()
+  return response.status
+}
+
+function postJson({ url, token }: Scene, path: string, body: string): Promise<Response> {
+  return fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
+  })
+}
+
+async function drawIssue(scene: Scene, n: number): Promise<number> {
+  const issue = { title: `deep ${n}`, body: `${n}${'<b>'.repeat(20_000)}` }
+  const response = await postJson(scene, '/repos/eve/bombs/issues', JSON.stringify(issue))
+  const body = (await response.json()) as { readonly number: number }
+  if (response.status !== 201) return response.status
+  return get(scene, `/eve/bombs/issues/${body.number}`)
+}
+
+/** Moves the head of the pull request, so that git is asked anew. */
+async function mergeTreeBombs(scene: Scene, n: number): Promise<number> {
+  const bombs = workingCopyAt(scene.copy)
+  const remote = `http://eve:${scene.token}@127.0.0.1:${scene.port}/eve/trees`
+  const tip = await commitTreeBomb(bombs, { width: 10, depth: 10, content: `side ${n}` })
+  await bombs.try(['push', '--quiet', '--force', remote, `${tip}:refs/heads/side`])
+  const status = await get(scene, '/api/v1/repos/eve/trees/pulls')
+  return isFault(status) ? status : get(scene, '/eve/trees/pulls/1')
+}
+
+async function pushDeltas({ url, token }: Scene, n: number): Promise<number> {
+  const response = await fetch(`${url}/eve/bombs.git/git-receive-pack`, {
+    method: 'POST',
+    headers: {
+      authorization: `token ${token}`,
+      'content-type': 'application/x-git-receive-pack-request',
+    },
+    body: new Uint8Array(deltaBombPush(`refs/heads/bomb-${n}`, 480_000_000)),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+async function upload({ url, token, uploads }: Scene, n: number): Promise<number> {
+  const { path, body } = uploads[n % uploads.length] ?? { path: '', body: null }
+  const response = await fetch(`${url}/api/packages/eve${path}`, {
+    method: 'PUT',
+    body,
+    headers: { authorization: `token ${token}` },
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** Announces a pack of a gigabyte, sends none of it, and goes. */
+async function abortPush({ port, token, code }: Scene, n: number): Promise<number> {
+  const socket = await connectTo(port)
+  const service = 'git-receive-pack'
+  const path = 'eve/bombs.git'
+  socket.write(gitRequest({ service, path, token, bodyBytes: 1_000_000_000 }))
+  socket.write(pushHead(code, `refs/heads/aborted-${n}`))
+  await sleep(50)
+  socket.destroy()
+  return 0
+}
+
+async function coldClone({ port, code }: Scene, n: number): Promise<number> {
+  return (await postFetch({ port, path: '/ada/code.git', body: pairBody(code, n) })).status
+}
+
+const [, script, argument] = process.argv
+if (script === fileURLToPath(import.meta.url) && argument !== undefined) await main(argument)
