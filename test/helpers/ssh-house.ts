@@ -65,7 +65,7 @@ export interface SshHouse {
 /** Starts everything for a test. */
 export async function startSshHouse(
   t: Teardown,
-  options: Omit<GatehouseOptions, 'account' | 'location'> & Pick<SshdOptions, 'edit'> = {},
+  options: Omit<GatehouseOptions, 'account'> & Pick<SshdOptions, 'edit'> = {},
 ): Promise<SshHouse> {
   const account = sshAccount()
   const gatehouse = await startGatehouse(t, { ...options, account })
@@ -76,8 +76,8 @@ export async function startSshHouse(
   const folder = await temporaryFolder(t)
 
   async function ask<T>(question: (db: Database) => Promise<T>): Promise<T> {
-    const file = join(dataDir, 'gatehouse.db')
-    const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+    const { location = { kind: 'sqlite', file: join(dataDir, 'gatehouse.db') } } = options
+    const db = await openDatabase({ location, connectionsMax: 1 })
     try {
       return await question(db)
     } finally {

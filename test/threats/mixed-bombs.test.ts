@@ -1,6 +1,6 @@
 /** All bombs at the same time, from many clients: others are served, and memory stays bounded. */
 
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { type BombScene, isFault, sendBombs } from '../helpers/bomb-clients.js'
@@ -62,6 +62,7 @@ t.test('all bombs at the same time leave others served and memory bounded', asyn
 })
 
 async function startScene(t: Test): Promise<Scene> {
+  if (isFullSize) await disableAutogroups(t)
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   const eve = await gatehouse.addUser('eve')
@@ -84,6 +85,19 @@ async function startScene(t: Test): Promise<Scene> {
     code,
     bombs: { url, port, token: eve.token, copy: bombs.path, code, ...size },
   }
+}
+
+/**
+ * Has niceness decide between the processes of the server, as it does in the control group that
+ * systemd makes for a service. Elsewhere each session of sched(7), "The autogroup feature", has a
+ * share of its own, and each git process is a session.
+ */
+async function disableAutogroups(t: Test): Promise<void> {
+  const file = '/proc/sys/kernel/sched_autogroup_enabled'
+  const before = await readFile(file, 'utf8').catch(() => undefined)
+  if (before === undefined) return
+  await writeFile(file, '0')
+  t.teardown(() => writeFile(file, before))
 }
 
 /** Files whose highlighting takes time by the square of their length, and such READMEs. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import type { PushEntry } from '../../cgi/journal.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
@@ -17,7 +18,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const REFS = 40
 /** A push is killed when a ref chosen at random has changed; in the full size also at any time. */
-const ROUNDS = isFullSize ? 100 : 2
+const ROUNDS = isFullSize ? 75 : 2
 const KILLED_WITHIN_MS = 150
 const RECOVERED_WITHIN_MS = 60_000
 
@@ -31,30 +32,30 @@ interface Scene {
   readonly environment: Readonly<Record<string, string>>
 }
 
-t.test('over HTTPS, on SQLite', async (t) => {
-  await crashPushes(t, await overHttps(t, 'sqlite'))
-})
+const SURFACES = { HTTPS: overHttps, SSH: overSsh }
 
-if (isFullSize) {
-  t.test('over HTTPS, on MariaDB', async (t) => {
-    await crashPushes(t, await overHttps(t, 'mysql'))
-  })
-
-  t.test('over SSH, on SQLite', async (t) => {
-    const { gatehouse, ...house } = await startSshHouse(t, { isOnDisk: true })
-    const ada = await house.addPerson('ada')
-    await ada.api('POST', '/user/repos', { name: 'library' })
-    const remote = house.remote('ada/library')
-    await crashPushes(t, await sceneOf(t, gatehouse, { remote, environment: ada.environment }))
-  })
+for (const [surface, start] of Object.entries(SURFACES)) {
+  for (const kind of ['sqlite', 'mysql'] as const) {
+    if (!isFullSize && (surface === 'SSH' || kind === 'mysql')) continue
+    t.test(`over ${surface}, on ${kind}`, async (t) => crashPushes(t, await start(t, kind)))
+  }
 }
 
-async function overHttps(t: Test, kind: 'sqlite' | 'mysql'): Promise<Scene> {
+async function overHttps(t: Test, kind: DatabaseLocation['kind']): Promise<Scene> {
   const location = await freshLocation(t, kind)
   const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'library' })
   return sceneOf(t, gatehouse, { remote: ada.remote('ada/library.git'), environment: {} })
+}
+
+async function overSsh(t: Test, kind: DatabaseLocation['kind']): Promise<Scene> {
+  const database = kind === 'mysql' ? { location: await freshLocation(t, kind) } : {}
+  const { gatehouse, ...house } = await startSshHouse(t, { isOnDisk: true, ...database })
+  const ada = await house.addPerson('ada')
+  await ada.api('POST', '/user/repos', { name: 'library' })
+  const { environment } = ada
+  return sceneOf(t, gatehouse, { remote: house.remote('ada/library'), environment })
 }
 
 async function sceneOf(
