@@ -1,4 +1,4 @@
-/** Clients that send all bombs to a server, in a process of their own. Prints the statuses. */
+/** Clients that send all bombs to a server from a process of their own, and print the statuses. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

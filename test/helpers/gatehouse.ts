@@ -97,7 +97,8 @@ export async function startGatehouse(
   const { location = { kind: 'sqlite', file } } = options
   if (options.location === undefined) await copySqliteTemplate(file)
   if (account !== undefined) {
-    for (const path of [dataDir, file]) await chown(path, account.uid, account.gid)
+    const owned = options.location === undefined ? [dataDir, file] : [dataDir]
+    for (const path of owned) await chown(path, account.uid, account.gid)
   }
   const port = await freePort()
   const environment = environmentOf(options, { dataDir, port })
