@@ -50,6 +50,14 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * Returns the error for something that is missing or that the caller may not know of. Both have the
+ * same message, Gitea's, unless another one is given.
+ */
+export function notFound(message = "The target couldn't be found."): Failure {
+  return new Failure('not_found', message)
+}
+
 /** Whether `thrown` is the failure of that name. */
 export function isFailure(thrown: unknown, name: FailureName): thrown is Failure {
   return thrown instanceof Failure && thrown.failure === name

@@ -2,13 +2,13 @@
 
 import { withObjects } from '../../cgi/objects.js'
 import { withWorkbench } from '../../cgi/workbench.js'
+import { notFound } from '../../conf/failures.js'
 import type { Context } from '../context.js'
 import { findHead, type Head } from './find-head.js'
 import {
   type Caller,
   type GitReader,
   inQueue,
-  noSuchThing,
   pathOf,
   type RepositoryGrant,
   readGit,
@@ -39,7 +39,7 @@ export async function withComparison<T>(
   const { grant } = caller
   const { base, head: name } = splitBaseHead(grant, text)
   const head = await findHead(context, grant, name)
-  if (head === undefined) throw noSuchThing()
+  if (head === undefined) throw notFound()
   const isHere = head.repository.id === grant.repository.id
   const names = { base, head }
   return await inQueue(context, caller, () =>
@@ -90,7 +90,7 @@ export function splitBaseHead(
 ): { readonly base: string; readonly head: string } {
   // No name of a reference holds two dots.
   const [base = '', head, ...more] = text.split(/\.{2,3}/)
-  if (more.length > 0 || text === '') throw noSuchThing()
+  if (more.length > 0 || text === '') throw notFound()
   if (head === undefined) return { base: '', head: base }
   return { base: withoutOwner(grant, base), head }
 }
@@ -100,6 +100,6 @@ function withoutOwner({ repository }: RepositoryGrant, text: string): string {
   const colon = text.indexOf(':')
   if (colon < 0) return text
   const { owner } = repository
-  if (text.slice(0, colon).toLowerCase() !== owner.name.toLowerCase()) throw noSuchThing()
+  if (text.slice(0, colon).toLowerCase() !== owner.name.toLowerCase()) throw notFound()
   return text.slice(colon + 1)
 }

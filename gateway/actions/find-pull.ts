@@ -1,15 +1,16 @@
 /** Which pull request a request is about, as its repository has it now, and what it brings. */
 
 import type { CommitRange } from '../../cgi/commit-range.js'
+import { notFound } from '../../conf/failures.js'
 import { findPull } from '../../sql/pulls.js'
 import type { Context } from '../context.js'
-import { noSuchThing, type RepositoryGrant } from './git-reader.js'
+import type { RepositoryGrant } from './git-reader.js'
 import { isServed, issueOf } from './issue-access.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
 
 /** Throws `not_found` where the repository has no pull requests. */
 export function refuseWithoutPulls({ repository }: RepositoryGrant): void {
-  if (!isServed(repository, { isPull: true })) throw noSuchThing()
+  if (!isServed(repository, { isPull: true })) throw notFound()
 }
 
 /** The pull request `{index}` as the repository has it now. Throws `not_found`. */
@@ -20,9 +21,9 @@ export async function pullOf(
 ): Promise<PullState> {
   const issue = await issueOf(context, grant, params)
   const pull = await findPull(context.db, issue.id)
-  if (pull === undefined) throw noSuchThing()
+  if (pull === undefined) throw notFound()
   const [state] = await refreshPulls(context, grant.repository, [{ issue, pull }])
-  if (state === undefined) throw noSuchThing()
+  if (state === undefined) throw notFound()
   return state
 }
 
@@ -31,7 +32,7 @@ export async function pullOf(
  * `not_found` if its commits were pruned.
  */
 export function rangeOf({ pull, isHeadLost }: Pick<PullState, 'pull' | 'isHeadLost'>): CommitRange {
-  if (isHeadLost) throw noSuchThing('The commits of this pull request were removed.')
+  if (isHeadLost) throw notFound('The commits of this pull request were removed.')
   return { from: pull.mergeBase, to: pull.headCommit }
 }
 

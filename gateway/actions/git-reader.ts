@@ -7,7 +7,7 @@ import { type ObjectReader, withObjects } from '../../cgi/objects.js'
 import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision, type Revision } from '../../cgi/revision.js'
 import { readSizes } from '../../cgi/tree-listing.js'
-import { Failure } from '../../conf/failures.js'
+import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { BLOB_BYTES_MAX } from '../../conf/limits.js'
 import { offsetOf, type Page } from '../../sql/page.js'
@@ -41,11 +41,6 @@ export function pathOf({ settings }: Context, { repository }: RepositoryGrant): 
   return repositoryPath(settings.data.dir, repository.storage)
 }
 
-/** What is not there, or is no name of anything. */
-export function noSuchThing(message = "The target couldn't be found."): Failure {
-  return new Failure('not_found', message)
-}
-
 /** The revision of that name; of the default branch for none. Throws `not_found`. */
 export async function revisionOf(
   { objects }: GitReader,
@@ -53,14 +48,14 @@ export async function revisionOf(
   text: string | undefined,
 ): Promise<Revision> {
   const found = await findRevision(objects, text || `refs/heads/${repository.defaultBranch}`)
-  if (found === undefined) throw noSuchThing()
+  if (found === undefined) throw notFound()
   return found
 }
 
 /** The commit of a full id. Throws `not_found`. */
 export async function readCommit({ objects }: GitReader, id: string): Promise<Commit> {
   const object = await objects.read(id)
-  if (object?.type !== 'commit' || object.content === undefined) throw noSuchThing()
+  if (object?.type !== 'commit' || object.content === undefined) throw notFound()
   return parseCommit(object.id, object.content)
 }
 

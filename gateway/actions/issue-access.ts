@@ -1,6 +1,6 @@
 /** Which issue a request is about, and what its author and those who write may do with it. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import { parseTitle } from '../../conf/names.js'
 import { atLeast } from '../../sql/access.js'
 import { findIssue, type Issue } from '../../sql/issues.js'
@@ -10,11 +10,6 @@ import type { Context } from '../context.js'
 
 type Grant = Grants['repository']
 
-/** What is said of what is missing, switched off, or another repository's. */
-export function noSuchThing(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
-}
-
 /** The issue or the pull request `{index}`. Throws `not_found`, also where it is switched off. */
 export async function issueOf(
   context: Context,
@@ -23,7 +18,7 @@ export async function issueOf(
 ): Promise<Issue> {
   const number = numberOf(params, 'index')
   const issue = await findIssue(context.db, repository.id, number)
-  if (issue === undefined || !isServed(repository, issue)) throw noSuchThing()
+  if (issue === undefined || !isServed(repository, issue)) throw notFound()
   return issue
 }
 
@@ -45,7 +40,7 @@ export function servedKind(
     if (wanted === 'issues') return !isPull
     return wanted === 'pulls' ? isPull : true
   })
-  if (asked.length === 0) throw noSuchThing()
+  if (asked.length === 0) throw notFound()
   return asked.length === 1 ? asked[0] : undefined
 }
 

@@ -1,9 +1,10 @@
 /** Opening an issue, of which everybody hears who keeps watch. */
 
+import { notFound } from '../../conf/failures.js'
 import { createIssue, type Issue, type NewIssue } from '../../sql/issues.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
-import { isServed, noSuchThing, titleOf } from './issue-access.js'
+import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 import { writerOf } from './writer.js'
 
@@ -17,7 +18,7 @@ export async function openIssue(
   wish: IssueWish,
 ): Promise<Issue> {
   const { repository } = grant
-  if (!isServed(repository, { isPull: false })) throw noSuchThing()
+  if (!isServed(repository, { isPull: false })) throw notFound()
   const actor = writerOf(grant)
   const issue = await createIssue(context.db, {
     ...wish,

@@ -1,5 +1,6 @@
 /** The releases of a repository that a caller sees: drafts are for those who write. */
 
+import { notFound } from '../../conf/failures.js'
 import type { Paged } from '../../sql/page.js'
 import {
   findLatestRelease,
@@ -12,7 +13,7 @@ import {
 import type { Repository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
-import { mayWrite, noSuchThing, numberOf } from './issue-access.js'
+import { mayWrite, numberOf } from './issue-access.js'
 
 /** The newest first. Throws `not_found` where releases are switched off. */
 export async function listSeenReleases(
@@ -55,10 +56,10 @@ export async function latestRelease({ db }: Context, grant: RepositoryGrant): Pr
 
 /** Throws `not_found` where the owner has switched releases off. */
 export function refuseWithoutReleases({ preferences }: Repository): void {
-  if (preferences['has_releases'] === false) throw noSuchThing()
+  if (preferences['has_releases'] === false) throw notFound()
 }
 
 function seen(release: Release | undefined, grant: RepositoryGrant): Release {
-  if (release === undefined || (release.isDraft && !mayWrite(grant))) throw noSuchThing()
+  if (release === undefined || (release.isDraft && !mayWrite(grant))) throw notFound()
   return release
 }

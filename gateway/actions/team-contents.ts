@@ -1,5 +1,6 @@
 /** Who is in a team or an organization, and which repositories a team has: by their names. */
 
+import { notFound } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
 import { type MemberSearch, showMember } from '../../sql/organization-members.js'
 import { organizationRole } from '../../sql/organizations.js'
@@ -11,7 +12,7 @@ import {
   removeTeamRepository,
 } from '../../sql/teams.js'
 import type { Grants } from '../auth/gate.js'
-import { notFound, viewerOf } from '../auth/refusals.js'
+import { viewerOf } from '../auth/refusals.js'
 import { findVisibleUser } from '../auth/seen-owner.js'
 
 type TeamGrant = Grants['team']

@@ -1,6 +1,6 @@
 /** Gives a repository to another owner, where the caller may make repositories. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import { type AccessMode, accessToRepository } from '../../sql/access.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { transferRepository } from '../../sql/repository-transfer.js'
@@ -8,7 +8,7 @@ import { findTeam } from '../../sql/teams.js'
 import type { Owner } from '../../sql/users.js'
 import { placeForRepositories } from '../auth/admit-people.js'
 import type { Identity } from '../auth/identify.js'
-import { notFound, signedIn } from '../auth/refusals.js'
+import { signedIn } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { orInvalid } from './or-invalid.js'
 

@@ -1,7 +1,7 @@
 /** Webhooks as people ask for them: read or refused, with what is secret sealed. */
 
 import { isIP } from 'node:net'
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import { parseGlob } from '../../conf/glob.js'
 import { parseHookEvents } from '../../conf/hook-events.js'
 import { type InstanceSecret, openInstanceSecret } from '../../conf/instance-secret.js'
@@ -11,7 +11,7 @@ import {
   type Webhook,
   type WebhookFields,
 } from '../../sql/webhooks.js'
-import { notFound, readId } from '../auth/refusals.js'
+import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { resolveOutbound } from '../outbound/address.js'
 import { AUTHORIZATION_WORDS, SECRET_WORDS } from '../outbound/delivery-request.js'

@@ -1,9 +1,9 @@
 /** Where the files of releases are downloaded: by their UUID, or by tag and name. */
 
+import { notFound } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/attachments.js'
-import { noSuchThing } from '../actions/issue-access.js'
 import { refuseWithoutReleases, releaseOfTag } from '../actions/seen-releases.js'
 import type { AnyRoute, Route } from '../route.js'
 import { DOWNLOAD_DOOR } from './door.js'
@@ -39,7 +39,7 @@ const byName: Route<'repository'> = {
     const release = await releaseOfTag(context, grant, decoded.slice(0, -1).join('/'))
     const name = decoded.at(-1) ?? ''
     const attachment = await findAttachmentByName(context.db, release.id, name)
-    if (attachment === undefined) throw noSuchThing()
+    if (attachment === undefined) throw notFound()
     return await serveAttachment(context.registry, attachment, request)
   },
 }

@@ -1,6 +1,6 @@
 /** What the gate asks of the packages of an owner. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
 import { accessToPackages, atLeast } from '../../sql/access.js'
 import { foldCase } from '../../sql/bindings.js'
@@ -8,7 +8,7 @@ import type { Database } from '../../sql/database.js'
 import { findOwner, type Owner, type User } from '../../sql/users.js'
 import { ANONYMOUS, type Identity } from './identify.js'
 import { limited, packagesOpened } from './limits.js'
-import { notFound, refuseAnonymous, refusePublicOnly } from './refusals.js'
+import { refuseAnonymous, refusePublicOnly } from './refusals.js'
 
 export interface PackagesGrant {
   readonly who: Identity

@@ -1,6 +1,6 @@
 /** What the gate asks of organizations, teams and those who run the site. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
 import {
   findOrganization,
@@ -14,7 +14,7 @@ import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/tea
 import { findOwner, findOwnersById, findUser, type Owner, type User } from '../../sql/users.js'
 import type { Identity } from './identify.js'
 import { isBound, limited } from './limits.js'
-import { notFound, readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
+import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
 
 /** What a route needs of an organization, from least to most. */
 export type OrganizationNeed = 'visible' | 'member' | 'owner'

@@ -1,7 +1,7 @@
 /** What the gate asks of a repository, and of what leads to one. */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import {
   type AccessMode,
   accessToRepositories,
@@ -21,7 +21,7 @@ import {
 import type { User } from '../../sql/users.js'
 import type { Identity } from './identify.js'
 import { callerAt, isLimited, limited } from './limits.js'
-import { holdsPublicOnly, notFound, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
+import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
 
 export interface RepositoryNeed {
   readonly mode: Exclude<AccessMode, 'none'>

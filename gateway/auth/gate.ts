@@ -1,7 +1,7 @@
 /** The one gate, which says whether a caller may: every door asks here, and nothing behind it. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
 import type { Database } from '../../sql/database.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
@@ -24,7 +24,7 @@ import {
 } from './admit-repository.js'
 import type { Identity } from './identify.js'
 import { callerWithin, type Reach } from './limits.js'
-import { notFound, refusePublicOnly, signedIn } from './refusals.js'
+import { refusePublicOnly, signedIn } from './refusals.js'
 import { type Scope, scopeAllows } from './scopes.js'
 
 /** What a route needs to be let through; a route without one does not compile. */

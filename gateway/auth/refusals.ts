@@ -37,11 +37,6 @@ export function viewerOf(who: Identity): Viewer {
   return { kind: 'token', of: viewer, repositoryIds: reach.repositoryIds }
 }
 
-/** What is said of what is missing, and of what the caller may not know of. */
-export function notFound(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
-}
-
 /** An id as it stands in a path; undefined for what cannot be one. */
 export function readId(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined

@@ -1,11 +1,10 @@
 /** Owners of whom a caller may know: users by their own visibility, organizations by the gate's. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
 import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
 import { admitToOrganization } from './admit-people.js'
 import type { Identity } from './identify.js'
-import { notFound } from './refusals.js'
 
 /** Whether `viewer` may see that there is such an account. */
 export function isVisible(user: Owner, viewer: User | undefined): boolean {
@@ -38,7 +37,7 @@ export async function findVisibleUser(
 ): Promise<User> {
   const user = await findUser(db, name)
   if (user === undefined || !isVisible(user, viewer)) {
-    throw new Failure('not_found', "The target couldn't be found.")
+    throw notFound()
   }
   return user
 }

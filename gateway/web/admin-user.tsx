@@ -1,12 +1,11 @@
 /** Administration: one account, what it may do, its password, and its end. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../conf/limits.js'
 import { findUser, type User } from '../../sql/users.js'
 import { changeUser, type ManagedUser, removeUser } from '../actions/manage-users.js'
-import { notFound } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'

@@ -1,10 +1,11 @@
 /** Where the form under an issue or a pull request is sent: a comment, a new state, or both. */
 
+import { notFound } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import type { Issue } from '../../sql/issues.js'
 import { addComment } from '../actions/add-comment.js'
 import { changeIssue } from '../actions/change-issue.js'
-import { issueOf, noSuchThing } from '../actions/issue-access.js'
+import { issueOf } from '../actions/issue-access.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call } from '../route.js'
 import { COMMENTS_SHOWN } from './conversation.js'
@@ -30,7 +31,7 @@ export function commentPage(
     async handle(context, call) {
       const { request, grant, params } = call
       const issue = await issueOf(context, grant, params)
-      if (issue.isPull !== (kind === 'pulls')) throw noSuchThing()
+      if (issue.isPull !== (kind === 'pulls')) throw notFound()
       const form = await readForm(request)
       const text = textOf(form, 'content')
       const state = stateOf(form.get('state'))

@@ -3,7 +3,8 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../cgi/commit-object.js'
 import { findRevision } from '../../cgi/revision.js'
-import { inQueue, noSuchThing, readCommit, readGit } from '../actions/git-reader.js'
+import { notFound } from '../../conf/failures.js'
+import { inQueue, readCommit, readGit } from '../actions/git-reader.js'
 import { addressOf } from './commits-page.js'
 import { Diff, readShownDiff } from './diff.js'
 import { firstLineOf } from './folder.js'
@@ -27,7 +28,7 @@ const page = definePage<'repository'>({
     readGit(context, grant, async (reader) => {
       const sha = params['sha'] ?? ''
       const found = /^[0-9a-f]{7,64}$/.test(sha) && (await findRevision(reader.objects, sha))
-      if (!found) throw noSuchThing()
+      if (!found) throw notFound()
       const commit = await readCommit(reader, found.commitId)
       const from = commit.parents[0] ?? EMPTY_TREES[commit.id.length] ?? ''
       const { signal } = request

@@ -1,7 +1,8 @@
 /** A file of a repository, as its page shows it, or why it does not. */
 
 import type { TreeEntry } from '../../cgi/tree.js'
-import { type GitReader, noSuchThing, readBlob } from '../actions/git-reader.js'
+import { notFound } from '../../conf/failures.js'
+import { type GitReader, readBlob } from '../actions/git-reader.js'
 
 export interface ShownFile {
   readonly sizeBytes: number
@@ -21,7 +22,7 @@ export async function readShownFile(
   { entry, signal }: { readonly entry: TreeEntry; readonly signal: AbortSignal },
 ): Promise<ShownFile> {
   const blob = entry.kind === 'submodule' ? undefined : await readBlob(reader, entry.id, signal)
-  if (blob === undefined) throw noSuchThing()
+  if (blob === undefined) throw notFound()
   const { sizeBytes, content } = blob
   const refuse = (reason: string) => ({ sizeBytes, text: undefined, reason })
   if (content === undefined || sizeBytes > SHOWN_BYTES_MAX) {

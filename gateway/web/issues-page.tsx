@@ -1,7 +1,8 @@
 /** The issues of a repository, page by page. */
 
+import { notFound } from '../../conf/failures.js'
 import { listIssues } from '../../sql/issue-lists.js'
-import { isServed, noSuchThing } from '../actions/issue-access.js'
+import { isServed } from '../actions/issue-access.js'
 import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
 import { IssueList, readIssues } from './issue-list.js'
@@ -18,7 +19,7 @@ export const ISSUES_PAGE = definePage<'repository'>({
   access: { kind: 'repository', mode: 'read' },
   async handle(context, { request, grant }) {
     const { repository } = grant
-    if (!isServed(repository, { isPull: false })) throw noSuchThing()
+    if (!isServed(repository, { isPull: false })) throw notFound()
     const page = { page: pageNumber(request), limit: LISTED }
     const state = stateAsked(request)
     const filter = { isPull: false, state, page }

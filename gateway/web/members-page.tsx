@@ -1,13 +1,13 @@
 /** The members of an organization: who they are, who shows it, who goes. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { isPublicMember, listMembers } from '../../sql/organization-members.js'
 import { organizationRole } from '../../sql/organizations.js'
 import { removeMember } from '../../sql/teams.js'
 import { membersSeen, showMembership, takeOutOfOrganization } from '../actions/team-contents.js'
 import type { Grants } from '../auth/gate.js'
-import { notFound } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { htmlReply } from './html.js'
 import { OrganizationDocument, pathOf } from './organization-document.js'

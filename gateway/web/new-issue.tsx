@@ -1,8 +1,9 @@
 /** The form for a new issue. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
-import { isServed, noSuchThing } from '../actions/issue-access.js'
+import { isServed } from '../actions/issue-access.js'
 import { openIssue } from '../actions/open-issue.js'
 import { writerOf } from '../actions/writer.js'
 import type { Context } from '../context.js'
@@ -49,7 +50,7 @@ const show = definePage<'repository'>({
   path: PATH,
   access: ACCESS,
   handle(context, { request, grant }) {
-    if (!isServed(grant.repository, { isPull: false })) throw noSuchThing()
+    if (!isServed(grant.repository, { isPull: false })) throw notFound()
     writerOf(grant)
     return htmlReply(request, <NewIssue {...{ context, grant }} />)
   },

@@ -1,11 +1,11 @@
 /** The packages of an owner, and one version of a package: how to install it, and its files. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import { type FullVersion, PACKAGE_FORMATS, type PackageFormat } from '../../conf/package.js'
 import { type ListedVersion, listOwnerVersions } from '../../sql/package-lists.js'
 import { findVersion } from '../../sql/package-versions.js'
 import { findPackage } from '../../sql/packages.js'
-import { noSuchThing } from '../actions/git-reader.js'
 import { roleIn } from '../auth/admit-people.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
@@ -77,11 +77,11 @@ const one = definePage<'packages'>({
   access: ACCESS,
   async handle(context, { request, grant, params }) {
     const format = PACKAGE_FORMATS.find((known) => known === params['type'])
-    if (format === undefined) throw noSuchThing()
+    if (format === undefined) throw notFound()
     const shelf = { ownerId: grant.owner.id, format }
     const found = await findPackage(context.db, shelf, params['name'] ?? '')
     const version = found && (await findVersion(context.db, found.id, params['version'] ?? ''))
-    if (found === undefined || version === undefined) throw noSuchThing()
+    if (found === undefined || version === undefined) throw notFound()
     const { name } = found
     const role = await roleIn(context.db, grant.who, grant.owner)
     return htmlReply(

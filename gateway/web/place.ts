@@ -2,8 +2,9 @@
 
 import { findRevision, type Revision } from '../../cgi/revision.js'
 import { findEntry, pathSegments, type TreeEntry } from '../../cgi/tree.js'
+import { notFound } from '../../conf/failures.js'
 import { decodePercent } from '../../conf/http.js'
-import { type GitReader, noSuchThing, type RepositoryGrant } from '../actions/git-reader.js'
+import type { GitReader, RepositoryGrant } from '../actions/git-reader.js'
 import type { PlaceName, RevisionKind } from './place-text.js'
 
 export interface Place extends PlaceName {
@@ -21,7 +22,7 @@ const SEGMENTS_MAX = 20
 /** `branch/NAME/PATH`, `tag/NAME/PATH` or `commit/ID/PATH`, as sent. Throws `not_found`. */
 export async function findPlace({ objects }: GitReader, text: string): Promise<Place> {
   const [kind = '', ...segments] = text.split('/').map(decodePercent)
-  if (kind !== 'branch' && kind !== 'tag' && kind !== 'commit') throw noSuchThing()
+  if (kind !== 'branch' && kind !== 'tag' && kind !== 'commit') throw notFound()
   // No reference is a folder of another: the first that there is, is the one that is meant.
   for (let count = 1; count <= Math.min(segments.length, SEGMENTS_MAX); count += 1) {
     const name = segments.slice(0, count).join('/')
@@ -32,7 +33,7 @@ export async function findPlace({ objects }: GitReader, text: string): Promise<P
     if (path === undefined) break
     return { kind, name, revision, path }
   }
-  throw noSuchThing()
+  throw notFound()
 }
 
 /** The top of the default branch. Throws `not_found` where it has no commit. */
@@ -42,7 +43,7 @@ export async function defaultPlace(
 ): Promise<Place> {
   const name = repository.defaultBranch
   const revision = await findRevision(objects, ROOMS.branch + name)
-  if (revision === undefined) throw noSuchThing()
+  if (revision === undefined) throw notFound()
   return { kind: 'branch', name, revision, path: [] }
 }
 
@@ -50,6 +51,6 @@ export async function defaultPlace(
 export async function entryOf({ objects }: GitReader, place: Place): Promise<TreeEntry> {
   const tree = await objects.read(`${place.revision.commitId}^{tree}`)
   const entry = tree && (await findEntry(objects, tree.id, place.path))
-  if (entry === undefined) throw noSuchThing()
+  if (entry === undefined) throw notFound()
   return entry
 }

@@ -1,6 +1,7 @@
 /** Account settings, Sessions: where an account is signed in, and how that ends. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import type { Page, Paged } from '../../sql/page.js'
 import {
   deleteOtherSessions,
@@ -9,7 +10,7 @@ import {
   type Session,
 } from '../../sql/sessions.js'
 import type { User } from '../../sql/users.js'
-import { notFound, readId } from '../auth/refusals.js'
+import { readId } from '../auth/refusals.js'
 import { findOwnSession } from '../auth/session.js'
 import type { Context } from '../context.js'
 import { AccountDocument } from './account-document.js'

@@ -1,9 +1,9 @@
 /** The first account, which runs the site; the page is there only until somebody has one. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import { createFirstUser } from '../../sql/site.js'
 import { newAccount } from '../actions/make-account.js'
-import { notFound } from '../auth/refusals.js'
 import { beginSession } from '../auth/session.js'
 import { admitToSetUp, forgetSetUpCode } from '../auth/set-up.js'
 import type { Context } from '../context.js'

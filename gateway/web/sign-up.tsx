@@ -1,10 +1,10 @@
 /** An account that somebody makes for themselves, where those who run the site let strangers. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../conf/failures.js'
 import { isRegistrationOpen } from '../../sql/site.js'
 import { createUser } from '../../sql/users.js'
 import { newAccount } from '../actions/make-account.js'
-import { notFound } from '../auth/refusals.js'
 import { beginSession } from '../auth/session.js'
 import type { Context } from '../context.js'
 import { AccountForm, accountWishOf } from './account-form.js'

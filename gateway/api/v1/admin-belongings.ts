@@ -1,9 +1,10 @@
 /** Organizations and repositories over the API, for those who run the site. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import { listOrganizations } from '../../../sql/organizations.js'
 import { findOwner } from '../../../sql/users.js'
-import { notFound, viewerOf } from '../../auth/refusals.js'
+import { viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

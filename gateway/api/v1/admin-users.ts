@@ -1,18 +1,18 @@
 /** Accounts over the API, for those who run the site: listed, made, changed and removed. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { addUserKey, removeUserKey } from '../../../sql/keys.js'
 import { searchUsers } from '../../../sql/user-search.js'
 import { findUser, type User } from '../../../sql/users.js'
 import { changeUser, makeUser, removeUser } from '../../actions/manage-users.js'
 import { readKey } from '../../actions/read-key.js'
-import { notFound, viewerOf } from '../../auth/refusals.js'
+import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { CREATE_KEY_OPTION, idOf, noSuchKey, PUBLIC_KEY, publicKeyObject } from './key-object.js'
+import { CREATE_KEY_OPTION, idOf, PUBLIC_KEY, publicKeyObject } from './key-object.js'
 import { USER_OBJECT, userObject } from './user-object.js'
 
 const ADMIN = { kind: 'admin' } as const
@@ -212,7 +212,7 @@ const removeKey = defineOperation({
   failures: [403, 404],
   async handle(context, { params }) {
     const owner = await requireUser(context, params)
-    if (!(await removeUserKey(context.db, owner.id, idOf(params)))) throw noSuchKey()
+    if (!(await removeUserKey(context.db, owner.id, idOf(params)))) throw notFound()
     return { status: 204 }
   },
 })

@@ -1,7 +1,7 @@
 /** Rules of branches over the API, for who administers the repository. */
 
 import { Type } from 'typebox'
-import { Failure, isFailure } from '../../../conf/failures.js'
+import { Failure, isFailure, notFound } from '../../../conf/failures.js'
 import { parseGlob } from '../../../conf/glob.js'
 import {
   createProtection,
@@ -14,7 +14,6 @@ import {
 import type { Repository } from '../../../sql/repositories.js'
 import { checkFilePatterns } from '../../actions/branch-judge.js'
 import { isRuleName } from '../../actions/branch-rules.js'
-import { noSuchThing } from '../../actions/git-reader.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
@@ -173,7 +172,7 @@ const remove = defineOperation({
     if (await deleteProtection(db, grant.repository.id, params['name'] ?? '')) {
       return { status: 204 }
     }
-    throw noSuchThing()
+    throw notFound()
   },
 })
 
@@ -210,7 +209,7 @@ async function protectionOf(
 ): Promise<Protection> {
   const protections = await listProtections(db, repository.id)
   const found = protections.find(({ ruleName }) => ruleName === name)
-  if (found === undefined) throw noSuchThing()
+  if (found === undefined) throw notFound()
   return found
 }
 

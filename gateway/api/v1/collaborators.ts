@@ -1,7 +1,7 @@
 /** Collaborators over the API: who was let into a repository by name, and for what. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { accessToRepository, atLeast } from '../../../sql/access.js'
 import {
   COLLABORATOR_MODES,
@@ -65,7 +65,7 @@ const check = defineOperation({
   async handle({ db }, { grant, params }) {
     const user = await findVisibleUser(db, params['collaborator'] ?? '', grant.user)
     if (await isCollaborator(db, grant.repository.id, user.id)) return { status: 204 }
-    throw new Failure('not_found', "The target couldn't be found.")
+    throw notFound()
   },
 })
 

@@ -1,6 +1,7 @@
 /** Comments over the API: list, write, read, change, remove. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import {
   type Comment,
   deleteComment,
@@ -14,7 +15,6 @@ import { addComment, contentOf } from '../../actions/add-comment.js'
 import {
   isServed,
   issueOf,
-  noSuchThing,
   numberOf,
   refuseOthers,
   servedKind,
@@ -145,9 +145,9 @@ export async function commentOf(
   params: Readonly<Record<string, string>>,
 ): Promise<{ readonly comment: Comment; readonly issue: Issue }> {
   const comment = await findComment(context.db, repository.id, numberOf(params, 'id'))
-  if (comment === undefined || !isServed(repository, comment)) throw noSuchThing()
+  if (comment === undefined || !isServed(repository, comment)) throw notFound()
   const issue = await findIssue(context.db, repository.id, comment.issueNumber)
-  if (issue === undefined) throw noSuchThing()
+  if (issue === undefined) throw notFound()
   return { comment, issue }
 }
 
@@ -168,7 +168,7 @@ const edit = defineOperation({
     const { comment, issue } = await commentOf(context, grant, params)
     const actor = writerOf(grant)
     refuseOthers(grant, comment)
-    if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw noSuchThing()
+    if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
     const { repository } = grant
     await issueChanged(context, { repository, issue, actor, action: 'edited', comment })
     const changed = await findComment(context.db, repository.id, comment.id)
@@ -192,7 +192,7 @@ const remove = defineOperation({
     const { comment, issue } = await commentOf(context, grant, params)
     const actor = writerOf(grant)
     refuseOthers(grant, comment)
-    if (!(await deleteComment(context.db, comment.id))) throw noSuchThing()
+    if (!(await deleteComment(context.db, comment.id))) throw notFound()
     const { repository } = grant
     await issueChanged(context, { repository, issue, actor, action: 'deleted', comment })
     return { status: 204 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { withObjects } from '../../../cgi/objects.js'
 import { repositoryPath } from '../../../cgi/paths.js'
 import { findRevision } from '../../../cgi/revision.js'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import {
   addCommitStatus,
@@ -14,7 +14,6 @@ import {
   listCommitStatuses,
 } from '../../../sql/commit-statuses.js'
 import type { Repository } from '../../../sql/repositories.js'
-import { noSuchThing } from '../../actions/issue-access.js'
 import { statusChanged } from '../../actions/release-changed.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
@@ -98,7 +97,7 @@ function webAddressOf(text: string): string {
 async function commitOf(context: Context, repository: Repository, text: string): Promise<string> {
   const path = repositoryPath(context.settings.data.dir, repository.storage)
   const revision = await withObjects(context.git, path, (objects) => findRevision(objects, text))
-  if (revision === undefined) throw noSuchThing()
+  if (revision === undefined) throw notFound()
   return revision.commitId
 }
 

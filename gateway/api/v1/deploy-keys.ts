@@ -1,6 +1,7 @@
 /** Deploy keys over the API, for who administers the repository: list, add, read, remove. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import {
   addDeployKey,
   findDeployKey,
@@ -18,7 +19,6 @@ import {
   FINGERPRINT_QUERY,
   fingerprintOf,
   idOf,
-  noSuchKey,
 } from './key-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -90,7 +90,7 @@ const get = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params }) {
     const key = await findDeployKey(context.db, grant.repository.id, idOf(params))
-    if (key === undefined) throw noSuchKey()
+    if (key === undefined) throw notFound()
     return jsonReply(200, await deployKeyObject(context, key, grant))
   },
 })
@@ -108,7 +108,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    if (!(await removeDeployKey(context.db, grant.repository.id, idOf(params)))) throw noSuchKey()
+    if (!(await removeDeployKey(context.db, grant.repository.id, idOf(params)))) throw notFound()
     return { status: 204 }
   },
 })

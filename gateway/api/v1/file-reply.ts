@@ -4,9 +4,10 @@ import { streamBlob } from '../../../cgi/archive.js'
 import { findRevision } from '../../../cgi/revision.js'
 import { findEntry, pathSegments } from '../../../cgi/tree.js'
 import { readSizes } from '../../../cgi/tree-listing.js'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
-import { type Caller, enterQueue, type GitReader, noSuchThing } from '../../actions/git-reader.js'
+import { type Caller, enterQueue, type GitReader } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 
 type Headers = NonNullable<Reply['headers']>
@@ -41,11 +42,11 @@ export async function sendFile(
   caller: Caller,
   { reader, file }: { readonly reader: GitReader; readonly file: SentFile | undefined },
 ): Promise<Reply> {
-  if (file === undefined) throw noSuchThing()
+  if (file === undefined) throw notFound()
   const { git, path, objects } = reader
   const { signal, headers, method } = caller.request
   const sizeBytes = (await readSizes(git, path, [file.id], signal)).get(file.id)
-  if (sizeBytes === undefined) throw noSuchThing()
+  if (sizeBytes === undefined) throw notFound()
   const etag = `"${file.id}"`
   const isKnown = (headers.get('if-none-match') ?? '').split(/\s*,\s*/).includes(etag)
   const same: Headers = [...SAFE_HEADERS, ['ETag', etag]]

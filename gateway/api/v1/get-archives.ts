@@ -3,17 +3,10 @@
 import { type GitStream, streamArchive, streamCommit } from '../../../cgi/archive.js'
 import { isBounded } from '../../../cgi/commit-changes.js'
 import { findRevision } from '../../../cgi/revision.js'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
-import {
-  type Caller,
-  enterQueue,
-  noSuchThing,
-  pathOf,
-  readCommit,
-  readGit,
-} from '../../actions/git-reader.js'
+import { type Caller, enterQueue, pathOf, readCommit, readGit } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Route } from '../../route.js'
 import { DOWNLOAD_DOOR } from '../door.js'
@@ -51,9 +44,9 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
   const { grant, request } = caller
   const { repository } = grant
   const [, name = '', format = ''] = /^(.+)\.(zip|tar\.gz)$/s.exec(text) ?? []
-  if (format !== 'zip' && format !== 'tar.gz') throw noSuchThing()
+  if (format !== 'zip' && format !== 'tar.gz') throw notFound()
   const found = await readGit(context, grant, ({ objects }) => findRevision(objects, name))
-  if (found === undefined) throw noSuchThing()
+  if (found === undefined) throw notFound()
   const { commitId } = found
   const { html } = addressesOf(context, repository)
   const rev = encodeURIComponent(name)
@@ -118,7 +111,7 @@ const getDiff = defineOperation({
   async handle(context, { request, grant, params }) {
     const { commitId, isSmall } = await readGit(context, grant, async (reader) => {
       const revision = await findRevision(reader.objects, params['sha'] ?? '')
-      if (revision === undefined) throw noSuchThing()
+      if (revision === undefined) throw notFound()
       const commit = await readCommit(reader, revision.commitId)
       return { commitId: commit.id, isSmall: await isBounded(reader.objects, commit) }
     })

@@ -2,14 +2,9 @@
 
 import { Type } from 'typebox'
 import { pageOfReferences } from '../../../cgi/list-references.js'
+import { notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
-import {
-  noSuchThing,
-  readCommit,
-  readCommits,
-  readGit,
-  revisionOf,
-} from '../../actions/git-reader.js'
+import { readCommit, readCommits, readGit, revisionOf } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -69,7 +64,7 @@ const get = defineOperation({
   async handle(context, { grant, params }) {
     const name = params['branch'] ?? ''
     const commit = await readGit(context, grant, async (reader) => {
-      if (name === '') throw noSuchThing()
+      if (name === '') throw notFound()
       const { commitId } = await revisionOf(reader, grant, ROOM + name)
       return readCommit(reader, commitId)
     })

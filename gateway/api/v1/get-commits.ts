@@ -7,13 +7,12 @@ import { type HistoryWish, lastCommitOf, pageOfHistory } from '../../../cgi/hist
 import { isEmptyRepository } from '../../../cgi/repository.js'
 import { findRevision } from '../../../cgi/revision.js'
 import { pathSegments, readTree } from '../../../cgi/tree.js'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
 import {
   type Caller,
   type GitReader,
   inQueue,
-  noSuchThing,
   pathOf,
   type RepositoryGrant,
   readCommit,
@@ -94,7 +93,7 @@ const list = defineOperation({
           ),
         ])
         // A path that no commit ever touched is none.
-        if (total === 0 && wish.file !== undefined) throw noSuchThing()
+        if (total === 0 && wish.file !== undefined) throw notFound()
         return { commits, total }
       }),
     )
@@ -131,7 +130,7 @@ async function historyOf(
   })
   const not = query.not ? await revisionOf(reader, grant, query.not) : undefined
   const segments = pathSegments(query.path ?? '')
-  if (segments === undefined) throw noSuchThing()
+  if (segments === undefined) throw notFound()
   return {
     from: from.commitId,
     not: not?.commitId,
@@ -191,7 +190,7 @@ export async function describeCommits(
 async function commitNamed(reader: GitReader, text: string): Promise<Commit> {
   const found = await findRevision(reader.objects, text)
   if (found !== undefined) return readCommit(reader, found.commitId)
-  if (/^[\w./-]+$/.test(text) && !text.startsWith('-')) throw noSuchThing()
+  if (/^[\w./-]+$/.test(text) && !text.startsWith('-')) throw notFound()
   throw new Failure('invalid', 'no valid ref or sha')
 }
 
@@ -238,7 +237,7 @@ const getNote = defineOperation({
       const notes = await reader.objects.read(`${NOTES}^{commit}`)
       const tree = await reader.objects.read(`${NOTES}^{tree}`)
       const note = notes && tree ? await findNote(reader, tree.id, id) : undefined
-      if (notes === undefined || note === undefined) throw noSuchThing()
+      if (notes === undefined || note === undefined) throw notFound()
       const { git, path } = reader
       const last = await lastCommitOf(git, path, { from: notes.id, file: note.file, signal })
       const commits = await readCommits(reader, [last ?? notes.id])

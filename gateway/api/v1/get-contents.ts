@@ -8,11 +8,11 @@ import { isEmptyRepository } from '../../../cgi/repository.js'
 import type { Revision } from '../../../cgi/revision.js'
 import { findEntry, pathSegments, readTree, type TreeEntry } from '../../../cgi/tree.js'
 import { readSizes } from '../../../cgi/tree-listing.js'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import {
   type Caller,
   type GitReader,
-  noSuchThing,
   pathOf,
   readBlob,
   readGit,
@@ -82,11 +82,11 @@ function answer(context: Context, caller: Caller, { path, ref }: Place): Promise
   const { signal } = request
   return readGit(context, grant, async (reader) => {
     const segments = pathSegments(path)
-    if (segments === undefined) throw noSuchThing()
+    if (segments === undefined) throw notFound()
     const revision = await revisionOf(reader, grant, ref)
     const tree = await reader.objects.read(`${revision.commitId}^{tree}`)
     const entry = tree && (await findEntry(reader.objects, tree.id, segments))
-    if (entry === undefined) throw noSuchThing()
+    if (entry === undefined) throw notFound()
     const file = segments.join('/')
     const top = { treeId: tree?.id ?? '', revision, signal }
     const contents =

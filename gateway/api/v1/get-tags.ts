@@ -4,9 +4,9 @@ import { Type } from 'typebox'
 import { parseTag } from '../../../cgi/commit-object.js'
 import { pageOfReferences } from '../../../cgi/list-references.js'
 import { findObject } from '../../../cgi/revision.js'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
-import { noSuchThing, readGit } from '../../actions/git-reader.js'
+import { readGit } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -65,7 +65,7 @@ const get = defineOperation({
   async handle(context, { grant, params }) {
     const name = params['tag'] ?? ''
     const object = await readGit(context, grant, ({ objects }) => findObject(objects, ROOM + name))
-    if (object === undefined) throw noSuchThing()
+    if (object === undefined) throw notFound()
     return jsonReply(200, tagObject(context, grant.repository, { name, object }))
   },
 })
@@ -89,7 +89,7 @@ const getAnnotated = defineOperation({
     const object = await readGit(context, grant, ({ objects }) =>
       findObject(objects, params['sha'] ?? ''),
     )
-    if (object === undefined) throw noSuchThing()
+    if (object === undefined) throw notFound()
     if (object.type !== 'tag' || object.content === undefined) {
       throw new Failure('bad_request', 'This is no annotated tag.')
     }

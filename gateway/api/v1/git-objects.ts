@@ -10,14 +10,13 @@ import {
   readSizes,
   type TreeListing,
 } from '../../../cgi/tree-listing.js'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
 import {
   type Caller,
   type GitReader,
   inQueue,
-  noSuchThing,
   type RepositoryGrant,
   readBlob,
   readGit,
@@ -108,7 +107,7 @@ async function treeNamed({ objects }: GitReader, text: string): Promise<string> 
     revision === undefined
       ? await findObject(objects, text)
       : await objects.read(`${revision.commitId}^{tree}`)
-  if (found?.type !== 'tree') throw noSuchThing()
+  if (found?.type !== 'tree') throw notFound()
   return found.id
 }
 
@@ -183,7 +182,7 @@ const getBlob = defineOperation({
         throw new Failure('bad_request', 'sha is not the full id of an object')
       }
       const blob = await readBlob(reader, id, signal)
-      if (blob === undefined) throw noSuchThing()
+      if (blob === undefined) throw notFound()
       const { content, sizeBytes } = blob
       return jsonReply(200, {
         content: content?.toString('base64') ?? null,
@@ -247,7 +246,7 @@ async function answerReferences(
       if (entry.name.startsWith(prefix)) entries.push(entry)
     }
   })
-  if (entries.length === 0) throw noSuchThing('unable to find a git ref')
+  if (entries.length === 0) throw notFound('unable to find a git ref')
   return jsonReply(
     200,
     entries.map((entry) => referenceObject(context, grant, entry)),

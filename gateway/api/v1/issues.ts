@@ -1,10 +1,11 @@
 /** Issues over the API: list, open, read, change, remove. */
 
 import { type Static, Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import { listIssues } from '../../../sql/issue-lists.js'
 import { deleteIssue, findIssue, type Issue, type IssuePatch } from '../../../sql/issues.js'
 import { changeIssue } from '../../actions/change-issue.js'
-import { issueOf, mayWrite, noSuchThing, servedKind, titleOf } from '../../actions/issue-access.js'
+import { issueOf, mayWrite, servedKind, titleOf } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { openIssue } from '../../actions/open-issue.js'
 import { writerOf } from '../../actions/writer.js'
@@ -193,7 +194,7 @@ const remove = defineOperation({
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
     const actor = writerOf(grant)
-    if (!(await deleteIssue(context.db, issue.id))) throw noSuchThing()
+    if (!(await deleteIssue(context.db, issue.id))) throw notFound()
     const { repository } = grant
     await issueChanged(context, { repository, issue, actor, actions: ['deleted'] })
     return { status: 204 }

@@ -1,7 +1,7 @@
 /** The keys of this API, a user's and a repository's, and what is sent to make one. */
 
 import { type Static, Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { notFound } from '../../../conf/failures.js'
 import { formatSshKey } from '../../../conf/ssh-key.js'
 import type { DeployKey } from '../../../sql/deploy-keys.js'
 import type { UserKey } from '../../../sql/keys.js'
@@ -41,13 +41,8 @@ export function fingerprintOf(query: { readonly fingerprint?: string }): string 
 /** The id in a path. Throws `not_found` for what cannot be one. */
 export function idOf(params: Readonly<Record<string, string>>): number {
   const text = params['id'] ?? ''
-  if (!/^\d{1,15}$/.test(text)) throw noSuchKey()
+  if (!/^\d{1,15}$/.test(text)) throw notFound()
   return Number(text)
-}
-
-/** What is said of a key that is missing, and of one that is somebody else's. */
-export function noSuchKey(): Failure {
-  return new Failure('not_found', "The target couldn't be found.")
 }
 
 export const PUBLIC_KEY = Type.Object(

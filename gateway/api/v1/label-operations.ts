@@ -1,6 +1,7 @@
 /** Operations on labels, whosever these are: list, make, read, change, remove. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import {
   createLabel,
   deleteLabel,
@@ -9,7 +10,7 @@ import {
   listLabels,
   updateLabel,
 } from '../../../sql/labels.js'
-import { noSuchThing, numberOf } from '../../actions/issue-access.js'
+import { numberOf } from '../../actions/issue-access.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
@@ -88,7 +89,7 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       async handle(context, { grant, params }) {
         const { owner, place } = locate(grant)
         const label = await findLabel(context.db, owner, numberOf(params, 'id'))
-        if (label === undefined) throw noSuchThing()
+        if (label === undefined) throw notFound()
         return jsonReply(200, labelObject(context, label, place))
       },
     }),
@@ -102,7 +103,7 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
         const { owner, place } = locate(grant)
         const patch = { ...readLabelPatch(body), id: numberOf(params, 'id') }
         const label = await updateLabel(context.db, owner, patch)
-        if (label === undefined) throw noSuchThing()
+        if (label === undefined) throw notFound()
         return jsonReply(200, labelObject(context, label, place))
       },
     }),
@@ -112,7 +113,7 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       async handle({ db }, { grant, params }) {
         refuseChange?.(grant)
         if (!(await deleteLabel(db, locate(grant).owner, numberOf(params, 'id')))) {
-          throw noSuchThing()
+          throw notFound()
         }
         return { status: 204 }
       },

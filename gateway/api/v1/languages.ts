@@ -3,8 +3,9 @@
 import { Type } from 'typebox'
 import { isEmptyRepository } from '../../../cgi/repository.js'
 import { listTree, readSizes } from '../../../cgi/tree-listing.js'
+import { notFound } from '../../../conf/failures.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
-import { inQueue, noSuchThing, pathOf, readGit, revisionOf } from '../../actions/git-reader.js'
+import { inQueue, pathOf, readGit, revisionOf } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -35,7 +36,7 @@ const get = defineOperation({
         const { git, path, objects } = reader
         const { commitId } = await revisionOf(reader, grant, undefined)
         const tree = await objects.read(`${commitId}^{tree}`)
-        if (tree === undefined) throw noSuchThing()
+        if (tree === undefined) throw notFound()
         const wish = { entriesMax: TREE_ENTRIES_MAX, hasFolders: false, signal }
         const listing = await listTree(git, path, tree.id, wish)
         const written = listing.entries().flatMap(({ kind, id, path }) => {

@@ -1,6 +1,7 @@
 /** Milestones over the API, by id or by title: list, make, read, change, remove. */
 
 import { type Static, Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import {
   createMilestone,
   deleteMilestone,
@@ -9,7 +10,7 @@ import {
   type Milestone,
   updateMilestone,
 } from '../../../sql/milestones.js'
-import { noSuchThing, titleOf } from '../../actions/issue-access.js'
+import { titleOf } from '../../actions/issue-access.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
@@ -130,7 +131,7 @@ async function milestoneOf(
   params: Readonly<Record<string, string>>,
 ): Promise<Milestone> {
   const found = await findMilestone(context.db, repository.id, params['id'] ?? '')
-  if (found === undefined) throw noSuchThing()
+  if (found === undefined) throw notFound()
   return found
 }
 
@@ -175,7 +176,7 @@ const remove = defineOperation({
   async handle(context, { grant, params }) {
     writerOf(grant)
     const { id } = await milestoneOf(context, grant, params)
-    if (!(await deleteMilestone(context.db, id))) throw noSuchThing()
+    if (!(await deleteMilestone(context.db, id))) throw notFound()
     return { status: 204 }
   },
 })

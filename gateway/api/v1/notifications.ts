@@ -1,6 +1,7 @@
 /** Notifications over the API: what a user was told of, and what they have seen of it. */
 
 import { type Static, Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import {
   countThreads,
@@ -12,7 +13,7 @@ import {
 } from '../../../sql/notifications.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { Identity } from '../../auth/identify.js'
-import { notFound, readId, signedIn, viewerOf } from '../../auth/refusals.js'
+import { readId, signedIn, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

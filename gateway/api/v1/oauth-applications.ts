@@ -1,6 +1,7 @@
 /** Applications of one's own that people sign in to, over the API: list, make, change, remove. */
 
 import { type Static, Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import {
   deleteApplication,
   findApplication,
@@ -12,7 +13,7 @@ import {
   changeApplication,
   makeApplication,
 } from '../../actions/oauth-application.js'
-import { notFound, readId } from '../../auth/refusals.js'
+import { readId } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

@@ -1,7 +1,7 @@
 /** Members of organizations over the API: who they are, and who shows it. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { isPublicMember, listMembers } from '../../../sql/organization-members.js'
 import { organizationRole } from '../../../sql/organizations.js'
@@ -12,7 +12,6 @@ import {
   takeOutOfOrganization,
 } from '../../actions/team-contents.js'
 import type { Grants } from '../../auth/gate.js'
-import { notFound } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,7 +1,7 @@
 /** Merging over the API: whether it was done, doing it, and bringing the head up to the base. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { atLeast } from '../../../sql/access.js'
 import {
   cancelScheduledMerge,
@@ -12,7 +12,7 @@ import type { User } from '../../../sql/users.js'
 import { haveChecksSucceeded } from '../../actions/checks.js'
 import { pullOf } from '../../actions/find-pull.js'
 import { bringCommit } from '../../actions/foreign-heads.js'
-import { inQueue, noSuchThing, pathOf } from '../../actions/git-reader.js'
+import { inQueue, pathOf } from '../../actions/git-reader.js'
 import { deletesBranch, type MergeOrder, mergeNow, refuseMerge } from '../../actions/merge-now.js'
 import { updateHead } from '../../actions/merge-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
@@ -41,7 +41,7 @@ const isMerged = defineOperation({
   failures: [404],
   async handle(context, { grant, params }) {
     const { pull } = await pullOf(context, grant, params)
-    if (pull.mergedAtMs === undefined) throw noSuchThing()
+    if (pull.mergedAtMs === undefined) throw notFound()
     return { status: 204 }
   },
 })
@@ -132,7 +132,7 @@ const cancel = defineOperation({
     const user = writerOf(grant)
     const { pull } = await pullOf(context, grant, params)
     const scheduled = await findScheduledMerge(context.db, pull.id)
-    if (scheduled === undefined) throw noSuchThing()
+    if (scheduled === undefined) throw notFound()
     if (scheduled.doerId !== user.id && !atLeast(grant.mode, 'admin')) {
       throw new Failure('forbidden', 'user has no permission to cancel the scheduled auto merge')
     }

@@ -1,13 +1,12 @@
 /** Pull requests over the API: listed, opened, read, found by their branches, changed. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { findMilestone } from '../../../sql/milestones.js'
 import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pull-lists.js'
 import { findUser } from '../../../sql/users.js'
 import { findHead } from '../../actions/find-head.js'
 import { pullOf, refuseWithoutPulls } from '../../actions/find-pull.js'
-import { noSuchThing } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { openPull } from '../../actions/open-pull.js'
 import { refreshPulls } from '../../actions/refresh-pulls.js'
@@ -60,7 +59,7 @@ const list = defineOperation({
     const page = pageOf(query)
     const { state = 'open', sort = '', milestone, poster, base_branch } = query
     const author = poster ? await findUser(context.db, poster) : undefined
-    if (poster && author === undefined) throw noSuchThing()
+    if (poster && author === undefined) throw notFound()
     const labels = labelIdsOf(request.query)
     const { entries, total } = await listPulls(context.db, repository.id, {
       page,
@@ -121,7 +120,7 @@ const create = defineOperation({
       allowsMaintainerEdit: body.allow_maintainer_edit,
     })
     const [state] = await refreshPulls(context, repository, [opened])
-    if (state === undefined) throw noSuchThing()
+    if (state === undefined) throw notFound()
     return jsonReply(201, await countedPullObject(context, grant, state))
   },
 })
@@ -175,7 +174,7 @@ const getByBranches = defineOperation({
         return jsonReply(200, await countedPullObject(context, grant, state))
       }
     }
-    throw noSuchThing()
+    throw notFound()
   },
 })
 

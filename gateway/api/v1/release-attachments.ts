@@ -1,7 +1,7 @@
 /** Attachments of releases over the API: list, add, read, rename, remove. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import type { Request } from '../../../conf/http.js'
 import { parseFileName } from '../../../conf/names.js'
 import { keepAttachment, receiveAttachment } from '../../../registry/attachments.js'
@@ -15,7 +15,7 @@ import {
   renameAttachment,
 } from '../../../sql/attachments.js'
 import type { Release } from '../../../sql/releases.js'
-import { noSuchThing, numberOf } from '../../actions/issue-access.js'
+import { numberOf } from '../../actions/issue-access.js'
 import { releaseChanged } from '../../actions/release-changed.js'
 import { releaseOfId } from '../../actions/seen-releases.js'
 import { writerOf } from '../../actions/writer.js'
@@ -156,7 +156,7 @@ const edit = defineOperation({
     const actor = writerOf(grant)
     if (body.name) await renameAttachment(context.db, attachment.id, parseFileName(body.name))
     const changed = await findAttachment(context.db, release.id, attachment.id)
-    if (changed === undefined) throw noSuchThing()
+    if (changed === undefined) throw notFound()
     const { repository } = grant
     await releaseChanged(context, { action: 'updated', repository, release, actor })
     return jsonReply(201, attachmentObject(context, changed))
@@ -178,7 +178,7 @@ const remove = defineOperation({
   async handle(context, { grant, params }) {
     const { release, attachment } = await attachmentOf(context, grant, params)
     const actor = writerOf(grant)
-    if (!(await deleteAttachment(context.db, attachment.id))) throw noSuchThing()
+    if (!(await deleteAttachment(context.db, attachment.id))) throw notFound()
     const { repository } = grant
     await releaseChanged(context, { action: 'updated', repository, release, actor })
     return { status: 204 }
@@ -199,7 +199,7 @@ async function attachmentOf(
   const release = await releaseOfId(context, grant, params)
   const id = numberOf(params, 'attachment_id')
   const attachment = await findAttachment(context.db, release.id, id)
-  if (attachment === undefined) throw noSuchThing()
+  if (attachment === undefined) throw notFound()
   return { release, attachment }
 }
 

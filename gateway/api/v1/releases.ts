@@ -1,7 +1,7 @@
 /** Releases over the API: list, read, create, change, remove. */
 
 import { type Static, Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { parseTagName } from '../../../conf/names.js'
 import {
   createRelease,
@@ -12,7 +12,6 @@ import {
   type ReleasePatch,
   updateRelease,
 } from '../../../sql/releases.js'
-import { noSuchThing } from '../../actions/issue-access.js'
 import { makeTag, refuseEmpty } from '../../actions/make-tag.js'
 import { releaseChanged } from '../../actions/release-changed.js'
 import {
@@ -216,7 +215,7 @@ const edit = defineOperation({
       await makeTag(context, { repository, name, target, message, tagger: writer })
     }
     const release = await updateRelease(context.db, before, patch)
-    if (release === undefined) throw noSuchThing()
+    if (release === undefined) throw notFound()
     const action = before.isDraft ? 'published' : 'updated'
     await releaseChanged(context, { action, repository, release, actor: writer })
     return jsonReply(200, await releaseObject(context, grant, release))
@@ -284,7 +283,7 @@ const removeByTag = defineOperation({
 /** Its tag stays: it belongs to the repository. */
 async function removeRelease(context: Context, grant: Grants['repository'], release: Release) {
   const actor = writerOf(grant)
-  if (!(await deleteRelease(context.db, release.id))) throw noSuchThing()
+  if (!(await deleteRelease(context.db, release.id))) throw notFound()
   const { repository } = grant
   await releaseChanged(context, { action: 'deleted', repository, release, actor })
   return { status: 204 }

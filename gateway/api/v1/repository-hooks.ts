@@ -1,9 +1,9 @@
 /** Webhooks of a repository over the API, for who administers it, and a try of each. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import { testWebhook } from '../../actions/test-webhook.js'
 import { namedWebhook } from '../../actions/webhook-wish.js'
-import { notFound } from '../../auth/refusals.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { hookOperations } from './hook-operations.js'
 

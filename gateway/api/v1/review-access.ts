@@ -1,12 +1,12 @@
 /** Who may review a pull request, and who may be asked to. */
 
-import { Failure } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { accessToRepository, atLeast } from '../../../sql/access.js'
 import { foldCase } from '../../../sql/bindings.js'
 import { findReview, type Review } from '../../../sql/reviews.js'
 import { findTeamByName, hasTeamRepository } from '../../../sql/teams.js'
 import { findUser } from '../../../sql/users.js'
-import { noSuchThing, numberOf } from '../../actions/issue-access.js'
+import { numberOf } from '../../actions/issue-access.js'
 import type { ReviewerWish } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
@@ -85,6 +85,6 @@ export async function reviewOf(
 ): Promise<Review> {
   const review = await findReview(db, state.pull.id, numberOf(params, 'id'))
   const isSeen = review?.state !== 'PENDING' || review.reviewerId === user?.id
-  if (review === undefined || !isSeen) throw noSuchThing()
+  if (review === undefined || !isSeen) throw notFound()
   return review
 }

@@ -1,9 +1,10 @@
 /** Stars over the API: which repositories people like. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import { addTie, isTied, removeTie } from '../../../sql/stars-and-watches.js'
 import { visibleOwner } from '../../auth/admit-people.js'
-import { notFound, signedIn } from '../../auth/refusals.js'
+import { signedIn } from '../../auth/refusals.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
 import { repositoryPage } from './repository-lists.js'

@@ -5,7 +5,7 @@ import { whileNoted } from '../../../cgi/at-work.js'
 import { withObjects } from '../../../cgi/objects.js'
 import { findRevision } from '../../../cgi/revision.js'
 import { writeTag } from '../../../cgi/write-objects.js'
-import { Failure, isFailure } from '../../../conf/failures.js'
+import { Failure, isFailure, notFound } from '../../../conf/failures.js'
 import { isReferenceName } from '../../../conf/names.js'
 import { findReleaseByTag } from '../../../sql/releases.js'
 import { inQueue } from '../../actions/git-reader.js'
@@ -137,7 +137,7 @@ const remove = defineOperation({
       const found = await withObjects(context.git, writable.path, async (objects) =>
         isReferenceName(name) ? await objects.read(ROOM + name) : undefined,
       )
-      if (found === undefined) throw new Failure('not_found', "The target couldn't be found.")
+      if (found === undefined) throw notFound()
       await moveTag(context, writable, { name, before: found.id, after: undefined })
       return { status: 204 }
     })

@@ -1,6 +1,7 @@
 /** What belongs to a team over the API: its members and its repositories. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import { listMembers } from '../../../sql/organization-members.js'
 import { searchRepositories } from '../../../sql/repository-lists.js'
 import { isTeamMember } from '../../../sql/teams.js'
@@ -12,7 +13,7 @@ import {
   takeIntoTeam,
   takeOutOfTeam,
 } from '../../actions/team-contents.js'
-import { notFound, viewerOf } from '../../auth/refusals.js'
+import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,7 +1,7 @@
 /** Topics over the API: those of a repository, and which there are. */
 
 import { Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Repository } from '../../../sql/repositories.js'
 import { findRepositoryFacts } from '../../../sql/repository-facts.js'
@@ -131,7 +131,7 @@ const remove = defineOperation({
   async handle({ db }, { grant, params }) {
     const name = plainTopic(params['topic'] ?? '')
     if (await removeTopic(db, grant.repository.id, name)) return { status: 204 }
-    throw new Failure('not_found', "The target couldn't be found.")
+    throw notFound()
   },
 })
 

@@ -1,6 +1,7 @@
 /** The SSH keys of users over the API: list, add, read, remove. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/keys.js'
 import { readKey } from '../../actions/read-key.js'
@@ -15,7 +16,6 @@ import {
   fingerprintOf,
   idOf,
   type KeyView,
-  noSuchKey,
   PUBLIC_KEY,
   publicKeyObject,
 } from './key-object.js'
@@ -104,7 +104,7 @@ const get = defineOperation({
   async handle(context, { grant, params }) {
     const { user } = grant
     const key = await findUserKey(context.db, user.id, idOf(params))
-    if (key === undefined) throw noSuchKey()
+    if (key === undefined) throw notFound()
     return jsonReply(200, publicKeyObject(context, key, { owner: user, viewer: user }))
   },
 })
@@ -122,7 +122,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    if (!(await removeUserKey(context.db, grant.user.id, idOf(params)))) throw noSuchKey()
+    if (!(await removeUserKey(context.db, grant.user.id, idOf(params)))) throw notFound()
     return { status: 204 }
   },
 })

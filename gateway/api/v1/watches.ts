@@ -1,10 +1,11 @@
 /** Watching repositories over the API: of which ones people want to hear. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
 import type { Repository } from '../../../sql/repositories.js'
 import { addTie, isTied, removeTie } from '../../../sql/stars-and-watches.js'
 import { visibleOwner } from '../../auth/admit-people.js'
-import { notFound, signedIn } from '../../auth/refusals.js'
+import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
