@@ -4,12 +4,12 @@ import { withObjects } from '../../cgi/objects.js'
 import { withWorkbench } from '../../cgi/workbench.js'
 import { notFound } from '../../conf/failures.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { findHead, type Head } from './find-head.js'
 import {
   type Caller,
   type GitReader,
   inQueue,
-  pathOf,
   type RepositoryGrant,
   readGit,
   revisionOf,
@@ -80,7 +80,7 @@ async function compareWith<T>(
     withObjects(git, path, (objects) =>
       use({ ...names, reader: { git, path, objects }, baseCommit, headCommit }),
     )
-  return await withWorkbench(pathOf(context, grant), compareOn, [head.path])
+  return await withWorkbench(repositoryPathOf(context, grant.repository), compareOn, [head.path])
 }
 
 /** Which names the text has; no base for the default branch. Throws `not_found`. */

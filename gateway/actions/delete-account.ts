@@ -1,6 +1,5 @@
 /** Removes an account for good, if need be with all that it owns. */
 
-import { repositoryPath } from '../../cgi/paths.js'
 import { removeRepository } from '../../cgi/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { listSolelyOwned } from '../../sql/organization-members.js'
@@ -10,6 +9,7 @@ import { deleteRepository } from '../../sql/repositories.js'
 import { searchRepositories } from '../../sql/repository-lists.js'
 import { deleteUser, type User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { orInvalid } from './or-invalid.js'
 
 const ENTRIES_AT_ONCE = 50
@@ -42,7 +42,7 @@ async function deleteBelongings({ db, settings }: Context, { id }: User): Promis
     if (entries.length === 0) break
     for (const repository of entries) {
       await deleteRepository(db, repository.id)
-      await removeRepository(repositoryPath(settings.data.dir, repository.storage))
+      await removeRepository(repositoryPathOf({ settings }, repository))
     }
   }
   for (;;) {

@@ -1,9 +1,9 @@
 /** Removes a repository for good, with its folder; webhooks of its owner are told. */
 
-import { repositoryPath } from '../../cgi/paths.js'
 import { removeRepository } from '../../cgi/repository.js'
 import { deleteRepository } from '../../sql/repositories.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { emit } from './events.js'
 import { repositoryEvent, type Scene } from './house-events.js'
 
@@ -12,6 +12,6 @@ export async function deleteWholeRepository(context: Context, scene: Scene): Pro
   const { repository } = scene
   const event = await repositoryEvent(context, { ...scene, action: 'deleted' })
   await deleteRepository(context.db, repository.id)
-  await removeRepository(repositoryPath(context.settings.data.dir, repository.storage))
+  await removeRepository(repositoryPathOf(context, repository))
   await emit(context, event)
 }

@@ -1,6 +1,5 @@
 /** Changes a repository: what it says of itself, who may see it, and its default branch. */
 
-import { repositoryPath } from '../../cgi/paths.js'
 import { branchExists, setDefaultBranch } from '../../cgi/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
@@ -12,6 +11,7 @@ import {
 } from '../../sql/repositories.js'
 import { setMirrorInterval } from '../../sql/repository-sources.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { refuseLonger } from './refuse-longer.js'
 
 export const DESCRIPTION_CHARACTERS_MAX = 2_048
@@ -60,7 +60,7 @@ async function changeDefaultBranch(
   repository: Repository,
   branch: string,
 ): Promise<void> {
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   if (!repository.isEmpty && !(await branchExists(context.git, path, branch))) {
     throw new Failure('invalid', `The branch ${branch} does not exist.`)
   }

@@ -1,12 +1,12 @@
 /** Which branch, of which repository, somebody calls the head of a pull request. */
 
-import { repositoryPath } from '../../cgi/paths.js'
 import { findRelatives } from '../../sql/forks.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { findRepositoryFacts } from '../../sql/repository-facts.js'
 import { accessToLinked } from '../auth/admit-repository.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 export interface Head {
   readonly repository: Repository
@@ -39,7 +39,7 @@ export async function findHead(
 ): Promise<Head | undefined> {
   const headOf = (found: Repository, branch: string): Head => ({
     ...{ repository: found, branch },
-    path: repositoryPath(settings.data.dir, found.storage),
+    path: repositoryPathOf({ settings }, found),
   })
   const [first = '', branch, ...more] = text.split(':')
   if (branch === undefined) return headOf(repository, first)

@@ -1,7 +1,6 @@
 /** Pull requests whose head is a branch of another repository: where that is, and its commits. */
 
 import { withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { takeCommit } from '../../cgi/take-commit.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
@@ -14,6 +13,7 @@ import {
 } from '../../sql/repositories.js'
 import { findUserById } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 /** The tip of a head in a repository that is not the base's. */
 export interface ForeignTip {
@@ -67,7 +67,7 @@ async function readTips(
   entries: readonly IssueAndPull[],
 ): Promise<readonly (readonly [pullId: number, tip: ForeignTip])[]> {
   if (entries.length === 0) return []
-  const source = repositoryPath(settings.data.dir, repository.storage)
+  const source = repositoryPathOf({ settings }, repository)
   try {
     return await withObjects(git, source, async (objects) => {
       const found = await Promise.all(

@@ -10,6 +10,7 @@ import { findRepository, NAME_TAKEN, type Repository } from '../../sql/repositor
 import { createFromTemplate } from '../../sql/templates.js'
 import type { Owner, User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { emit } from './events.js'
 import { repositoryEvent } from './house-events.js'
 import { notePush } from './note-push.js'
@@ -74,7 +75,7 @@ async function makeFolder(
 ): Promise<boolean> {
   const { git, settings, queue } = context
   const { objectFormat } = template
-  const source = repositoryPath(settings.data.dir, template.storage)
+  const source = repositoryPathOf({ settings }, template)
   const tree = hasContent ? await treeOf(context, source, template.defaultBranch) : undefined
   if (tree === undefined) {
     await initRepository(git, path, { defaultBranch, objectFormat })

@@ -4,7 +4,6 @@ import { type Commit, parseCommit } from '../../cgi/commit-object.js'
 import { type CommitRange, countApart, listCommits } from '../../cgi/commit-range.js'
 import type { Git } from '../../cgi/git.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision, type Revision } from '../../cgi/revision.js'
 import { readSizes } from '../../cgi/tree-listing.js'
 import { notFound } from '../../conf/failures.js'
@@ -14,6 +13,7 @@ import { offsetOf, type Page } from '../../sql/page.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 export type RepositoryGrant = Grants['repository']
 
@@ -32,13 +32,8 @@ export function readGit<T>(
   use: (reader: GitReader) => Promise<T>,
 ): Promise<T> {
   const { git } = context
-  const path = pathOf(context, grant)
+  const path = repositoryPathOf(context, grant.repository)
   return withObjects(git, path, (objects) => use({ git, path, objects }))
-}
-
-/** The folder of the repository that the gate let the caller into. */
-export function pathOf({ settings }: Context, { repository }: RepositoryGrant): string {
-  return repositoryPath(settings.data.dir, repository.storage)
 }
 
 /** The revision of that name; of the default branch for none. Throws `not_found`. */
@@ -102,7 +97,10 @@ export interface Caller {
 /** A place in the queue of git processes, to be left by the returned function. */
 export function enterQueue(context: Context, { request, grant }: Caller): Promise<() => void> {
   const client = clientOf(grant.who, request)
-  return context.queue.enter(request.signal, { repository: pathOf(context, grant), client })
+  return context.queue.enter(request.signal, {
+    repository: repositoryPathOf(context, grant.repository),
+    client,
+  })
 }
 
 /** Does work that may take git long in a place of the queue. */

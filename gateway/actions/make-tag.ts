@@ -2,7 +2,6 @@
 
 import { whileNoted } from '../../cgi/at-work.js'
 import { withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { isEmptyRepository } from '../../cgi/repository.js'
 import { findRevision } from '../../cgi/revision.js'
 import { writeTag } from '../../cgi/write-objects.js'
@@ -10,6 +9,7 @@ import { Failure } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { changeReferences } from './references-moved.js'
 
 export interface WantedTag {
@@ -29,7 +29,7 @@ export interface WantedTag {
  */
 export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
   const { repository, name, target } = tag
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   const reference = `refs/tags/${name}`
   const commitId = await withObjects(context.git, path, async (objects) => {
     if ((await objects.read(reference, 0)) !== undefined) return undefined
@@ -65,6 +65,6 @@ async function annotate(
 /** Throws `invalid` where there is no commit that anything could be a release of. */
 export async function refuseEmpty(context: Context, repository: Repository): Promise<void> {
   if (!repository.isEmpty) return
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   if (await isEmptyRepository(path)) throw new Failure('invalid', 'repo is empty')
 }

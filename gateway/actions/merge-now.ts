@@ -9,8 +9,9 @@ import { markMerged } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
 import { findUserById, type User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { isDraft } from './find-pull.js'
-import { pathOf, type RepositoryGrant } from './git-reader.js'
+import type { RepositoryGrant } from './git-reader.js'
 import { issueChanged } from './issue-changed.js'
 import { mergePull, removeHeadBranch } from './merge-pull.js'
 import { refuseMerger, refuseRuledMerge } from './merge-rules.js'
@@ -96,7 +97,9 @@ export async function findMergeObstacle(
   const { pull, baseTip: base, headTip: head = pull.headCommit } = state
   if (base === undefined) return 'The base branch does not exist.'
   if (pull.checked.isMergeable) return undefined
-  return findMergeRefusal(pathOf(context, grant), { base, head }) ?? MERGE_CONFLICT
+  return (
+    findMergeRefusal(repositoryPathOf(context, grant.repository), { base, head }) ?? MERGE_CONFLICT
+  )
 }
 
 /** Throws what stands in the way of any merge, and of the one that is ordered. */
@@ -159,7 +162,7 @@ async function noteMerge(
   grant: RepositoryGrant,
   { state: { pull, baseTip }, doer, commitId }: NotedMerge,
 ): Promise<void> {
-  const path = pathOf(context, grant)
+  const path = repositoryPathOf(context, grant.repository)
   const isId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commitId)
   const found = isId
     ? await withObjects(context.git, path, (objects) => objects.read(commitId))

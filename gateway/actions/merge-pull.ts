@@ -4,12 +4,12 @@ import { whileNoted } from '../../cgi/at-work.js'
 import type { Signature } from '../../cgi/commit-object.js'
 import { isAncestor } from '../../cgi/commit-range.js'
 import { type MergeStyle, makeMerge } from '../../cgi/merge.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import { isHeadInUse, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { refuseRuledMerge } from './merge-rules.js'
 import { changeReferences } from './references-moved.js'
 import { branchReference, type PullState } from './refresh-pulls.js'
@@ -36,7 +36,7 @@ export async function mergePull(
   state: PullState,
   merge: PullMerge,
 ): Promise<void> {
-  const path = repositoryPath(context.settings.data.dir, merge.repository.storage)
+  const path = repositoryPathOf(context, merge.repository)
   await whileNoted(context.journal, path, () => makePullMerge(context, state, { ...merge, path }))
 }
 

@@ -1,7 +1,6 @@
 /** What the rule of a branch asks of a pull request before it is merged into it. */
 
 import { isAncestor } from '../../cgi/commit-range.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import { parseGlob } from '../../conf/glob.js'
 import { atLeast } from '../../sql/access.js'
@@ -12,6 +11,7 @@ import type { Repository } from '../../sql/repositories.js'
 import { listVerdicts, type Review } from '../../sql/reviews.js'
 import { findUserById, type User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { firstFitting, pathsBetween } from './branch-judge.js'
 import { actorOf, isOfficialReviewer, mayMerge, readBranchRules } from './branch-rules.js'
 import type { PullState } from './refresh-pulls.js'
@@ -81,7 +81,7 @@ async function findObstacle(
     return 'There are official review requests'
   }
   const { git } = context
-  const path = repositoryPath(context.settings.data.dir, ruled.repository.storage)
+  const path = repositoryPathOf(context, ruled.repository)
   const head = headOf(state)
   if (settings.block_on_outdated_branch && state.baseTip !== undefined) {
     const range = { older: state.baseTip, younger: head }

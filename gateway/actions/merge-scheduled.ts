@@ -1,7 +1,6 @@
 /** Merging a pull request whose merge was to wait for its checks, if it is still to be merged. */
 
 import type { MergeStyle } from '../../cgi/merge.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { REFERENCE_HELD, REFERENCE_MOVED } from '../../cgi/references.js'
 import { Failure } from '../../conf/failures.js'
 import { findPullById } from '../../sql/pull-lists.js'
@@ -14,6 +13,7 @@ import { findUserById, type User } from '../../sql/users.js'
 import { clientOf } from '../auth/client.js'
 import { admit, type Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { haveChecksSucceeded } from './checks.js'
 import { mergeNow } from './merge-now.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
@@ -95,7 +95,7 @@ async function merge(
     },
     async inQueue(work) {
       const leave = await queue.enter(AbortSignal.timeout(settings.git.timeoutMs), {
-        repository: repositoryPath(settings.data.dir, repository.storage),
+        repository: repositoryPathOf({ settings }, repository),
         client: clientOf(who, { address: '' }),
       })
       await work().finally(leave)

@@ -2,7 +2,6 @@
 
 import { findMergeBase } from '../../cgi/commit-range.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision } from '../../cgi/revision.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
@@ -11,6 +10,7 @@ import { createReview, type Review } from '../../sql/reviews.js'
 import type { Team } from '../../sql/teams.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { findHead } from './find-head.js'
 import { refuseWithoutPulls } from './find-pull.js'
 import { bringCommit } from './foreign-heads.js'
@@ -57,7 +57,7 @@ export async function openPull(
   if (head === undefined) throw new Failure('not_found', NO_HEAD)
   const isHere = head.repository.id === repository.id
   if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const path = repositoryPathOf({ settings }, repository)
   const tipIn = (place: string, branch: string) =>
     withObjects(git, place, (objects) => tipOfBranch(objects, branch))
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]

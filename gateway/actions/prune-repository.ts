@@ -11,6 +11,7 @@ import { findIssue } from '../../sql/issues.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'
 import type { JobContext } from '../jobs/job.js'
 import { removeAnswers } from '../packs/remove-answers.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 /** What pruning needs of a gateway or of the command line. */
 export type PruneContext = Pick<JobContext, 'settings' | 'db' | 'git' | 'journal'>
@@ -73,7 +74,7 @@ export async function releaseCommit(
   if (!ID[repository.objectFormat].test(commit)) {
     throw new Failure('invalid', 'The commit is not a full id in lower case.')
   }
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const path = repositoryPathOf({ settings }, repository)
   const keeping = await referencesTo(git, path, commit)
   const dropped: KeepingReference[] = []
   for (const reference of keeping) {

@@ -3,9 +3,9 @@
 import { readDiff } from '../../cgi/diff.js'
 import type { Reply } from '../../conf/http.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { Call } from '../route.js'
 import { pullOf, rangeOf } from './find-pull.js'
-import { pathOf } from './git-reader.js'
 
 /** As `{diffType}` says. Throws `not_found`, and `payload_too_large` for too many files. */
 export async function pullTextReply(
@@ -14,7 +14,7 @@ export async function pullTextReply(
   { hasBinary }: { readonly hasBinary: boolean },
 ): Promise<Reply> {
   const state = await pullOf(context, grant, params)
-  const body = await readDiff(context.git, pathOf(context, grant), {
+  const body = await readDiff(context.git, repositoryPathOf(context, grant.repository), {
     ...rangeOf(state),
     format: params['diffType'] === 'patch' ? 'patch' : 'diff',
     ...{ hasBinary, signal: request.signal },

@@ -3,7 +3,6 @@
 import { type CommitRange, commitsWithFiles, countCommits } from '../../cgi/changed-files.js'
 import { type Commit, parseCommit } from '../../cgi/commit-object.js'
 import { withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import type { PushedChange } from '../../cgi/pushed-changes.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { Owner } from '../../sql/users.js'
@@ -12,6 +11,7 @@ import type { PayloadCommitObject } from '../api/v1/commit-schema.js'
 import { repositoryObject } from '../api/v1/repository-object.js'
 import { ownerObject } from '../api/v1/user-object.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 /** Commits of a push that are told. */
 const COMMITS_MAX = 5
@@ -84,7 +84,7 @@ async function commitsOf(
   { repository, change }: Pushed,
   { before, after }: Move,
 ): Promise<FoundCommits> {
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   if (!change.name.startsWith('refs/heads/')) {
     const id = await withObjects(context.git, path, (objects) => objects.read(`${after}^{commit}`))
     const range = id && { last: id.id, before: undefined, commitsMax: 1 }
@@ -112,7 +112,7 @@ async function readCommits(
   range: CommitRange,
 ): Promise<readonly PayloadCommitObject[]> {
   const { git, settings } = context
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const path = repositoryPathOf({ settings }, repository)
   const files = await commitsWithFiles(git, path, range)
   const commits = await withObjects(git, path, (objects) =>
     Promise.all(

@@ -3,7 +3,6 @@
 import { findMergeBase, isAncestor } from '../../cgi/commit-range.js'
 import { canMerge } from '../../cgi/merge.js'
 import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
@@ -11,6 +10,7 @@ import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'
 import { cancelScheduledMerge } from '../../sql/scheduled-merges.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { type ForeignTip, findForeignTips, isForeign, tryToBringCommit } from './foreign-heads.js'
 import { dismissStaleApprovals } from './stale-approvals.js'
 
@@ -35,7 +35,7 @@ export async function refreshPulls(
 ): Promise<readonly PullState[]> {
   if (entries.length === 0) return []
   const { git, settings } = context
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const path = repositoryPathOf({ settings }, repository)
   const tips = await findForeignTips(context, entries)
   const located = await withObjects(git, path, (objects) =>
     Promise.all(entries.map((entry) => locate(objects, entry, tips.get(entry.pull.id)))),

@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { findRevision } from '../../cgi/revision.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Webhook } from '../../sql/webhooks.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import { deliverTo } from './events.js'
 import { testPushPayload } from './push-payload.js'
 
@@ -25,7 +25,7 @@ export async function testWebhook(
   context: Context,
   { repository, user, webhook, ref }: WebhookTest,
 ): Promise<boolean> {
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   const text = ref || `refs/heads/${repository.defaultBranch}`
   const found = await withObjects(context.git, path, (objects) => findRevision(objects, text))
   if (found === undefined) return false

@@ -1,14 +1,13 @@
 /** What a Git request is before git is asked: the kind of its body, and whose it is. */
 
 import type { GitService } from '../../cgi/environment.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import type { Repository } from '../../sql/repositories.js'
 import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import type { WarmQuestion } from '../packs/pack-cache.js'
+import { repositoryPathOf } from '../repository-path.js'
 
 /** Throws `unsupported_media_type` where the body is not this service's. */
 export function refuseForeignBody(request: Request, service: GitService): void {
@@ -25,20 +24,6 @@ export function isGzip(request: Request): boolean {
   throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
 }
 
-const paths = new WeakMap<Repository, string>()
-
-/**
- * Where the repository is. What is known of it is looked up by that text, for which one that was
- * looked up before is best.
- */
-export function pathOf({ settings }: Context, repository: Repository): string {
-  const known = paths.get(repository)
-  if (known !== undefined) return known
-  const path = repositoryPath(settings.data.dir, repository.storage)
-  paths.set(repository, path)
-  return path
-}
-
 /** What the pack cache is told of a request, beside its body. */
 export function packQuestionOf(
   context: Context,
@@ -46,7 +31,7 @@ export function packQuestionOf(
   { repository, who }: Grants['repository'],
 ): WarmQuestion {
   return {
-    repositoryPath: pathOf(context, repository),
+    repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
     client: () => clientOf(who, request),
     request,

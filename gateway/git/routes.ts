@@ -5,11 +5,12 @@ import type { Reply } from '../../conf/http.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { advertiseFetch } from '../packs/advertisement.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { AnyRoute, Call, Route } from '../route.js'
 import { sendBundle } from './bundle.js'
 import { GIT_DOOR } from './door.js'
 import { answerFetch } from './fetch.js'
-import { packQuestionOf, pathOf } from './intake.js'
+import { packQuestionOf } from './intake.js'
 import { type GitService, runService } from './service.js'
 
 const READ = {
@@ -42,7 +43,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
         return { ...reply, isRoutine: true }
       }
       if (service === 'git-receive-pack') return ask()
-      const path = pathOf(context, call.grant.repository)
+      const path = repositoryPathOf(context, call.grant.repository)
       const gitProtocol = call.request.headers.get('git-protocol')
       return advertiseFetch({ repositoryPath: path, gitProtocol, ask })
     },

@@ -9,7 +9,8 @@ import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { enterQueue } from '../packs/enter-queue.js'
-import { isGzip, pathOf, refuseForeignBody } from './intake.js'
+import { repositoryPathOf } from '../repository-path.js'
+import { isGzip, refuseForeignBody } from './intake.js'
 import { peekPush } from './peek-push.js'
 import { bringsPack, refusePush } from './refused-push.js'
 
@@ -34,7 +35,7 @@ export async function runService(
   const { body, hasOneRef } =
     isPush && !gzip ? await peekPush(request.body) : { body: request.body, hasOneRef: false }
   const { repository, user, who } = wanted.grant
-  const path = pathOf(context, repository)
+  const path = repositoryPathOf(context, repository)
   const { signal } = request
   const { service } = wanted
   const client = clientOf(who, request)

@@ -1,10 +1,10 @@
 /** The job after pushes: a repository is swept and repacked; its subject is the repository's id. */
 
 import { maintainRepository } from '../../cgi/maintenance.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { recover } from '../../cgi/recovery.js'
 import { sweepRepository } from '../../cgi/sweeper.js'
 import { findRepositoryById, updateRepository } from '../../sql/repositories.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { JobKind } from './job.js'
 
 export const MAINTAIN_REPOSITORY: JobKind = {
@@ -14,7 +14,7 @@ export const MAINTAIN_REPOSITORY: JobKind = {
     const find = () => findRepositoryById(db, Number(subject))
     const repository = await find()
     if (repository === undefined) return
-    const path = repositoryPath(settings.data.dir, repository.storage)
+    const path = repositoryPathOf({ settings }, repository)
     try {
       const swept = await sweepRepository(settings.data.dir, path)
       if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')

@@ -1,7 +1,6 @@
 /** The job that brings a mirror to what its source has; its subject is the repository's id. */
 
 import { type RemoteSource, updateFromRemote } from '../../cgi/clone.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { recover } from '../../cgi/recovery.js'
 import { RemoteError } from '../../cgi/remote.js'
 import { repositorySizeKib } from '../../cgi/repository.js'
@@ -11,6 +10,7 @@ import { findRepositoryById, type Repository, updateRepository } from '../../sql
 import { findMirror, type MirrorSource, noteMirrorTry } from '../../sql/repository-sources.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { unsealCredentials } from '../outbound/mirror-credentials.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 
@@ -48,7 +48,7 @@ interface Update {
 
 async function update(context: JobContext, { repository, mirror, signal }: Update): Promise<void> {
   const { db, settings, git, journal } = context
-  const path = repositoryPath(settings.data.dir, repository.storage)
+  const path = repositoryPathOf({ settings }, repository)
   const place = { dataDir: settings.data.dir, storage: repository.storage }
   const authorization = await unsealCredentials(place, mirror.credentialsSealed)
   const remote = await resolveRemote(context, { url: new URL(mirror.url), authorization })

@@ -4,7 +4,6 @@ import { syncRepositoryNames } from '../../cgi/durable.js'
 import { type GitService, protocolEnvironment } from '../../cgi/environment.js'
 import { gitEnvironment } from '../../cgi/git.js'
 import { limitedCommand } from '../../cgi/git-limits.js'
-import { repositoryPath } from '../../cgi/paths.js'
 import { endProcessGroup } from '../../cgi/process-group.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
@@ -16,6 +15,7 @@ import { clientOf } from '../auth/client.js'
 import { identifyKey, noteKeyUse } from '../auth/identify-key.js'
 import type { Context } from '../context.js'
 import { enterQueue } from '../packs/enter-queue.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { Channel } from './channel.js'
 import { BROKEN, type ConversationEnd, converse, SPOKEN_PROTOCOL } from './conversation.js'
 import { decide } from './decision.js'
@@ -107,7 +107,7 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
     return decision.kind === 'run' ? undefined : decision.sentence
   }
   const end = await converse(context, channel, {
-    repositoryPath: repositoryPath(context.settings.data.dir, repository.storage),
+    repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
     ...{ client, address, refusal },
   })
@@ -116,7 +116,7 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
 
 async function runGit(context: Context, channel: Channel, run: Run): Promise<void> {
   const { service, repository, client } = run
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   const { signal } = channel
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   const startedAtMs = Date.now()

@@ -4,8 +4,9 @@ import type { JSX } from 'preact/jsx-runtime'
 import { isEmptyRepository } from '../../cgi/repository.js'
 import type { Reply } from '../../conf/http.js'
 import { cloneUrl, sshUrl } from '../actions/clone-urls.js'
-import { type Caller, type GitReader, pathOf, readGit } from '../actions/git-reader.js'
+import { type Caller, type GitReader, readGit } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { Drawing } from './drawings.js'
 import { FileView } from './file-view.js'
 import { readShownFile, type ShownFile } from './files.js'
@@ -26,7 +27,7 @@ const top = definePage<'repository'>({
     const { name, owner } = grant.repository
     // Where git would be told so as well: an address that people share is the real one.
     if (grant.hasMoved) return movedTo(context, `/${owner.name}/${name}`)
-    if (await isEmptyRepository(pathOf(context, grant))) {
+    if (await isEmptyRepository(repositoryPathOf(context, grant.repository))) {
       const page = (
         <RepositoryDocument context={context} grant={grant} tab="code">
           <EmptyRepository context={context} fullName={`${owner.name}/${name}`} />

@@ -4,7 +4,8 @@ import type { JSX } from 'preact/jsx-runtime'
 import { pageOfReferences, type Reference } from '../../cgi/list-references.js'
 import { offsetOf } from '../../sql/page.js'
 import { findSeenParent } from '../actions/find-head.js'
-import { inQueue, pathOf } from '../actions/git-reader.js'
+import { inQueue } from '../actions/git-reader.js'
+import { repositoryPathOf } from '../repository-path.js'
 import type { AnyRoute } from '../route.js'
 import { addressOf } from './commits-page.js'
 import { comparisonAddress } from './comparison-address.js'
@@ -30,7 +31,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
       const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
       const wish = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
       const { entries, total } = await inQueue(context, { request, grant }, () =>
-        pageOfReferences(context.git, pathOf(context, grant), wish),
+        pageOfReferences(context.git, repositoryPathOf(context, grant.repository), wish),
       )
       const address = addressOf(context, grant)
       const parent = await findSeenParent(context, grant)

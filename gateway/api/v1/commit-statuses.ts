@@ -2,7 +2,6 @@
 
 import { Type } from 'typebox'
 import { withObjects } from '../../../cgi/objects.js'
-import { repositoryPath } from '../../../cgi/paths.js'
 import { findRevision } from '../../../cgi/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -18,6 +17,7 @@ import { statusChanged } from '../../actions/release-changed.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -95,7 +95,7 @@ function webAddressOf(text: string): string {
 
 /** The full id of a commit. Throws `not_found` where the repository has none of that name. */
 async function commitOf(context: Context, repository: Repository, text: string): Promise<string> {
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   const revision = await withObjects(context.git, path, (objects) => findRevision(objects, text))
   if (revision === undefined) throw notFound()
   return revision.commitId

@@ -6,8 +6,9 @@ import { findRevision } from '../../../cgi/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
-import { type Caller, enterQueue, pathOf, readCommit, readGit } from '../../actions/git-reader.js'
+import { type Caller, enterQueue, readCommit, readGit } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import type { AnyRoute, Route } from '../../route.js'
 import { DOWNLOAD_DOOR } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -62,7 +63,12 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
   if (request.method === 'HEAD') return { status: 200, headers }
   const folder = repository.name.toLowerCase()
   const body = await inPlace(context, caller, (bounds) =>
-    streamArchive(context.git, pathOf(context, grant), { commitId, format, folder, ...bounds }),
+    streamArchive(context.git, repositoryPathOf(context, grant.repository), {
+      commitId,
+      format,
+      folder,
+      ...bounds,
+    }),
   )
   return { status: 200, headers, body }
 }
@@ -121,7 +127,11 @@ const getDiff = defineOperation({
     const headers = [...SAFE_HEADERS, ['Content-Type', 'text/plain; charset=utf-8']] as const
     if (request.method === 'HEAD') return { status: 200, headers }
     const body = await inPlace(context, { request, grant }, async (bounds) =>
-      streamCommit(context.git, pathOf(context, grant), { commitId, format, ...bounds }),
+      streamCommit(context.git, repositoryPathOf(context, grant.repository), {
+        commitId,
+        format,
+        ...bounds,
+      }),
     )
     return { status: 200, headers, body }
   },

@@ -13,7 +13,6 @@ import {
   type Caller,
   type GitReader,
   inQueue,
-  pathOf,
   type RepositoryGrant,
   readCommit,
   readCommits,
@@ -21,6 +20,7 @@ import {
   revisionOf,
 } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
@@ -125,7 +125,7 @@ async function historyOf(
   { reader, grant, query }: HistoryQuestion,
 ): Promise<HistoryWish & { readonly file: string | undefined }> {
   const from = await revisionOf(reader, grant, query.sha).catch(async (error: unknown) => {
-    const isEmpty = await isEmptyRepository(pathOf(context, grant))
+    const isEmpty = await isEmptyRepository(repositoryPathOf(context, grant.repository))
     throw isEmpty ? new Failure('conflict', 'Git Repository is empty.') : error
   })
   const not = query.not ? await revisionOf(reader, grant, query.not) : undefined

@@ -13,12 +13,12 @@ import type { Reply } from '../../../conf/http.js'
 import {
   type Caller,
   type GitReader,
-  pathOf,
   readBlob,
   readGit,
   revisionOf,
 } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { CONTENTS_RESPONSE, type Contents, contentsObject } from './contents-object.js'
@@ -46,7 +46,8 @@ const list = defineOperation({
   success: { status: 200, schema: Type.Array(CONTENTS_RESPONSE) },
   failures: [404],
   async handle(context, { request, grant, query }) {
-    if (!query.ref && (await isEmptyRepository(pathOf(context, grant)))) return jsonReply(200, [])
+    if (!query.ref && (await isEmptyRepository(repositoryPathOf(context, grant.repository))))
+      return jsonReply(200, [])
     return answer(context, { request, grant }, { path: '', ref: query.ref })
   },
 })

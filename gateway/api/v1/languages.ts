@@ -5,7 +5,8 @@ import { isEmptyRepository } from '../../../cgi/repository.js'
 import { listTree, readSizes } from '../../../cgi/tree-listing.js'
 import { notFound } from '../../../conf/failures.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
-import { inQueue, pathOf, readGit, revisionOf } from '../../actions/git-reader.js'
+import { inQueue, readGit, revisionOf } from '../../actions/git-reader.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -29,7 +30,8 @@ const get = defineOperation({
   success: { status: 200, schema: LANGUAGES },
   failures: [404],
   async handle(context, { request, grant }) {
-    if (await isEmptyRepository(pathOf(context, grant))) return jsonReply(200, {})
+    if (await isEmptyRepository(repositoryPathOf(context, grant.repository)))
+      return jsonReply(200, {})
     const { signal } = request
     const bytes = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, async (reader) => {

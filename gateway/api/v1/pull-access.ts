@@ -3,10 +3,10 @@
 import { type ChangedFile, listChangedFiles } from '../../../cgi/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import { rangeOf } from '../../actions/find-pull.js'
-import { pathOf } from '../../actions/git-reader.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
 import { pullObject } from './pull-object.js'
 
@@ -34,7 +34,11 @@ async function countableFiles(
 ): Promise<readonly ChangedFile[]> {
   if (state.isHeadLost) return []
   try {
-    return await listChangedFiles(context.git, pathOf(context, grant), rangeOf(state))
+    return await listChangedFiles(
+      context.git,
+      repositoryPathOf(context, grant.repository),
+      rangeOf(state),
+    )
   } catch (error) {
     if (isFailure(error, 'payload_too_large')) return []
     throw error

@@ -6,8 +6,9 @@ import { listChangedFiles, type Whitespace } from '../../../cgi/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
 import { pullOf, rangeOf } from '../../actions/find-pull.js'
-import { inQueue, pathOf, readGit, readRange } from '../../actions/git-reader.js'
+import { inQueue, readGit, readRange } from '../../actions/git-reader.js'
 import { pullTextReply } from '../../actions/pull-text.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { FILE } from '../schema.js'
@@ -100,7 +101,10 @@ const files = defineOperation({
     const range = rangeOf(state)
     const whitespace = WHITESPACES.find((word) => word === query.whitespace) ?? 'show-all'
     const all = await inQueue(context, { request, grant }, () =>
-      listChangedFiles(context.git, pathOf(context, grant), { ...range, whitespace }),
+      listChangedFiles(context.git, repositoryPathOf(context, grant.repository), {
+        ...range,
+        whitespace,
+      }),
     )
     const first = Math.max(
       0,

@@ -5,7 +5,6 @@ import { Failure } from '../../../conf/failures.js'
 import { replaceIssueLabels } from '../../../sql/issue-labels.js'
 import { type IssueUpdate, updateIssue } from '../../../sql/issues.js'
 import { holdTargets, updatePull } from '../../../sql/pulls.js'
-import { pathOf } from '../../actions/git-reader.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issue-access.js'
 import type { IssueAction } from '../../actions/issue-changed.js'
 import { tipOfBranch } from '../../actions/open-pull.js'
@@ -13,6 +12,7 @@ import type { PullState } from '../../actions/refresh-pulls.js'
 import { refuseTurn } from '../../actions/turn-pull.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { assigneesOf } from './issue-wishes.js'
 import type { EditPullRequestOption } from './pull-options.js'
 import { readDay } from './times.js'
@@ -88,7 +88,7 @@ async function changeTargets(
     if (baseBranch === pull.headBranch && pull.headRepositoryId === pull.repositoryId) {
       throw new Failure('invalid', 'The base cannot be the head.')
     }
-    await withObjects(context.git, pathOf(context, grant), (objects) =>
+    await withObjects(context.git, repositoryPathOf(context, grant.repository), (objects) =>
       tipOfBranch(objects, baseBranch),
     )
   }

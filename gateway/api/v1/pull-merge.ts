@@ -12,7 +12,7 @@ import type { User } from '../../../sql/users.js'
 import { haveChecksSucceeded } from '../../actions/checks.js'
 import { pullOf } from '../../actions/find-pull.js'
 import { bringCommit } from '../../actions/foreign-heads.js'
-import { inQueue, pathOf } from '../../actions/git-reader.js'
+import { inQueue } from '../../actions/git-reader.js'
 import { deletesBranch, type MergeOrder, mergeNow, refuseMerge } from '../../actions/merge-now.js'
 import { updateHead } from '../../actions/merge-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
@@ -20,6 +20,7 @@ import { findWritableHead } from '../../actions/writable-head.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { PULL_PARAMS } from './pull-access.js'
@@ -169,7 +170,7 @@ const update = defineOperation({
     }
     const head = await findWritableHead(context, grant, state.pull)
     if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
-    const source = pathOf(context, grant)
+    const source = repositoryPathOf(context, grant.repository)
     if (head.path !== source && state.baseTip !== undefined) {
       await bringCommit(context, { path: head.path, source, commit: state.baseTip })
     }

@@ -1,7 +1,6 @@
 /** The Repository of this API, and the preferences that its owner may set. */
 
 import { type Static, Type } from 'typebox'
-import { repositoryPath } from '../../../cgi/paths.js'
 import { isEmptyRepository } from '../../../cgi/repository.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { type AccessMode, atLeast } from '../../../sql/access.js'
@@ -17,6 +16,7 @@ import { cloneUrl, sshUrl } from '../../actions/clone-urls.js'
 import { accessToLinked, accessToListed } from '../../auth/admit-repository.js'
 import { ANONYMOUS, type Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { omissible } from '../schema.js'
 import { goDuration } from './go-duration.js'
 import { apiTime, NEVER, ZERO_TIME } from './times.js'
@@ -284,7 +284,7 @@ function sourceFields({ source }: Repository) {
 /** A repository without commits is looked at each time, since git alone knows of a first push. */
 async function isEmpty(context: Context, repository: Repository): Promise<boolean> {
   if (!repository.isEmpty) return false
-  const path = repositoryPath(context.settings.data.dir, repository.storage)
+  const path = repositoryPathOf(context, repository)
   const isStillEmpty = await isEmptyRepository(path)
   if (!isStillEmpty) {
     // Who reads it next finds it out again.

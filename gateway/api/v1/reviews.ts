@@ -9,10 +9,10 @@ import {
   submitReview,
 } from '../../../sql/reviews.js'
 import { pullOf, rangeOf } from '../../actions/find-pull.js'
-import { pathOf } from '../../actions/git-reader.js'
 import { giveReview, verdictOf } from '../../actions/give-review.js'
 import { reviewGiven } from '../../actions/review-given.js'
 import { writerOf } from '../../actions/writer.js'
+import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -86,7 +86,7 @@ const create = defineOperation({
   failures: [404, 409, 422, 423],
   async handle(context, { grant, params, body }) {
     const state = await pullOf(context, grant, params)
-    const comments = await newComments(context.git, pathOf(context, grant), {
+    const comments = await newComments(context.git, repositoryPathOf(context, grant.repository), {
       ...{ range: rangeOf(state), wanted: body.comments ?? [] },
     })
     const review = await giveReview(context, grant, {

@@ -1,12 +1,12 @@
 /** A repository that somebody is about to change. */
 
-import { repositoryPath } from '../../../cgi/paths.js'
 import { Failure } from '../../../conf/failures.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { User } from '../../../sql/users.js'
 import type { Grants } from '../../auth/gate.js'
 import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
 
 export interface Writable {
   readonly repository: Repository
@@ -22,5 +22,5 @@ export function writableOf(
 ): Writable {
   if (user === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
   if (repository.isArchived) throw new Failure('archived', 'repo is archived')
-  return { repository, user, path: repositoryPath(settings.data.dir, repository.storage) }
+  return { repository, user, path: repositoryPathOf({ settings }, repository) }
 }

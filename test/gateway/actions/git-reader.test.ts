@@ -5,7 +5,6 @@ import { initRepository } from '../../../cgi/repository.js'
 import type { Request } from '../../../conf/http.js'
 import {
   inQueue,
-  pathOf,
   type RepositoryGrant,
   readBlob,
   readCommits,
@@ -13,6 +12,7 @@ import {
   revisionOf,
 } from '../../../gateway/actions/git-reader.js'
 import { NO_BODY } from '../../../gateway/incoming-body.js'
+import { repositoryPathOf } from '../../../gateway/repository-path.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
@@ -23,7 +23,7 @@ async function aFilled(t: Parameters<typeof openContext>[0]) {
   const repository = await aRepository(house.db, ada.id, 'r')
   const who = { kind: 'anonymous' } as const
   const grant: RepositoryGrant = { who, user: undefined, repository, mode: 'read', hasMoved: false }
-  const path = pathOf(context, grant)
+  const path = repositoryPathOf(context, grant.repository)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)
   const tip = await copy.commit('a', 'text')
