@@ -14,8 +14,8 @@ import { letCollaboratorIn, shutCollaboratorOut } from '../actions/change-collab
 import { viewerOf } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from './page.js'
 import { Pager } from './pager.js'
 import { SettingsDocument, sentenceOfNamed } from './settings-document.js'
@@ -96,7 +96,7 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
   const { entries, total } = await listCollaborators(context.db, search, page)
   const ids = entries.map(({ id }) => id)
   const modes = await collaboratorModes(context.db, repositoryId, ids)
-  const address = `${addressOf(context, grant)}/settings/collaboration`
+  const address = `${repositoryUrl(context, grant)}/settings/collaboration`
   const base = context.settings.http.baseUrl
   const error = failure && sentenceOfNamed(failure)
   const document = (

@@ -5,10 +5,10 @@ import type { Commit } from '../../cgi/commit-object.js'
 import { findRevision } from '../../cgi/revision.js'
 import { notFound } from '../../conf/failures.js'
 import { inQueue, readCommit, readGit } from '../actions/git-reader.js'
-import { addressOf } from './commits-page.js'
 import { Diff, readShownDiff } from './diff.js'
 import { firstLineOf } from './folder.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage } from './page.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Ago } from './times.js'
@@ -35,7 +35,7 @@ const page = definePage<'repository'>({
       const diff = await inQueue(context, { request, grant }, () =>
         readShownDiff(reader, { from, to: commit.id, signal }),
       )
-      const address = addressOf(context, grant)
+      const address = repositoryUrl(context, grant)
       const title = firstLineOf(commit.message)
       return htmlReply(
         request,

@@ -4,16 +4,16 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../cgi/commit-object.js'
 import { pageOfHistory } from '../../cgi/history.js'
 import { offsetOf } from '../../sql/page.js'
-import { inQueue, type RepositoryGrant, readCommits, readGit } from '../actions/git-reader.js'
+import { inQueue, readCommits, readGit } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
 import { firstLineOf } from './folder.js'
 import { htmlReply } from './html.js'
+import { placePath, repositoryUrl } from './links.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
 import { PathLine } from './path-line.js'
 import { defaultPlace, findPlace } from './place.js'
-import { placeText } from './place-text.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
@@ -39,21 +39,16 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
       })
       return { commits: await readCommits(reader, part.ids), total: await part.total() }
     })
-    const address = addressOf(context, grant)
+    const address = repositoryUrl(context, grant)
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant }} tab="commits" title="Commits">
         <PathLine address={address} place={place} />
         <CommitList address={address} commits={commits} />
-        <Pager address={`${address}/commits/${placeText(place)}`} page={page} total={total} />
+        <Pager address={`${address}/commits/${placePath(place)}`} page={page} total={total} />
       </RepositoryDocument>,
     )
   })
-}
-
-/** Of a repository's own page. */
-export function addressOf({ settings }: Context, { repository }: RepositoryGrant): string {
-  return `${settings.http.baseUrl}/${repository.owner.name}/${repository.name}`
 }
 
 interface CommitListProps {

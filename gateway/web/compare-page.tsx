@@ -7,10 +7,10 @@ import { type Comparison, splitBaseHead, withComparison } from '../actions/compa
 import { type Caller, readRange } from '../actions/git-reader.js'
 import { openPull } from '../actions/open-pull.js'
 import type { Context } from '../context.js'
-import { addressOf, CommitList } from './commits-page.js'
-import { comparisonText } from './comparison-address.js'
+import { CommitList } from './commits-page.js'
 import { Diff, readShownDiff } from './diff.js'
 import { htmlReply } from './html.js'
+import { comparisonPath, repositoryUrl } from './links.js'
 import { OpenPullForm } from './open-pull-form.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from './page.js'
 import { RepositoryDocument } from './repository-document.js'
@@ -28,9 +28,9 @@ const choose = definePage<'repository'>({
     const { owner, name, defaultBranch } = grant.repository
     const [base, head] = [fieldOf(asked, 'base') || defaultBranch, fieldOf(asked, 'head')]
     if (head !== '') {
-      return leadTo(context, `/${owner.name}/${name}/compare/${comparisonText(base, head)}`)
+      return leadTo(context, `/${owner.name}/${name}/compare/${comparisonPath(base, head)}`)
     }
-    const address = addressOf(context, grant)
+    const address = repositoryUrl(context, grant)
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant }} tab="pulls" title="Compare">
@@ -95,7 +95,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
     const found = await readCompared(context, caller, comparison)
     // Its own repository has them all; the base may lack those of a fork.
     const { repository } = comparison.head
-    const address = addressOf(context, { ...grant, repository })
+    const address = repositoryUrl(context, { ...grant, repository })
     const { base, head, commits, total, diff } = found
     const title = `Compare ${base} with ${head}`
     const page = (

@@ -8,8 +8,8 @@ import { findOwnersById, type Owner } from '../../sql/users.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import { mayChange, maySpeak } from '../actions/issue-access.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
 import { signInAddress } from './door.js'
+import { issueUrl } from './links.js'
 import { Pager } from './pager.js'
 import { Person } from './person.js'
 import { Problem } from './problem.js'
@@ -63,7 +63,7 @@ export interface ConversationProps {
 export function Conversation(props: ConversationProps): JSX.Element {
   const { context, grant, conversation, draft, error, children } = props
   const { issue, comments, page } = conversation
-  const address = issueAddress(context, grant, issue)
+  const address = issueUrl(context, grant, issue)
   const posts = [
     { post: issue, id: `issue-${issue.id}` },
     ...comments.map((comment) => ({ post: comment, id: `issuecomment-${comment.id}` })),
@@ -79,15 +79,6 @@ export function Conversation(props: ConversationProps): JSX.Element {
       <CommentForm {...{ context, grant, issue, address }} draft={draft ?? ''} />
     </section>
   )
-}
-
-/** Of its own page: a pull request is an issue with another one. */
-export function issueAddress(
-  context: Context,
-  grant: RepositoryGrant,
-  { number, isPull }: Pick<Issue, 'number' | 'isPull'>,
-): string {
-  return `${addressOf(context, grant)}/${isPull ? 'pulls' : 'issues'}/${number}`
 }
 
 interface PostProps extends Pick<ConversationProps, 'context' | 'grant' | 'conversation'> {

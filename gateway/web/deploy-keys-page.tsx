@@ -13,9 +13,9 @@ import { KEY_TITLE_CHARACTERS_MAX, readKey } from '../actions/read-key.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
+import { repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from './page.js'
 import { Pager } from './pager.js'
 import { SettingsDocument } from './settings-document.js'
@@ -88,7 +88,7 @@ async function answer(
 ): Promise<Reply> {
   const page = { page: pageNumber(request), limit: LISTED }
   const { entries, total } = await listDeployKeys(context.db, grant.repository.id, { page })
-  const address = `${addressOf(context, grant)}/settings/keys`
+  const address = `${repositoryUrl(context, grant)}/settings/keys`
   const document = (
     <SettingsDocument {...{ context, grant, error: failure?.message }} tab="keys">
       <p class="quiet">

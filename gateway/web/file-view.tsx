@@ -4,9 +4,9 @@ import type { JSX } from 'preact/jsx-runtime'
 import { type Drawing, isDrawn, type NoDrawing } from './drawings.js'
 import { plainRows } from './file-rows.js'
 import type { ShownFile } from './files.js'
+import { placePath } from './links.js'
 import { PathLine } from './path-line.js'
 import type { Place } from './place.js'
-import { placeText } from './place-text.js'
 
 export interface FileViewProps {
   /** Of the repository. */
@@ -19,7 +19,7 @@ export interface FileViewProps {
 
 export function FileView({ address, place, file, drawing }: FileViewProps): JSX.Element {
   const { sizeBytes, text, reason } = file
-  const raw = `${address}/raw/${placeText(place)}`
+  const raw = `${address}/raw/${placePath(place)}`
   return (
     <>
       <PathLine address={address} place={place} />

@@ -6,9 +6,9 @@ import { type Drawing, isDrawn } from './drawings.js'
 import { Markdown, PlainMarkdown } from './drawn-markdown.js'
 import type { ShownFolder } from './folders.js'
 import { Icon, type IconName } from './icon.js'
+import { placePath } from './links.js'
 import { PathLine } from './path-line.js'
 import type { Place } from './place.js'
-import { placeText } from './place-text.js'
 import { Ago } from './times.js'
 import { PlainText, Shown } from './visible-text.js'
 
@@ -84,7 +84,7 @@ interface EntryNameProps extends Pick<FolderProps, 'address' | 'place'> {
 
 function EntryName({ address, place, entry }: EntryNameProps): JSX.Element {
   const { kind, name, id } = entry
-  const path = placeText({ ...place, path: [...place.path, name] })
+  const path = placePath({ ...place, path: [...place.path, name] })
   return (
     <>
       <Icon name={ICONS[kind]} />

@@ -14,10 +14,10 @@ import { testWebhook } from '../actions/test-webhook.js'
 import { namedWebhook, wishedWebhook } from '../actions/webhook-wish.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call } from '../route.js'
-import { addressOf } from './commits-page.js'
 import { Deliveries } from './hook-deliveries.js'
 import { HookForm, readHookForm, sentFields } from './hook-form.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { SettingsDocument } from './settings-document.js'
 
@@ -40,7 +40,7 @@ interface Sent {
 async function answer(context: Context, { call, webhook }: HookCall, sent?: Sent): Promise<Reply> {
   const { request, grant } = call
   const deliveries = await listDeliveries(context.db, webhook.id, DELIVERIES_SHOWN)
-  const address = `${addressOf(context, grant)}/settings/hooks/${webhook.id}`
+  const address = `${repositoryUrl(context, grant)}/settings/hooks/${webhook.id}`
   const document = (
     <SettingsDocument {...{ context, grant, error: sent?.failure.message }} tab="hooks">
       <HookForm {...{ address, fields: sent?.fields ?? webhook }} button="Save" />

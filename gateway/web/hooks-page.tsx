@@ -12,9 +12,9 @@ import {
 import { NEW_WEBHOOK, wishedWebhook } from '../actions/webhook-wish.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
-import { addressOf } from './commits-page.js'
 import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './hook-form.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage, leadTo, orAgain, pageNumber, readForm } from './page.js'
 import { Pager } from './pager.js'
 import { SettingsDocument } from './settings-document.js'
@@ -61,7 +61,7 @@ async function answer(
   const page = { page: pageNumber(request), limit: LISTED }
   const place = { repositoryId: grant.repository.id }
   const { entries, total } = await listWebhooks(context.db, place, page)
-  const address = `${addressOf(context, grant)}/settings/hooks`
+  const address = `${repositoryUrl(context, grant)}/settings/hooks`
   const document = (
     <SettingsDocument {...{ context, grant, error: sent?.failure.message }} tab="hooks">
       <Hooks address={address} webhooks={entries} />

@@ -6,8 +6,8 @@ import { type Label, labelsOfIssues } from '../../sql/labels.js'
 import { findOwnersById, type Owner } from '../../sql/users.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
-import { issueAddress } from './conversation.js'
 import { LabelName } from './label-name.js'
+import { issueUrl } from './links.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
@@ -44,7 +44,7 @@ export function IssueList({ context, grant, shown }: IssueListProps): JSX.Elemen
       {shown.issues.map((issue) => (
         <li>
           <div class="grow">
-            <a class="strong" href={issueAddress(context, grant, issue)}>
+            <a class="strong" href={issueUrl(context, grant, issue)}>
               <Shown text={issue.title} />
             </a>{' '}
             {(shown.labels.get(issue.id) ?? []).map((label) => (

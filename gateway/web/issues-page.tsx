@@ -3,9 +3,9 @@
 import { notFound } from '../../conf/failures.js'
 import { listIssues } from '../../sql/issue-lists.js'
 import { isServed } from '../actions/issue-access.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
 import { IssueList, readIssues } from './issue-list.js'
+import { repositoryUrl } from './links.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
 import { RepositoryDocument } from './repository-document.js'
@@ -25,7 +25,7 @@ export const ISSUES_PAGE = definePage<'repository'>({
     const filter = { isPull: false, state, page }
     const { entries, total } = await listIssues(context.db, repository.id, filter)
     const shown = await readIssues(context, entries)
-    const address = `${addressOf(context, grant)}/issues`
+    const address = `${repositoryUrl(context, grant)}/issues`
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant }} tab="issues" title="Issues">

@@ -2,7 +2,7 @@
 
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
-import { type PlaceName, placeText } from './place-text.js'
+import { type PlaceName, placePath } from './links.js'
 import { type TrustedHtml, trustHtml } from './trusted-html.js'
 import { markHidden } from './visible-text.js'
 
@@ -78,7 +78,7 @@ function resolveTarget({ address, place }: MarkdownPlace, room: string, target: 
   if (target === '' || target.startsWith('#') || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) {
     return target
   }
-  const root = `${address}/${room}/${placeText({ ...place, path: [] })}/`
+  const root = `${address}/${room}/${placePath({ ...place, path: [] })}/`
   const folder = target.startsWith('/') ? '' : place.path.map(encodeURIComponent).join('/')
   const base = folder === '' ? root : `${root}${folder}/`
   const relative = target.replace(/^\/+/, '')

@@ -10,7 +10,8 @@ import { membersSeen, showMembership, takeOutOfOrganization } from '../actions/t
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { htmlReply } from './html.js'
-import { OrganizationDocument, pathOf } from './organization-document.js'
+import { organizationPath } from './links.js'
+import { OrganizationDocument } from './organization-document.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from './page.js'
 import { Pager } from './pager.js'
 import { PeopleList } from './people-list.js'
@@ -39,7 +40,7 @@ async function answer(
   const isMember = user && (await organizationRole(db, organization.id, user.id)) !== 'none'
   const isShown = user && (await isPublicMember(db, organization.id, user.id))
   const base = settings.http.baseUrl
-  const address = `${base}${pathOf(grant)}/members`
+  const address = `${base}${organizationPath(grant)}/members`
   const removal = role === 'owner' ? `${address}/remove` : undefined
   return htmlReply(
     request,
@@ -50,7 +51,7 @@ async function answer(
       {role === 'owner' && (
         <p class="quiet">
           Somebody becomes a member in a team:{' '}
-          <a href={`${base}${pathOf(grant)}/teams`}>choose one</a>.
+          <a href={`${base}${organizationPath(grant)}/teams`}>choose one</a>.
         </p>
       )}
     </OrganizationDocument>,
@@ -96,7 +97,7 @@ const remove = definePage<'organization'>({
     const name = fieldOf(await readForm(call.request), 'name')
     const take = async () => {
       await takeOutOfOrganization(context.db, call.grant, name)
-      return leadTo(context, `${pathOf(call.grant)}/members`)
+      return leadTo(context, `${organizationPath(call.grant)}/members`)
     }
     return orAgain(take, (failure) =>
       answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
@@ -126,7 +127,7 @@ const showOwn = definePage<'organization'>({
   async handle(context, { request, grant }) {
     const isPublic = fieldOf(await readForm(request), 'public') === 'yes'
     await showMembership(context.db, grant, isPublic)
-    return leadTo(context, `${pathOf(grant)}/members`)
+    return leadTo(context, `${organizationPath(grant)}/members`)
   },
 })
 

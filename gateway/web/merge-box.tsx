@@ -7,8 +7,7 @@ import { allows, deletesBranch, findMergeObstacle, type MergeOrder } from '../ac
 import type { PullState } from '../actions/refresh-pulls.js'
 import { findWritableHead } from '../actions/writable-head.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
-import { issueAddress } from './conversation.js'
+import { issueUrl, repositoryUrl } from './links.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
@@ -64,7 +63,7 @@ export function MergeBox(props: MergeBoxProps): JSX.Element | null {
       <p class="notice">
         <Person {...{ base, viewer: grant.user }} person={merge.mergedBy} /> merged this{' '}
         <Ago atMs={pull.mergedAtMs} /> as{' '}
-        <a href={`${addressOf(context, grant)}/commit/${pull.mergeCommit}`}>
+        <a href={`${repositoryUrl(context, grant)}/commit/${pull.mergeCommit}`}>
           <code>{(pull.mergeCommit ?? '').slice(0, 10)}</code>
         </a>
       </p>
@@ -93,7 +92,7 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
     allows(repository, style as keyof typeof STYLES),
   )
   return (
-    <form method="post" action={`${issueAddress(context, grant, issue)}/merge`}>
+    <form method="post" action={`${issueUrl(context, grant, issue)}/merge`}>
       <p>The branches can be merged without a conflict.</p>
       <input type="hidden" name="head" value={headTip ?? pull.headCommit} />
       <label for="style">How</label>

@@ -7,8 +7,8 @@ import { isServed } from '../actions/issue-access.js'
 import { openIssue } from '../actions/open-issue.js'
 import { writerOf } from '../actions/writer.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from './page.js'
 import { Problem } from './problem.js'
 import { RepositoryDocument } from './repository-document.js'
@@ -29,7 +29,7 @@ function NewIssue({ context, grant, form, error }: NewIssueProps): JSX.Element {
     <RepositoryDocument {...{ context, grant }} tab="issues" title="New issue">
       <h2>New issue</h2>
       <Problem error={error} />
-      <form method="post" action={`${addressOf(context, grant)}/issues/new`}>
+      <form method="post" action={`${repositoryUrl(context, grant)}/issues/new`}>
         <label for="title">Title</label>
         <input
           {...{ type: 'text', id: 'title', name: 'title', required: true, maxlength: 255 }}

@@ -5,10 +5,9 @@ import type { Commit } from '../../cgi/commit-object.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import { isServed } from '../actions/issue-access.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
-import { comparisonText } from './comparison-address.js'
 import { signInAddress } from './door.js'
 import { firstLineOf } from './folder.js'
+import { comparisonPath, repositoryUrl } from './links.js'
 import { fieldOf, textOf } from './page.js'
 import { Problem } from './problem.js'
 
@@ -30,8 +29,8 @@ export interface OpenPullFormProps {
 export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   const { context, grant, base, head, commits, openNumber, form, error } = props
   const { repository, user } = grant
-  const address = addressOf(context, grant)
-  const here = `${address}/compare/${comparisonText(base, head)}`
+  const address = repositoryUrl(context, grant)
+  const here = `${address}/compare/${comparisonPath(base, head)}`
   if (!isServed(repository, { isPull: true })) return null
   if (openNumber !== undefined) {
     return (

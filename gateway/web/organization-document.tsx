@@ -36,8 +36,3 @@ export function OrganizationDocument(props: OrganizationDocumentProps): JSX.Elem
     </Document>
   )
 }
-
-/** The path of an organization's pages. */
-export function pathOf({ organization }: Pick<Grants['organization'], 'organization'>): string {
-  return `/org/${organization.name}`
-}

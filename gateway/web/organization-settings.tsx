@@ -9,7 +9,8 @@ import type { Context } from '../context.js'
 import { Confirmation, refuseUnconfirmed } from './confirmation.js'
 import { DetailFields, detailsAsSent, detailsOf } from './detail-fields.js'
 import { htmlReply } from './html.js'
-import { OrganizationDocument, pathOf, WHO_SEES } from './organization-document.js'
+import { organizationPath } from './links.js'
+import { OrganizationDocument, WHO_SEES } from './organization-document.js'
 import { definePage, leadTo, orAgain, readForm } from './page.js'
 
 const PATH = '/org/{org}/settings'
@@ -28,7 +29,7 @@ function OrganizationSettings({
   error,
 }: Shows & { readonly context: Context }): JSX.Element {
   const { organization } = grant
-  const address = `${context.settings.http.baseUrl}${pathOf(grant)}/settings`
+  const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/settings`
   return (
     <OrganizationDocument {...{ context, grant, error }} tab="settings" title="Settings">
       <form class="form" method="post" action={address}>
@@ -72,7 +73,7 @@ const save = definePage<'organization'>({
     const form = await readForm(request)
     const change = async () => {
       await updateOrganization(context.db, grant.organization.id, detailsOf(form))
-      return leadTo(context, `${pathOf(grant)}/settings`)
+      return leadTo(context, `${organizationPath(grant)}/settings`)
     }
     return orAgain(change, ({ message, status }) => {
       const details = detailsAsSent(form)

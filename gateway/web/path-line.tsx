@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Icon } from './icon.js'
+import { placePath } from './links.js'
 import type { Place } from './place.js'
-import { placeText } from './place-text.js'
 import { Shown } from './visible-text.js'
 
 export interface PathLineProps {
@@ -18,7 +18,7 @@ export function PathLine({ address, place }: PathLineProps): JSX.Element {
   return (
     <nav class="path" aria-label="Path">
       <Icon name={kind === 'branch' ? 'git-branch' : kind === 'tag' ? 'tag' : 'git-commit'} />
-      <a href={`${address}/src/${placeText({ ...place, path: [] })}`}>
+      <a href={`${address}/src/${placePath({ ...place, path: [] })}`}>
         <Shown text={shortName} />
       </a>
       {path.map((segment, at) => (
@@ -29,14 +29,14 @@ export function PathLine({ address, place }: PathLineProps): JSX.Element {
               <Shown text={segment} />
             </span>
           ) : (
-            <a href={`${address}/src/${placeText({ ...place, path: path.slice(0, at + 1) })}`}>
+            <a href={`${address}/src/${placePath({ ...place, path: path.slice(0, at + 1) })}`}>
               <Shown text={segment} />
             </a>
           )}
         </>
       ))}
       <span class="grow" />
-      <a href={`${address}/commits/${placeText(place)}`}>History</a>
+      <a href={`${address}/commits/${placePath(place)}`}>History</a>
     </nav>
   )
 }

@@ -5,7 +5,7 @@ import { findEntry, pathSegments, type TreeEntry } from '../../cgi/tree.js'
 import { notFound } from '../../conf/failures.js'
 import { decodePercent } from '../../conf/http.js'
 import type { GitReader, RepositoryGrant } from '../actions/git-reader.js'
-import type { PlaceName, RevisionKind } from './place-text.js'
+import type { PlaceName, RevisionKind } from './links.js'
 
 export interface Place extends PlaceName {
   readonly revision: Revision

@@ -8,10 +8,10 @@ import { giveReview } from '../actions/give-review.js'
 import { pullTextReply } from '../actions/pull-text.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'
-import { addressOf, CommitList } from './commits-page.js'
-import { issueAddress } from './conversation.js'
+import { CommitList } from './commits-page.js'
 import { Diff, readShownDiff } from './diff.js'
 import { htmlReply } from './html.js'
+import { issueUrl, repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from './page.js'
 import { Pager } from './pager.js'
 import { Problem } from './problem.js'
@@ -31,7 +31,7 @@ const commits = definePage<'repository'>({
     const part = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, (reader) => readRange(reader, rangeOf(seen.state), page)),
     )
-    const address = addressOf(context, grant)
+    const address = repositoryUrl(context, grant)
     const own = `${address}/pulls/${seen.state.issue.number}/commits`
     return htmlReply(
       request,
@@ -61,7 +61,7 @@ async function showFiles(
   const diff = await inQueue(context, { request, grant }, () =>
     readGit(context, grant, (reader) => readShownDiff(reader, range)),
   )
-  const own = issueAddress(context, grant, state.issue)
+  const own = issueUrl(context, grant, state.issue)
   const page = (
     <PullDocument {...{ context, grant, seen }} tab="files">
       <Problem error={error} />

@@ -8,8 +8,7 @@ import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { PullState } from '../actions/refresh-pulls.js'
 import { findSeenHead } from '../actions/writable-head.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
-import { placeText } from './place-text.js'
+import { placePath, repositoryUrl } from './links.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'
@@ -51,7 +50,7 @@ export interface PullDocumentProps {
 export function PullDocument(props: PullDocumentProps): JSX.Element {
   const { context, grant, seen, tab, children } = props
   const { issue } = seen.state
-  const own = `${addressOf(context, grant)}/pulls/${issue.number}`
+  const own = `${repositoryUrl(context, grant)}/pulls/${issue.number}`
   return (
     <RepositoryDocument {...{ context, grant }} tab="pulls" title={issue.title}>
       <h2>
@@ -90,7 +89,7 @@ function Branches({ context, grant, seen }: BranchesProps): JSX.Element {
   const isShown = headRepository !== undefined && isForeign(state)
   const prefix = isShown ? `${headRepository.owner.name}/${headRepository.name}:` : ''
   const head = headRepository && headTip && `${headRepository.owner.name}/${headRepository.name}`
-  const own = addressOf(context, grant)
+  const own = repositoryUrl(context, grant)
   return (
     <>
       {'from '}
@@ -115,5 +114,5 @@ function Branch({ address, name, prefix = '' }: BranchProps): JSX.Element {
     </code>
   )
   if (address === undefined) return code
-  return <a href={`${address}/src/${placeText({ kind: 'branch', name, path: [] })}`}>{code}</a>
+  return <a href={`${address}/src/${placePath({ kind: 'branch', name, path: [] })}`}>{code}</a>
 }

@@ -2,9 +2,9 @@
 
 import { listPulls } from '../../sql/pull-lists.js'
 import { refuseWithoutPulls } from '../actions/find-pull.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
 import { IssueList, readIssues } from './issue-list.js'
+import { repositoryUrl } from './links.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
 import { RepositoryDocument } from './repository-document.js'
@@ -27,7 +27,7 @@ export const PULLS_PAGE = definePage<'repository'>({
       context,
       entries.map(({ issue }) => issue),
     )
-    const own = addressOf(context, grant)
+    const own = repositoryUrl(context, grant)
     const address = `${own}/pulls`
     return htmlReply(
       request,

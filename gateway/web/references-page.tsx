@@ -7,13 +7,11 @@ import { findSeenParent } from '../actions/find-head.js'
 import { inQueue } from '../actions/git-reader.js'
 import { repositoryPathOf } from '../repository-path.js'
 import type { AnyRoute } from '../route.js'
-import { addressOf } from './commits-page.js'
-import { comparisonAddress } from './comparison-address.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
+import { comparisonUrl, placePath, repositoryUrl } from './links.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
-import { placeText } from './place-text.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Shown } from './visible-text.js'
 
@@ -33,7 +31,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
       const { entries, total } = await inQueue(context, { request, grant }, () =>
         pageOfReferences(context.git, repositoryPathOf(context, grant.repository), wish),
       )
-      const address = addressOf(context, grant)
+      const address = repositoryUrl(context, grant)
       const parent = await findSeenParent(context, grant)
       const title = kind === 'branches' ? 'Branches' : 'Tags'
       return htmlReply(
@@ -42,7 +40,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
           <h2>{title}</h2>
           <References
             {...{ address, references: entries }}
-            compareAddress={(branch) => comparisonAddress(context, grant, { parent, branch })}
+            compareAddress={(branch) => comparisonUrl(context, grant, { parent, branch })}
           />
           <Pager address={`${address}/${kind}`} page={page} total={total} />
         </RepositoryDocument>,
@@ -66,7 +64,7 @@ function References({ address, references, compareAddress }: ReferencesProps): J
         const isTag = name.startsWith('refs/tags/')
         const short = name.replace(/^refs\/(?:heads|tags)\//, '')
         const comparison = isTag ? undefined : compareAddress(short)
-        const place = placeText({ kind: isTag ? 'tag' : 'branch', name: short, path: [] })
+        const place = placePath({ kind: isTag ? 'tag' : 'branch', name: short, path: [] })
         return (
           <li>
             <Icon name={isTag ? 'tag' : 'git-branch'} />

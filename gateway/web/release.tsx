@@ -5,9 +5,9 @@ import type { Attachment } from '../../sql/attachments.js'
 import type { Release } from '../../sql/releases.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
 import { sizeOf } from './file-view.js'
 import { Icon } from './icon.js'
+import { repositoryUrl, tagPath } from './links.js'
 import { Person } from './person.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'
@@ -28,13 +28,13 @@ export interface ReleaseViewProps {
 export function ReleaseView(props: ReleaseViewProps): JSX.Element {
   const { context, grant, release, attachments, children, drawn } = props
   const { tagName, isDraft, isPrerelease, author, publishedAtMs, body } = release
-  const address = addressOf(context, grant)
+  const address = repositoryUrl(context, grant)
   return (
     <article class="release">
       {children}
       <p class="quiet">
         <Icon name="tag" />{' '}
-        <a href={`${address}/src/tag/${pathOfTag(tagName)}`}>
+        <a href={`${address}/src/tag/${tagPath(tagName)}`}>
           <Shown text={tagName} />
         </a>{' '}
         {isDraft && <span class="label">draft</span>}
@@ -56,11 +56,6 @@ export function titleOfRelease({ title, tagName }: Release): string {
   return title.trim() === '' ? tagName : title
 }
 
-/** A tag as it stands in an address: its slashes stay. */
-export function pathOfTag(tagName: string): string {
-  return tagName.split('/').map(encodeURIComponent).join('/')
-}
-
 interface DownloadsProps {
   /** Of the repository. */
   readonly address: string
@@ -70,7 +65,7 @@ interface DownloadsProps {
 
 /** Its files, and the source where there is a tag of which it can be made. */
 function Downloads({ address, release, files }: DownloadsProps): JSX.Element | null {
-  const tag = pathOfTag(release.tagName)
+  const tag = tagPath(release.tagName)
   const archives = release.isDraft ? [] : ['zip', 'tar.gz']
   if (files.length + archives.length === 0) return null
   return (

@@ -3,11 +3,11 @@
 import { decodePercent } from '../../conf/http.js'
 import { listAttachments } from '../../sql/attachments.js'
 import { latestRelease, listSeenReleases, releaseOfTag } from '../actions/seen-releases.js'
-import { addressOf } from './commits-page.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl, tagPath } from './links.js'
 import { definePage, leadTo, pageNumber } from './page.js'
 import { Pager } from './pager.js'
-import { pathOfTag, ReleaseView, titleOfRelease } from './release.js'
+import { ReleaseView, titleOfRelease } from './release.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Shown } from './visible-text.js'
 import { drawWritten } from './written.js'
@@ -26,7 +26,7 @@ const list = definePage<'repository'>({
     const attachments = await listAttachments(context.db, ids)
     const texts = entries.map(({ body }) => body)
     const drawn = await drawWritten(context, grant, { texts, headingsBelow: 3 })
-    const address = `${addressOf(context, grant)}/releases`
+    const address = `${repositoryUrl(context, grant)}/releases`
     return htmlReply(
       request,
       <RepositoryDocument {...{ context, grant }} tab="releases" title="Releases">
@@ -35,7 +35,7 @@ const list = definePage<'repository'>({
         {entries.map((release) => (
           <ReleaseView {...{ context, grant, release, attachments, drawn }}>
             <h3>
-              <a href={`${address}/tag/${pathOfTag(release.tagName)}`}>
+              <a href={`${address}/tag/${tagPath(release.tagName)}`}>
                 <Shown text={titleOfRelease(release)} />
               </a>
             </h3>
@@ -76,7 +76,7 @@ const latest = definePage<'repository'>({
   async handle(context, { grant }) {
     const { tagName } = await latestRelease(context, grant)
     const { owner, name } = grant.repository
-    return leadTo(context, `/${owner.name}/${name}/releases/tag/${pathOfTag(tagName)}`)
+    return leadTo(context, `/${owner.name}/${name}/releases/tag/${tagPath(tagName)}`)
   },
 })
 

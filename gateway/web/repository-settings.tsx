@@ -15,10 +15,10 @@ import { releaseCommit } from '../actions/prune-repository.js'
 import { giveRepository } from '../actions/transfer-repository.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call } from '../route.js'
-import { addressOf } from './commits-page.js'
 import { refuseUnconfirmed } from './confirmation.js'
 import { DangerZone, fullNameOf } from './danger-zone.js'
 import { htmlReply } from './html.js'
+import { repositoryUrl } from './links.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { SettingsDocument, sentenceOfNamed } from './settings-document.js'
 
@@ -121,7 +121,7 @@ function answer(
   { request, grant }: Pick<Call<'repository'>, 'request' | 'grant'>,
   { fields = grant.repository, error, status = 200, notice }: Shown = {},
 ): Reply {
-  const address = `${addressOf(context, grant)}/settings`
+  const address = `${repositoryUrl(context, grant)}/settings`
   const page = (
     <SettingsDocument {...{ context, grant, error }} tab="general">
       {notice !== undefined && <p class="notice">{notice}</p>}

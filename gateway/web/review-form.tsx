@@ -4,7 +4,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { PullState } from '../actions/refresh-pulls.js'
 import type { Context } from '../context.js'
-import { issueAddress } from './conversation.js'
+import { issueUrl } from './links.js'
 import { fieldOf, textOf } from './page.js'
 
 const VERDICTS = [
@@ -33,7 +33,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
   return (
     <section>
       <h3>Your review</h3>
-      <form method="post" action={`${issueAddress(context, grant, issue)}/reviews`}>
+      <form method="post" action={`${issueUrl(context, grant, issue)}/reviews`}>
         <input type="hidden" name="head" value={pull.headCommit} />
         <label for="content">What you say (Markdown)</label>
         <textarea {...{ id: 'content', name: 'content', rows: 5 }}>

@@ -4,7 +4,7 @@ import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../conf/failures.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
+import { repositoryUrl } from './links.js'
 import { Problem } from './problem.js'
 import { RepositoryDocument } from './repository-document.js'
 import { Tab } from './tab.js'
@@ -30,7 +30,7 @@ export interface SettingsDocumentProps {
 /** A page of repository settings around its own part. */
 export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   const { context, grant, tab, error, children } = props
-  const general = `${addressOf(context, grant)}/settings`
+  const general = `${repositoryUrl(context, grant)}/settings`
   return (
     <RepositoryDocument {...{ context, grant }} tab="settings" title={`${TABS[tab]} · Settings`}>
       <nav class="tabs" aria-label="Repository settings">

@@ -8,7 +8,8 @@ import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { Confirmation, refuseUnconfirmed } from './confirmation.js'
 import { htmlReply } from './html.js'
-import { OrganizationDocument, pathOf } from './organization-document.js'
+import { organizationPath } from './links.js'
+import { OrganizationDocument } from './organization-document.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'
 import { type TeamDetails, TeamFields, teamDetailsAsSent, teamDetailsOf } from './team-fields.js'
 import { teamPathOf } from './teams-page.js'
@@ -107,7 +108,7 @@ const remove = definePage<'team'>({
     const end = async () => {
       refuseUnconfirmed(form, grant.team.name)
       await removeTeam(context.db, grant.team)
-      return leadTo(context, `${pathOf(grant)}/teams`)
+      return leadTo(context, `${organizationPath(grant)}/teams`)
     }
     return orAgain(end, ({ message, status }) =>
       answer(context, request, { grant, error: message, status }),

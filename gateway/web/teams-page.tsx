@@ -6,7 +6,8 @@ import { makeTeam } from '../actions/change-team.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { htmlReply } from './html.js'
-import { OrganizationDocument, pathOf } from './organization-document.js'
+import { organizationPath } from './links.js'
+import { OrganizationDocument } from './organization-document.js'
 import { definePage, leadTo, orAgain, pageNumber, readForm } from './page.js'
 import { Pager } from './pager.js'
 import {
@@ -23,7 +24,7 @@ const LISTED = 50
 
 /** The path of a team's page. */
 export function teamPathOf({ organization, team }: Pick<Grants['team'], 'organization' | 'team'>) {
-  return `${pathOf({ organization })}/teams/${encodeURIComponent(team.name)}`
+  return `${organizationPath({ organization })}/teams/${encodeURIComponent(team.name)}`
 }
 
 const list = definePage<'organization'>({
@@ -36,7 +37,7 @@ const list = definePage<'organization'>({
     const search = { organizationId: organization.id }
     const { entries, total } = await listTeams(context.db, search, page)
     const own = await teamIdsOf(context.db, organization.id, user?.id ?? 0)
-    const address = `${context.settings.http.baseUrl}${pathOf(grant)}/teams`
+    const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/teams`
     return htmlReply(
       request,
       <OrganizationDocument context={context} grant={grant} tab="teams" title="Teams">
@@ -91,7 +92,7 @@ interface NewTeamProps {
 }
 
 function NewTeam({ context, grant, team, error }: NewTeamProps): JSX.Element {
-  const action = `${context.settings.http.baseUrl}${pathOf(grant)}/teams/new`
+  const action = `${context.settings.http.baseUrl}${organizationPath(grant)}/teams/new`
   return (
     <OrganizationDocument {...{ context, grant, error }} tab="teams" title="New team">
       <form class="form" method="post" action={action}>

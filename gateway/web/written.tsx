@@ -3,9 +3,9 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
-import { addressOf } from './commits-page.js'
 import { type Drawing, isDrawn, type NoDrawing } from './drawings.js'
 import { Markdown, PlainMarkdown } from './drawn-markdown.js'
+import { repositoryUrl } from './links.js'
 
 /** The drawings of a page by their texts. */
 export type WrittenTexts = ReadonlyMap<string, Drawing>
@@ -30,7 +30,7 @@ export async function drawWritten(
 ): Promise<WrittenTexts> {
   const { id, defaultBranch } = grant.repository
   const place = { kind: 'branch', name: defaultBranch, path: [] } as const
-  const from = { address: addressOf(context, grant), place, hasLines: true, headingsBelow }
+  const from = { address: repositoryUrl(context, grant), place, hasLines: true, headingsBelow }
   const drawn = new Map<string, Drawing>()
   const startedMs = performance.now()
   for (const text of new Set(texts)) {

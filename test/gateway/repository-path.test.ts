@@ -1,3 +1,5 @@
+/** The folder of a repository, as it follows from its row. */
+
 import t from 'tap'
 import { repositoryPathOf } from '../../gateway/repository-path.js'
 
