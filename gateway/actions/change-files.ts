@@ -15,8 +15,8 @@ import { FILE_TOLD_BYTES_MAX } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
+import { createKeyedMutex } from './keyed-mutex.js'
 import { changeReferences } from './references-moved.js'
-import { createTurns } from './turns.js'
 
 /** What is to be done to one file. */
 export interface FileChange {
@@ -70,7 +70,7 @@ const LOST_MS_MAX = 60_000
 /** How long a lock is waited for: it is a dead one's, or the machine is very busy. */
 const HELD_MS_MAX = 15_000
 
-const inTurn = createTurns()
+const withRepository = createKeyedMutex()
 
 /**
  * Makes the commit. Throws `not_found` for a branch or a file that is missing, `invalid` for one
@@ -88,7 +88,7 @@ async function makeChanges(context: Context, wanted: FileChanges): Promise<Chang
       content === undefined ? undefined : await writeBlob(context.git, wanted.path, content),
     )
   }
-  return await inTurn(wanted.path, async () => {
+  return await withRepository(wanted.path, async () => {
     const startedAtMs = performance.now()
     for (;;) {
       try {

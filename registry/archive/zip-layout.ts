@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from './byte-source.js'
-import { createTurns } from './turns.js'
+import { createYielder } from './yielder.js'
 import { findExtra, ZIP64_EXTRA } from './zip-extra.js'
 import { quote, readZipPath } from './zip-paths.js'
 
@@ -30,10 +30,10 @@ export async function locateEntries<T extends DirectoryEntry>(
   const inOrder = entries.toSorted((a, b) => a.headerStart - b.headerStart)
   const read = readAhead(source, directoryStart)
   const starts = new Map<T, number>()
-  const turn = createTurns()
+  const yieldIfDue = createYielder()
   let position = 0
   for (const [at, entry] of inOrder.entries()) {
-    await turn()
+    await yieldIfDue()
     if (entry.headerStart !== position) throw misplaced()
     const end = inOrder[at + 1]?.headerStart ?? directoryStart
     starts.set(entry, await locateEntry(read, entry, end))

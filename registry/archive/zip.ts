@@ -5,7 +5,7 @@ import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader } from 'yauzl'
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from './byte-source.js'
-import { createTurns } from './turns.js'
+import { createYielder } from './yielder.js'
 import { readZipEnd, ZIP_TAIL_BYTES_MAX, type ZipEnd } from './zip-end.js'
 import { findExtra, ZIP64_EXTRA } from './zip-extra.js'
 import { type DirectoryEntry, locateEntries, type Read, readAhead } from './zip-layout.js'
@@ -43,9 +43,9 @@ export async function openZip(source: ByteSource): Promise<Zip> {
   checkTree(entries.map(({ path }) => path))
   const starts = await locateEntries(source, entries, end.directoryStart)
   const read = readAhead(source, end.directoryStart)
-  const turn = createTurns()
+  const yieldIfDue = createYielder()
   const unpack = async (entry: ZipEntry, take: (chunk: Uint8Array) => void) => {
-    await turn()
+    await yieldIfDue()
     const own = entry as LocatedEntry
     const start = starts.get(own)
     if (start === undefined) throw new Error('The entry is one of another zip.')
@@ -79,9 +79,9 @@ async function readDirectory(source: ByteSource, end: ZipEnd): Promise<readonly 
   try {
     const options = { autoClose: false, decodeStrings: false }
     const zip = await fromRandomAccessReaderPromise(reader, source.bytes, options)
-    const turn = createTurns()
+    const yieldIfDue = createYielder()
     for await (const entry of zip.eachEntry()) {
-      await turn()
+      await yieldIfDue()
       bytes += FIXED_BYTES + entry.fileNameLength + entry.extraFieldLength
       bytes += entry.fileCommentLength
       entries.push(readEntry(entry))

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from '../archive/byte-source.js'
-import { createTurns } from '../archive/turns.js'
+import { createYielder } from '../archive/yielder.js'
 import { openZip, type Zip, type ZipEntry } from '../archive/zip.js'
 import { quote } from '../archive/zip-paths.js'
 import { readModuleLine } from './go-mod.js'
@@ -60,11 +60,11 @@ function readRoot({ entries: [first] }: Zip) {
 }
 
 async function checkFiles({ entries }: Zip, root: string): Promise<void> {
-  const turn = createTurns()
+  const yieldIfDue = createYielder()
   const names: string[] = []
   let bytes = 0
   for (const entry of entries) {
-    await turn()
+    await yieldIfDue()
     bytes += entry.bytes
     if (entry.path !== root) names.push(checkFile(entry, root))
   }

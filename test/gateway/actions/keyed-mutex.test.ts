@@ -1,11 +1,11 @@
-/** Whoever works on one thing waits for those before, and nobody else does. */
+/** Work with one key runs in the order of the calls, and beside work with other keys. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { createTurns } from '../../../gateway/actions/turns.js'
+import { createKeyedMutex } from '../../../gateway/actions/keyed-mutex.js'
 
-t.test('one after the other, whatever becomes of them', async (t) => {
-  const inTurn = createTurns()
+t.test('work with one key runs one after the other, if it fails too', async (t) => {
+  const withKey = createKeyedMutex()
   const said: string[] = []
   const work = (name: string, ms: number) => async () => {
     said.push(`${name} begins`)
@@ -15,21 +15,21 @@ t.test('one after the other, whatever becomes of them', async (t) => {
     return name
   }
   const both = [
-    inTurn('x', work('a', 20)),
-    inTurn('x', work('b', 5)),
-    inTurn('x', work('c', 1)),
-    inTurn('y', work('d', 1)),
+    withKey('x', work('a', 20)),
+    withKey('x', work('b', 5)),
+    withKey('x', work('c', 1)),
+    withKey('y', work('d', 1)),
   ]
   const ends = await Promise.allSettled(both)
   t.strictSame(
     ends.map((end) => (end.status === 'fulfilled' ? end.value : String(end.reason))),
-    [...['a', 'Error: b fails', 'c', 'd']],
+    ['a', 'Error: b fails', 'c', 'd'],
   )
   const ofX = said.filter((line) => !line.startsWith('d'))
   t.strictSame(
     ofX,
     ['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]),
   )
-  t.ok(said.indexOf('d ends') < said.indexOf('a ends'), 'another thing is not waited for')
-  t.equal(await inTurn('x', async () => 'again'), 'again')
+  t.ok(said.indexOf('d ends') < said.indexOf('a ends'), 'work with another key does not wait')
+  t.equal(await withKey('x', async () => 'again'), 'again')
 })

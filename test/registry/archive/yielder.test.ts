@@ -1,25 +1,25 @@
-/** Long work lets others have their turn, and not at every step. */
+/** Long work yields to the event loop after some time, and not at every step. */
 
 import t from 'tap'
-import { createTurns } from '../../../registry/archive/turns.js'
+import { createYielder } from '../../../registry/archive/yielder.js'
 
-t.test('others have a turn after every twenty milliseconds of work', async (t) => {
+t.test('the event loop runs after each twenty milliseconds of work', async (t) => {
   let clockMs = 0
-  let turns = 0
-  const turn = createTurns(() => clockMs)
+  let ticks = 0
+  const yieldIfDue = createYielder(() => clockMs)
   const count = () => {
-    turns += 1
+    ticks += 1
     others = setImmediate(count)
   }
   let others = setImmediate(count)
   t.teardown(() => clearImmediate(others))
   const work = async (steps: number, stepMs: number) => {
-    const before = turns
+    const before = ticks
     for (let step = 0; step < steps; step += 1) {
       clockMs += stepMs
-      await turn()
+      await yieldIfDue()
     }
-    return turns - before
+    return ticks - before
   }
   t.equal(await work(19, 1), 0)
   t.equal(await work(1, 1), 1)
