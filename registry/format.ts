@@ -14,6 +14,7 @@ import type {
 } from '../conf/package.js'
 import type { ByteSource } from './archive/byte-source.js'
 import type { Inspected, InspectedFormat } from './inspections.js'
+import type { Install } from './install.js'
 
 /** A format: how its clients ask, and what they are told. */
 export interface Format {
@@ -22,6 +23,8 @@ export interface Format {
   readonly routes: readonly FormatRoute[]
   /** How its indexes are made, for a format whose clients read such. */
   readonly index?: IndexMaker
+  /** Instructions for installing a package, which its page shows. */
+  readonly install: Install
   /** A refusal as its clients read one; the status is that of the failure. */
   refuse(failure: Failure): Pick<Reply, 'headers' | 'body'>
 }

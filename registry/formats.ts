@@ -1,5 +1,6 @@
 /** The list of all formats: a new one is one folder and one line. */
 
+import type { PackageFormat } from '../conf/package.js'
 import { ALPINE } from './alpine/format.js'
 import { COMPOSER } from './composer/format.js'
 import { CRAN } from './cran/format.js'
@@ -9,7 +10,11 @@ import { GENERIC } from './generic/format.js'
 import { GO } from './go/format.js'
 import { SWIFT } from './swift/format.js'
 
-export const FORMATS: readonly Format[] = [
-  ...[ALPINE, COMPOSER, CRAN, DEBIAN],
-  ...[GENERIC, GO, SWIFT],
-]
+export const FORMATS: readonly Format[] = [ALPINE, COMPOSER, CRAN, DEBIAN, GENERIC, GO, SWIFT]
+
+/** Returns the format of that name. */
+export function formatOf(name: PackageFormat): Format {
+  const format = FORMATS.find((one) => one.name === name)
+  if (format === undefined) throw new Error(`no format is named ${name}`)
+  return format
+}

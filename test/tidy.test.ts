@@ -273,9 +273,15 @@ const mirror: Rule = {
     return [...paths]
       .filter((path) => /^(?:conf|sql|cgi|gateway|registry)\/.*(?<!\.d)\.tsx?$/.test(path))
       .filter((path) => !Object.keys(TESTED_ELSEWHERE).some((excused) => path.startsWith(excused)))
-      .filter((path) => !paths.has(`test/${path.replace(/\.tsx?$/, '.test.ts')}`))
+      .filter((path) => !testsOf(path).some((test) => paths.has(test)))
   },
   breaks: [{ path: 'registry/debian/routes.ts', text: '' }],
+}
+
+/** The test of a source; of a file that each package format has, also one suite for all of them. */
+function testsOf(path: string): readonly string[] {
+  const own = `test/${path.replace(/\.tsx?$/, '.test.ts')}`
+  return [own, own.replace(/^test\/registry\/\w+\/(install)\./, 'test/registry/$1.')]
 }
 
 const names: Rule = {

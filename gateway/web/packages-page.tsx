@@ -3,6 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../conf/failures.js'
 import { type FullVersion, PACKAGE_FORMATS, type PackageFormat } from '../../conf/package.js'
+import { formatOf } from '../../registry/formats.js'
 import { type ListedVersion, listOwnerVersions } from '../../sql/package-lists.js'
 import { findVersion } from '../../sql/package-versions.js'
 import { findPackage } from '../../sql/packages.js'
@@ -13,7 +14,6 @@ import { Document } from './document.js'
 import { sizeOf } from './file-view.js'
 import { htmlReply } from './html.js'
 import { Icon } from './icon.js'
-import { installInstructions } from './install-commands.js'
 import { OwnerTabs } from './owner-tabs.js'
 import { definePage, pageNumber } from './page.js'
 import { Pager } from './pager.js'
@@ -104,10 +104,9 @@ interface VersionProps {
 
 function Version({ context, grant, format, packageName, version }: VersionProps): JSX.Element {
   const { files } = version
-  const instructions = installInstructions(format, {
-    ...{ baseUrl: context.settings.http.baseUrl, owner: grant.owner.name },
-    ...{ packageName, version: version.version, files },
-  })
+  const registryUrl = `${context.settings.http.baseUrl}/api/packages/${grant.owner.name}/${format}`
+  const installed = { registryUrl, packageName, version: version.version, files }
+  const instructions = formatOf(format).install(installed)
   return (
     <section>
       <h2>
@@ -118,9 +117,9 @@ function Version({ context, grant, format, packageName, version }: VersionProps)
         Published <Ago atMs={version.createdAtMs} />
       </p>
       <h3>Install it</h3>
-      {instructions.map(({ about, text }) => (
+      {instructions.map(({ where, text }) => (
         <>
-          <p>{about}</p>
+          <p>{where}</p>
           <pre tabindex={0}>
             <code>
               <Shown text={text} />

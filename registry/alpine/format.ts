@@ -6,6 +6,7 @@ import type { FileQuestion, Format, FormatCall, FormatRoute, Shelf, SigningKey }
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'
+import { install } from './install.js'
 import {
   fileNameOf,
   isArchitecture,
@@ -168,5 +169,6 @@ export const ALPINE: Format = {
   name: 'alpine',
   routes: [put, getKey, getIndex, getFile, removeFile, removeOnlyFile],
   index: INDEX_MAKER,
+  install,
   refuse: refuseInText,
 }

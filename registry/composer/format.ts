@@ -6,6 +6,7 @@ import type { JsonObject } from '../../conf/package.js'
 import type { Format, FormatRoute, PackageQuestion, Shelf } from '../format.js'
 import type { ComposerJson } from './composer-json.js'
 import { packageDocument, searchResult, serviceIndex } from './documents.js'
+import { install } from './install.js'
 import { metadataOf } from './metadata.js'
 import { fitsPattern } from './name-filter.js'
 import { isPackageName } from './package-name.js'
@@ -169,6 +170,7 @@ function inJson(body: JsonObject): Reply {
 export const COMPOSER: Format = {
   name: 'composer',
   routes: [index, metadata, list, search, get, put],
+  install,
   refuse: ({ status, message }) => ({
     headers: [['Content-Type', JSON_TYPE]],
     body: JSON.stringify({ errors: [{ status, message }] }),

@@ -5,6 +5,7 @@ import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import type { Format, FormatRoute, Shelf } from '../format.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { install } from './install.js'
 import { PACKAGES_INDEX } from './packages-index.js'
 import { binaryPlace, type Place, SOURCE } from './place.js'
 
@@ -85,6 +86,7 @@ export const CRAN: Format = {
   name: 'cran',
   routes: [putSource, putBinary, getSource, getArchived, getBinary],
   index: PACKAGES_INDEX,
+  install,
   refuse: refuseInText,
 }
 

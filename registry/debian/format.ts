@@ -6,6 +6,7 @@ import { refuseInText } from '../refusal.js'
 import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
 import { DISTRIBUTION, packagesPath } from './distribution.js'
+import { install } from './install.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
 import { entryMetadata } from './packages-index.js'
 
@@ -153,5 +154,6 @@ export const DEBIAN: Format = {
     ...[byHashRoute(DIST), byHashRoute(LIST)],
   ],
   index: DISTRIBUTION,
+  install,
   refuse: refuseInText,
 }

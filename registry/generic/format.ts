@@ -4,6 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { FileQuestion, Format, FormatCall, FormatRoute } from '../format.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { install } from './install.js'
 import { parseFileName, parsePackageName, parseVersion } from './names.js'
 
 const FILE_PATH = '/{name}/{version}/{file}'
@@ -71,5 +72,6 @@ function questionOf(params: FormatCall['params']): FileQuestion {
 export const GENERIC: Format = {
   name: 'generic',
   routes: [put, get, removeFile, removeVersion],
+  install,
   refuse: refuseInText,
 }

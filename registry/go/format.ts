@@ -7,6 +7,7 @@ import type { Format, FormatCall, FormatRoute, Shelf } from '../format.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { plainGoMod } from './go-mod.js'
+import { install } from './install.js'
 import { unescapeCapitals } from './module-path.js'
 import { latestVersion, listableVersions } from './module-version.js'
 
@@ -48,7 +49,12 @@ const get: FormatRoute = {
   },
 }
 
-export const GO: Format = { name: 'go', routes: [put, get], refuse: refuseInText }
+export const GO: Format = {
+  name: 'go',
+  routes: [put, get],
+  install,
+  refuse: refuseInText,
+}
 
 function notFound(): Failure {
   return new Failure('not_found', 'not found: there is no such module, or no such version of it')

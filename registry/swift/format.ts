@@ -5,6 +5,7 @@ import { decodePercent, type Reply, statusLine } from '../../conf/http.js'
 import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute, Shelf } from '../format.js'
 import { checkAccept } from './accept.js'
+import { install } from './install.js'
 import { linkHeaders } from './links.js'
 import { findVariant, MANIFEST, variantsOf } from './manifests.js'
 import {
@@ -185,6 +186,7 @@ function parameterOf(query: string, name: string): string | undefined {
 export const SWIFT: Format = {
   name: 'swift',
   routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login')],
+  install,
   refuse: ({ status, message }) => ({
     headers: [
       ['Content-Type', 'application/problem+json'],

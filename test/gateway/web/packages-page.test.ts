@@ -1,40 +1,8 @@
 /** Pages of packages: what is published is seen by whom it is for, with what installs it. */
 
 import t from 'tap'
-import { installInstructions } from '../../../gateway/web/install-commands.js'
 import { startGateway } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'
-
-t.test('each format is installed in the words of its own client', async (t) => {
-  const baseUrl = 'http://x'
-  const textOf = (
-    format: Parameters<typeof installInstructions>[0],
-    packageName: string,
-    file: { readonly name: string; readonly compositeKey: string },
-  ) =>
-    installInstructions(format, {
-      ...{ baseUrl, owner: 'ada', packageName, version: '1.0', files: [file] },
-    })
-      .map(({ text }) => text)
-      .join('\n')
-  const registry = `${baseUrl}/api/packages/ada`
-  const plain = { name: 'f', compositeKey: '' }
-  const apk = textOf('alpine', 'hello', { name: 'f', compositeKey: 'v3.20|main|x86_64' })
-  t.match(apk, `echo ${registry}/alpine/v3.20/main >> /etc/apk/repositories\n`)
-  t.match(apk, /apk add hello=1\.0$/)
-  const deb = textOf('debian', 'hello', { name: 'f', compositeKey: 'bookworm|main' })
-  t.match(deb, `] ${registry}/debian bookworm main' > /etc/apt/sources.list.d/`)
-  t.match(deb, /apt-get install hello=1\.0$/)
-  t.match(textOf('composer', 'a/b', plain), `gatehouse composer ${registry}/composer\n`)
-  t.match(textOf('composer', 'a/b', plain), /composer require a\/b:1\.0$/)
-  t.match(textOf('cran', 'toy', plain), `install.packages("toy", repos = c("${registry}/cran"`)
-  t.match(textOf('go', 'example.com/m', plain), /go get example\.com\/m@1\.0$/)
-  t.match(textOf('swift', 'acme.Hello', plain), '.package(id: "acme.Hello", from: "1.0")')
-  t.equal(
-    textOf('generic', 'tool', { name: "it's $(x)", compositeKey: '' }),
-    `curl -fO '${registry}/generic/tool/1.0/it'\\''s%20%24(x)'`,
-  )
-})
 
 t.test('what an owner published is listed for whom it is for', async (t) => {
   const { addUser, addOrganization, addToken, ask } = await startGateway(t)
