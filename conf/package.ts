@@ -1,9 +1,14 @@
 /** The plain shapes of what a registry keeps: packages, their versions, and the files of these. */
 
-/** The formats of the registries, as they stand in addresses. */
+/** Names of the package formats, as in URLs and settings. */
 export const PACKAGE_FORMATS = [
-  ...(['alpine', 'composer', 'cran', 'debian'] as const),
-  ...(['generic', 'go', 'swift'] as const),
+  'alpine',
+  'composer',
+  'cran',
+  'debian',
+  'generic',
+  'go',
+  'swift',
 ] as const
 
 export type PackageFormat = (typeof PACKAGE_FORMATS)[number]

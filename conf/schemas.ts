@@ -18,7 +18,7 @@ import {
 } from './field.js'
 import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_FORMATS, LOG_LEVELS } from './log.js'
-import type { PackageFormat } from './package.js'
+import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
 
 function field<T>(
   about: string,
@@ -31,12 +31,15 @@ function field<T>(
 const asAddresses = (value: unknown): AddressSet => parseAddressSet(asList(asText)(value))
 const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
 
-function sizeOf(format: PackageFormat) {
-  return field(
-    `The largest file of a package for ${format}; by default, packages.size_max.`,
-    asBytes,
-  )
-}
+type SizeKey = `${PackageFormat}_size_max`
+
+/** One field for each package format. */
+const SIZE_FIELDS = Object.fromEntries(
+  PACKAGE_FORMATS.map((format) => [
+    `${format}_size_max`,
+    field(`The largest file of a package for ${format}; by default, packages.size_max.`, asBytes),
+  ]),
+) as Readonly<Record<SizeKey, Field<number>>>
 
 /** Section → key → field: `section.key` in the file and `GATEHOUSE_SECTION_KEY` outside. */
 export const SCHEMAS = {
@@ -147,13 +150,7 @@ export const SCHEMAS = {
       true,
     ),
     size_max: field('The largest file that a package may have; by default, any.', asBytes),
-    alpine_size_max: sizeOf('alpine'),
-    composer_size_max: sizeOf('composer'),
-    cran_size_max: sizeOf('cran'),
-    debian_size_max: sizeOf('debian'),
-    generic_size_max: sizeOf('generic'),
-    go_size_max: sizeOf('go'),
-    swift_size_max: sizeOf('swift'),
+    ...SIZE_FIELDS,
     owner_size_max: field(
       'What all package files of one owner may have together; by default, anything.',
       asBytes,
