@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Log } from '../conf/log.js'
-import type { Found } from './route.js'
+import type { Found } from './route-table.js'
 
 /** The part of a request that the watch needs. */
 export interface Watched {

@@ -12,15 +12,8 @@ import { identifySession, refuseForeignOrigin } from './auth/session.js'
 import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
 import type { LoopWatch } from './loop-watch.js'
-import {
-  type AnyRoute,
-  type Call,
-  type Door,
-  type Found,
-  isRest,
-  REST_SUFFIX,
-  type RouteTable,
-} from './route.js'
+import type { AnyRoute, Call, Door } from './route.js'
+import { type Found, isRest, REST_SUFFIX, type RouteTable } from './route-table.js'
 import { storesData } from './stores-data.js'
 
 export interface RouterOptions {

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Reply, Request } from '../conf/http.js'
 import type { Package } from '../conf/package.js'
 import { conditionStatus, entityTag, settledTime } from './conditions.js'
-import type { DocumentOptions } from './format.js'
+import type { DocumentOptions } from './package-store.js'
 
 export interface Documents {
   /** Answers with a document of the package as it was found just now. */

@@ -11,8 +11,8 @@ import {
   publishFile,
   VERSION_EXISTS,
 } from '../sql/publications.js'
-import type { Publication } from './format.js'
 import { keepBlob } from './keep-blob.js'
+import type { Publication } from './package-store.js'
 import type { ReceivedFile } from './received-file.js'
 import type { BlobStorage } from './storage/storage.js'
 

@@ -7,7 +7,7 @@ import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
 import { byteSourceOf } from './byte-file.js'
 import { startDigests } from './digests.js'
-import type { Upload } from './format.js'
+import type { Upload } from './package-store.js'
 
 /** One that nobody takes over has to be discarded. */
 export interface ReceivedFile extends Upload {

@@ -4,7 +4,7 @@ import { readByteRange } from '../conf/byte-range.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { PackageFile } from '../conf/package.js'
 import { conditionStatus, entityTag } from './conditions.js'
-import type { ServeOptions } from './format.js'
+import type { ServeOptions } from './package-store.js'
 import type { Registry } from './registry.js'
 
 /** What comes from a stranger is never a page of ours: it is saved, not shown. */

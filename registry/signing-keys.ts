@@ -10,7 +10,7 @@ import {
   rotateSigningKey,
   type SealedKey,
 } from '../sql/signing-keys.js'
-import type { SigningKey } from './format.js'
+import type { SigningKey } from './index-maker.js'
 
 type MakeKey = () => Promise<SigningKey>
 

@@ -3,8 +3,9 @@
 import { type Awaitable, after } from '../conf/awaitable.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
+import type { Owner } from './owners.js'
 import type { Repository } from './repositories.js'
-import type { Owner, User } from './users.js'
+import type { User } from './users.js'
 
 /** From least to most; each holds what stands before it. */
 const ACCESS_MODES = ['none', 'read', 'write', 'admin', 'owner'] as const

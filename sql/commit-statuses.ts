@@ -5,8 +5,8 @@ import { checkText } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { isReferenceViolation } from './errors.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 import { offsetOf, type Page, type Paged } from './page.js'
-import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 /** From the worst to the best; the last says that nothing was tried. */
 export const COMMIT_STATES = [

@@ -6,8 +6,6 @@ import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { isReferenceViolation } from './errors.js'
-import { forgetEmptyPackages } from './packages.js'
-import { offsetOf, type Page, type Paged } from './page.js'
 import {
   insertOwner,
   OWNER_COLUMNS,
@@ -18,7 +16,9 @@ import {
   presentColumns,
   updateOwner,
   type Visibility,
-} from './users.js'
+} from './owners.js'
+import { forgetEmptyPackages } from './packages.js'
+import { offsetOf, type Page, type Paged } from './page.js'
 import { ownersSeenBy, type Viewer } from './visibility.js'
 
 export interface Organization extends Owner {

@@ -5,8 +5,8 @@ import type { PackageVersion } from '../conf/package.js'
 import { foldCase } from './bindings.js'
 import type { Database } from './database.js'
 import { selectRows } from './dialect.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 import { offsetOf, type Page, type Paged } from './page.js'
-import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 export interface ListedVersion extends PackageVersion {
   readonly format: string

@@ -6,8 +6,8 @@ import { checkText } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { isReferenceViolation, orConflict } from './errors.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 import { offsetOf, type Page, type Paged } from './page.js'
-import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 export interface Release {
   readonly id: number

@@ -8,8 +8,8 @@ import { type Database, transaction } from './database.js'
 import { removeDeployKeys } from './deploy-keys.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 import { watchAsOwner } from './stars-and-watches.js'
-import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './users.js'
 
 /** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
 export type Preferences = Readonly<Record<string, boolean | string>>

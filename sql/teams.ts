@@ -6,8 +6,8 @@ import { foldCase } from './bindings.js'
 import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
+import { presentColumns } from './owners.js'
 import { offsetOf, type Page, type Paged } from './page.js'
-import { presentColumns } from './users.js'
 
 export interface Team {
   readonly id: number

@@ -6,7 +6,7 @@ import { type Database, transaction } from './database.js'
 import { selectRows } from './dialect.js'
 import { orConflict } from './errors.js'
 import { listSolelyOwned } from './organization-members.js'
-import { type OwnerPatch, presentColumns, updateOwner } from './users.js'
+import { type OwnerPatch, presentColumns, updateOwner } from './owners.js'
 
 /** What may change; what is absent stays. */
 export type UserPatch = OwnerPatch & {

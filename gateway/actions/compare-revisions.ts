@@ -6,14 +6,8 @@ import { notFound } from '../../conf/failures.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'
 import { findHead, type Head } from './find-head.js'
-import {
-  type Caller,
-  type GitReader,
-  inQueue,
-  type RepositoryGrant,
-  readGit,
-  revisionOf,
-} from './git-reader.js'
+import { type Caller, inQueue } from './git-queue.js'
+import { type GitReader, type RepositoryGrant, readGit, revisionOf } from './git-reader.js'
 
 /** Two revisions by name, and their commits, which the reader has both. */
 export interface Comparison {

@@ -7,10 +7,8 @@ import { type ObjectReader, withObjects } from '../../cgi/objects.js'
 import { findRevision, type Revision } from '../../cgi/revision.js'
 import { readSizes } from '../../cgi/tree-listing.js'
 import { notFound } from '../../conf/failures.js'
-import type { Request } from '../../conf/http.js'
 import { BLOB_BYTES_MAX } from '../../conf/limits.js'
 import { offsetOf, type Page } from '../../sql/page.js'
-import { clientOf } from '../auth/client.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'
@@ -86,33 +84,4 @@ export async function readBlob(
   if (sizeBytes > BLOB_BYTES_MAX) return { sizeBytes, content: undefined }
   const blob = await objects.read(id)
   return blob?.type === 'blob' ? { sizeBytes, content: blob.content } : undefined
-}
-
-/** Whose request takes a place among the git processes that may run. */
-export interface Caller {
-  readonly request: Request
-  readonly grant: RepositoryGrant
-}
-
-/** A place in the queue of git processes, to be left by the returned function. */
-export function enterQueue(context: Context, { request, grant }: Caller): Promise<() => void> {
-  const client = clientOf(grant.who, request)
-  return context.queue.enter(request.signal, {
-    repository: repositoryPathOf(context, grant.repository),
-    client,
-  })
-}
-
-/** Does work that may take git long in a place of the queue. */
-export async function inQueue<T>(
-  context: Context,
-  caller: Caller,
-  work: () => Promise<T>,
-): Promise<T> {
-  const leave = await enterQueue(context, caller)
-  try {
-    return await work()
-  } finally {
-    leave()
-  }
 }

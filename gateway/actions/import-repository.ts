@@ -8,6 +8,7 @@ import { type Remote, RemoteError } from '../../cgi/remote.js'
 import { removeRepository } from '../../cgi/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseRepositoryName } from '../../conf/names.js'
+import type { Owner } from '../../sql/owners.js'
 import { findRepository, type Repository } from '../../sql/repositories.js'
 import {
   beginImport,
@@ -15,7 +16,6 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repository-imports.js'
-import type { Owner } from '../../sql/users.js'
 import type { Context } from '../context.js'
 import { type Arriving, openArriving } from '../imports/arriving.js'
 import type { ContentsWish } from '../imports/gather-contents.js'

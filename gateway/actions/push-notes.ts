@@ -9,8 +9,9 @@ import {
   removeChangeNote,
 } from '../../cgi/pushed-changes.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
+import { findOwner } from '../../sql/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
-import { findOwner, type User } from '../../sql/users.js'
+import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'
 import { isHeard } from './events.js'
 import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'

@@ -6,10 +6,11 @@ import { PACKAGE_FORMATS } from '../../conf/package.js'
 import { accessToPackages, accessToRepository } from '../../sql/access.js'
 import { foldCase } from '../../sql/bindings.js'
 import type { Database } from '../../sql/database.js'
+import { findOwner, findOwnersById } from '../../sql/owners.js'
 import { findRepositoriesById, findRepository } from '../../sql/repositories.js'
 import type { PackageReach, TokenLimits, TokenReach } from '../../sql/token-limits.js'
 import type { Token } from '../../sql/tokens.js'
-import { findOwner, findOwnersById, type User } from '../../sql/users.js'
+import type { User } from '../../sql/users.js'
 
 /** How many repositories may be named, and how many packages. */
 export const ENTRIES_MAX = 100

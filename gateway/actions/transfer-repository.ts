@@ -2,10 +2,10 @@
 
 import { Failure, notFound } from '../../conf/failures.js'
 import { type AccessMode, accessToRepository } from '../../sql/access.js'
+import type { Owner } from '../../sql/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'
 import { transferRepository } from '../../sql/repository-transfer.js'
 import { findTeam } from '../../sql/teams.js'
-import type { Owner } from '../../sql/users.js'
 import { placeForRepositories } from '../auth/admit-people.js'
 import type { Identity } from '../auth/identify.js'
 import { signedIn } from '../auth/refusals.js'

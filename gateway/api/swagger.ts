@@ -1,7 +1,8 @@
 /** `/swagger.v1.json`: the description of the API, written from the operations themselves. */
 
 import type { TSchema } from 'typebox'
-import { plainPath, type Route } from '../route.js'
+import type { Route } from '../route.js'
+import { plainPath } from '../route-table.js'
 import { API_DOOR, jsonReply } from './door.js'
 import type { AnyOperation } from './operation.js'
 import { API_VERSION } from './v1/version.js'

@@ -10,8 +10,9 @@ import {
   type OrganizationRole,
   organizationRole,
 } from '../../sql/organizations.js'
+import { findOwner, findOwnersById, type Owner } from '../../sql/owners.js'
 import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/teams.js'
-import { findOwner, findOwnersById, findUser, type Owner, type User } from '../../sql/users.js'
+import { findUser, type User } from '../../sql/users.js'
 import type { Identity } from './identify.js'
 import { isBound, limited } from './limits.js'
 import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'

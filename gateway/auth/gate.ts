@@ -5,7 +5,8 @@ import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
 import type { Database } from '../../sql/database.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
-import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
+import { findOwner, type Owner } from '../../sql/owners.js'
+import { findUser, type User } from '../../sql/users.js'
 import { admitToPackages, type PackagesGrant } from './admit-packages.js'
 import {
   admitAdmin,

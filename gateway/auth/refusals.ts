@@ -1,7 +1,7 @@
 /** What the gate says no to and in which words, wherever it stands. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Owner } from '../../sql/users.js'
+import type { Owner } from '../../sql/owners.js'
 import type { Viewer } from '../../sql/visibility.js'
 import { type Identity, SIGN_IN_MESSAGE } from './identify.js'
 import { isPublicOnly } from './scopes.js'

@@ -2,7 +2,8 @@
 
 import { Failure, notFound } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
-import { findOwner, findUser, type Owner, type User } from '../../sql/users.js'
+import { findOwner, type Owner } from '../../sql/owners.js'
+import { findUser, type User } from '../../sql/users.js'
 import { admitToOrganization } from './admit-people.js'
 import type { Identity } from './identify.js'
 

@@ -1,6 +1,6 @@
 /** A shelf as a token for some of its packages opens it. */
 
-import type { Shelf } from '../../registry/format.js'
+import type { Shelf } from '../../registry/package-store.js'
 import { refuseOtherPackage } from '../auth/limits.js'
 
 /**

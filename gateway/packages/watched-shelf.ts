@@ -1,6 +1,7 @@
 /** A shelf whose changes are told of: the formats know nothing of who listens. */
 
-import type { Format, Shelf } from '../../registry/format.js'
+import type { Format } from '../../registry/format.js'
+import type { Shelf } from '../../registry/package-store.js'
 import { tellingPublication, tellingRemoval } from '../actions/package-events.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

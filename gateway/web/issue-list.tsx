@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Issue } from '../../sql/issues.js'
 import { type Label, labelsOfIssues } from '../../sql/labels.js'
-import { findOwnersById, type Owner } from '../../sql/users.js'
+import { findOwnersById, type Owner } from '../../sql/owners.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { LabelName } from './label-name.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { OrganizationRole } from '../../sql/organizations.js'
-import type { Owner } from '../../sql/users.js'
+import type { Owner } from '../../sql/owners.js'
 import type { Context } from '../context.js'
 import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'

@@ -2,7 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { OriginalAuthor } from '../../sql/issues.js'
-import type { Owner, User } from '../../sql/users.js'
+import type { Owner } from '../../sql/owners.js'
+import type { User } from '../../sql/users.js'
 import { isVisible } from '../auth/seen-owner.js'
 import { Shown } from './visible-text.js'
 

@@ -10,7 +10,7 @@ import {
   editRepository,
   WEBSITE_CHARACTERS_MAX,
 } from '../actions/edit-repository.js'
-import { inQueue } from '../actions/git-reader.js'
+import { inQueue } from '../actions/git-queue.js'
 import { releaseCommit } from '../actions/prune-repository.js'
 import { giveRepository } from '../actions/transfer-repository.js'
 import type { Context } from '../context.js'

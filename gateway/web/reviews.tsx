@@ -1,6 +1,7 @@
 /** What reviewers say of a pull request, each in a sentence, and of single lines. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { findOwnersById, type Owner } from '../../sql/owners.js'
 import type { Pull } from '../../sql/pulls.js'
 import {
   listReviewComments,
@@ -9,7 +10,6 @@ import {
   type ReviewComment,
 } from '../../sql/reviews.js'
 import { findTeamsById, type Team } from '../../sql/teams.js'
-import { findOwnersById, type Owner } from '../../sql/users.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { Person } from './person.js'

@@ -2,7 +2,9 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { PackageFile } from '../../conf/package.js'
-import type { FileQuestion, Format, FormatCall, FormatRoute, Shelf, SigningKey } from '../format.js'
+import type { Format, FormatCall, FormatRoute } from '../format.js'
+import type { SigningKey } from '../index-maker.js'
+import type { FileQuestion, Shelf } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'

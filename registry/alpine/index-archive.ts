@@ -2,7 +2,7 @@
 
 import { gzipText } from '../archive/gzip-file.js'
 import { TAR_END, tarHeader, tarPadding } from '../archive/tar-header.js'
-import type { FileContent, IndexText } from '../format.js'
+import type { FileContent, IndexText } from '../index-maker.js'
 
 /** The member that holds the records. */
 export function indexArchive(records: IndexText): FileContent {

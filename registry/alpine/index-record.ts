@@ -1,6 +1,6 @@
 /** What an APKINDEX says of one package. */
 
-import type { IndexEntry } from '../format.js'
+import type { IndexEntry } from '../index-maker.js'
 
 /** Its lines in their order, each with what stands there where the package does not say it. */
 const LINES: ReadonlyArray<readonly [letter: string, missing?: string]> = [

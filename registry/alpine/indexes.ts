@@ -1,6 +1,6 @@
 /** The indexes of a repository: one for each architecture, with what runs on all of them. */
 
-import type { IndexEntry, IndexMaker } from '../format.js'
+import type { IndexEntry, IndexMaker } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
 import { indexArchive } from './index-archive.js'
 import { indexRecord } from './index-record.js'

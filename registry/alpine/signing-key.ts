@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import { tarHeader, tarPadding } from '../archive/tar-header.js'
-import type { SigningKey } from '../format.js'
+import type { SigningKey } from '../index-maker.js'
 import { makeRsaKeys, rsaFingerprint, signWithSha1 } from '../sign/rsa.js'
 
 const FINGERPRINT_CHARACTERS = 16

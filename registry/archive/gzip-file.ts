@@ -2,7 +2,7 @@
 
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib'
-import type { FileContent, IndexText, PlacedText } from '../format.js'
+import type { FileContent, IndexText, PlacedText } from '../index-maker.js'
 import { appendCrc32 } from './crc32.js'
 
 /** Ends at a whole byte, and lets another part follow. */

@@ -1,7 +1,7 @@
 /** An xz file (The .xz File Format 1.1.0) put together from blocks that were made one by one. */
 
 import { crc32 } from 'node:zlib'
-import type { FileContent, IndexText, XzBlock } from '../format.js'
+import type { FileContent, IndexText, XzBlock } from '../index-maker.js'
 
 /** One stream, whose blocks have a CRC64 each: what the program makes unless told otherwise. */
 const FLAGS = Buffer.from([0, 4])

@@ -1,7 +1,7 @@
 /** The documents that Composer reads: what there is, where, and all that is known of it. */
 
 import type { FullVersion, JsonObject } from '../../conf/package.js'
-import type { ListedPackage } from '../format.js'
+import type { ListedPackage } from '../package-store.js'
 import { readMetadata } from './metadata.js'
 
 /** `packages.json`: where everything else is. */

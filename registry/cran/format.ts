@@ -2,7 +2,8 @@
 
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
-import type { Format, FormatRoute, Shelf } from '../format.js'
+import type { Format, FormatRoute } from '../format.js'
+import type { Shelf } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { install } from './install.js'

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../conf/package.js'
 import { gzipText } from '../archive/gzip-file.js'
-import type { IndexEntry, IndexInput, IndexMaker, IndexText, Rendered } from '../format.js'
+import type { IndexEntry, IndexInput, IndexMaker, IndexText, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
 import { serializeTable, serializeText } from './rds.js'
 import { compareVersions } from './version.js'

@@ -2,7 +2,7 @@
 
 import { gzipText } from '../archive/gzip-file.js'
 import { xzText } from '../archive/xz-file.js'
-import type { FileContent, IndexMaker, IndexText, WrittenFile } from '../format.js'
+import type { FileContent, IndexMaker, IndexText, WrittenFile } from '../index-maker.js'
 import { makeOpenpgpKey, openSigner } from '../sign/openpgp.js'
 import { renderPackages } from './packages-index.js'
 import { releaseText } from './release.js'

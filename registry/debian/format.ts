@@ -1,7 +1,8 @@
 /** Debian packages, as apt reads them from a repository of an owner. */
 
 import { Failure } from '../../conf/failures.js'
-import type { FileQuestion, Format, FormatCall, FormatRoute, IndexFile } from '../format.js'
+import type { Format, FormatCall, FormatRoute } from '../format.js'
+import type { FileQuestion, IndexFile } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'

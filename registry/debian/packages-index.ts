@@ -1,7 +1,7 @@
 /** The list of the packages of one component and architecture, as apt reads it. */
 
 import type { JsonObject, PackageFile } from '../../conf/package.js'
-import type { IndexEntry, Rendered } from '../format.js'
+import type { IndexEntry, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
 import type { Control, ControlField } from './control.js'
 

@@ -1,7 +1,7 @@
 /** What a distribution says of itself and of the lists of its packages: the file Release. */
 
 import type { Digests } from '../../conf/package.js'
-import type { WrittenFile } from '../format.js'
+import type { WrittenFile } from '../index-maker.js'
 
 export interface Distribution {
   readonly name: string

@@ -1,7 +1,8 @@
 /** Generic packages: any file under a name and a version. */
 
 import { Failure } from '../../conf/failures.js'
-import type { FileQuestion, Format, FormatCall, FormatRoute } from '../format.js'
+import type { Format, FormatCall, FormatRoute } from '../format.js'
+import type { FileQuestion } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { install } from './install.js'

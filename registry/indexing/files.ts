@@ -11,7 +11,7 @@ import type {
   Span,
   TextForm,
   WrittenFile,
-} from '../format.js'
+} from '../index-maker.js'
 import { discard } from '../received-file.js'
 import type { BlobStorage } from '../storage/storage.js'
 import type { Place, Places } from './layout.js'

@@ -24,7 +24,8 @@ import {
   type PackageIndex,
 } from '../../sql/package-indexes.js'
 import type { PackageShelf } from '../../sql/packages.js'
-import type { IndexDigest, IndexFile, IndexMaker, OpenIndex, SigningKey } from '../format.js'
+import type { IndexMaker, SigningKey } from '../index-maker.js'
+import type { IndexDigest, IndexFile, OpenIndex } from '../package-store.js'
 import type { BlobStorage } from '../storage/storage.js'
 import { openIndexFiles, type WrittenIndexFile } from './files.js'
 import { LAYOUT_PATH, readLayout, writeLayout } from './layout.js'

@@ -1,6 +1,6 @@
 /** Where the pieces of an index are in its files: kept beside these, for the next generation. */
 
-import type { Span, TextForm } from '../format.js'
+import type { Span, TextForm } from '../index-maker.js'
 import type { Piece, Run, Runs } from './texts.js'
 
 /** The name under which it stands among the files; no client can ask for it. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { RunningDigests } from '../digests.js'
-import type { FileContent, Span } from '../format.js'
+import type { FileContent, Span } from '../index-maker.js'
 
 /** How some files begin, as far as this process has seen them written. */
 export interface Prefixes {

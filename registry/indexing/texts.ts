@@ -14,7 +14,7 @@ import type {
   Rendered,
   Span,
   TextForm,
-} from '../format.js'
+} from '../index-maker.js'
 import { type Keyed, type RunOfEntries, type Stretch, splitRuns, staleStretches } from './runs.js'
 import type { Scratch } from './scratch.js'
 

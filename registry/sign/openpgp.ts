@@ -1,7 +1,7 @@
 /** OpenPGP signatures (RFC 9580), as apt wants them of a repository. */
 
 import type { Config, PrivateKey } from 'openpgp'
-import type { SigningKey } from '../format.js'
+import type { SigningKey } from '../index-maker.js'
 
 /** Loaded when something is signed: it takes 17 MiB, for which most processes have no other use. */
 const library = () => import('openpgp')

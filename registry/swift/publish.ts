@@ -2,8 +2,9 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
-import type { FormatCall, Shelf, Upload } from '../format.js'
+import type { FormatCall } from '../format.js'
 import { type Part, readParts } from '../multipart.js'
+import type { Shelf, Upload } from '../package-store.js'
 import { checkAccept } from './accept.js'
 import { formatIdentity, parseIdentity } from './identifiers.js'
 import { parseMetadata, repositoriesIn } from './metadata.js'

@@ -5,8 +5,8 @@ import type { PackageFormat } from '../../conf/package.js'
 import { FORMATS } from '../../registry/formats.js'
 import { createSigningKeys } from '../../registry/signing-keys.js'
 import type { Database } from '../../sql/database.js'
+import { findOwner, type Owner } from '../../sql/owners.js'
 import { listSigningKeys, retireFormerKeys } from '../../sql/signing-keys.js'
-import { findOwner, type Owner } from '../../sql/users.js'
 import {
   type Command,
   type CommandCall,

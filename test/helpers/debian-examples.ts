@@ -3,7 +3,7 @@
 import { parseControl } from '../../registry/debian/control.js'
 import { poolFileName } from '../../registry/debian/names.js'
 import { entryMetadata } from '../../registry/debian/packages-index.js'
-import type { IndexEntry } from '../../registry/format.js'
+import type { IndexEntry } from '../../registry/index-maker.js'
 import { controlOf, debOf } from './debs.js'
 import { anEntry } from './index-builds.js'
 

@@ -3,7 +3,7 @@
 import { giteaApi } from 'gitea-js'
 import { OPERATIONS } from '../../gateway/api/v1/operations.js'
 import { API_PREFIX } from '../../gateway/api/validate.js'
-import { createRouteTable } from '../../gateway/route.js'
+import { createRouteTable } from '../../gateway/route-table.js'
 import type { Answer } from './requests.js'
 import type { Town } from './town.js'
 

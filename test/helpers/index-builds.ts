@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { JsonObject, PackageFile } from '../../conf/package.js'
-import type { IndexEntry, IndexMaker, SigningKey } from '../../registry/format.js'
+import type { IndexEntry, IndexMaker, SigningKey } from '../../registry/index-maker.js'
 import { openIndexFiles } from '../../registry/indexing/files.js'
 import { createPrefixes } from '../../registry/indexing/prefixes.js'
 import type { Keyed } from '../../registry/indexing/runs.js'

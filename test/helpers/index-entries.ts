@@ -1,7 +1,7 @@
 /** What an index is made of, where the file itself does not matter. */
 
 import type { JsonObject } from '../../conf/package.js'
-import type { IndexEntry } from '../../registry/format.js'
+import type { IndexEntry } from '../../registry/index-maker.js'
 
 export interface EntryOptions {
   readonly part?: string

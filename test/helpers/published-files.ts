@@ -1,6 +1,6 @@
 /** Files that a test needs in a registry, without a request. */
 
-import type { Shelf } from '../../registry/format.js'
+import type { Shelf } from '../../registry/package-store.js'
 import type { Registry } from '../../registry/registry.js'
 import { lendShelf } from '../../registry/shelf.js'
 import type { User } from '../../sql/users.js'

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { Failure, isFailure } from '../../conf/failures.js'
-import type { Publication } from '../../registry/format.js'
+import type { Publication } from '../../registry/package-store.js'
 import { type Publisher, publishReceived } from '../../registry/publish.js'
 import { receiveFile } from '../../registry/received-file.js'
 import type { BlobStorage } from '../../registry/storage/storage.js'

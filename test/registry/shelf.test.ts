@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
-import type { Publication, Upload } from '../../registry/format.js'
+import type { Publication, Upload } from '../../registry/package-store.js'
 import { lendShelf } from '../../registry/shelf.js'
 import type { User } from '../../sql/users.js'
 import { openContext } from '../helpers/gateway.js'

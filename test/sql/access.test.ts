@@ -3,8 +3,9 @@
 import { t } from 'tap'
 import { type AccessMode, accessToPackages, accessToRepository, atLeast } from '../../sql/access.js'
 import type { Database } from '../../sql/database.js'
+import { findOwner, type Owner, type Visibility } from '../../sql/owners.js'
 import { findRepository, type Repository } from '../../sql/repositories.js'
-import { findOwner, findUser, type Owner, type User, type Visibility } from '../../sql/users.js'
+import { findUser, type User } from '../../sql/users.js'
 import { forEachMigrated } from '../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../helpers/rows.js'
 

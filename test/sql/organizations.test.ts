@@ -7,7 +7,8 @@ import {
   mayCreateRepositories,
   organizationRole,
 } from '../../sql/organizations.js'
-import { findOwner, findUser } from '../../sql/users.js'
+import { findOwner } from '../../sql/owners.js'
+import { findUser } from '../../sql/users.js'
 import { forEachMigrated } from '../helpers/databases.js'
 import { anOrganization, aTeam, aUser } from '../helpers/rows.js'
 

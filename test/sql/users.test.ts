@@ -2,11 +2,11 @@
 
 import { t } from 'tap'
 import type { Database } from '../../sql/database.js'
+import { findOwner } from '../../sql/owners.js'
 import { createToken, findTokenWithUser } from '../../sql/tokens.js'
 import {
   createUser,
   deleteUser,
-  findOwner,
   findPassword,
   findUser,
   listUsers,

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import { listOrganizations } from '../../../sql/organizations.js'
-import { findOwner } from '../../../sql/users.js'
+import { findOwner } from '../../../sql/owners.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import type { Comment } from '../../../sql/comments.js'
-import { findOwnersById } from '../../../sql/users.js'
+import { findOwnersById } from '../../../sql/owners.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'

@@ -11,7 +11,7 @@ import {
   type FileChanges,
   type WrittenFile,
 } from '../../actions/change-files.js'
-import { type Caller, inQueue } from '../../actions/git-reader.js'
+import { type Caller, inQueue } from '../../actions/git-queue.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -7,7 +7,8 @@ import { readSizes } from '../../../cgi/tree-listing.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
-import { type Caller, enterQueue, type GitReader } from '../../actions/git-reader.js'
+import { type Caller, enterQueue } from '../../actions/git-queue.js'
+import type { GitReader } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 
 type Headers = NonNullable<Reply['headers']>

@@ -9,10 +9,9 @@ import { findRevision } from '../../../cgi/revision.js'
 import { pathSegments, readTree } from '../../../cgi/tree.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
+import { type Caller, inQueue } from '../../actions/git-queue.js'
 import {
-  type Caller,
   type GitReader,
-  inQueue,
   type RepositoryGrant,
   readCommit,
   readCommits,

@@ -10,13 +10,8 @@ import { findEntry, pathSegments, readTree, type TreeEntry } from '../../../cgi/
 import { readSizes } from '../../../cgi/tree-listing.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import {
-  type Caller,
-  type GitReader,
-  readBlob,
-  readGit,
-  revisionOf,
-} from '../../actions/git-reader.js'
+import type { Caller } from '../../actions/git-queue.js'
+import { type GitReader, readBlob, readGit, revisionOf } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { jsonReply } from '../door.js'

@@ -2,7 +2,8 @@
 
 import { Type } from 'typebox'
 import { decodePercent, type Reply } from '../../../conf/http.js'
-import { type Caller, type GitReader, readGit } from '../../actions/git-reader.js'
+import type { Caller } from '../../actions/git-queue.js'
+import { type GitReader, readGit } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Route } from '../../route.js'
 import { DOWNLOAD_DOOR } from '../door.js'

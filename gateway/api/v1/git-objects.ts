@@ -13,10 +13,9 @@ import {
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
+import { type Caller, inQueue } from '../../actions/git-queue.js'
 import {
-  type Caller,
   type GitReader,
-  inQueue,
   type RepositoryGrant,
   readBlob,
   readGit,

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Label, LabelPatch, NewLabel } from '../../../sql/labels.js'
-import type { Owner } from '../../../sql/users.js'
+import type { Owner } from '../../../sql/owners.js'
 import { titleOf } from '../../actions/issue-access.js'
 import type { Context } from '../../context.js'
 import { API_PREFIX } from '../validate.js'

@@ -1,7 +1,7 @@
 /** Pruning over the API, for administrators of a repository: an addition to Gitea's operations. */
 
 import { Type } from 'typebox'
-import { inQueue } from '../../actions/git-reader.js'
+import { inQueue } from '../../actions/git-queue.js'
 import { releaseCommit } from '../../actions/prune-repository.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'

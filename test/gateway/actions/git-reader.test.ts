@@ -3,8 +3,8 @@
 import t from 'tap'
 import { initRepository } from '../../../cgi/repository.js'
 import type { Request } from '../../../conf/http.js'
+import { inQueue } from '../../../gateway/actions/git-queue.js'
 import {
-  inQueue,
   type RepositoryGrant,
   readBlob,
   readCommits,

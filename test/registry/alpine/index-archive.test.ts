@@ -9,7 +9,7 @@ import {
   signatureMember,
 } from '../../../registry/alpine/signing-key.js'
 import { deflatePart } from '../../../registry/archive/gzip-file.js'
-import type { FileContent } from '../../../registry/format.js'
+import type { FileContent } from '../../../registry/index-maker.js'
 import { readIndex } from '../../helpers/apks.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { INDEX_MAKER } from '../../../registry/alpine/indexes.js'
 import { makeSigningKey } from '../../../registry/alpine/signing-key.js'
-import type { IndexEntry } from '../../../registry/format.js'
+import type { IndexEntry } from '../../../registry/index-maker.js'
 import { readIndex } from '../../helpers/apks.js'
 import { buildIndex } from '../../helpers/index-builds.js'
 import { indexEntry } from '../../helpers/index-entries.js'

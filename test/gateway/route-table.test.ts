@@ -2,14 +2,8 @@
 
 import t from 'tap'
 import { API_DOOR } from '../../gateway/api/door.js'
-import {
-  type AnyRoute,
-  createRouteTable,
-  type Found,
-  isRest,
-  plainPath,
-  type Route,
-} from '../../gateway/route.js'
+import type { AnyRoute, Route } from '../../gateway/route.js'
+import { createRouteTable, type Found, isRest, plainPath } from '../../gateway/route-table.js'
 
 function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
   return {
