@@ -113,7 +113,9 @@ function stream(
   const key = refusalKey(path, args)
   throwIfRefused(key)
   const running = startGit(git, 'download', [git.file, ...args], {
-    ...{ cwd: path, signal, timeoutMs },
+    cwd: path,
+    signal,
+    timeoutMs,
     environment: gitEnvironment(git, { config: [] }),
   })
   running.input.end()

@@ -34,7 +34,8 @@ export async function cloneRepository(
   const look = await lookAtRemote(git, source)
   const { objectFormat, defaultBranch = DEFAULT_BRANCH } = look
   await initRepository(git, path, {
-    ...{ defaultBranch, objectFormat },
+    defaultBranch,
+    objectFormat,
     async fill(unfinished) {
       if (look.isEmpty) return
       await fetchAll(git, unfinished, source)
@@ -123,9 +124,17 @@ const PULL_REFERENCES = '+refs/pull/*/head:refs/pull/*/head'
 const WHOLE_DEPTH = '--depth=2147483647'
 
 const FETCH = [
-  ...['fetch', '--quiet', '--atomic', '--prune', '--force', '--no-tags', WHOLE_DEPTH],
+  'fetch',
+  '--quiet',
+  '--atomic',
+  '--prune',
+  '--force',
+  '--no-tags',
+  WHOLE_DEPTH,
   // The address of the source is kept by whoever asks for this, and nowhere in the repository.
-  ...['--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'],
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+  '--no-auto-maintenance',
 ]
 
 async function fetchAll(git: Git, path: string, source: RemoteSource): Promise<void> {

@@ -22,7 +22,9 @@ export async function* gitOutput(
   { cwd, input = '', environment, signal, timeoutMs = GIT_COMMAND_MS }: GitOutputOptions,
 ): AsyncGenerator<Uint8Array> {
   const running = startGit(git, 'read', [git.file, ...args], {
-    ...{ cwd, signal, timeoutMs },
+    cwd,
+    signal,
+    timeoutMs,
     environment: { ...gitEnvironment(git, { config: [] }), ...environment },
   })
   const fed = feed(running, typeof input === 'string' ? [input] : input)

@@ -68,7 +68,7 @@ export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS):
   const limiter = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
   const prlimit = (await canLimit(limiter, file)) ? limiter.prlimit : undefined
   const configFile = findProgramFile('conf/git.config')
-  return { ...{ ...limiter, prlimit }, file, execPath, version, backend, configFile }
+  return { ...limiter, prlimit, file, execPath, version, backend, configFile }
 }
 
 /** Checks that git starts under limits, which a container may forbid. */

@@ -91,9 +91,11 @@ function packsOf(objects: string): string {
 function strategyOf(path: string, expiresAtMs: number): readonly string[] {
   return [
     '-a',
-    ...['--cruft', `--cruft-expiration=@${Math.floor(expiresAtMs / 1_000)} +0000`],
+    '--cruft',
+    `--cruft-expiration=@${Math.floor(expiresAtMs / 1_000)} +0000`,
     `--expire-to=${join(packsOf(expiredFolder(path)), 'pack')}`,
-    ...['--write-midx', '--write-bitmap-index'],
+    '--write-midx',
+    '--write-bitmap-index',
   ]
 }
 
@@ -135,7 +137,9 @@ async function removeLoose(git: Git, path: string, expiresAtMs: number): Promise
   const loose = await listLoose(path)
   let expired = 0
   for await (const id of gitRecords(git, LIST_OBJECTS, {
-    ...{ cwd: path, separator: '\n', timeoutMs: MAINTENANCE_STEP_MS },
+    cwd: path,
+    separator: '\n',
+    timeoutMs: MAINTENANCE_STEP_MS,
     environment: { GIT_OBJECT_DIRECTORY: expiredFolder(path) },
   })) {
     expired += 1
@@ -148,7 +152,9 @@ async function removeLoose(git: Git, path: string, expiresAtMs: number): Promise
 }
 
 const LIST_OBJECTS = [
-  ...['cat-file', '--batch-all-objects', '--unordered'],
+  'cat-file',
+  '--batch-all-objects',
+  '--unordered',
   '--batch-check=%(objectname)',
 ]
 

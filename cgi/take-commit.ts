@@ -26,8 +26,13 @@ export interface TakenCommit {
 const CONFIG = [['fetch.fsckObjects', 'false'] as const, ['protocol.file.allow', 'always'] as const]
 
 const FETCH = [
-  ...['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--no-auto-maintenance'],
-  ...['--no-recurse-submodules', '--end-of-options'],
+  'fetch',
+  '--quiet',
+  '--no-write-fetch-head',
+  '--no-tags',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--end-of-options',
 ]
 
 /**

@@ -29,7 +29,8 @@ export async function generateRepository(
 ): Promise<void> {
   const { defaultBranch, objectFormat, tree, author, message } = options
   await initRepository(git, path, {
-    ...{ defaultBranch, objectFormat },
+    defaultBranch,
+    objectFormat,
     async fill(unfinished) {
       const commit = { tree, parents: [], author, committer: author, message }
       const tip = await writeCommit(git, unfinished, commit)

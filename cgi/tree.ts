@@ -121,7 +121,9 @@ export async function findEntry(
   segments: readonly string[],
 ): Promise<TreeEntry | undefined> {
   let entry: TreeEntry = {
-    ...{ ...modeOf('040000'), name: '', nameBytes: Buffer.alloc(0) },
+    ...modeOf('040000'),
+    name: '',
+    nameBytes: Buffer.alloc(0),
     id: treeId,
   }
   for (const segment of segments) {

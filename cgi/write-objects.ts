@@ -73,8 +73,10 @@ export function writeCommit(git: Git, path: string, commit: NewCommit): Promise<
 export function writeTag(git: Git, path: string, tag: NewTag): Promise<string> {
   const { object, type, name, tagger, message } = tag
   const head = [
-    ...[`object ${object}`, `type ${type}`],
-    ...[`tag ${name}`, `tagger ${signatureText(tagger)}`],
+    `object ${object}`,
+    `type ${type}`,
+    `tag ${name}`,
+    `tagger ${signatureText(tagger)}`,
   ]
   return writeText(git, path, { type: 'tag', head, message })
 }

@@ -17,7 +17,10 @@ export function findXz(folders: readonly string[] = PROGRAM_FOLDERS): CompressXz
   if (file === undefined) return undefined
   return async (bytes) => {
     const { exitCode, errorText, output } = await runToEnd(file, ARGUMENTS, {
-      ...{ cwd: '/', environment: {}, input: bytes, timeoutMs: TIMEOUT_MS },
+      cwd: '/',
+      environment: {},
+      input: bytes,
+      timeoutMs: TIMEOUT_MS,
       // What cannot be made smaller grows a little.
       outputBytesMax: 65_536 + 2 * bytes.byteLength,
     })

@@ -5,16 +5,24 @@ import { Failure, isFailure } from './failures.js'
 
 /** Error codes of the system, of SQLite and of MySQL. */
 const CODES: ReadonlySet<string> = new Set([
-  ...['ENOSPC', 'EROFS'],
-  ...['SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_READONLY_DIRECTORY'],
+  'ENOSPC',
+  'EROFS',
+  'SQLITE_FULL',
+  'SQLITE_READONLY',
+  'SQLITE_READONLY_DIRECTORY',
   // SQLite reports only ENOSPC as SQLITE_FULL; an exceeded quota is a failed write to it.
-  ...['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE'],
-  ...['ER_DISK_FULL', 'ER_RECORD_FILE_FULL'],
+  'SQLITE_IOERR_WRITE',
+  'SQLITE_IOERR_SHMSIZE',
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
 ])
 
 /** Codes under which MySQL reports every error of a file; the message names the system's error. */
 const CODES_OF_ANY_FILE_ERROR: ReadonlySet<string> = new Set([
-  ...['ER_ERROR_ON_WRITE', 'ER_ERROR_ON_CLOSE', 'ER_CANT_CREATE_FILE', 'ER_GET_ERRNO'],
+  'ER_ERROR_ON_WRITE',
+  'ER_ERROR_ON_CLOSE',
+  'ER_CANT_CREATE_FILE',
+  'ER_GET_ERRNO',
 ])
 
 /** What programs print for ENOSPC (git has two ways), EDQUOT and EROFS under LC_ALL=C. */

@@ -47,7 +47,13 @@ export interface PackCacheLabels {
 }
 
 const METHODS: ReadonlySet<string> = new Set([
-  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
 ])
 
 /** The metrics of one process. */
@@ -168,7 +174,10 @@ function createTally(
 ): (labels: PackCacheLabels, count: number) => void {
   const tallies = new Map<string, Map<string, Tally>>()
   const counter = new Counter({
-    ...{ name, help, registers: [registry], labelNames: ['command', 'outcome'] },
+    name,
+    help,
+    registers: [registry],
+    labelNames: ['command', 'outcome'],
     collect() {
       counter.reset()
       for (const ofCommand of tallies.values()) {

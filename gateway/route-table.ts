@@ -81,8 +81,11 @@ function keyOf(method: string, query: string | undefined): string {
 
 function createNode(): Node {
   return {
-    ...{ literals: new Map(), routes: new Map() },
-    ...{ endings: undefined, param: undefined, rest: undefined },
+    literals: new Map(),
+    routes: new Map(),
+    endings: undefined,
+    param: undefined,
+    rest: undefined,
   }
 }
 

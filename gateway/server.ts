@@ -152,7 +152,9 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   const journal = await openJournal(settings.data.dir)
   const mender = createMender(settings.data.dir, log)
   const packCache = createPackCache({
-    ...{ git, log, queue },
+    git,
+    log,
+    queue,
     settings: () => settings,
     link: options.board ?? createLocalBoard(settings.data.dir),
   })
@@ -162,15 +164,30 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   const pools = createPools(metrics.countTask)
   const registry = await openRegistry({
     settings: () => settings,
-    ...{ db, log, compressXz: findXz(), inspect: inspectIn(pools.uploads) },
+    db,
+    log,
+    compressXz: findXz(),
+    inspect: inspectIn(pools.uploads),
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, mender },
     { mergePull: (pullId) => mergeScheduled(context, pullId) },
   )
   const context: Context = {
-    ...{ settings, log, db, disk, git, journal, mender, upkeep, queue, registry, packCache },
-    ...{ throttle, metrics, drawings: createDrawings({ pool: pools.pages, log }) },
+    settings,
+    log,
+    db,
+    disk,
+    git,
+    journal,
+    mender,
+    upkeep,
+    queue,
+    registry,
+    packCache,
+    throttle,
+    metrics,
+    drawings: createDrawings({ pool: pools.pages, log }),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   return {

@@ -9,13 +9,20 @@ import type { AnyRoute } from './route.js'
  */
 export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'POST /{owner}/{repo}/git-upload-pack',
-  ...['POST /user/login', 'POST /user/logout', 'POST /user/settings/password'],
-  ...['POST /user/two-factor', 'POST /user/two-factor/key'],
-  ...['POST /login/oauth/authorize', 'POST /login/oauth/access_token'],
+  'POST /user/login',
+  'POST /user/logout',
+  'POST /user/settings/password',
+  'POST /user/two-factor',
+  'POST /user/two-factor/key',
+  'POST /login/oauth/authorize',
+  'POST /login/oauth/access_token',
   'POST /login/oauth/introspect',
-  ...['POST /admin/users/{username}', 'PATCH /api/v1/admin/users/{username}'],
-  ...['POST /admin/users/{username}/password', 'POST /admin/settings/registration'],
-  ...['POST /{owner}/{repo}/settings', 'PATCH /api/v1/repos/{owner}/{repo}'],
+  'POST /admin/users/{username}',
+  'PATCH /api/v1/admin/users/{username}',
+  'POST /admin/users/{username}/password',
+  'POST /admin/settings/registration',
+  'POST /{owner}/{repo}/settings',
+  'PATCH /api/v1/repos/{owner}/{repo}',
 ])
 
 /** Forms whose action takes something away. */

@@ -18,7 +18,9 @@ export async function runWorker(settings: Settings): Promise<void> {
   const server = await migrateIfBehind(settings, log)
     .then(() =>
       startServer({
-        ...{ settings, log, throttle },
+        settings,
+        log,
+        throttle,
         board: sharedBoard,
         collectMetrics: askMetrics,
         sshSocket: settings.ssh.socket,

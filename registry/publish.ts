@@ -56,7 +56,14 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
     throw new Failure('bad_request', `a value in the package's metadata has more than ${limit}`)
   }
   return {
-    ...{ packageName, version, fileName, compositeKey, unique, metadata, properties, indexes },
+    packageName,
+    version,
+    fileName,
+    compositeKey,
+    unique,
+    metadata,
+    properties,
+    indexes,
     isExactName,
     creatorId: publisher.userId,
     ownerBytesMax: publisher.ownerBytesMax,

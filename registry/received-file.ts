@@ -37,7 +37,9 @@ export async function receiveFile(
   try {
     const { bytes, digests } = await copyInto(file, body, bytesMax)
     return {
-      ...{ path, digests, ...byteSourceOf(file, bytes) },
+      path,
+      digests,
+      ...byteSourceOf(file, bytes),
       discard: () => discard(file, path),
     }
   } catch (error) {

@@ -48,7 +48,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const secret = await openInstanceSecret(settings().data.dir)
   const keptMs = () => settings().packages.indexKeptMs
   return {
-    ...{ db, storage, downloads, attachmentDownloads, inspect },
+    db,
+    storage,
+    downloads,
+    attachmentDownloads,
+    inspect,
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),

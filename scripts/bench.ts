@@ -14,8 +14,13 @@ import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
 const BENCHMARKS: readonly Benchmark[] = [
-  ...[HTTP_BENCHMARK, API_BENCHMARK, WEB_BENCHMARK, CLONE_BENCHMARK, SSH_BENCHMARK],
-  ...[PACKAGES_BENCHMARK, INDEX_BENCHMARK],
+  HTTP_BENCHMARK,
+  API_BENCHMARK,
+  WEB_BENCHMARK,
+  CLONE_BENCHMARK,
+  SSH_BENCHMARK,
+  PACKAGES_BENCHMARK,
+  INDEX_BENCHMARK,
 ]
 
 process.exitCode = await main(process.argv.slice(2))

@@ -46,8 +46,12 @@ export async function addAttachment(
       return await transaction(db, async (trx) => {
         const { id: blobId } = await placeBlob(trx, blob)
         await trx('attachments').insert({
-          ...{ uuid, release_id: releaseId, name: checkText(name), blob_id: blobId },
-          ...{ downloads: 0, created_at: Date.now() },
+          uuid,
+          release_id: releaseId,
+          name: checkText(name),
+          blob_id: blobId,
+          downloads: 0,
+          created_at: Date.now(),
         })
         const added = await findAttachmentByUuid(trx, uuid)
         if (added === undefined) throw new Error('an attachment just made cannot be found')

@@ -36,7 +36,8 @@ export async function listAudience(
   const deaf = 'issueId' in about ? [{ where: NOT_DEAF, bindings: [about.issueId] }] : []
   const conditions: readonly Condition[] = [
     { where: 'x.user_id > ? and x.user_id <> ?', bindings: [afterId, actorId] },
-    ...[readers, ...deaf],
+    readers,
+    ...deaf,
   ]
   const rows = await selectRows<{ user_id: number }>(
     db,

@@ -27,8 +27,13 @@ export async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob>
   if (known !== undefined) return { id: known.id, key: known.storage_key }
   try {
     const [id] = await trx('blobs').insert({
-      ...{ sha256, md5, sha1, sha512, bytes: blob.bytes },
-      ...{ storage_key: blob.key, created_at: Date.now() },
+      sha256,
+      md5,
+      sha1,
+      sha512,
+      bytes: blob.bytes,
+      storage_key: blob.key,
+      created_at: Date.now(),
     })
     if (id === undefined) throw new Error('the database gave no id')
     return { id, key: blob.key }

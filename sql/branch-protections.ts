@@ -91,10 +91,12 @@ export async function createProtection(db: Database, wanted: NewProtection): Pro
     const nowMs = Date.now()
     const [id] = await orConflict('Branch protection already exist', () =>
       trx('branch_protections').insert({
-        ...{ repository_id: repositoryId, rule_name: ruleName },
+        repository_id: repositoryId,
+        rule_name: ruleName,
         priority: wanted.priority || (found?.last ?? 0) + 1,
         settings: JSON.stringify(settings),
-        ...{ created_at: nowMs, updated_at: nowMs },
+        created_at: nowMs,
+        updated_at: nowMs,
       }),
     )
     if (id === undefined) throw new Error('the database gave no id')
@@ -192,15 +194,19 @@ export async function listProtections(
   return rows.map((row) => {
     const own = members.filter(({ protection_id }) => protection_id === row.id)
     return {
-      ...{ id: row.id, repositoryId: row.repository_id, ruleName: row.rule_name },
-      ...{ priority: row.priority, settings: JSON.parse(row.settings) },
+      id: row.id,
+      repositoryId: row.repository_id,
+      ruleName: row.rule_name,
+      priority: row.priority,
+      settings: JSON.parse(row.settings),
       lists: {
         push: membersOf(own, 'push'),
         force_push: membersOf(own, 'force_push'),
         merge: membersOf(own, 'merge'),
         approvals: membersOf(own, 'approvals'),
       },
-      ...{ createdAtMs: row.created_at, updatedAtMs: row.updated_at },
+      createdAtMs: row.created_at,
+      updatedAtMs: row.updated_at,
     }
   })
 }

@@ -101,7 +101,9 @@ export async function listRepositoryComments(
     bindings,
   )
   const entries = await selectComments(db, `${where} ${OLDEST_FIRST} limit ? offset ?`, [
-    ...[...bindings, page.limit, offsetOf(page)],
+    ...bindings,
+    page.limit,
+    offsetOf(page),
   ])
   return { entries, total: count?.total ?? 0 }
 }

@@ -89,7 +89,7 @@ export async function listCommitStatuses(
   { repositoryId, commitId, state, order, page }: StatusQuestion,
 ): Promise<Paged<CommitStatus>> {
   const condition = `s.repository_id = ? and s.commit_id = ?${state === undefined ? '' : ' and s.state = ?'}`
-  const bindings = [...[repositoryId, checkText(commitId)], ...(state === undefined ? [] : [state])]
+  const bindings = [repositoryId, checkText(commitId), ...(state === undefined ? [] : [state])]
   const [count] = await selectRows<{ total: number }>(
     db,
     `select count(*) as total from commit_statuses s where ${condition}`,

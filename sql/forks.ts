@@ -60,9 +60,15 @@ export async function findRelatives(
           when exists (select 1 from origins a where a.id = ? and a.origin = r.id) then 1
           else 2 end, r.id`,
     [
-      ...[id, foldCase(owner), ...(name === undefined ? [] : [foldCase(name)])],
-      ...[foldCase(owner), ...(name === undefined ? [] : [foldCase(name)])],
-      ...[id, id, id, id],
+      id,
+      foldCase(owner),
+      ...(name === undefined ? [] : [foldCase(name)]),
+      foldCase(owner),
+      ...(name === undefined ? [] : [foldCase(name)]),
+      id,
+      id,
+      id,
+      id,
     ],
   )
   const found = await findRepositoriesById(

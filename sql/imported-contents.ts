@@ -145,9 +145,13 @@ async function storeBatch(desk: Desk, batch: ImportedBatch): Promise<void> {
 
 async function storeLabel({ trx, repositoryId, labels }: Desk, label: ImportedLabel) {
   const [id] = await trx('labels').insert({
-    ...{ repository_id: repositoryId, organization_id: null },
-    ...{ name: label.name, color: label.color, description: label.description },
-    ...{ is_exclusive: label.isExclusive, is_archived: label.isArchived },
+    repository_id: repositoryId,
+    organization_id: null,
+    name: label.name,
+    color: label.color,
+    description: label.description,
+    is_exclusive: label.isExclusive,
+    is_archived: label.isArchived,
     created_at: Date.now(),
   })
   labels.set(label.id, id ?? 0)
@@ -155,9 +159,14 @@ async function storeLabel({ trx, repositoryId, labels }: Desk, label: ImportedLa
 
 async function storeMilestone({ trx, repositoryId, milestones }: Desk, entry: ImportedMilestone) {
   const [id] = await trx('milestones').insert({
-    ...{ repository_id: repositoryId, title: entry.title, description: entry.description },
-    ...{ state: entry.state, due_at: entry.dueAtMs ?? null, closed_at: entry.closedAtMs ?? null },
-    ...{ created_at: entry.createdAtMs, updated_at: entry.updatedAtMs },
+    repository_id: repositoryId,
+    title: entry.title,
+    description: entry.description,
+    state: entry.state,
+    due_at: entry.dueAtMs ?? null,
+    closed_at: entry.closedAtMs ?? null,
+    created_at: entry.createdAtMs,
+    updated_at: entry.updatedAtMs,
   })
   milestones.set(entry.id, id ?? 0)
 }
@@ -168,12 +177,19 @@ async function storeIssues(desk: Desk, entries: readonly ImportedIssue[]): Promi
   const targets = entries.map((entry) => holdTargets(desk, entry))
   await trx('issues').insert(
     entries.map((entry, at) => ({
-      ...{ repository_id: repositoryId, number: entry.number, is_pull: entry.pull !== undefined },
-      ...{ title: entry.title, content: entry.content, author_id: authorId, ref: entry.ref },
+      repository_id: repositoryId,
+      number: entry.number,
+      is_pull: entry.pull !== undefined,
+      title: entry.title,
+      content: entry.content,
+      author_id: authorId,
+      ref: entry.ref,
       state: targets[at] === 'taken' ? 'closed' : entry.state,
       milestone_id: milestones.get(entry.milestoneId ?? 0) ?? null,
-      ...{ due_at: entry.dueAtMs ?? null, is_locked: entry.isLocked },
-      ...{ created_at: entry.createdAtMs, updated_at: entry.updatedAtMs },
+      due_at: entry.dueAtMs ?? null,
+      is_locked: entry.isLocked,
+      created_at: entry.createdAtMs,
+      updated_at: entry.updatedAtMs,
       closed_at: entry.closedAtMs ?? (targets[at] === 'taken' ? entry.updatedAtMs : null),
       original_author: entry.originalAuthor.name,
       original_author_id: entry.originalAuthor.id,
@@ -212,15 +228,21 @@ function pullRow(
   [issueId, targets]: readonly [number, string | undefined],
 ) {
   return {
-    ...{ issue_id: issueId, repository_id: repositoryId },
+    issue_id: issueId,
+    repository_id: repositoryId,
     head_repository_id: pull.isHeadHere ? repositoryId : null,
-    ...{ head_branch: pull.headBranch, base_branch: pull.baseBranch },
-    ...{ head_commit: pull.headCommit, merge_base: pull.mergeBase },
+    head_branch: pull.headBranch,
+    base_branch: pull.baseBranch,
+    head_commit: pull.headCommit,
+    merge_base: pull.mergeBase,
     open_targets: targets === undefined || targets === 'taken' ? null : targets,
-    ...{ merged_at: pull.mergedAtMs ?? null, merged_by: null },
+    merged_at: pull.mergedAtMs ?? null,
+    merged_by: null,
     merge_commit: pull.mergeCommit ?? null,
     allow_maintainer_edit: pull.allowsMaintainerEdit,
-    ...{ checked_base: '', checked_head: '', is_mergeable: false },
+    checked_base: '',
+    checked_head: '',
+    is_mergeable: false,
   }
 }
 
@@ -246,8 +268,11 @@ async function storeComments(desk: Desk, entries: readonly ImportedComment[]): P
     if (id === undefined) return []
     return [
       {
-        ...{ issue_id: id, author_id: desk.authorId, content: entry.content },
-        ...{ created_at: entry.createdAtMs, updated_at: entry.updatedAtMs },
+        issue_id: id,
+        author_id: desk.authorId,
+        content: entry.content,
+        created_at: entry.createdAtMs,
+        updated_at: entry.updatedAtMs,
         original_author: entry.originalAuthor.name,
         original_author_id: entry.originalAuthor.id,
       },
@@ -259,14 +284,24 @@ async function storeComments(desk: Desk, entries: readonly ImportedComment[]): P
 async function storeRelease(desk: Desk, entry: ImportedRelease): Promise<void> {
   const { trx, repositoryId, authorId } = desk
   const [id] = await trx('releases').insert({
-    ...{ repository_id: repositoryId, tag_name: entry.tagName, target: entry.target },
-    ...{ title: entry.title, body: entry.body, tag_message: '' },
-    ...{ is_draft: entry.isDraft, is_prerelease: entry.isPrerelease, author_id: authorId },
-    ...{ created_at: entry.createdAtMs, published_at: entry.publishedAtMs },
+    repository_id: repositoryId,
+    tag_name: entry.tagName,
+    target: entry.target,
+    title: entry.title,
+    body: entry.body,
+    tag_message: '',
+    is_draft: entry.isDraft,
+    is_prerelease: entry.isPrerelease,
+    author_id: authorId,
+    created_at: entry.createdAtMs,
+    published_at: entry.publishedAtMs,
   })
   const rows = entry.attachments.map((attachment) => ({
-    ...{ uuid: attachment.uuid, release_id: id ?? 0, name: attachment.name },
-    ...{ blob_id: attachment.blobId, downloads: attachment.downloads },
+    uuid: attachment.uuid,
+    release_id: id ?? 0,
+    name: attachment.name,
+    blob_id: attachment.blobId,
+    downloads: attachment.downloads,
     created_at: attachment.createdAtMs,
   }))
   await insertMany(trx, 'attachments', rows)

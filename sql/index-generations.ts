@@ -78,9 +78,12 @@ export async function publishGeneration(
       .where({ id: indexId, lease: lease.lease })
       .update({
         built: generation,
-        ...{ lease: null, leased_until: null },
+        lease: null,
+        leased_until: null,
         modified_at: trx.raw('case when modified_at < ? then ? else modified_at + ? end', [
-          ...[thisSecondMs, thisSecondMs, SECOND_MS],
+          thisSecondMs,
+          thisSecondMs,
+          SECOND_MS,
         ]),
       })
     if (changed === 0) return undefined
@@ -93,7 +96,11 @@ export async function publishGeneration(
       const kept = await placeBlob(trx, blob)
       if (kept.key !== blob.key) spare.push(blob.key)
       await trx('package_index_files').insert({
-        ...{ index_id: indexId, generation, path, blob_id: kept.id, created_at: nowMs },
+        index_id: indexId,
+        generation,
+        path,
+        blob_id: kept.id,
+        created_at: nowMs,
       })
     }
     const noted = trx('package_index_changes').where({ index_id: indexId })

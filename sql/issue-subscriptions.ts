@@ -17,7 +17,9 @@ export async function setIssueSubscription(
 ): Promise<void> {
   await db('issue_subscriptions')
     .insert({
-      ...{ issue_id: issueId, user_id: userId, is_subscribed: isSubscribed },
+      issue_id: issueId,
+      user_id: userId,
+      is_subscribed: isSubscribed,
       created_at: Date.now(),
     })
     .onConflict(['issue_id', 'user_id'])

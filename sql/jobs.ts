@@ -57,8 +57,13 @@ export async function enqueueJob(db: Database, wish: JobWish): Promise<void> {
     if (found > 0) return
     try {
       await db('jobs').insert({
-        ...{ kind, subject, run_after: runAfterMs, attempts: 0, created_at: nowMs },
-        ...{ again_after: null, ...FREE },
+        kind,
+        subject,
+        run_after: runAfterMs,
+        attempts: 0,
+        created_at: nowMs,
+        again_after: null,
+        ...FREE,
       })
       return
     } catch (error) {
@@ -145,9 +150,12 @@ async function takeJob(
         .where({ id: row.id, lease: null, attempts: row.attempts })
         .where('run_after', '<=', Date.now())
         .update({
-          ...{ lease, attempts, leased_until: Date.now() + worker.leaseMs },
+          lease,
+          attempts,
+          leased_until: Date.now() + worker.leaseMs,
           // What was asked for until now, this run does.
-          ...{ slot: `${worker.machine}/${slot}`, again_after: null },
+          slot: `${worker.machine}/${slot}`,
+          again_after: null,
         })
       return taken > 0 ? { ...row, attempts, lease } : 'gone'
     } catch (error) {
@@ -173,8 +181,11 @@ async function endJob(db: Database, job: Job, lastError: string | null): Promise
   await held(db, job)
     .whereNotNull('again_after')
     .update({
-      ...{ run_after: db.ref('again_after'), again_after: null, attempts: 0 },
-      ...{ last_error: lastError, ...FREE },
+      run_after: db.ref('again_after'),
+      again_after: null,
+      attempts: 0,
+      last_error: lastError,
+      ...FREE,
     })
 }
 
@@ -187,8 +198,10 @@ export async function postponeJob(db: Database, job: Job, reason: string): Promi
   }
   const pauseMs = BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (job.attempts - 1)
   await held(db, job).update({
-    ...{ run_after: Date.now() + pauseMs, again_after: null },
-    ...{ last_error: lastError, ...FREE },
+    run_after: Date.now() + pauseMs,
+    again_after: null,
+    last_error: lastError,
+    ...FREE,
   })
   return true
 }

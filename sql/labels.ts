@@ -80,7 +80,9 @@ export async function listLabels(
     [binding],
   )
   const entries = await selectLabels(db, `where ${sql} order by l.name, l.id limit ? offset ?`, [
-    ...[binding, page.limit, offsetOf(page)],
+    binding,
+    page.limit,
+    offsetOf(page),
   ])
   return { entries, total: count?.total ?? 0 }
 }

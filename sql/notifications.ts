@@ -47,8 +47,12 @@ export async function notifyUsers(
   const [column, id] =
     'issueId' in about ? ['issue_id', about.issueId] : ['release_id', about.releaseId]
   const rows = userIds.map((userId) => ({
-    ...{ user_id: userId, repository_id: repository.id, [column]: id, status: 'unread' },
-    ...{ created_at: nowMs, updated_at: nowMs },
+    user_id: userId,
+    repository_id: repository.id,
+    [column]: id,
+    status: 'unread',
+    created_at: nowMs,
+    updated_at: nowMs,
   }))
   await db('notifications')
     .insert(rows)

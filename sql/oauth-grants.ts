@@ -90,8 +90,10 @@ export async function listPermissions(
     [userId],
   )
   return rows.map((row) => ({
-    ...{ application: applicationOf(row), scopes: listOf(row.scopes) },
-    ...{ sinceMs: row.since, lastUsedAtMs: row.last_used_at },
+    application: applicationOf(row),
+    scopes: listOf(row.scopes),
+    sinceMs: row.since,
+    lastUsedAtMs: row.last_used_at,
   }))
 }
 
@@ -128,7 +130,8 @@ const SCOPE_SEPARATOR = ','
 
 function columnsOf({ userId, applicationId, scopes, openidScopes }: GrantTerms) {
   return {
-    ...{ user_id: userId, application_id: applicationId },
+    user_id: userId,
+    application_id: applicationId,
     scopes: scopes.join(SCOPE_SEPARATOR),
     openid_scopes: openidScopes.join(SCOPE_SEPARATOR),
   }
@@ -157,10 +160,16 @@ export interface GrantRow extends ShownApplicationRow, UserRow {
 export function grantOf(row: GrantRow): OauthGrant {
   const [user, application] = [userOf(row), applicationOf(row)]
   return {
-    ...{ id: row.grant_id, userId: user.id, applicationId: application.id },
-    ...{ scopes: listOf(row.grant_scopes), openidScopes: listOf(row.grant_openid_scopes) },
-    ...{ nonce: row.grant_nonce, createdAtMs: row.grant_created_at },
-    ...{ lastUsedAtMs: row.grant_last_used_at, user, application },
+    id: row.grant_id,
+    userId: user.id,
+    applicationId: application.id,
+    scopes: listOf(row.grant_scopes),
+    openidScopes: listOf(row.grant_openid_scopes),
+    nonce: row.grant_nonce,
+    createdAtMs: row.grant_created_at,
+    lastUsedAtMs: row.grant_last_used_at,
+    user,
+    application,
   }
 }
 

@@ -16,7 +16,9 @@ export async function findOauthKey(db: Database): Promise<SealedKey | undefined>
 export async function keepOauthKey(db: Database, key: SealedKey): Promise<SealedKey> {
   try {
     await db('oauth_keys').insert({
-      ...{ id: ONLY, private_sealed: key.privateSealed, public_text: key.publicText },
+      id: ONLY,
+      private_sealed: key.privateSealed,
+      public_text: key.publicText,
       created_at: Date.now(),
     })
     return key

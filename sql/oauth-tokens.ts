@@ -28,9 +28,12 @@ export async function findCode(db: Database, hash: string): Promise<FoundCode | 
   )
   return (
     row && {
-      ...{ grant: grantOf(row), hash, expiresAtMs: row.code_expires_at },
-      ...{ isUsed: row.is_code_used === 1 },
-      ...{ redirectUri: row.redirect_uri, challenge: row.code_challenge },
+      grant: grantOf(row),
+      hash,
+      expiresAtMs: row.code_expires_at,
+      isUsed: row.is_code_used === 1,
+      redirectUri: row.redirect_uri,
+      challenge: row.code_challenge,
     }
   )
 }

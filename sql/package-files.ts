@@ -28,8 +28,11 @@ export async function findFile(
   name: PackageFileName,
 ): Promise<PlacedFile | undefined> {
   const bindings = [
-    ...[ownerId, format, foldCase(name.packageName)],
-    ...[foldCase(name.version), foldCase(name.fileName)],
+    ownerId,
+    format,
+    foldCase(name.packageName),
+    foldCase(name.version),
+    foldCase(name.fileName),
   ]
   if (name.compositeKey !== undefined) bindings.push(name.compositeKey)
   const [row] = await selectRows<FileRow & { package_id: number; version_id: number }>(

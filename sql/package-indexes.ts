@@ -63,8 +63,15 @@ export async function ensureIndexes(
     if ((await findIndex(db, shelf, subject)) !== undefined) continue
     try {
       await db('package_indexes').insert({
-        ...{ owner_id: shelf.ownerId, format: shelf.format, subject, wanted: 0, built: 0 },
-        ...{ changed_at: 0, modified_at: 0, lease: null, leased_until: null },
+        owner_id: shelf.ownerId,
+        format: shelf.format,
+        subject,
+        wanted: 0,
+        built: 0,
+        changed_at: 0,
+        modified_at: 0,
+        lease: null,
+        leased_until: null,
       })
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
@@ -87,7 +94,10 @@ export async function enterIndexes(
     for (const entry of entries.filter((entry) => entry.subject === subject)) {
       const { part, metadata, key = sequenceKey(wanted) } = entry
       await trx('package_index_entries').insert({
-        ...{ index_id: id, file_id: fileId, part, sort_key: key },
+        index_id: id,
+        file_id: fileId,
+        part,
+        sort_key: key,
         metadata: JSON.stringify(metadata),
       })
       await noteChange(trx, { id, wanted, key })
@@ -205,7 +215,9 @@ export async function listEntries(
     [indexId, after.key, after.key, after.id, ...(to === undefined ? [] : [to]), limit],
   )
   return rows.map((row) => ({
-    ...{ id: row.entry_id, key: row.entry_key, part: row.entry_part },
+    id: row.entry_id,
+    key: row.entry_key,
+    part: row.entry_part,
     metadata: JSON.parse(row.entry_metadata),
     packageName: row.package_name,
     version: row.version_version,

@@ -45,8 +45,14 @@ export async function ensurePackage(
     const nowMs = Date.now()
     try {
       await db('packages').insert({
-        ...{ owner_id: ownerId, format, name, name_lower: foldCase(name), repository_id: null },
-        ...{ generation: 0, changed_at: nowMs, created_at: nowMs },
+        owner_id: ownerId,
+        format,
+        name,
+        name_lower: foldCase(name),
+        repository_id: null,
+        generation: 0,
+        changed_at: nowMs,
+        created_at: nowMs,
       })
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
@@ -65,7 +71,8 @@ export async function touchPackage(trx: Database, packageId: number): Promise<bo
     // Always later than the last time, also where the clock went back: a client that knows what
     // was there then must not be told that it is still so.
     changed_at: trx.raw('case when changed_at < ? then ? else changed_at + 1000 end', [
-      ...[nowMs, nowMs],
+      nowMs,
+      nowMs,
     ]),
   }
   return (await trx('packages').where({ id: packageId }).update(changes)) > 0

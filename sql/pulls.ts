@@ -81,8 +81,12 @@ export async function createPull(db: Database, wanted: NewPull): Promise<IssueAn
         merge_base: wanted.mergeBase,
         open_targets: digestOf(targets),
         allow_maintainer_edit: wanted.allowsMaintainerEdit,
-        ...{ merged_at: null, merged_by: null, merge_commit: null },
-        ...{ checked_base: '', checked_head: '', is_mergeable: false },
+        merged_at: null,
+        merged_by: null,
+        merge_commit: null,
+        checked_base: '',
+        checked_head: '',
+        is_mergeable: false,
       })
       const pull = await findPull(trx, issue.id)
       if (pull === undefined) throw new Error('a pull request just made cannot be found')
@@ -175,8 +179,11 @@ export async function isHeadInUse(db: Database, pull: Pull): Promise<boolean> {
       where p.id <> ? and i.state = 'open' and ((p.head_repository_id = ? and p.head_branch = ?)
         or (p.repository_id = ? and p.base_branch = ?)) limit 1`,
     [
-      ...[pull.id, pull.headRepositoryId ?? 0, pull.headBranch],
-      ...[pull.headRepositoryId ?? 0, pull.headBranch],
+      pull.id,
+      pull.headRepositoryId ?? 0,
+      pull.headBranch,
+      pull.headRepositoryId ?? 0,
+      pull.headBranch,
     ],
   )
   return rows.length > 0

@@ -149,7 +149,8 @@ export async function listReleases(
   )
   const entries = await selectReleases(db, `${condition} ${NEWEST_FIRST} limit ? offset ?`, [
     ...bindings,
-    ...[page.limit, offsetOf(page)],
+    page.limit,
+    offsetOf(page),
   ])
   return { entries, total: count?.total ?? 0 }
 }

@@ -14,7 +14,11 @@ export interface RepositoryFacts {
 }
 
 const NO_FACTS: RepositoryFacts = {
-  ...{ topics: [], parentId: undefined, forks: 0, stars: 0, watchers: 0 },
+  topics: [],
+  parentId: undefined,
+  forks: 0,
+  stars: 0,
+  watchers: 0,
 }
 
 /** The facts of the repositories of those ids, in one question. */

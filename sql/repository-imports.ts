@@ -43,8 +43,11 @@ export async function beginImport(db: Database, wanted: NewImport): Promise<numb
     db('repository_imports').insert({
       owner_id: wanted.ownerId,
       name_lower: foldCase(wanted.name),
-      ...{ storage: wanted.storage, machine: wanted.machine, process: wanted.process },
-      ...{ leased_until: nowMs + wanted.leaseMs, created_at: nowMs },
+      storage: wanted.storage,
+      machine: wanted.machine,
+      process: wanted.process,
+      leased_until: nowMs + wanted.leaseMs,
+      created_at: nowMs,
     }),
   )
   if (id === undefined) throw new Error('an import just begun has no id')

@@ -78,7 +78,8 @@ export async function searchRepositories(
     [
       ...bindings,
       ...(firstOwnerId === undefined ? [] : [firstOwnerId]),
-      ...[page.limit, offsetOf(page)],
+      page.limit,
+      offsetOf(page),
     ],
   )
   return { entries, total: count?.total ?? 0 }

@@ -26,7 +26,9 @@ export async function addSource(
 ): Promise<void> {
   const nowMs = Date.now()
   await db('repository_sources').insert({
-    ...{ repository_id: repositoryId, url, is_mirror: mirror !== undefined },
+    repository_id: repositoryId,
+    url,
+    is_mirror: mirror !== undefined,
     credentials_sealed: mirror?.credentialsSealed ?? null,
     interval_ms: mirror?.intervalMs ?? 0,
     synced_at: nowMs,

@@ -84,9 +84,14 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
     if (review.comments.length > 0) {
       await trx('review_comments').insert(
         review.comments.map((comment) => ({
-          ...{ review_id: id, path: comment.path, line: comment.line },
-          ...{ commit_id: comment.commitId, diff_hunk: comment.diffHunk },
-          ...{ content: comment.content, created_at: nowMs, updated_at: nowMs },
+          review_id: id,
+          path: comment.path,
+          line: comment.line,
+          commit_id: comment.commitId,
+          diff_hunk: comment.diffHunk,
+          content: comment.content,
+          created_at: nowMs,
+          updated_at: nowMs,
         })),
       )
     }
@@ -104,12 +109,14 @@ export async function submitReview(
 ): Promise<Review | undefined> {
   return await transaction(db, async (trx) => {
     const nowMs = Date.now()
-    const changed = await trx('reviews')
-      .where({ id: review.id, state: 'PENDING' })
-      .update({
-        ...{ state, content, commit_id: commitId, sole_state: null },
-        ...{ created_at: nowMs, updated_at: nowMs },
-      })
+    const changed = await trx('reviews').where({ id: review.id, state: 'PENDING' }).update({
+      state,
+      content,
+      commit_id: commitId,
+      sole_state: null,
+      created_at: nowMs,
+      updated_at: nowMs,
+    })
     if (changed === 0) return undefined
     const { pullId, reviewerId } = review
     await answerRequests(trx, { pullId, reviewerId, state })
@@ -176,7 +183,9 @@ export async function listReviews(
     bindings,
   )
   const entries = await selectReviews(db, `${where} order by r.id limit ? offset ?`, [
-    ...[...bindings, page.limit, offsetOf(page)],
+    ...bindings,
+    page.limit,
+    offsetOf(page),
   ])
   return { entries, total: count?.total ?? 0 }
 }
@@ -257,9 +266,15 @@ export async function listReviewComments(
     [reviewId],
   )
   return rows.map((row) => ({
-    ...{ id: row.id, reviewId: row.review_id, path: row.path, line: row.line },
-    ...{ commitId: row.commit_id, diffHunk: row.diff_hunk, content: row.content },
-    ...{ createdAtMs: row.created_at, updatedAtMs: row.updated_at },
+    id: row.id,
+    reviewId: row.review_id,
+    path: row.path,
+    line: row.line,
+    commitId: row.commit_id,
+    diffHunk: row.diff_hunk,
+    content: row.content,
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
   }))
 }
 

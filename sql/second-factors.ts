@@ -51,7 +51,9 @@ export async function offerSecondFactor(
     transaction(db, async (trx) => {
       await trx('second_factors').where({ user_id: userId }).whereNull('enrolled_at').delete()
       await trx('second_factors').insert({
-        ...{ user_id: userId, secret_sealed: checkText(secretSealed), last_step: 0 },
+        user_id: userId,
+        secret_sealed: checkText(secretSealed),
+        last_step: 0,
       })
     }),
   )
@@ -135,8 +137,10 @@ export interface SignInTicket {
 /** Remembers that a browser has shown the password of a user. */
 export async function openTicket(db: Database, ticket: SignInTicket): Promise<void> {
   await db('sign_in_tickets').insert({
-    ...{ hash: ticket.hash, user_id: ticket.userId },
-    ...{ tries_left: ticket.tries, expires_at: ticket.expiresAtMs },
+    hash: ticket.hash,
+    user_id: ticket.userId,
+    tries_left: ticket.tries,
+    expires_at: ticket.expiresAtMs,
   })
 }
 

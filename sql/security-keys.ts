@@ -25,9 +25,13 @@ export interface NewSecurityKey extends Pick<SecurityKey, 'name' | 'credentialId
 /** Adds a key. Throws `conflict` for one that is known, and `not_found` where no factor is. */
 export async function addSecurityKey(db: Database, key: NewSecurityKey): Promise<void> {
   const row = {
-    ...{ user_id: key.userId, name: key.name, credential_id: key.credentialId },
-    ...{ credential_hash: hashOf(key.credentialId), public_key: key.publicKey },
-    ...{ sign_counter: key.signCounter, created_at: Date.now() },
+    user_id: key.userId,
+    name: key.name,
+    credential_id: key.credentialId,
+    credential_hash: hashOf(key.credentialId),
+    public_key: key.publicKey,
+    sign_counter: key.signCounter,
+    created_at: Date.now(),
   }
   await orConflict('This key is known already: remove it first, or take another one.', () =>
     orGone('Set up a second factor first.', () => db('security_keys').insert(row)),
@@ -41,8 +45,11 @@ export async function listSecurityKeys(
 ): Promise<readonly SecurityKey[]> {
   const rows = await db('security_keys').where({ user_id: userId }).orderBy('id')
   return rows.map((row) => ({
-    ...{ id: row.id, name: row.name, credentialId: row.credential_id },
-    ...{ createdAtMs: row.created_at, lastUsedAtMs: row.last_used_at ?? undefined },
+    id: row.id,
+    name: row.name,
+    credentialId: row.credential_id,
+    createdAtMs: row.created_at,
+    lastUsedAtMs: row.last_used_at ?? undefined,
   }))
 }
 

@@ -42,7 +42,8 @@ export async function findSessionWithUser(
   hash: string,
 ): Promise<{ readonly session: Session; readonly user: User } | undefined> {
   const [row] = await selectRows<SessionRow & UserRow>(db, SELECT_WITH_USER, [
-    ...[checkText(hash), Date.now()],
+    checkText(hash),
+    Date.now(),
   ])
   return row && { session: sessionOf(row), user: userOf(row) }
 }

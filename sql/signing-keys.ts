@@ -33,8 +33,10 @@ export async function listSigningKeys(
     [ownerId, format, ownerId, format],
   )
   return rows.map((row) => ({
-    ...{ privateSealed: row.private_sealed, publicText: row.public_text },
-    ...{ createdAtMs: row.created_at, signsUntilMs: row.signs_until ?? undefined },
+    privateSealed: row.private_sealed,
+    publicText: row.public_text,
+    createdAtMs: row.created_at,
+    signsUntilMs: row.signs_until ?? undefined,
   }))
 }
 
@@ -53,7 +55,10 @@ export async function addSigningKey(
 ): Promise<boolean> {
   try {
     await db('signing_keys').insert({
-      ...{ owner_id: ownerId, format, private_sealed: privateSealed, public_text: publicText },
+      owner_id: ownerId,
+      format,
+      private_sealed: privateSealed,
+      public_text: publicText,
       created_at: Date.now(),
     })
     return true
@@ -85,8 +90,11 @@ export async function rotateSigningKey(
       .update({ private_sealed: to.privateSealed, public_text: to.publicText, created_at: nowMs })
     if (replaced === 0) return false
     await trx('former_signing_keys').insert({
-      ...{ ...place, private_sealed: from.privateSealed, public_text: from.publicText },
-      ...{ created_at: from.createdAtMs, signs_until: signsUntilMs },
+      ...place,
+      private_sealed: from.privateSealed,
+      public_text: from.publicText,
+      created_at: from.createdAtMs,
+      signs_until: signsUntilMs,
     })
     await former(trx, shelf)
       .where('signs_until', '>', signsUntilMs)

@@ -62,9 +62,20 @@ async function insertDelivery(db: Database, delivery: NewDelivery): Promise<bool
   const nowMs = Date.now()
   try {
     await db('webhook_deliveries').insert({
-      ...{ webhook_id: webhookId, uuid, event, payload, attempts: 0, next_at: nowMs },
-      ...{ is_delivered: false, attempted_at: null, request_headers: '{}', error: '' },
-      ...{ response_status: null, response_headers: '{}', response_body: '', created_at: nowMs },
+      webhook_id: webhookId,
+      uuid,
+      event,
+      payload,
+      attempts: 0,
+      next_at: nowMs,
+      is_delivered: false,
+      attempted_at: null,
+      request_headers: '{}',
+      error: '',
+      response_status: null,
+      response_headers: '{}',
+      response_body: '',
+      created_at: nowMs,
     })
     return true
   } catch (error) {
@@ -80,7 +91,9 @@ export async function askForDelivery(
   delayMs: number,
 ): Promise<void> {
   await enqueueJob(db, {
-    ...{ kind: DELIVERY_JOB, subject: String(webhookId), delayMs },
+    kind: DELIVERY_JOB,
+    subject: String(webhookId),
+    delayMs,
     isSooner: true,
   })
 }

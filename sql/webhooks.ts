@@ -41,7 +41,8 @@ export async function createWebhook(
   const [id] = await db('webhooks').insert({
     ...columnsOf(place),
     ...rowOf(fields),
-    ...{ created_at: nowMs, updated_at: nowMs },
+    created_at: nowMs,
+    updated_at: nowMs,
   })
   const created = id === undefined ? undefined : await findWebhookById(db, id)
   if (created === undefined) throw new Error('a webhook just made cannot be found')
@@ -76,7 +77,8 @@ export async function findWebhook(
 ): Promise<Webhook | undefined> {
   const [where, id] = whereOf(place)
   const [row] = await selectRows<WebhookRow>(db, `${SELECT} where w.id = ? and ${where}`, [
-    ...[webhookId, id],
+    webhookId,
+    id,
   ])
   return row === undefined ? undefined : webhookOf(row)
 }

@@ -302,6 +302,16 @@ const names: Rule = {
   ],
 }
 
+const spreads: Rule = {
+  name: 'no literal is spread into another one',
+  advice: 'Write the properties or the elements out.',
+  find: (files) => linesWith(files.filter(isSource), /\.\.\.(?:\{[^{}]*\}|\[[^[\]]*\])\s*[,\])}]/),
+  breaks: [
+    { path: 'sql/users.ts', text: `const user = { ${'...'}{ id, name }, isAdmin }` },
+    { path: 'sql/users.ts', text: `const ids = [${'...'}[1, 2], 3]` },
+  ],
+}
+
 /** Who alone may import what was borrowed; tests may as well. */
 const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   '@simplewebauthn/server': /^gateway\/auth\/security-keys\.ts$/,
@@ -479,8 +489,20 @@ const whole: Rule = {
 }
 
 const RULES = [
-  ...[opening, length, columns, mirror, names, libraries, environment],
-  ...[callers, doors, folders, unfinished, places, whole],
+  opening,
+  length,
+  columns,
+  mirror,
+  names,
+  spreads,
+  libraries,
+  environment,
+  callers,
+  doors,
+  folders,
+  unfinished,
+  places,
+  whole,
 ]
 
 const house = filesOfTheHouse()

@@ -24,7 +24,9 @@ export async function addComment(
   refuseLocked(grant, issue)
   const content = contentOf(text)
   const comment = await createComment(context.db, {
-    ...{ issueId: issue.id, authorId: actor.id, content },
+    issueId: issue.id,
+    authorId: actor.id,
+    content,
   })
   const { repository } = grant
   await issueChanged(context, { repository, issue, actor, action: 'created', comment })

@@ -38,7 +38,8 @@ export async function findHead(
   text: string,
 ): Promise<Head | undefined> {
   const headOf = (found: Repository, branch: string): Head => ({
-    ...{ repository: found, branch },
+    repository: found,
+    branch,
     path: repositoryPathOf({ settings }, found),
   })
   const [first = '', branch, ...more] = text.split(':')

@@ -46,8 +46,16 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
     const fork = await createFork(
       context.db,
       {
-        ...{ ownerId: owner.id, name, storage, description, website, isTemplate: false },
-        ...{ defaultBranch, objectFormat, preferences, isEmpty: true },
+        ownerId: owner.id,
+        name,
+        storage,
+        description,
+        website,
+        isTemplate: false,
+        defaultBranch,
+        objectFormat,
+        preferences,
+        isEmpty: true,
         // Nobody makes public what was not, by a copy of it.
         watcherId: owner.kind === 'organization' ? creator.id : undefined,
         isPrivate: parent.isPrivate || parent.owner.visibility !== 'public',

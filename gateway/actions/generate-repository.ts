@@ -51,8 +51,16 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
     const made = await createFromTemplate(
       db,
       {
-        ...{ ownerId: owner.id, name, storage, description, website: '', isPrivate },
-        ...{ isTemplate: false, isEmpty: !hasCommit, defaultBranch, preferences: {} },
+        ownerId: owner.id,
+        name,
+        storage,
+        description,
+        website: '',
+        isPrivate,
+        isTemplate: false,
+        isEmpty: !hasCommit,
+        defaultBranch,
+        preferences: {},
         objectFormat: template.objectFormat,
         watcherId: owner.kind === 'organization' ? creator.id : undefined,
       },
@@ -87,8 +95,13 @@ async function makeFolder(
   const leave = await queue.enter(signal, { repository: source, client: `user ${creator.id}` })
   try {
     await generateRepository(git, path, {
-      ...{ source, tree, author, message: 'Initial commit', signal },
-      ...{ defaultBranch, objectFormat },
+      source,
+      tree,
+      author,
+      message: 'Initial commit',
+      signal,
+      defaultBranch,
+      objectFormat,
     })
   } finally {
     leave()

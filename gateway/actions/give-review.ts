@@ -42,8 +42,13 @@ export async function giveReview(
   const { repository } = grant
   const isOfficial = await isOfficialFor(context, pull, { repository, reviewer })
   const review = await createReview(context.db, {
-    ...{ pullId: pull.id, reviewerId: reviewer.id, state: verdict, comments },
-    ...{ content, isOfficial, commitId: pull.headCommit },
+    pullId: pull.id,
+    reviewerId: reviewer.id,
+    state: verdict,
+    comments,
+    content,
+    isOfficial,
+    commitId: pull.headCommit,
   })
   await reviewGiven(context, { repository, issue, actor: reviewer, review })
   return review

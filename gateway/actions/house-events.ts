@@ -82,7 +82,8 @@ export function issueEvent(
 ): HouseEvent {
   const { event, action, issue, changes, repository } = told
   const payload = async () => ({
-    ...{ action, number: issue.number },
+    action,
+    number: issue.number,
     ...(changes === undefined ? {} : { changes }),
     issue,
     ...(await sceneOf(context, told)),
@@ -105,7 +106,9 @@ export function commentEvent(
 ): HouseEvent {
   const { action, issue, comment, changes, pull, repository } = told
   const payload = async () => ({
-    ...{ action, issue, comment },
+    action,
+    issue,
+    comment,
     ...(pull === undefined ? {} : { pull_request: pull }),
     ...(changes === undefined ? {} : { changes }),
     ...(await sceneOf(context, told)),
@@ -137,13 +140,15 @@ export function pullEvent(
 ): HouseEvent {
   const { event, action, pull, changes, requestedReviewer, review, repository } = told
   const payload = async () => ({
-    ...{ action, number: pull.number },
+    action,
+    number: pull.number,
     ...(changes === undefined ? {} : { changes }),
     pull_request: pull,
     requested_reviewer:
       requestedReviewer === undefined ? null : ownerObject(context, requestedReviewer),
     ...(await sceneOf(context, told)),
-    ...{ commit_id: told.commitId ?? '', review: review ?? null },
+    commit_id: told.commitId ?? '',
+    review: review ?? null,
   })
   return { event, repository, payload }
 }
@@ -180,8 +185,14 @@ export function statusEvent(
   const { sha, status, repository } = told
   const { status: state, id, description, target_url, created_at, updated_at } = status
   const payload = async () => ({
-    ...{ id, sha, state, context: status.context, description, target_url },
-    ...{ created_at, updated_at },
+    id,
+    sha,
+    state,
+    context: status.context,
+    description,
+    target_url,
+    created_at,
+    updated_at,
     ...(await sceneOf(context, told)),
   })
   return { event: 'status', repository, payload }

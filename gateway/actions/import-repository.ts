@@ -84,7 +84,9 @@ async function begin(
   wish: Pick<ImportWish, 'owner' | 'name'> & { readonly storage: string },
 ) {
   const id = await beginImport(db, {
-    ...{ ownerId: wish.owner.id, name: wish.name, storage: wish.storage },
+    ownerId: wish.owner.id,
+    name: wish.name,
+    storage: wish.storage,
     machine: hostname(),
     process: JSON.stringify(await markProcess(process.pid)),
     leaseMs: LEASE_MS,
@@ -133,9 +135,17 @@ async function take(
     const { defaultBranch, objectFormat, isEmpty } = cloned
     const repository = await completeImport(context.db, id, {
       repository: {
-        ...{ ownerId: begun.owner.id, name: begun.name, storage, description: begun.description },
-        ...{ isPrivate: begun.isPrivate, isTemplate: false, isEmpty, defaultBranch, objectFormat },
-        ...{ website: '', preferences: {} },
+        ownerId: begun.owner.id,
+        name: begun.name,
+        storage,
+        description: begun.description,
+        isPrivate: begun.isPrivate,
+        isTemplate: false,
+        isEmpty,
+        defaultBranch,
+        objectFormat,
+        website: '',
+        preferences: {},
       },
       source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
       contents,

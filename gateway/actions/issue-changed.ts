@@ -135,7 +135,9 @@ async function commentTold(
   const isEdited = action === 'edited' && from !== comment.content
   const pull = issue.isPull ? await pullOf(context, change, issue) : undefined
   return commentEvent(context, {
-    ...{ repository, sender: actor, action },
+    repository,
+    sender: actor,
+    action,
     issue: await issueObject(context, view, issue),
     comment: await commentObject(context, view, comment),
     ...(pull === undefined ? {} : { pull }),

@@ -52,7 +52,10 @@ async function annotate(
   { name, message, tagger, commitId }: WantedTag & { readonly commitId: string },
 ): Promise<string> {
   return await writeTag(git, path, {
-    ...{ object: commitId, type: 'commit', name, message },
+    object: commitId,
+    type: 'commit',
+    name,
+    message,
     tagger: {
       name: tagger.fullName || tagger.name,
       email: tagger.email,

@@ -44,7 +44,8 @@ export async function changeUser(
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
   await orInvalid(() =>
     updateUser(db, user.id, {
-      ...{ ...patch, passwordHash },
+      ...patch,
+      passwordHash,
       email: email === undefined ? undefined : parseEmail(email),
     }),
   )

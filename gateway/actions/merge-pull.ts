@@ -55,7 +55,10 @@ async function makePullMerge(
   const title = message.title.trim() || (await defaultTitle(context, style, { issue, pull }))
   const body = message.body.trim()
   const tip = await makeMerge(git, path, {
-    ...{ style, base: baseTip, head, committer },
+    style,
+    base: baseTip,
+    head,
+    committer,
     message: body === '' ? title : `${title}\n\n${body}`,
     author: author === undefined ? committer : signatureOf(context, author),
   })
@@ -98,7 +101,9 @@ export async function removeHeadBranch(
   if (await isHeadInUse(context.db, pull)) return
   try {
     await changeReferences(context, {
-      ...{ repository, path, pusher: doer },
+      repository,
+      path,
+      pusher: doer,
       changes: [{ name: branchReference(headBranch), before: headTip, after: undefined }],
     })
   } catch (error) {
@@ -125,11 +130,16 @@ export async function updateHead(
     style === 'merge' ? { base: headTip, head: baseTip } : { base: baseTip, head: headTip }
   await whileNoted(journal, path, async () => {
     const tip = await makeMerge(git, path, {
-      ...{ style, author: signature, committer: signature, ...sides },
+      style,
+      author: signature,
+      committer: signature,
+      ...sides,
       message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
     })
     await changeReferences(context, {
-      ...{ repository, path, pusher: doer },
+      repository,
+      path,
+      pusher: doer,
       changes: [{ name: branchReference(pull.headBranch), before: headTip, after: tip }],
     })
   })

@@ -58,8 +58,10 @@ async function admitAgain(
     return await admit(db, {
       who: { kind: 'user', user, by: 'password', scopes: undefined },
       access: { kind: 'repository', mode: 'write', isById: true, changesGit: true },
-      ...{ scopes: [], params: { id: String(repositoryId) } },
-      ...{ challenges: false, anonymousBytesMax: undefined },
+      scopes: [],
+      params: { id: String(repositoryId) },
+      challenges: false,
+      anonymousBytesMax: undefined,
     })
   } catch (error) {
     if (error instanceof Failure && error.status < 500) return undefined
@@ -86,10 +88,12 @@ async function merge(
   const { repository, who } = grant
   if (repository.isArchived) throw new Failure('archived', 'repo is archived')
   await mergeNow(context, grant, {
-    ...{ state, doer },
+    state,
+    doer,
     order: {
       style: scheduled.style as MergeStyle,
-      ...{ title: scheduled.title, message: scheduled.message },
+      title: scheduled.title,
+      message: scheduled.message,
       headCommit: scheduled.headCommit,
       deletesBranch: scheduled.deletesBranch,
     },

@@ -23,7 +23,9 @@ export async function openIssue(
   const issue = await createIssue(context.db, {
     ...wish,
     title: titleOf(wish.title),
-    ...{ repositoryId: repository.id, isPull: false, authorId: actor.id },
+    repositoryId: repository.id,
+    isPull: false,
+    authorId: actor.id,
   })
   await issueChanged(context, { repository, issue, actor, actions: ['opened'] })
   return issue

@@ -65,8 +65,10 @@ export async function openPull(
   const opened = await createPull(db, {
     issue: { ...wish.issue, title, authorId: author.id },
     targets: {
-      ...{ repositoryId: repository.id, headRepositoryId: head.repository.id },
-      ...{ headBranch: head.branch, baseBranch: base },
+      repositoryId: repository.id,
+      headRepositoryId: head.repository.id,
+      headBranch: head.branch,
+      baseBranch: base,
     },
     headCommit: headTip,
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
@@ -89,7 +91,12 @@ export async function askForReview(
   { asked, isOfficial }: ReviewerWish,
 ): Promise<Review> {
   return await createReview(db, {
-    ...{ pullId, commitId, isOfficial, state: 'REQUEST_REVIEW', content: '', comments: [] },
+    pullId,
+    commitId,
+    isOfficial,
+    state: 'REQUEST_REVIEW',
+    content: '',
+    comments: [],
     reviewerId: 'user' in asked ? asked.user.id : undefined,
     ...('team' in asked ? { teamId: asked.team.id } : {}),
   })

@@ -79,6 +79,6 @@ async function tell(context: Context, grant: Grant, { action, version, object }:
   const objectNow = async () => object ?? (await packageObjects(context, [version], grant))[0]
   await emit(
     context,
-    packageEvent(context, { ...{ action, owner, sender, repository }, object: objectNow }),
+    packageEvent(context, { action, owner, sender, repository, object: objectNow }),
   )
 }

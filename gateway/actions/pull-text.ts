@@ -17,7 +17,8 @@ export async function pullTextReply(
   const body = await readDiff(context.git, repositoryPathOf(context, grant.repository), {
     ...rangeOf(state),
     format: params['diffType'] === 'patch' ? 'patch' : 'diff',
-    ...{ hasBinary, signal: request.signal },
+    hasBinary,
+    signal: request.signal,
   })
   return { status: 200, headers: HEADERS, body }
 }

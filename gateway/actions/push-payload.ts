@@ -58,11 +58,16 @@ export async function testPushPayload(
   const commits = await readCommits(context, repository, range)
   const user = ownerObject(context, pusher)
   return {
-    ...{ ref, before: commitId, after: commitId },
+    ref,
+    before: commitId,
+    after: commitId,
     compare_url: compareUrl(context, repository, commitId, commitId),
-    ...{ commits, total_commits: commits.length, head_commit: commits[0] ?? null },
+    commits,
+    total_commits: commits.length,
+    head_commit: commits[0] ?? null,
     repository: await repositoryObject(context, repository, 'owner'),
-    ...{ pusher: user, sender: user },
+    pusher: user,
+    sender: user,
   }
 }
 

@@ -55,7 +55,9 @@ function eventsOf(context: Context, told: Told, change: PushedChange): readonly 
   const { repository, pusher, key } = told
   const isBranch = room === 'heads'
   const about = (event: HookEvent) => ({
-    ...{ event, repository, key: `${key} ${event} ${change.name}` },
+    event,
+    repository,
+    key: `${key} ${event} ${change.name}`,
     branch: isBranch ? short : undefined,
   })
   const scene = async () => ({

@@ -29,7 +29,9 @@ export async function releaseChanged(context: Context, change: ReleaseChange): P
   if (action === 'published') await tellOfRelease(context, change)
   await emitHeard(context, { event: 'release', repository }, async () =>
     releaseEvent(context, {
-      ...{ action, repository, sender: actor },
+      action,
+      repository,
+      sender: actor,
       release: await releaseObject(context, viewOf(change), release),
     }),
   )
@@ -48,7 +50,9 @@ export async function statusChanged(context: Context, change: StatusChange): Pro
   await checkWasHeard(context, { repositoryId: repository.id, commitId: status.commitId })
   await emitHeard(context, { event: 'status', repository }, async () =>
     statusEvent(context, {
-      ...{ repository, sender: actor, sha: status.commitId },
+      repository,
+      sender: actor,
+      sha: status.commitId,
       status: commitStatusObject(context, viewOf(change), status),
     }),
   )

@@ -18,7 +18,8 @@ export interface IssueNews {
 export async function tellOfIssue(context: Context, news: IssueNews): Promise<void> {
   const { repository, issue, actor, to = 'everybody' } = news
   await context.upkeep.peopleAreToKnow({
-    ...{ repositoryId: repository.id, actorId: actor.id },
+    repositoryId: repository.id,
+    actorId: actor.id,
     about: { issueNumber: issue.number, to },
   })
 }
@@ -33,7 +34,8 @@ export async function tellOfRelease(
   }: Pick<IssueNews, 'repository' | 'actor'> & { readonly release: { readonly id: number } },
 ): Promise<void> {
   await context.upkeep.peopleAreToKnow({
-    ...{ repositoryId: repository.id, actorId: actor.id },
+    repositoryId: repository.id,
+    actorId: actor.id,
     about: { releaseId: release.id },
   })
 }

@@ -36,8 +36,14 @@ export interface WebhookWish {
 
 /** What a webhook is of which nothing was said. */
 export const NEW_WEBHOOK: WebhookFields = {
-  ...{ type: 'gitea', url: '', contentType: 'json', events: [], branchFilter: '', isActive: false },
-  ...{ secretSealed: undefined, authorizationSealed: undefined },
+  type: 'gitea',
+  url: '',
+  contentType: 'json',
+  events: [],
+  branchFilter: '',
+  isActive: false,
+  secretSealed: undefined,
+  authorizationSealed: undefined,
 }
 
 /** The webhook as it is to be. Throws `invalid`. */

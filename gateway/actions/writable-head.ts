@@ -35,7 +35,8 @@ export async function findWritableHead(
 ): Promise<WritableHead | undefined> {
   const { dir } = settings.data
   const headOf = (repository: Repository): WritableHead => ({
-    ...{ repository, path: repositoryPath(dir, repository.storage) },
+    repository,
+    path: repositoryPath(dir, repository.storage),
   })
   if (!isForeign({ pull }))
     return atLeast(grant.mode, 'write') ? headOf(grant.repository) : undefined

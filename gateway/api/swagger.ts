@@ -116,7 +116,11 @@ const SECURITY_DEFINITIONS = {
 function describeOperation(operation: AnyOperation, definitions: Record<string, Json>): Json {
   const { id, summary, tags, params, query, body, file, success, failures } = operation
   const parameters: Json[] = Object.entries(params).map(([name, description]) => ({
-    ...{ name, in: 'path', description, required: true, type: 'string' },
+    name,
+    in: 'path',
+    description,
+    required: true,
+    type: 'string',
   }))
   for (const [name, schema] of Object.entries(query.properties)) {
     parameters.push({ ...plainSchema(schema, definitions, 'input'), name, in: 'query' })

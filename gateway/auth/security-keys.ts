@@ -95,7 +95,10 @@ export async function addKey(
     throw new Failure('invalid', `${message} (${reasonOf(error)})`, { cause: error })
   })
   await addSecurityKey(context.db, {
-    ...{ userId: user.id, name, credentialId: credential.id, signCounter: credential.counter },
+    userId: user.id,
+    name,
+    credentialId: credential.id,
+    signCounter: credential.counter,
     publicKey: Buffer.from(credential.publicKey).toString('base64url'),
   })
   context.log.info({ event: 'security-key-added', name: user.name }, 'a security key was added')

@@ -54,7 +54,9 @@ export async function beginSession(
   const agent = request.headers.get('user-agent') ?? ''
   await endSession({ db }, request)
   await createSession(db, {
-    ...{ userId: user.id, hash: hashToken(name), address: request.address },
+    userId: user.id,
+    hash: hashToken(name),
+    address: request.address,
     agent: agent.replace(/[^\u0020-\u007e]/g, '').slice(0, AGENT_CHARACTERS_MAX),
     expiresAtMs: Date.now() + LIFETIME_MS,
   })

@@ -35,7 +35,11 @@ export async function openArriving(context: Context, wish: ArrivingWish): Promis
   const { idleMs, timeoutMs, itemsMax, packBytesMax } = settings.migrations
   const late = new AbortController()
   const api = openGiteaApi({
-    ...{ url: wish.url, authorization: wish.authorization, idleMs, timeoutMs, itemsMax },
+    url: wish.url,
+    authorization: wish.authorization,
+    idleMs,
+    timeoutMs,
+    itemsMax,
     signal: AbortSignal.any([wish.signal, late.signal]),
     allowPrivate: settings.outbound.allow,
   })

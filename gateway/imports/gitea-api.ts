@@ -94,8 +94,11 @@ async function askPatiently(source: GiteaSource, url: URL): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, headers, body, isWhole } = await outbound(source, () =>
       callOutbound({
-        ...{ ...boundsOf(source), url, answerBytesMax: PAGE_BYTES_MAX },
-        ...{ timeoutMs: source.idleMs, headers: headersFor(source, url) },
+        ...boundsOf(source),
+        url,
+        answerBytesMax: PAGE_BYTES_MAX,
+        timeoutMs: source.idleMs,
+        headers: headersFor(source, url),
       }),
     )
     if (status !== 429 && status !== 503) {
@@ -183,8 +186,11 @@ async function download<T>(
     throw new RemoteError('failed', 'the source names a file under no address of its own kind')
   }
   const wanted = {
-    ...{ ...boundsOf(source), url, timeoutMs: source.timeoutMs },
-    ...{ redirectsMax: REDIRECTS_MAX, headers: headersFor(source, url) },
+    ...boundsOf(source),
+    url,
+    timeoutMs: source.timeoutMs,
+    redirectsMax: REDIRECTS_MAX,
+    headers: headersFor(source, url),
   }
   return await outbound(source, () =>
     streamOutbound(wanted, async (head, body) => {

@@ -45,7 +45,10 @@ export const GITEA_MILESTONE = Type.Object({
   title: Type.String(),
   description: TEXT,
   state: STATE,
-  ...{ due_on: TEXT, created_at: TEXT, updated_at: TEXT, closed_at: TEXT },
+  due_on: TEXT,
+  created_at: TEXT,
+  updated_at: TEXT,
+  closed_at: TEXT,
 })
 
 const AUTHOR_FIELDS = {
@@ -67,7 +70,8 @@ export const GITEA_ISSUE = Type.Object({
   milestone: Type.Optional(Type.Object({ id: ID })),
   created_at: Type.String(),
   updated_at: Type.String(),
-  ...{ closed_at: TEXT, due_date: TEXT },
+  closed_at: TEXT,
+  due_date: TEXT,
   ...AUTHOR_FIELDS,
 })
 
@@ -144,8 +148,13 @@ export function importedMilestone(sent: Static<typeof GITEA_MILESTONE>): Importe
     const createdAtMs = timeOf(sent.created_at) ?? 0
     const updatedAtMs = timeOf(sent.updated_at) ?? createdAtMs
     return {
-      ...{ id: sent.id, title: titleOf(sent.title), description: sent.description ?? '' },
-      ...{ state: sent.state, createdAtMs, updatedAtMs, dueAtMs: timeOf(sent.due_on) },
+      id: sent.id,
+      title: titleOf(sent.title),
+      description: sent.description ?? '',
+      state: sent.state,
+      createdAtMs,
+      updatedAtMs,
+      dueAtMs: timeOf(sent.due_on),
       closedAtMs: sent.state === 'open' ? undefined : (timeOf(sent.closed_at) ?? updatedAtMs),
     }
   })
@@ -157,10 +166,16 @@ export function importedIssue(sent: Static<typeof GITEA_ISSUE>): ImportedIssue {
     const createdAtMs = timeOf(sent.created_at) ?? 0
     const updatedAtMs = timeOf(sent.updated_at) ?? createdAtMs
     return {
-      ...{ number: sent.number, title: titleOf(sent.title), content: sent.body ?? '' },
-      ...{ originalAuthor: authorOf(sent), state: sent.state, ref: sent.ref ?? '' },
-      ...{ isLocked: sent.is_locked ?? false, dueAtMs: timeOf(sent.due_date) },
-      ...{ createdAtMs, updatedAtMs },
+      number: sent.number,
+      title: titleOf(sent.title),
+      content: sent.body ?? '',
+      originalAuthor: authorOf(sent),
+      state: sent.state,
+      ref: sent.ref ?? '',
+      isLocked: sent.is_locked ?? false,
+      dueAtMs: timeOf(sent.due_date),
+      createdAtMs,
+      updatedAtMs,
       closedAtMs: sent.state === 'open' ? undefined : (timeOf(sent.closed_at) ?? updatedAtMs),
       labelIds: (sent.labels ?? []).map(({ id }) => id),
       milestoneId: sent.milestone?.id,
@@ -209,8 +224,11 @@ export function importedComment(sent: Static<typeof GITEA_COMMENT>): ImportedCom
   return named(`the comment ${sent.id}`, () => {
     const createdAtMs = timeOf(sent.created_at) ?? 0
     return {
-      ...{ issueNumber: number, content: sent.body ?? '', originalAuthor: authorOf(sent) },
-      ...{ createdAtMs, updatedAtMs: timeOf(sent.updated_at) ?? createdAtMs },
+      issueNumber: number,
+      content: sent.body ?? '',
+      originalAuthor: authorOf(sent),
+      createdAtMs,
+      updatedAtMs: timeOf(sent.updated_at) ?? createdAtMs,
     }
   })
 }
@@ -220,9 +238,13 @@ export function importedRelease(sent: Static<typeof GITEA_RELEASE>): ImportedRel
   return named(`the release ${sent.id}`, () => {
     const createdAtMs = timeOf(sent.created_at) ?? 0
     return {
-      ...{ tagName: parseTagName(sent.tag_name), target: sent.target_commitish ?? '' },
-      ...{ title: sent.name ?? '', body: sent.body ?? '', createdAtMs },
-      ...{ isDraft: sent.draft ?? false, isPrerelease: sent.prerelease ?? false },
+      tagName: parseTagName(sent.tag_name),
+      target: sent.target_commitish ?? '',
+      title: sent.name ?? '',
+      body: sent.body ?? '',
+      createdAtMs,
+      isDraft: sent.draft ?? false,
+      isPrerelease: sent.prerelease ?? false,
       publishedAtMs: timeOf(sent.published_at) ?? createdAtMs,
       attachments: [],
     }

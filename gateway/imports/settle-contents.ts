@@ -94,7 +94,9 @@ async function settledPull(
   if (headCommit === undefined) return { ...issue, state, closedAtMs, pull: undefined }
   const mergeBase = told ?? (head && base && (await findMergeBase(git, path, [base, head])))
   return {
-    ...{ ...issue, state, closedAtMs },
+    ...issue,
+    state,
+    closedAtMs,
     pull: { ...pull, headCommit, mergeBase: mergeBase ?? headCommit, mergeCommit },
   }
 }

@@ -83,8 +83,13 @@ async function attemptDelivery(
   const base = { atMs: Date.now(), requestHeaders: shownHeaders }
   try {
     const answer = await callOutbound({
-      ...{ url: new URL(webhook.url), method: 'POST', headers, body, signal },
-      ...{ timeoutMs: settings.webhooks.timeoutMs, answerBytesMax: ANSWER_BYTES_MAX },
+      url: new URL(webhook.url),
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      timeoutMs: settings.webhooks.timeoutMs,
+      answerBytesMax: ANSWER_BYTES_MAX,
       allowPrivate: settings.outbound.allow,
     })
     const { status, headers: responseHeaders } = answer

@@ -56,7 +56,10 @@ async function update(context: JobContext, { repository, mirror, signal }: Updat
   const { defaultBranch = repository.defaultBranch } = await updateFromRemote(git, path, source)
   const sizeKib = await repositorySizeKib(path)
   await updateRepository(db, repository.id, {
-    ...{ sizeKib, defaultBranch, isEmpty: false, pushedAtMs: Date.now() },
+    sizeKib,
+    defaultBranch,
+    isEmpty: false,
+    pushedAtMs: Date.now(),
   })
   const { kind } = MAINTAIN_REPOSITORY
   const { delayMs } = settings.maintenance

@@ -38,15 +38,15 @@ export interface Upkeep {
 }
 
 const KINDS: readonly JobKind[] = [
-  ...[MAINTAIN_REPOSITORY, PRUNE_REPOSITORIES, RETIRE_SIGNING_KEYS],
-  ...[
-    SWEEP_DELIVERIES,
-    SWEEP_PACKAGES,
-    SWEEP_REPOSITORIES,
-    SWEEP_TOKENS,
-    SYNC_MIRROR,
-    SYNC_MIRRORS,
-  ],
+  MAINTAIN_REPOSITORY,
+  PRUNE_REPOSITORIES,
+  RETIRE_SIGNING_KEYS,
+  SWEEP_DELIVERIES,
+  SWEEP_PACKAGES,
+  SWEEP_REPOSITORIES,
+  SWEEP_TOKENS,
+  SYNC_MIRROR,
+  SYNC_MIRRORS,
 ]
 
 /** On one machine. */
@@ -68,20 +68,30 @@ export function createUpkeep(
   const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
   // A receiver that is slow, and a repository that is large, shall not wait for each other.
   const deliveries = createJobRunner(context, {
-    ...{ kinds: [DELIVER_WEBHOOK], takes: { of: [DELIVER_WEBHOOK.kind] }, name: 'webhooks' },
-    ...{ jobsMax: webhooks.deliveriesMax, atOnce: webhooks.deliveriesMax },
+    kinds: [DELIVER_WEBHOOK],
+    takes: { of: [DELIVER_WEBHOOK.kind] },
+    name: 'webhooks',
+    jobsMax: webhooks.deliveriesMax,
+    atOnce: webhooks.deliveriesMax,
   })
   const notifications = createJobRunner(context, {
-    ...{ kinds: [NOTIFY], takes: { of: [NOTIFY.kind] }, name: 'notifications', jobsMax: 1 },
+    kinds: [NOTIFY],
+    takes: { of: [NOTIFY.kind] },
+    name: 'notifications',
+    jobsMax: 1,
   })
   const merges = createJobRunner(context, {
-    ...{ kinds: [mergePullWith(mergePull)], takes: { of: [MERGE_PULL] }, name: 'merges' },
+    kinds: [mergePullWith(mergePull)],
+    takes: { of: [MERGE_PULL] },
+    name: 'merges',
     jobsMax: MERGES_AT_ONCE,
   })
   // Somebody may wait for a password that leaked to be gone.
   const prunes = createJobRunner(context, {
-    ...{ kinds: [PRUNE_REPOSITORY], takes: { of: [PRUNE_REPOSITORY.kind] } },
-    ...{ name: 'prunes', jobsMax: 1 },
+    kinds: [PRUNE_REPOSITORY],
+    takes: { of: [PRUNE_REPOSITORY.kind] },
+    name: 'prunes',
+    jobsMax: 1,
   })
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
   const runners = [deliveries, notifications, merges, prunes, ...(isEnabled ? [others] : [])]
@@ -99,7 +109,9 @@ export function createUpkeep(
     deliveriesWait: () => deliveries.lookIn(0),
     async mirrorIsWanted(repositoryId) {
       await enqueueJob(context.db, {
-        ...{ kind: SYNC_MIRROR.kind, subject: String(repositoryId), delayMs: 0 },
+        kind: SYNC_MIRROR.kind,
+        subject: String(repositoryId),
+        delayMs: 0,
       })
       if (isEnabled) others.lookIn(0)
     },

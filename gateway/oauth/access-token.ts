@@ -128,8 +128,10 @@ function newPair() {
   const [access, refresh] = [newOauthSecret('access'), newOauthSecret('refresh')]
   const nowMs = Date.now()
   const pair: TokenPair = {
-    ...{ accessHash: hashToken(access), accessExpiresAtMs: nowMs + ACCESS_SECONDS * 1_000 },
-    ...{ refreshHash: hashToken(refresh), refreshExpiresAtMs: nowMs + REFRESH_MS },
+    accessHash: hashToken(access),
+    accessExpiresAtMs: nowMs + ACCESS_SECONDS * 1_000,
+    refreshHash: hashToken(refresh),
+    refreshExpiresAtMs: nowMs + REFRESH_MS,
   }
   return { access, refresh, pair }
 }

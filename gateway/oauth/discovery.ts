@@ -29,7 +29,15 @@ export const DISCOVERY: Route<'open'> = {
       subject_types_supported: ['public'],
       scopes_supported: OPENID_SCOPES,
       claims_supported: [
-        ...['iss', 'sub', 'aud', 'exp', 'iat', 'nonce', 'name', 'preferred_username', 'email'],
+        'iss',
+        'sub',
+        'aud',
+        'exp',
+        'iat',
+        'nonce',
+        'name',
+        'preferred_username',
+        'email',
       ],
     })
   },

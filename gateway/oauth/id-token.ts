@@ -17,7 +17,8 @@ export async function issueIdToken(
   const claims = {
     iss: context.settings.http.baseUrl,
     aud: application.clientId,
-    ...{ iat: nowSeconds, exp: nowSeconds + lifeSeconds },
+    iat: nowSeconds,
+    exp: nowSeconds + lifeSeconds,
     ...(nonce === '' ? {} : { nonce }),
     ...claimsOf(user),
   }

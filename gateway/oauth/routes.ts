@@ -9,5 +9,10 @@ import { REVOKE } from './revoke.js'
 import { USERINFO } from './userinfo.js'
 
 export const OAUTH_ROUTES: readonly AnyRoute[] = [
-  ...[ACCESS_TOKEN, INTROSPECT, REVOKE, USERINFO, KEYS, DISCOVERY],
+  ACCESS_TOKEN,
+  INTROSPECT,
+  REVOKE,
+  USERINFO,
+  KEYS,
+  DISCOVERY,
 ]

@@ -199,7 +199,10 @@ function open(call: Call, address: string): ClientRequest {
   const name = url.hostname.replace(/\.$/, '')
   const isName = isIP(name.replace(/^\[|\]$/g, '')) === 0
   const options = {
-    ...{ host: address, method, signal, agent: false as const },
+    host: address,
+    method,
+    signal,
+    agent: false as const,
     port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     path: url.pathname + url.search,
     headers: { Host: url.host, ...call.headers, ...lengthOf(call) },

@@ -39,8 +39,11 @@ async function answer(
 ): Promise<Reply> {
   const { owner, user } = grant
   const shelf = lendShelf(context.registry, {
-    ...{ ownerId: owner.id, ownerName: owner.name, user },
-    ...{ format: format.name, index: format.index },
+    ownerId: owner.id,
+    ownerName: owner.name,
+    user,
+    format: format.name,
+    index: format.index,
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
   })
   try {

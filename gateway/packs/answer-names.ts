@@ -65,7 +65,10 @@ export class AnswerNames {
     const digest = createHash('sha256')
       .update(
         JSON.stringify([
-          ...[FORMAT, this.#gitDigest, repositoryPath, state.settingsText],
+          FORMAT,
+          this.#gitDigest,
+          repositoryPath,
+          state.settingsText,
           request.includesTags ? references.tagsDigest : '',
           dependsOnAll(request, state) ? state.text : '',
           request.text,

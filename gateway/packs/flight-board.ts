@@ -113,8 +113,13 @@ export class FlightBoard {
     this.#counter += 1
     const path = `${this.#folder}/${key}.${this.#counter}.part`
     const flight = {
-      ...{ key, path, leader: member, joiners: new Set<number>(), untold: new Set<number>() },
-      ...{ groupId: undefined, bytes: undefined },
+      key,
+      path,
+      leader: member,
+      joiners: new Set<number>(),
+      untold: new Set<number>(),
+      groupId: undefined,
+      bytes: undefined,
     }
     this.#byKey.set(key, flight)
     this.#byPath.set(path, flight)

@@ -91,7 +91,11 @@ function readLsRefs(
 }
 
 const FETCH_FLAGS: ReadonlySet<string> = new Set([
-  ...['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', 'done'],
+  'thin-pack',
+  'no-progress',
+  'include-tag',
+  'ofs-delta',
+  'done',
 ])
 
 /** Filters that the objects alone decide; `sparse:oid` takes the name of a reference too. */

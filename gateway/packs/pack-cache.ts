@@ -199,12 +199,12 @@ export class PackCache {
         const leave = await queue.enter(signal, { repository: repositoryPath, client })
         try {
           const running = spoolUploadPack(git, {
-            ...{ repositoryPath, gitProtocol: 'version=2', signal },
-            ...{
-              request: writeFetch(wanted.request),
-              outputFile: file.file,
-              timeoutMs: timeoutMs(),
-            },
+            repositoryPath,
+            gitProtocol: 'version=2',
+            signal,
+            request: writeFetch(wanted.request),
+            outputFile: file.file,
+            timeoutMs: timeoutMs(),
           })
           if (running.pid !== undefined) onStarted(running.pid)
           const end = await running.ended

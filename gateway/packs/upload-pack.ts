@@ -93,7 +93,10 @@ async function runUploadPack(
   })
   try {
     const answer = await callUploadPack(context.git, {
-      ...{ repositoryPath, gitProtocol, body: bounded(body), signal },
+      repositoryPath,
+      gitProtocol,
+      body: bounded(body),
+      signal,
       timeoutMs: context.settings.git.timeoutMs,
     })
     void answer.ended.then(({ exitCode }) => {

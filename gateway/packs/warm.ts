@@ -32,7 +32,10 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     const leave = await queue.enter(signal, { repository: repositoryPath, client })
     try {
       const answer = await callUploadPack(git, {
-        ...{ repositoryPath, gitProtocol: 'version=2', signal, timeoutMs: GIT_COMMAND_MS },
+        repositoryPath,
+        gitProtocol: 'version=2',
+        signal,
+        timeoutMs: GIT_COMMAND_MS,
         body: onlyChunk(body),
       })
       return await readBody(answer.body, bytesMax)

@@ -135,7 +135,10 @@ class SingleThreadPool {
   run(message: TaskMessage, limits: TaskLimits): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const task: Task = {
-        ...{ message, limits, resolve, reject },
+        message,
+        limits,
+        resolve,
+        reject,
         waitTimer: setTimeout(() => this.#giveUp(task), this.#options.waitMs),
       }
       if (this.#isStopped || this.#waiting.length >= this.#options.waitingMax) {
@@ -222,7 +225,8 @@ class SingleThreadPool {
     const { file, heapMib } = this.#options
     const thread = new Worker(file, {
       // The thread reads hostile input: it needs no secrets, and none of what the process preloads.
-      ...{ env: {}, execArgv: [] },
+      env: {},
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: YOUNG_MIB },
     })
     const isCurrent = () => thread === this.#thread

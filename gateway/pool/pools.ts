@@ -26,12 +26,15 @@ const LIMITS = {
 export function createPools(count: (pool: PoolName, outcome: TaskOutcome) => void): Pools {
   const create = (name: PoolName): Pool<GatewayTasks> =>
     createPool({
-      ...{ file: FILE, idleMs: IDLE_MS, ...LIMITS[name] },
+      file: FILE,
+      idleMs: IDLE_MS,
+      ...LIMITS[name],
       count: (outcome) => count(name, outcome),
     })
   const [pages, uploads] = [create('pages'), create('uploads')]
   return {
-    ...{ pages, uploads },
+    pages,
+    uploads,
     async stop() {
       await Promise.all([pages.stop(), uploads.stop()])
     },

@@ -75,7 +75,9 @@ export async function converse(
       if (refusal !== undefined) return end(1, refusal)
       const { body: answer } = await answerUploadPack(context, {
         ...options,
-        ...{ request: channel, gitProtocol: SPOKEN_PROTOCOL, body },
+        request: channel,
+        gitProtocol: SPOKEN_PROTOCOL,
+        body,
         client: () => options.client,
       })
       await say(answer)
@@ -105,9 +107,17 @@ async function advertise(
     const leave = await enterQueue(context, entry)
     try {
       const answer = await callBackend(context.git, {
-        ...{ repositoryPath, method: 'GET', suffix: 'info/refs', service: 'git-upload-pack' },
-        ...{ gzip: false, gitProtocol: SPOKEN_PROTOCOL, remoteAddress: address, config: [] },
-        ...{ body: NO_BODY, signal, timeoutMs: context.settings.git.timeoutMs },
+        repositoryPath,
+        method: 'GET',
+        suffix: 'info/refs',
+        service: 'git-upload-pack',
+        gzip: false,
+        gitProtocol: SPOKEN_PROTOCOL,
+        remoteAddress: address,
+        config: [],
+        body: NO_BODY,
+        signal,
+        timeoutMs: context.settings.git.timeoutMs,
       })
       void answer.ended.then(leave)
       return { status: answer.status, headers: answer.headers, body: answer.body }

@@ -65,9 +65,13 @@ async function askGate(
       : ({ kind: 'repository', mode: 'read' } as const)
   try {
     return await admit(db, {
-      ...{ who, access, scopes: [], params: { owner, repo } },
+      who,
+      access,
+      scopes: [],
+      params: { owner, repo },
       // Whoever comes with a key is no stranger.
-      ...{ challenges: false, anonymousBytesMax: undefined },
+      challenges: false,
+      anonymousBytesMax: undefined,
     })
   } catch (error) {
     if (isFailure(error, 'mirrored')) return refuse(error.message)

@@ -109,7 +109,9 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
   const end = await converse(context, channel, {
     repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
-    ...{ client, address, refusal },
+    client,
+    address,
+    refusal,
   })
   logSession(context, run, { ...end, seconds: (Date.now() - startedAtMs) / 1_000 })
 }

@@ -22,17 +22,31 @@ export function AccountForm({ address, form, button, children }: AccountFormProp
     <form method="post" action={address}>
       <label for="name">Name</label>
       <input
-        {...{ type: 'text', id: 'name', name: 'user_name', autocomplete: 'username' }}
-        {...{ value: fieldOf(sent, 'user_name'), required: true, maxlength: 40 }}
+        type="text"
+        id="name"
+        name="user_name"
+        autocomplete="username"
+        value={fieldOf(sent, 'user_name')}
+        required={true}
+        maxlength={40}
       />
       <label for="email">E-mail address</label>
       <input
-        {...{ type: 'email', id: 'email', name: 'email', autocomplete: 'email' }}
-        {...{ value: fieldOf(sent, 'email'), required: true, maxlength: 254 }}
+        type="email"
+        id="email"
+        name="email"
+        autocomplete="email"
+        value={fieldOf(sent, 'email')}
+        required={true}
+        maxlength={254}
       />
       <label for="password">{`Password (at least ${PASSWORD_CHARACTERS_MIN} characters)`}</label>
       <input
-        {...{ type: 'password', id: 'password', name: 'password', required: true, ...length }}
+        type="password"
+        id="password"
+        name="password"
+        required={true}
+        {...length}
         autocomplete="new-password"
       />
       {children}

@@ -46,7 +46,8 @@ interface FiguresProps {
 function Figures({ samples, command, word }: FiguresProps): JSX.Element {
   const all = sumOf(samples, REQUESTS, { command })
   const rows = OUTCOMES.map(([outcome, sentence]) => ({
-    ...{ outcome, sentence },
+    outcome,
+    sentence,
     count: sumOf(samples, REQUESTS, { command, outcome }),
     bytes: sumOf(samples, BYTES, { command, outcome }),
   }))

@@ -82,7 +82,11 @@ function PasswordForm({ address }: Pick<FormProps, 'address'>): JSX.Element {
       <h3>Password</h3>
       <label for="password">New password; it ends all sessions of the user</label>
       <input
-        {...{ type: 'password', id: 'password', name: 'password', required: true, ...length }}
+        type="password"
+        id="password"
+        name="password"
+        required={true}
+        {...length}
         autocomplete="new-password"
       />
       <button type="submit">Set the password</button>
@@ -95,10 +99,7 @@ function RemovalForm({ address, user }: FormProps): JSX.Element {
     <form method="post" action={`${address}/delete`}>
       <h3>Delete</h3>
       <label for="confirmation">{`Type ${user.name} to delete the account for good`}</label>
-      <input
-        {...{ type: 'text', id: 'confirmation', name: 'confirmation', required: true }}
-        autocomplete="off"
-      />
+      <input type="text" id="confirmation" name="confirmation" required={true} autocomplete="off" />
       <label class="choice">
         <input type="checkbox" name="purge" /> With all its repositories and packages
       </label>
@@ -123,7 +124,9 @@ function answer(
   request: Request,
   { managed, error, status = 200 }: Omit<UserPageProps, 'context'> & { readonly status?: number },
 ) {
-  return htmlReply(request, <UserPage {...{ context, managed, error }} />, { status })
+  return htmlReply(request, <UserPage context={context} managed={managed} error={error} />, {
+    status,
+  })
 }
 
 const show = definePage<'admin'>({

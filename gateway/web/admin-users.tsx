@@ -43,7 +43,12 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
         </form>
         <p class="quiet">{`${users.total} found`}</p>
         <UserList address={address} users={users.entries} />
-        <Pager {...{ address, page, total: users.total }} query={text === '' ? {} : { q: text }} />
+        <Pager
+          address={address}
+          page={page}
+          total={users.total}
+          query={text === '' ? {} : { q: text }}
+        />
       </section>
       <section class="column">
         <h2>New user</h2>
@@ -113,9 +118,13 @@ async function answer(
     { viewer: { kind: 'admin', id: user.id }, text },
     page,
   )
-  return htmlReply(request, <Users {...{ context, user, text, page, users, ...again }} />, {
-    status,
-  })
+  return htmlReply(
+    request,
+    <Users context={context} user={user} text={text} page={page} users={users} {...again} />,
+    {
+      status,
+    },
+  )
 }
 
 const start = definePage<'admin'>({

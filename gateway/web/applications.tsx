@@ -126,7 +126,9 @@ async function answer(
 ) {
   const { entries } = await listTokens(context.db, user.id, { page: 1, limit: LISTED })
   const namesOf = await namesOfLimits(context.db, user, entries)
-  const page = <Applications {...{ context, user, tokens: entries, namesOf, ...rest }} />
+  const page = (
+    <Applications context={context} user={user} tokens={entries} namesOf={namesOf} {...rest} />
+  )
   return htmlReply(request, page, { status, headers: [['Cache-Control', 'no-store']] })
 }
 

@@ -18,8 +18,14 @@ const PATH = '/login/oauth/authorize'
 
 /** What is sent again with the answer of the user, so that it is judged again. */
 const FIELDS = [
-  ...['client_id', 'redirect_uri', 'response_type', 'state', 'scope', 'nonce'],
-  ...['code_challenge', 'code_challenge_method'],
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'state',
+  'scope',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
 ] as const
 
 interface ConsentProps {
@@ -87,9 +93,13 @@ const ask = definePage<'anyone'>({
       if (await isGranted(context.db, user.id, wish)) {
         return lead({ code: await grantCode(context.db, user.id, wish) })
       }
-      return htmlReply(request, <Consent {...{ context, user, wish, fields }} />, {
-        headers: [['Cache-Control', 'no-store']],
-      })
+      return htmlReply(
+        request,
+        <Consent context={context} user={user} wish={wish} fields={fields} />,
+        {
+          headers: [['Cache-Control', 'no-store']],
+        },
+      )
     })
   },
 })

@@ -42,7 +42,9 @@ function Password({ context, user, error }: PasswordProps): JSX.Element {
           <TextField {...FIELD} label="New password" name="fresh" autocomplete="new-password" />
           <TextField
             {...FIELD}
-            {...{ label: 'New password, once more', name: 'again', autocomplete: 'new-password' }}
+            label="New password, once more"
+            name="again"
+            autocomplete="new-password"
           />
           <button type="submit">Change the password</button>
         </form>
@@ -75,7 +77,7 @@ const save = definePage<'signed-in'>({
       return leadTo(context, '/user/settings/sessions', [session])
     }
     return orAgain(change, ({ message, status }) =>
-      htmlReply(request, <Password {...{ context, user }} error={message} />, { status }),
+      htmlReply(request, <Password context={context} user={user} error={message} />, { status }),
     )
   },
 })

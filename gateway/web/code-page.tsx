@@ -69,13 +69,18 @@ async function show(
   const title = place.path.join('/')
   return htmlReply(
     request,
-    <RepositoryDocument {...{ context, grant }} tab="code" {...(title === '' ? {} : { title })}>
+    <RepositoryDocument
+      context={context}
+      grant={grant}
+      tab="code"
+      {...(title === '' ? {} : { title })}
+    >
       {'folder' in contents ? (
-        <Folder {...{ address, drawing, ...contents }}>
+        <Folder address={address} drawing={drawing} {...contents}>
           {place.path.length === 0 && <CloneAddresses context={context} fullName={fullName} />}
         </Folder>
       ) : (
-        <FileView {...{ address, drawing, ...contents }} />
+        <FileView address={address} drawing={drawing} {...contents} />
       )}
     </RepositoryDocument>,
   )
@@ -124,12 +129,18 @@ function CloneAddresses({ context: { settings }, fullName }: AddressesProps): JS
     <div class="clone">
       <label for="clone-https">Clone over HTTPS</label>
       <input
-        {...{ type: 'text', id: 'clone-https', class: 'code', readonly: true }}
+        type="text"
+        id="clone-https"
+        class="code"
+        readonly={true}
         value={cloneUrl(settings, fullName)}
       />
       <label for="clone-ssh">Clone over SSH</label>
       <input
-        {...{ type: 'text', id: 'clone-ssh', class: 'code', readonly: true }}
+        type="text"
+        id="clone-ssh"
+        class="code"
+        readonly={true}
         value={sshUrl(settings, fullName)}
       />
     </div>

@@ -100,13 +100,13 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
   const base = context.settings.http.baseUrl
   const error = failure && sentenceOfNamed(failure)
   const document = (
-    <SettingsDocument {...{ context, grant, error }} tab="collaboration">
-      <People {...{ address, base, modes }} people={entries} />
+    <SettingsDocument context={context} grant={grant} error={error} tab="collaboration">
+      <People address={address} base={base} modes={modes} people={entries} />
       <Pager address={address} page={page} total={total} />
       <h3>Let somebody in</h3>
       <form class="form" method="post" action={address}>
         <label for="user">Name</label>
-        <input {...{ type: 'text', id: 'user', name: 'user', required: true }} />
+        <input type="text" id="user" name="user" required={true} />
         <label for="mode">May</label>
         <Modes id="mode" chosen="write" />
         <button type="submit">Let in</button>
@@ -117,12 +117,16 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
 }
 
 const show = definePage<'repository'>({
-  ...{ method: 'GET', path: PATH, access: ACCESS },
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
   handle: (context, call) => answer(context, call),
 })
 
 const change = definePage<'repository'>({
-  ...{ method: 'POST', path: PATH, access: ACCESS },
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
   handle: (context, call) =>
     orAgain(
       async () => {
@@ -137,7 +141,9 @@ const change = definePage<'repository'>({
 })
 
 const remove = definePage<'repository'>({
-  ...{ method: 'POST', path: `${PATH}/delete`, access: ACCESS },
+  method: 'POST',
+  path: `${PATH}/delete`,
+  access: ACCESS,
   handle: (context, call) =>
     orAgain(
       async () => {

@@ -40,7 +40,7 @@ const page = definePage<'repository'>({
       const title = firstLineOf(commit.message)
       return htmlReply(
         request,
-        <RepositoryDocument {...{ context, grant, title }} tab="commits">
+        <RepositoryDocument context={context} grant={grant} title={title} tab="commits">
           <CommitHead address={address} commit={commit} />
           <Diff diff={diff} />
         </RepositoryDocument>,

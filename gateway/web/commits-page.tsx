@@ -43,7 +43,7 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
     const address = repositoryUrl(context, grant)
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant }} tab="commits" title="Commits">
+      <RepositoryDocument context={context} grant={grant} tab="commits" title="Commits">
         <PathLine address={address} place={place} />
         <CommitList address={address} commits={commits} />
         <Pager address={`${address}/commits/${placePath(place)}`} page={page} total={total} />

@@ -34,13 +34,13 @@ const choose = definePage<'repository'>({
     const address = repositoryUrl(context, grant)
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant }} tab="pulls" title="Compare">
+      <RepositoryDocument context={context} grant={grant} tab="pulls" title="Compare">
         <h2>Compare branches</h2>
         <form method="get" action={`${address}/compare`}>
           <label for="base">Into the branch</label>
-          <input {...{ type: 'text', id: 'base', name: 'base', value: base }} required={true} />
+          <input type="text" id="base" name="base" value={base} required={true} />
           <label for="head">From the branch, or owner:branch of a fork</label>
-          <input {...{ type: 'text', id: 'head', name: 'head', required: true }} />
+          <input type="text" id="head" name="head" required={true} />
           <button type="submit">Compare</button>
         </form>
       </RepositoryDocument>,
@@ -67,7 +67,9 @@ const open = definePage<'repository'>({
       const { base, head } = splitBaseHead(grant, text)
       const { name, owner, defaultBranch } = grant.repository
       const { issue } = await openPull(context, grant, {
-        ...{ head, base: base || defaultBranch, reviewers: [] },
+        head,
+        base: base || defaultBranch,
+        reviewers: [],
         issue: { title: fieldOf(form, 'title'), content: textOf(form, 'content') },
       })
       return leadTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
@@ -100,7 +102,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
     const { base, head, commits, total, diff } = found
     const title = `Compare ${base} with ${head}`
     const page = (
-      <RepositoryDocument {...{ context, grant, title }} tab="pulls">
+      <RepositoryDocument context={context} grant={grant} title={title} tab="pulls">
         <h2>
           Merge <Shown text={head} /> into <Shown text={base} />
         </h2>
@@ -108,7 +110,13 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
           <p class="empty">There is nothing to merge: the one has all that the other has.</p>
         ) : (
           <>
-            <OpenPullForm {...{ context, grant, ...found }} form={asked.form} error={asked.error} />
+            <OpenPullForm
+              context={context}
+              grant={grant}
+              {...found}
+              form={asked.form}
+              error={asked.error}
+            />
             <h3>{total === 1 ? '1 commit' : `${total} commits`}</h3>
             <CommitList address={address} commits={commits} />
             {total > commits.length && (
@@ -132,7 +140,9 @@ async function readCompared({ db }: Context, { request, grant }: Caller, compari
   const from =
     (await findMergeBase(reader.git, reader.path, [baseCommit, headCommit])) ?? baseCommit
   const known = await findPullsBetween(db, repository.id, {
-    ...{ base, head: head.branch, headRepositoryId: head.repository.id },
+    base,
+    head: head.branch,
+    headRepositoryId: head.repository.id,
   })
   const { owner, name, id } = head.repository
   return {

@@ -14,7 +14,7 @@ export function Confirmation({ id, name }: ConfirmationProps): JSX.Element {
   return (
     <>
       <label for={id}>{`Type ${name} to confirm`}</label>
-      <input {...{ type: 'text', id, name: 'confirm', required: true, autocomplete: 'off' }} />
+      <input type="text" id={id} name="confirm" required={true} autocomplete="off" />
     </>
   )
 }

@@ -71,12 +71,18 @@ export function Conversation(props: ConversationProps): JSX.Element {
   return (
     <section class="conversation" aria-label="Conversation">
       {posts.map(({ post, id }) => (
-        <Post {...{ context, grant, conversation, post, id }} />
+        <Post context={context} grant={grant} conversation={conversation} post={post} id={id} />
       ))}
       <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
       {children}
       <Problem error={error} />
-      <CommentForm {...{ context, grant, issue, address }} draft={draft ?? ''} />
+      <CommentForm
+        context={context}
+        grant={grant}
+        issue={issue}
+        address={address}
+        draft={draft ?? ''}
+      />
     </section>
   )
 }
@@ -95,7 +101,7 @@ function Post(props: PostProps): JSX.Element {
   return (
     <article class="post" id={id}>
       <p class="post-line">
-        <Person {...{ base, person, viewer }} original={originalAuthor} />{' '}
+        <Person base={base} person={person} viewer={viewer} original={originalAuthor} />{' '}
         <a href={`#${id}`}>
           <Ago atMs={createdAtMs} />
         </a>
@@ -134,7 +140,7 @@ function CommentForm({ context, grant, issue, address, draft }: CommentFormProps
       {maySpeak(grant, issue) ? (
         <>
           <label for="content">Comment (Markdown)</label>
-          <textarea {...{ id: 'content', name: 'content', rows: 6, required: true }}>
+          <textarea id="content" name="content" rows={6} required={true}>
             {draft}
           </textarea>
           <button type="submit">Comment</button>
@@ -152,8 +158,11 @@ function TurnButton({ issue }: { readonly issue: Issue }): JSX.Element {
   const isOpen = issue.state === 'open'
   return (
     <button
-      {...{ type: 'submit', name: 'state', value: isOpen ? 'closed' : 'open' }}
-      {...{ class: 'secondary', formnovalidate: true }}
+      type="submit"
+      name="state"
+      value={isOpen ? 'closed' : 'open'}
+      class="secondary"
+      formnovalidate={true}
     >
       {`${isOpen ? 'Close' : 'Reopen'} ${issue.isPull ? 'pull request' : 'issue'}`}
     </button>

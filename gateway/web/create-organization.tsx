@@ -31,7 +31,10 @@ function NewOrganization({ context, user, form, error }: NewOrganizationProps): 
         <Problem error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
           <TextField
-            {...{ label: 'Name', name: 'name', value: fieldOf(sent, 'name'), isRequired: true }}
+            label="Name"
+            name="name"
+            value={fieldOf(sent, 'name')}
+            isRequired={true}
             charactersMax={OWNER_CHARACTERS_MAX}
           />
           <DetailFields details={detailsAsSent(sent)} words={WHO_SEES} />
@@ -58,13 +61,16 @@ const create = definePage<'signed-in'>({
     const form = await readForm(request)
     const make = async () => {
       const { name } = await openOrganization(context.db, {
-        ...{ name: fieldOf(form, 'name'), ...detailsOf(form), creatorId: user.id },
-        ...{ email: '', repoAdminChangeTeamAccess: false },
+        name: fieldOf(form, 'name'),
+        ...detailsOf(form),
+        creatorId: user.id,
+        email: '',
+        repoAdminChangeTeamAccess: false,
       })
       return leadTo(context, `/${name}`)
     }
     return orAgain(make, ({ message, status }) => {
-      const again = <NewOrganization {...{ context, user, form }} error={message} />
+      const again = <NewOrganization context={context} user={user} form={form} error={message} />
       return htmlReply(request, again, { status })
     })
   },

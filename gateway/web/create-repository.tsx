@@ -42,12 +42,19 @@ function NewRepository({ context, user, owners, sent, error }: NewRepositoryProp
           </select>
           <label for="name">Name</label>
           <input
-            {...{ type: 'text', id: 'name', name: 'name', required: true, maxlength: 100 }}
+            type="text"
+            id="name"
+            name="name"
+            required={true}
+            maxlength={100}
             value={fieldOf(sent, 'name')}
           />
           <label for="description">Description</label>
           <input
-            {...{ type: 'text', id: 'description', name: 'description', maxlength: 2_048 }}
+            type="text"
+            id="description"
+            name="description"
+            maxlength={2_048}
             value={fieldOf(sent, 'description')}
           />
           <label class="choice">
@@ -82,7 +89,11 @@ async function answer(
   for (const { id, name } of (await listOrganizations(context.db, search, page)).entries) {
     if (await mayCreateRepositories(context.db, id, user.id)) owners.push(name)
   }
-  return htmlReply(request, <NewRepository {...{ context, user, owners, ...rest }} />, { status })
+  return htmlReply(
+    request,
+    <NewRepository context={context} user={user} owners={owners} {...rest} />,
+    { status },
+  )
 }
 
 const show = definePage<'signed-in'>({
@@ -103,12 +114,15 @@ const create = definePage<'signed-in'>({
     const make = async () => {
       const owner = await placeForRepositories(context.db, who, fieldOf(form, 'owner') || user.name)
       const { name } = await makeRepository(context, {
-        ...{ owner, creator: user },
+        owner,
+        creator: user,
         name: fieldOf(form, 'name'),
         description: fieldOf(form, 'description'),
         isPrivate: form.has('private'),
         hasReadme: form.has('readme'),
-        ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1' },
+        isTemplate: false,
+        defaultBranch: 'main',
+        objectFormat: 'sha1',
       })
       return leadTo(context, `/${owner.name}/${name}`)
     }

@@ -17,8 +17,8 @@ export function DangerZone({ address, repository, isOwner }: DangerZoneProps): J
   return (
     <section class="danger-zone">
       <h2>Danger zone</h2>
-      <PruneForm {...{ address, repository }} />
-      {isOwner && <OwnerForms {...{ address, repository }} />}
+      <PruneForm address={address} repository={repository} />
+      {isOwner && <OwnerForms address={address} repository={repository} />}
     </section>
   )
 }
@@ -35,7 +35,7 @@ function PruneForm({ address, repository }: FormProps): JSX.Element {
       </p>
       <form method="post" action={`${address}/prune`}>
         <label for="commit">Commit that must be gone (full id, optional)</label>
-        <input {...{ type: 'text', id: 'commit', name: 'commit', maxlength: 64 }} />
+        <input type="text" id="commit" name="commit" maxlength={64} />
         <label class="choice">
           <input type="checkbox" name="closed_pulls" /> Also from closed pull requests, which then
           show no commits
@@ -60,7 +60,7 @@ function OwnerForms({ address, repository }: FormProps): JSX.Element {
       <p>Another user or an organization owns it then; its old address leads to the new one.</p>
       <form method="post" action={`${address}/transfer`}>
         <label for="new_owner">New owner</label>
-        <input {...{ type: 'text', id: 'new_owner', name: 'new_owner', required: true }} />
+        <input type="text" id="new_owner" name="new_owner" required={true} />
         <Confirmation id="confirm-transfer" name={fullName} />
         <button type="submit" class="danger">
           Transfer this repository

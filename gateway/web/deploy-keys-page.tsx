@@ -64,8 +64,12 @@ function KeyForm({ address, sent }: { readonly address: string; readonly sent: U
     <form class="form" method="post" action={address}>
       <label for="title">Title</label>
       <input
-        {...{ type: 'text', id: 'title', name: 'title', required: true }}
-        {...{ maxlength: KEY_TITLE_CHARACTERS_MAX, value: fieldOf(sent, 'title') }}
+        type="text"
+        id="title"
+        name="title"
+        required={true}
+        maxlength={KEY_TITLE_CHARACTERS_MAX}
+        value={fieldOf(sent, 'title')}
       />
       <label for="key">Public key: the line of the file that ends in .pub</label>
       <textarea id="key" name="key" class="code" rows={4} required={true}>
@@ -90,7 +94,7 @@ async function answer(
   const { entries, total } = await listDeployKeys(context.db, grant.repository.id, { page })
   const address = `${repositoryUrl(context, grant)}/settings/keys`
   const document = (
-    <SettingsDocument {...{ context, grant, error: failure?.message }} tab="keys">
+    <SettingsDocument context={context} grant={grant} error={failure?.message} tab="keys">
       <p class="quiet">
         A machine that signs in with one of these SSH keys may clone this repository.
       </p>
@@ -104,12 +108,16 @@ async function answer(
 }
 
 const show = definePage<'repository'>({
-  ...{ method: 'GET', path: PATH, access: ACCESS },
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
   handle: (context, call) => answer(context, call),
 })
 
 const add = definePage<'repository'>({
-  ...{ method: 'POST', path: PATH, access: ACCESS },
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
   async handle(context, call) {
     const sent = await readForm(call.request)
     const letIn = async () => {
@@ -125,7 +133,9 @@ const add = definePage<'repository'>({
 })
 
 const remove = definePage<'repository'>({
-  ...{ method: 'POST', path: `${PATH}/delete`, access: ACCESS },
+  method: 'POST',
+  path: `${PATH}/delete`,
+  access: ACCESS,
   async handle(context, call) {
     const id = readId(fieldOf(await readForm(call.request), 'id'))
     if (id !== undefined) await removeDeployKey(context.db, call.grant.repository.id, id)

@@ -27,10 +27,7 @@ export function DetailFields({ details, words }: DetailFieldsProps): JSX.Element
         <legend>Who may see it</legend>
         {Object.entries(words).map(([value, sentence]) => (
           <label class="choice">
-            <input
-              {...{ type: 'radio', name: 'visibility', value }}
-              checked={value === visibility}
-            />{' '}
+            <input type="radio" name="visibility" value={value} checked={value === visibility} />{' '}
             {sentence}
           </label>
         ))}

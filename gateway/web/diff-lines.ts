@@ -60,7 +60,13 @@ function nameIn(line: string): string {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ a: '\u0007', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' },
+  a: '\u0007',
+  b: '\b',
+  t: '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
 }
 
 /** A name as git quotes it (git-config(1) `core.quotePath`): bytes in octal, or behind a slash. */

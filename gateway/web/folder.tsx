@@ -49,7 +49,7 @@ export function Folder(props: FolderProps): JSX.Element {
           {entries.map(({ entry, commit }) => (
             <tr>
               <td>
-                <EntryName {...{ address, place, entry }} />
+                <EntryName address={address} place={place} entry={entry} />
               </td>
               <td class="quiet">
                 {commit !== undefined && (
@@ -66,7 +66,7 @@ export function Folder(props: FolderProps): JSX.Element {
       {isCut && (
         <p class="notice">There are more entries than a page shows. Clone it to see all.</p>
       )}
-      {readme !== undefined && <Readme {...{ readme, drawing }} />}
+      {readme !== undefined && <Readme readme={readme} drawing={drawing} />}
     </>
   )
 }

@@ -54,7 +54,11 @@ export function HookForm({ address, fields, button }: HookFormProps): JSX.Elemen
     <form class="form" method="post" action={address}>
       <label for="url">URL</label>
       <input
-        {...{ type: 'text', id: 'url', name: 'url', value: url, required: true }}
+        type="text"
+        id="url"
+        name="url"
+        value={url}
+        required={true}
         maxlength={HOOK_TEXT_CHARACTERS_MAX}
       />
       <label for="content_type">Sent as</label>
@@ -74,7 +78,10 @@ export function HookForm({ address, fields, button }: HookFormProps): JSX.Elemen
       />
       <label for="branch_filter">Branches, as a pattern (empty: all)</label>
       <input
-        {...{ type: 'text', id: 'branch_filter', name: 'branch_filter', value: branchFilter }}
+        type="text"
+        id="branch_filter"
+        name="branch_filter"
+        value={branchFilter}
         maxlength={BRANCH_FILTER_CHARACTERS_MAX}
       />
       <Events chosen={fields.events} />
@@ -98,7 +105,10 @@ function SecretField({ name, word, isSet }: SecretFieldProps): JSX.Element {
     <>
       <label for={name}>{isSet ? `${word} (empty: the one that is kept)` : word}</label>
       <input
-        {...{ type: 'password', id: name, name, autocomplete: 'new-password' }}
+        type="password"
+        id={name}
+        name={name}
+        autocomplete="new-password"
         maxlength={HOOK_TEXT_CHARACTERS_MAX}
       />
       {isSet && (
@@ -117,7 +127,9 @@ function Events({ chosen }: { readonly chosen: WebhookFields['events'] }): JSX.E
       {HOOK_EVENTS.map((event) => (
         <label class="choice">
           <input
-            {...{ type: 'checkbox', name: 'event', value: wordOf(event) }}
+            type="checkbox"
+            name="event"
+            value={wordOf(event)}
             checked={chosen.includes(event)}
           />{' '}
           {event.replaceAll('_', ' ')}

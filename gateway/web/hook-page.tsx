@@ -42,8 +42,8 @@ async function answer(context: Context, { call, webhook }: HookCall, sent?: Sent
   const deliveries = await listDeliveries(context.db, webhook.id, DELIVERIES_SHOWN)
   const address = `${repositoryUrl(context, grant)}/settings/hooks/${webhook.id}`
   const document = (
-    <SettingsDocument {...{ context, grant, error: sent?.failure.message }} tab="hooks">
-      <HookForm {...{ address, fields: sent?.fields ?? webhook }} button="Save" />
+    <SettingsDocument context={context} grant={grant} error={sent?.failure.message} tab="hooks">
+      <HookForm address={address} fields={sent?.fields ?? webhook} button="Save" />
       <h3>Try it, or remove it</h3>
       <div class="inline">
         <PlainForm address={`${address}/test`} word="Send a test" />
@@ -73,7 +73,9 @@ function PlainForm({ address, word, isDangerous = false }: PlainFormProps): JSX.
 }
 
 const show = definePage<'repository'>({
-  ...{ method: 'GET', path: PATH, access: ACCESS },
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
   handle: async (context, call) =>
     answer(context, { call, webhook: await webhookOf(context, call) }),
 })
@@ -88,7 +90,9 @@ function hookPage(
   work: (context: Context, hook: HookCall, form: URLSearchParams) => Promise<string | undefined>,
 ): AnyRoute {
   return definePage<'repository'>({
-    ...{ method: 'POST', path: PATH + path, access: ACCESS },
+    method: 'POST',
+    path: PATH + path,
+    access: ACCESS,
     async handle(context, call) {
       const form = await readForm(call.request)
       const webhook = await webhookOf(context, call)
@@ -120,7 +124,8 @@ const test = hookPage('/test', async (context, { call, webhook }) => {
 
 const again = hookPage('/redeliver', async (context, { webhook }, form) => {
   const isThere = await redeliver(context.db, {
-    ...{ uuid: fieldOf(form, 'uuid'), webhookId: webhook.id },
+    uuid: fieldOf(form, 'uuid'),
+    webhookId: webhook.id,
   })
   if (!isThere) throw new Failure('not_found', 'There is no such delivery any more.')
   context.upkeep.deliveriesWait()

@@ -63,23 +63,27 @@ async function answer(
   const { entries, total } = await listWebhooks(context.db, place, page)
   const address = `${repositoryUrl(context, grant)}/settings/hooks`
   const document = (
-    <SettingsDocument {...{ context, grant, error: sent?.failure.message }} tab="hooks">
+    <SettingsDocument context={context} grant={grant} error={sent?.failure.message} tab="hooks">
       <Hooks address={address} webhooks={entries} />
       <Pager address={address} page={page} total={total} />
       <h3>New webhook</h3>
-      <HookForm {...{ address, fields: sent?.fields ?? FIRST_FIELDS }} button="Make a webhook" />
+      <HookForm address={address} fields={sent?.fields ?? FIRST_FIELDS} button="Make a webhook" />
     </SettingsDocument>
   )
   return htmlReply(request, document, { status: sent?.failure.status ?? 200 })
 }
 
 const show = definePage<'repository'>({
-  ...{ method: 'GET', path: PATH, access: ACCESS },
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
   handle: (context, call) => answer(context, call),
 })
 
 const make = definePage<'repository'>({
-  ...{ method: 'POST', path: PATH, access: ACCESS },
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
   async handle(context, call) {
     const { owner, name, id: repositoryId } = call.grant.repository
     const form = await readForm(call.request)

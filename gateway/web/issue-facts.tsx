@@ -43,7 +43,7 @@ export function IssueFacts({ base, facts, viewer }: IssueFactsProps): JSX.Elemen
     { name: 'Labels', parts: labels.map((label) => <LabelName label={label} />) },
     {
       name: 'Assignees',
-      parts: assignees.map((person) => <Person {...{ base, person, viewer }} />),
+      parts: assignees.map((person) => <Person base={base} person={person} viewer={viewer} />),
     },
     { name: 'Milestone', parts: milestone ? [<Shown text={milestone.title} />] : [] },
     { name: 'Due', parts: dueAtMs === undefined ? [] : [<Day atMs={dueAtMs} />] },

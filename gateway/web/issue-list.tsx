@@ -55,7 +55,9 @@ export function IssueList({ context, grant, shown }: IssueListProps): JSX.Elemen
             <p class="quiet">
               {`#${issue.number} by `}
               <Person
-                {...{ base, viewer: grant.user, original: issue.originalAuthor }}
+                base={base}
+                viewer={grant.user}
+                original={issue.originalAuthor}
                 person={shown.authors.get(issue.authorId ?? 0)}
               />{' '}
               <Ago atMs={issue.createdAtMs} />

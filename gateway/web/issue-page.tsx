@@ -19,11 +19,12 @@ async function show(
   { issue, draft, error, status = 200 }: Partial<Refused> & { readonly issue: Issue },
 ): Promise<Reply> {
   const conversation = await readConversation(context, grant, {
-    ...{ issue, number: pageNumber(request) },
+    issue,
+    number: pageNumber(request),
   })
   const facts = await readFacts(context, issue)
   const page = (
-    <RepositoryDocument {...{ context, grant }} tab="issues" title={issue.title}>
+    <RepositoryDocument context={context} grant={grant} tab="issues" title={issue.title}>
       <h2>
         <Shown text={issue.title} /> <span class="quiet">{`#${issue.number}`}</span>
       </h2>
@@ -32,7 +33,13 @@ async function show(
         {issue.isLocked && <span class="label">locked</span>}
       </p>
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
-      <Conversation {...{ context, grant, conversation, draft, error }} />
+      <Conversation
+        context={context}
+        grant={grant}
+        conversation={conversation}
+        draft={draft}
+        error={error}
+      />
     </RepositoryDocument>
   )
   return htmlReply(request, page, { status })

@@ -28,14 +28,19 @@ export const ISSUES_PAGE = definePage<'repository'>({
     const address = `${repositoryUrl(context, grant)}/issues`
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant }} tab="issues" title="Issues">
+      <RepositoryDocument context={context} grant={grant} tab="issues" title="Issues">
         <div class="title-line">
           <h2>Issues</h2>
           {!repository.isArchived && <a href={`${address}/new`}>New issue</a>}
         </div>
         <StateFilter address={address} state={state} />
-        <IssueList {...{ context, grant, shown }} />
-        <Pager {...{ address, page, total }} query={state === 'open' ? {} : { state }} />
+        <IssueList context={context} grant={grant} shown={shown} />
+        <Pager
+          address={address}
+          page={page}
+          total={total}
+          query={state === 'open' ? {} : { state }}
+        />
       </RepositoryDocument>,
     )
   },

@@ -21,8 +21,11 @@ export function KeyCeremony(props: KeyCeremonyProps): JSX.Element {
   return (
     <>
       <form
-        {...{ method: 'post', action, hidden: true }}
-        {...{ 'data-ceremony': kind, 'data-options': JSON.stringify(options) }}
+        method="post"
+        action={action}
+        hidden={true}
+        data-ceremony={kind}
+        data-options={JSON.stringify(options)}
       >
         {children}
         <input type="hidden" name="answer" />

@@ -43,11 +43,14 @@ function Keys({ context, user, page, keys, form, error }: KeysProps): JSX.Elemen
         <h3>Add a key</h3>
         <form method="post" action={address}>
           <TextField
-            {...{ label: 'Title', name: 'title', isRequired: true }}
-            {...{ charactersMax: KEY_TITLE_CHARACTERS_MAX, value: form?.get('title') ?? '' }}
+            label="Title"
+            name="title"
+            isRequired={true}
+            charactersMax={KEY_TITLE_CHARACTERS_MAX}
+            value={form?.get('title') ?? ''}
           />
           <label for="key">Public key: the line in the file that ends in .pub</label>
-          <textarea {...{ id: 'key', name: 'key', class: 'code', rows: 4, required: true }}>
+          <textarea id="key" name="key" class="code" rows={4} required={true}>
             {form?.get('key') ?? ''}
           </textarea>
           <button type="submit">Add the key</button>
@@ -100,7 +103,9 @@ interface Shows extends Pick<KeysProps, 'user' | 'form' | 'error'> {
 async function answer(context: Context, request: Request, { status = 200, ...rest }: Shows) {
   const page = { page: pageNumber(request), limit: LISTED }
   const keys = await listUserKeys(context.db, rest.user.id, { page })
-  return htmlReply(request, <Keys {...{ context, page, keys, ...rest }} />, { status })
+  return htmlReply(request, <Keys context={context} page={page} keys={keys} {...rest} />, {
+    status,
+  })
 }
 
 const show = definePage<'signed-in'>({

@@ -44,7 +44,13 @@ async function answer(
   const removal = role === 'owner' ? `${address}/remove` : undefined
   return htmlReply(
     request,
-    <OrganizationDocument {...{ context, grant, error }} tab="members" title="Members">
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="members"
+      title="Members"
+    >
       <PeopleList base={base} people={entries} removal={removal} />
       <Pager address={address} page={page} total={total} />
       {isMember && <OwnMembership address={address} isShown={isShown === true} />}

@@ -61,7 +61,7 @@ export function MergeBox(props: MergeBoxProps): JSX.Element | null {
   if (pull.mergedAtMs !== undefined) {
     return (
       <p class="notice">
-        <Person {...{ base, viewer: grant.user }} person={merge.mergedBy} /> merged this{' '}
+        <Person base={base} viewer={grant.user} person={merge.mergedBy} /> merged this{' '}
         <Ago atMs={pull.mergedAtMs} /> as{' '}
         <a href={`${repositoryUrl(context, grant)}/commit/${pull.mergeCommit}`}>
           <code>{(pull.mergeCommit ?? '').slice(0, 10)}</code>
@@ -104,9 +104,9 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
         ))}
       </select>
       <label for="merge-title">Title of the commit that is made (empty: the usual one)</label>
-      <input {...{ type: 'text', id: 'merge-title', name: 'title', maxlength: 10_000 }} />
+      <input type="text" id="merge-title" name="title" maxlength={10_000} />
       <label for="merge-message">More about it</label>
-      <textarea {...{ id: 'merge-message', name: 'message', rows: 3 }} />
+      <textarea id="merge-message" name="message" rows={3} />
       {merge.mayDelete && (
         <label class="choice">
           <input type="checkbox" name="delete" checked={deletesBranch(repository, {})} /> Remove the

@@ -26,17 +26,21 @@ interface NewIssueProps {
 function NewIssue({ context, grant, form, error }: NewIssueProps): JSX.Element {
   const sent = form ?? new URLSearchParams()
   return (
-    <RepositoryDocument {...{ context, grant }} tab="issues" title="New issue">
+    <RepositoryDocument context={context} grant={grant} tab="issues" title="New issue">
       <h2>New issue</h2>
       <Problem error={error} />
       <form method="post" action={`${repositoryUrl(context, grant)}/issues/new`}>
         <label for="title">Title</label>
         <input
-          {...{ type: 'text', id: 'title', name: 'title', required: true, maxlength: 255 }}
+          type="text"
+          id="title"
+          name="title"
+          required={true}
+          maxlength={255}
           value={fieldOf(sent, 'title')}
         />
         <label for="content">Description (Markdown)</label>
-        <textarea {...{ id: 'content', name: 'content', rows: 12 }}>
+        <textarea id="content" name="content" rows={12}>
           {textOf(sent, 'content')}
         </textarea>
         <button type="submit">Open the issue</button>
@@ -52,7 +56,7 @@ const show = definePage<'repository'>({
   handle(context, { request, grant }) {
     if (!isServed(grant.repository, { isPull: false })) throw notFound()
     writerOf(grant)
-    return htmlReply(request, <NewIssue {...{ context, grant }} />)
+    return htmlReply(request, <NewIssue context={context} grant={grant} />)
   },
 })
 
@@ -69,7 +73,9 @@ const open = definePage<'repository'>({
       return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
     }
     return orAgain(make, ({ message, status }) =>
-      htmlReply(request, <NewIssue {...{ context, grant, form }} error={message} />, { status }),
+      htmlReply(request, <NewIssue context={context} grant={grant} form={form} error={message} />, {
+        status,
+      }),
     )
   },
 })

@@ -63,13 +63,10 @@ function Made({ application, secret }: TrustedApplication): JSX.Element {
   return (
     <div class="notice" role="status">
       <label for="client">Client ID</label>
-      <input
-        {...{ type: 'text', id: 'client', class: 'code', readonly: true }}
-        value={application.clientId}
-      />
+      <input type="text" id="client" class="code" readonly={true} value={application.clientId} />
       {secret !== '' && <label for="secret">Copy the secret now: it is not shown again.</label>}
       {secret !== '' && (
-        <input {...{ type: 'text', id: 'secret', class: 'code', readonly: true, value: secret }} />
+        <input type="text" id="secret" class="code" readonly={true} value={secret} />
       )}
     </div>
   )
@@ -96,7 +93,7 @@ function PermissionList({ address, permissions }: PermissionListProps): JSX.Elem
               <Ago atMs={sinceMs} /> · last used <Ago atMs={lastUsedAtMs} />
             </p>
           </div>
-          <Remove {...{ address: `${address}/revoke`, id, word: 'Revoke', name }} />
+          <Remove address={`${address}/revoke`} id={id} word="Revoke" name={name} />
         </li>
       ))}
     </ul>
@@ -124,7 +121,7 @@ function ApplicationList({ address, applications }: ApplicationListProps): JSX.E
               {`${isConfidential ? 'with a secret' : 'public'} · ${redirectUris.join(', ')}`}
             </p>
           </div>
-          <Remove {...{ address: `${address}/delete`, id, word: 'Remove', name }} />
+          <Remove address={`${address}/delete`} id={id} word="Remove" name={name} />
         </li>
       ))}
     </ul>
@@ -160,11 +157,15 @@ function ApplicationForm({ address, form }: ApplicationFormProps): JSX.Element {
     <form method="post" action={address}>
       <label for="name">Name</label>
       <input
-        {...{ type: 'text', id: 'name', name: 'name', required: true, maxlength: 255 }}
+        type="text"
+        id="name"
+        name="name"
+        required={true}
+        maxlength={255}
         value={fieldOf(form, 'name')}
       />
       <label for="redirects">Redirect addresses, one on each line</label>
-      <textarea {...{ id: 'redirects', name: 'redirects', rows: 3, required: true }}>
+      <textarea id="redirects" name="redirects" rows={3} required={true}>
         {fieldOf(form, 'redirects')}
       </textarea>
       <label class="choice">
@@ -190,7 +191,15 @@ async function reply(
   const { db } = context
   const { entries: applications } = await listApplications(db, user.id, { page: 1, limit: LISTED })
   const permissions = await listPermissions(db, user.id)
-  const page = <OauthApplications {...{ context, user, applications, permissions, ...rest }} />
+  const page = (
+    <OauthApplications
+      context={context}
+      user={user}
+      applications={applications}
+      permissions={permissions}
+      {...rest}
+    />
+  )
   return htmlReply(request, page, { status, headers: [['Cache-Control', 'no-store']] })
 }
 

@@ -57,11 +57,15 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
       <Problem error={error} />
       <label for="title">Title</label>
       <input
-        {...{ type: 'text', id: 'title', name: 'title', required: true, maxlength: 255 }}
+        type="text"
+        id="title"
+        name="title"
+        required={true}
+        maxlength={255}
         value={fieldOf(sent, 'title')}
       />
       <label for="content">Description (Markdown)</label>
-      <textarea {...{ id: 'content', name: 'content', rows: 8 }}>
+      <textarea id="content" name="content" rows={8}>
         {textOf(sent, 'content')}
       </textarea>
       <button type="submit">Open the pull request</button>

@@ -31,7 +31,13 @@ function OrganizationSettings({
   const { organization } = grant
   const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/settings`
   return (
-    <OrganizationDocument {...{ context, grant, error }} tab="settings" title="Settings">
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="settings"
+      title="Settings"
+    >
       <form class="form" method="post" action={address}>
         <DetailFields details={details ?? organization} words={WHO_SEES} />
         <button type="submit">Save</button>

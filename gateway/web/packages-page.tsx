@@ -88,7 +88,13 @@ const one = definePage<'packages'>({
       request,
       <Document context={context} title={`${name} ${version.version}`} user={grant.user}>
         <OwnerTabs context={context} owner={grant.owner} role={role} tab="packages" />
-        <Version {...{ context, grant, format, version }} packageName={name} />
+        <Version
+          context={context}
+          grant={grant}
+          format={format}
+          version={version}
+          packageName={name}
+        />
       </Document>,
     )
   },

@@ -68,9 +68,13 @@ const save = definePage<'signed-in'>({
     }
     return orAgain(change, ({ message, status }) => {
       const details = detailsAsSent(form)
-      return htmlReply(request, <Profile {...{ context, user, details }} error={message} />, {
-        status,
-      })
+      return htmlReply(
+        request,
+        <Profile context={context} user={user} details={details} error={message} />,
+        {
+          status,
+        },
+      )
     })
   },
 })

@@ -36,7 +36,7 @@ const commits = definePage<'repository'>({
     const own = `${address}/pulls/${seen.state.issue.number}/commits`
     return htmlReply(
       request,
-      <PullDocument {...{ context, grant, seen }} tab="commits">
+      <PullDocument context={context} grant={grant} seen={seen} tab="commits">
         <CommitList address={address} commits={part.commits} />
         <Pager address={own} page={page} total={part.total} />
       </PullDocument>,
@@ -64,13 +64,13 @@ async function showFiles(
   )
   const own = issueUrl(context, grant, state.issue)
   const page = (
-    <PullDocument {...{ context, grant, seen }} tab="files">
+    <PullDocument context={context} grant={grant} seen={seen} tab="files">
       <Problem error={error} />
       <p>
         All of it as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
       </p>
       <Diff diff={diff} />
-      <ReviewForm {...{ context, grant, state, form }} />
+      <ReviewForm context={context} grant={grant} state={state} form={form} />
     </PullDocument>
   )
   return htmlReply(request, page, { status })

@@ -52,12 +52,12 @@ export function PullDocument(props: PullDocumentProps): JSX.Element {
   const { issue } = seen.state
   const own = `${repositoryUrl(context, grant)}/pulls/${issue.number}`
   return (
-    <RepositoryDocument {...{ context, grant }} tab="pulls" title={issue.title}>
+    <RepositoryDocument context={context} grant={grant} tab="pulls" title={issue.title}>
       <h2>
         <Shown text={issue.title} /> <span class="quiet">{`#${issue.number}`}</span>
       </h2>
       <p>
-        <StateLabel state={seen.state} /> <Branches {...{ context, grant, seen }} />
+        <StateLabel state={seen.state} /> <Branches context={context} grant={grant} seen={seen} />
       </p>
       <nav class="tabs" aria-label="Pull request">
         {Object.entries(TABS).map(([name, word]) => (

@@ -35,7 +35,8 @@ async function show(
   const { issue, pull } = state
   const seen = await seePull(context, grant, state)
   const conversation = await readConversation(context, grant, {
-    ...{ issue, number: pageNumber(request) },
+    issue,
+    number: pageNumber(request),
   })
   const place = { repositoryId: pull.repositoryId, commitId: pull.headCommit }
   const [facts, merge, reviews, combined] = [
@@ -45,13 +46,19 @@ async function show(
     await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),
   ]
   const page = (
-    <PullDocument {...{ context, grant, seen }} tab="">
+    <PullDocument context={context} grant={grant} seen={seen} tab="">
       <Problem error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
-      <Conversation {...{ context, grant, conversation, draft, error }}>
-        <Reviews {...{ context, grant }} shown={reviews} />
+      <Conversation
+        context={context}
+        grant={grant}
+        conversation={conversation}
+        draft={draft}
+        error={error}
+      >
+        <Reviews context={context} grant={grant} shown={reviews} />
         <Checks combined={combined} />
-        <MergeBox {...{ context, grant, state, merge }} />
+        <MergeBox context={context} grant={grant} state={state} merge={merge} />
       </Conversation>
     </PullDocument>
   )
@@ -83,7 +90,9 @@ const merge = definePage<'repository'>({
       const state = await pullOf(context, grant, params)
       const order = orderOf(form)
       await mergeNow(context, grant, {
-        ...{ state, doer, order },
+        state,
+        doer,
+        order,
         inQueue: (work) => inQueue(context, { request, grant }, work),
       })
       return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)

@@ -31,14 +31,19 @@ export const PULLS_PAGE = definePage<'repository'>({
     const address = `${own}/pulls`
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant }} tab="pulls" title="Pull requests">
+      <RepositoryDocument context={context} grant={grant} tab="pulls" title="Pull requests">
         <div class="title-line">
           <h2>Pull requests</h2>
           {!repository.isArchived && <a href={`${own}/compare`}>New pull request</a>}
         </div>
         <StateFilter address={address} state={state} />
-        <IssueList {...{ context, grant, shown }} />
-        <Pager {...{ address, page, total }} query={state === 'open' ? {} : { state }} />
+        <IssueList context={context} grant={grant} shown={shown} />
+        <Pager
+          address={address}
+          page={page}
+          total={total}
+          query={state === 'open' ? {} : { state }}
+        />
       </RepositoryDocument>,
     )
   },

@@ -25,7 +25,9 @@ export function QrCode({
     `<path fill="#000" d="${path}"/></svg>`
   return (
     <div
-      {...{ class: 'qr-code', role: 'img', 'aria-label': label }}
+      class="qr-code"
+      role="img"
+      aria-label={label}
       dangerouslySetInnerHTML={{ __html: trustHtml(svg) }}
     />
   )

@@ -36,10 +36,11 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
       const title = kind === 'branches' ? 'Branches' : 'Tags'
       return htmlReply(
         request,
-        <RepositoryDocument {...{ context, grant, title }} tab={kind}>
+        <RepositoryDocument context={context} grant={grant} title={title} tab={kind}>
           <h2>{title}</h2>
           <References
-            {...{ address, references: entries }}
+            address={address}
+            references={entries}
             compareAddress={(branch) => comparisonUrl(context, grant, { parent, branch })}
           />
           <Pager address={`${address}/${kind}`} page={page} total={total} />

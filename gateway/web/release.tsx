@@ -44,7 +44,8 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
       </p>
       {body !== '' && <Written text={body} drawn={drawn} />}
       <Downloads
-        {...{ address, release }}
+        address={address}
+        release={release}
         files={attachments.filter(({ releaseId }) => releaseId === release.id)}
       />
     </article>

@@ -29,11 +29,17 @@ const list = definePage<'repository'>({
     const address = `${repositoryUrl(context, grant)}/releases`
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant }} tab="releases" title="Releases">
+      <RepositoryDocument context={context} grant={grant} tab="releases" title="Releases">
         <h2>Releases</h2>
         {entries.length === 0 && <p class="empty">There are none yet.</p>}
         {entries.map((release) => (
-          <ReleaseView {...{ context, grant, release, attachments, drawn }}>
+          <ReleaseView
+            context={context}
+            grant={grant}
+            release={release}
+            attachments={attachments}
+            drawn={drawn}
+          >
             <h3>
               <a href={`${address}/tag/${tagPath(release.tagName)}`}>
                 <Shown text={titleOfRelease(release)} />
@@ -41,7 +47,7 @@ const list = definePage<'repository'>({
             </h3>
           </ReleaseView>
         ))}
-        <Pager {...{ address, page, total }} />
+        <Pager address={address} page={page} total={total} />
       </RepositoryDocument>,
     )
   },
@@ -58,8 +64,14 @@ const one = definePage<'repository'>({
     const drawn = await drawWritten(context, grant, { texts: [release.body], headingsBelow: 2 })
     return htmlReply(
       request,
-      <RepositoryDocument {...{ context, grant, title }} tab="releases">
-        <ReleaseView {...{ context, grant, release, attachments, drawn }}>
+      <RepositoryDocument context={context} grant={grant} title={title} tab="releases">
+        <ReleaseView
+          context={context}
+          grant={grant}
+          release={release}
+          attachments={attachments}
+          drawn={drawn}
+        >
           <h2>
             <Shown text={title} />
           </h2>

@@ -123,11 +123,12 @@ function answer(
 ): Reply {
   const address = `${repositoryUrl(context, grant)}/settings`
   const page = (
-    <SettingsDocument {...{ context, grant, error }} tab="general">
+    <SettingsDocument context={context} grant={grant} error={error} tab="general">
       {notice !== undefined && <p class="notice">{notice}</p>}
       <GeneralForm address={address} fields={fields} />
       <DangerZone
-        {...{ address, repository: grant.repository }}
+        address={address}
+        repository={grant.repository}
         isOwner={atLeast(grant.mode, 'owner')}
       />
     </SettingsDocument>
@@ -136,12 +137,16 @@ function answer(
 }
 
 const show = definePage<'repository'>({
-  ...{ method: 'GET', path: PATH, access: ACCESS },
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
   handle: answer,
 })
 
 const save = definePage<'repository'>({
-  ...{ method: 'POST', path: PATH, access: ACCESS },
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
   async handle(context, call) {
     const { request, grant } = call
     const fields = readFields(await readForm(request))
@@ -161,7 +166,8 @@ function dangerousPage(
   work: (context: Context, call: Call<'repository'>, form: URLSearchParams) => Promise<Reply>,
 ): AnyRoute {
   return definePage<'repository'>({
-    ...{ method: 'POST', path: `${PATH}/${action}` },
+    method: 'POST',
+    path: `${PATH}/${action}`,
     access: { ...ACCESS, mode: action === 'prune' ? 'admin' : 'owner' },
     async handle(context, call) {
       const form = await readForm(call.request)
@@ -181,7 +187,8 @@ function dangerousPage(
 const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
   const newOwner = fieldOf(form, 'new_owner')
   const { repository, mode } = await giveRepository(context, grant.who, {
-    ...{ repository: grant.repository, newOwner },
+    repository: grant.repository,
+    newOwner,
   })
   const { owner, name } = repository
   return leadTo(context, mode === 'none' ? '/' : `/${owner.name}/${name}`)

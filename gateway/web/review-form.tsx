@@ -36,7 +36,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
       <form method="post" action={`${issueUrl(context, grant, issue)}/reviews`}>
         <input type="hidden" name="head" value={pull.headCommit} />
         <label for="content">What you say (Markdown)</label>
-        <textarea {...{ id: 'content', name: 'content', rows: 5 }}>
+        <textarea id="content" name="content" rows={5}>
           {textOf(sent, 'content')}
         </textarea>
         <fieldset>

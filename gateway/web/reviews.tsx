@@ -58,7 +58,8 @@ export async function readReviews(
   const people = entries.flatMap(({ reviewerId }) => reviewerId ?? [])
   const teamIds = entries.flatMap(({ teamId }) => teamId ?? [])
   return {
-    ...{ reviews, isCut },
+    reviews,
+    isCut,
     drawn: await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW }),
     people: await findOwnersById(db, people),
     teams: new Map((await findTeamsById(db, teamIds)).map((team) => [team.id, team])),
@@ -79,7 +80,7 @@ export function Reviews(props: ReviewsProps): JSX.Element | null {
     <section>
       <h3>Reviews</h3>
       {reviews.map((each) => (
-        <OneReview {...{ ...props, ...each }} />
+        <OneReview {...props} {...each} />
       ))}
       {isCut && <p class="notice">There is more than a page shows. The API has it all.</p>}
     </section>
@@ -106,7 +107,7 @@ function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
     <div class="review">
       <p>
         {teamId === undefined ? (
-          <Person {...{ base, viewer: grant.user }} person={shown.people.get(reviewerId ?? 0)} />
+          <Person base={base} viewer={grant.user} person={shown.people.get(reviewerId ?? 0)} />
         ) : (
           <>
             The team <Shown text={shown.teams.get(teamId)?.name ?? ''} />

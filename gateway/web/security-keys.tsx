@@ -42,15 +42,16 @@ export function SecurityKeys(props: SecurityKeysProps): JSX.Element {
       )}
       <h3>Add a key</h3>
       {keyToAdd === undefined ? (
-        <ProofForm
-          {...{ action: `${address}/keys`, id: 'add-key', button: 'Add a key', hasFactor: true }}
-        >
+        <ProofForm action={`${address}/keys`} id="add-key" button="Add a key" hasFactor={true}>
           <label for="key-name">Name of the key</label>
           <input type="text" id="key-name" name="name" required={true} maxlength={100} />
         </ProofForm>
       ) : (
         <KeyCeremony
-          {...{ context, kind: 'create', options: keyToAdd.options, button: 'Ask the key' }}
+          context={context}
+          kind="create"
+          options={keyToAdd.options}
+          button="Ask the key"
           action={`${address}/keys/confirm`}
         >
           <input type="hidden" name="name" value={keyToAdd.name} />
@@ -92,8 +93,11 @@ function RemoveForm({ address, keys }: Pick<SecurityKeysProps, 'address' | 'keys
     <>
       <h3>Remove a key</h3>
       <ProofForm
-        {...{ action: `${address}/keys/delete`, id: 'remove-key', button: 'Remove the key' }}
-        {...{ hasFactor: true, isDanger: true }}
+        action={`${address}/keys/delete`}
+        id="remove-key"
+        button="Remove the key"
+        hasFactor={true}
+        isDanger={true}
       >
         <label for="key-id">Key</label>
         <select id="key-id" name="id" required={true}>

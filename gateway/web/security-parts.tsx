@@ -33,12 +33,17 @@ export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
       </p>
       <QrCode text={uri} label="QR code for your app" />
       <label for="secret">Secret</label>
-      <input {...{ type: 'text', id: 'secret', class: 'code', readonly: true, value: secret }} />
+      <input type="text" id="secret" class="code" readonly={true} value={secret} />
       <form method="post" action={`${address}/confirm`}>
         <label for="code">Code that the app shows</label>
         <input
-          {...{ type: 'text', id: 'code', name: 'code', autocomplete: 'one-time-code' }}
-          {...{ inputmode: 'numeric', required: true, maxlength: 16 }}
+          type="text"
+          id="code"
+          name="code"
+          autocomplete="one-time-code"
+          inputmode="numeric"
+          required={true}
+          maxlength={16}
         />
         <p class="quiet">All other sessions of yours end with this.</p>
         <button type="submit">Switch on</button>
@@ -63,13 +68,18 @@ export function Enrolled({ address, sinceMs, left }: EnrolledProps): JSX.Element
       </p>
       <h3>New recovery codes</h3>
       <ProofForm
-        {...{ action: `${address}/recovery-codes`, id: 'renew', button: 'Make new recovery codes' }}
+        action={`${address}/recovery-codes`}
+        id="renew"
+        button="Make new recovery codes"
         hasFactor={true}
       />
       <h3>Switch off</h3>
       <ProofForm
-        {...{ action: `${address}/disable`, id: 'disable', button: 'Switch off' }}
-        {...{ hasFactor: true, isDanger: true }}
+        action={`${address}/disable`}
+        id="disable"
+        button="Switch off"
+        hasFactor={true}
+        isDanger={true}
       />
     </>
   )
@@ -98,10 +108,7 @@ export function ProofForm({
     <form method="post" action={action}>
       {children}
       <label for={id}>{hasFactor ? 'Your password, or a code of the app' : 'Your password'}</label>
-      <input
-        {...{ type: 'password', id, name: 'proof', required: true }}
-        autocomplete="current-password"
-      />
+      <input type="password" id={id} name="proof" required={true} autocomplete="current-password" />
       <button type="submit" class={isDanger ? 'danger' : ''}>
         {button}
       </button>

@@ -62,10 +62,16 @@ function Security(props: SecurityProps): JSX.Element {
           <ProofForm action={`${address}/enrol`} id="enrol" button="Set up a second factor" />
         )}
         {secret !== undefined && (
-          <Waiting {...{ address, secret }} uri={keyUri(secret, hostOf(context), user.name)} />
+          <Waiting
+            address={address}
+            secret={secret}
+            uri={keyUri(secret, hostOf(context), user.name)}
+          />
         )}
       </section>
-      {sinceMs !== undefined && <SecurityKeys {...{ context, address, keys, keyToAdd }} />}
+      {sinceMs !== undefined && (
+        <SecurityKeys context={context} address={address} keys={keys} keyToAdd={keyToAdd} />
+      )}
     </AccountDocument>
   )
 }
@@ -86,7 +92,7 @@ export async function answer(context: Context, request: Request, props: Answer):
   const { status = 200, headers = [], user, ...rest } = props
   const factor = await findSecondFactor(context.db, user.id)
   const keys = await listSecurityKeys(context.db, user.id)
-  const page = <Security {...{ context, user, factor, keys, ...rest }} />
+  const page = <Security context={context} user={user} factor={factor} keys={keys} {...rest} />
   const script = rest.keyToAdd && keyScript(context)
   const all = [['Cache-Control', 'no-store'] as const, ...headers]
   return htmlReply(request, page, { status, headers: all, script })

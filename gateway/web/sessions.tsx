@@ -106,7 +106,10 @@ const show = definePage<'signed-in'>({
     const page = { page: pageNumber(request), limit: LISTED }
     const sessions = await listSessions(context.db, user.id, page)
     const ownId = (await findOwnSession(context, request))?.session.id
-    return htmlReply(request, <Sessions {...{ context, user, page, sessions, ownId }} />)
+    return htmlReply(
+      request,
+      <Sessions context={context} user={user} page={page} sessions={sessions} ownId={ownId} />,
+    )
   },
 })
 

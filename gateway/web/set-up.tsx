@@ -68,7 +68,7 @@ const create = definePage<'anyone'>({
     return orAgain(make, (failure) => {
       const { message, status } = failure
       if (status === 404) throw failure
-      const again = <SetUp {...{ context, code, form }} error={message} />
+      const again = <SetUp context={context} code={code} form={form} error={message} />
       return htmlReply(request, again, { status })
     })
   },

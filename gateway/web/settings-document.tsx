@@ -32,7 +32,12 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   const { context, grant, tab, error, children } = props
   const general = `${repositoryUrl(context, grant)}/settings`
   return (
-    <RepositoryDocument {...{ context, grant }} tab="settings" title={`${TABS[tab]} · Settings`}>
+    <RepositoryDocument
+      context={context}
+      grant={grant}
+      tab="settings"
+      title={`${TABS[tab]} · Settings`}
+    >
       <nav class="tabs" aria-label="Repository settings">
         {Object.entries(TABS).map(([name, word]) => (
           <Tab

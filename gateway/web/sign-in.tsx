@@ -33,12 +33,20 @@ function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JS
           <input type="hidden" name="redirect_to" value={path} />
           <label for="name">Name</label>
           <input
-            {...{ type: 'text', id: 'name', name: 'user_name', autocomplete: 'username' }}
-            {...{ value: name, required: true, autofocus: true }}
+            type="text"
+            id="name"
+            name="user_name"
+            autocomplete="username"
+            value={name}
+            required={true}
+            autofocus={true}
           />
           <label for="password">Password</label>
           <input
-            {...{ type: 'password', id: 'password', name: 'password', required: true }}
+            type="password"
+            id="password"
+            name="password"
+            required={true}
             autocomplete="current-password"
           />
           <button type="submit">Sign in</button>
@@ -62,7 +70,7 @@ const show = definePage<'anyone'>({
     const path = ownPath(context, asked ?? pathBefore(context, request))
     if (who.kind === 'user') return leadTo(context, path)
     const hasSignUp = await isRegistrationOpen(context.db)
-    return htmlReply(request, <SignIn {...{ context, path, hasSignUp }} />)
+    return htmlReply(request, <SignIn context={context} path={path} hasSignUp={hasSignUp} />)
   },
 })
 
@@ -87,7 +95,9 @@ const enter = definePage<'anyone'>({
     }
     return orAgain(signIn, async ({ message, status }) => {
       const hasSignUp = await isRegistrationOpen(context.db)
-      const again = <SignIn {...{ context, name, path, hasSignUp }} error={message} />
+      const again = (
+        <SignIn context={context} name={name} path={path} hasSignUp={hasSignUp} error={message} />
+      )
       return htmlReply(request, again, { status })
     })
   },

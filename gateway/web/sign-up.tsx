@@ -58,7 +58,7 @@ const create = definePage<'anyone'>({
       return leadTo(context, '/', [await beginSession(context, request, user)])
     }
     return orAgain(make, ({ message, status }) =>
-      htmlReply(request, <SignUp {...{ context, form }} error={message} />, { status }),
+      htmlReply(request, <SignUp context={context} form={form} error={message} />, { status }),
     )
   },
 })

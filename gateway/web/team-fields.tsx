@@ -21,8 +21,11 @@ export type TeamDetails = Pick<
 >
 
 export const NEW_TEAM: TeamDetails = {
-  ...{ name: '', description: '', permission: 'read' },
-  ...{ includesAll: false, mayCreateRepositories: false },
+  name: '',
+  description: '',
+  permission: 'read',
+  includesAll: false,
+  mayCreateRepositories: false,
 }
 
 /** Of the team of owners the description alone, for nothing else of it changes. */
@@ -33,12 +36,18 @@ export function TeamFields({ team }: { readonly team: TeamDetails }): JSX.Elemen
     <>
       {permission !== 'owner' && (
         <TextField
-          {...{ label: 'Name', name: 'name', value: name, charactersMax, isRequired: true }}
+          label="Name"
+          name="name"
+          value={name}
+          charactersMax={charactersMax}
+          isRequired={true}
         />
       )}
       <TextField
-        {...{ label: 'Description', name: 'description', value: description }}
-        {...{ charactersMax }}
+        label="Description"
+        name="description"
+        value={description}
+        charactersMax={charactersMax}
       />
       {permission !== 'owner' && <Rights team={team} />}
     </>
@@ -53,7 +62,9 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
         {PERMISSIONS.map(([value, sentence]) => (
           <label class="choice">
             <input
-              {...{ type: 'radio', name: 'permission', value }}
+              type="radio"
+              name="permission"
+              value={value}
               checked={value === team.permission}
             />{' '}
             {sentence}

@@ -48,7 +48,13 @@ async function answer(
   const isOwner = role === 'owner'
   return htmlReply(
     request,
-    <OrganizationDocument {...{ context, grant, error }} tab="teams" title={team.name}>
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="teams"
+      title={team.name}
+    >
       <p class="quiet">
         <span class="label">{team.permission}</span> <Shown text={team.description} />
       </p>
@@ -59,13 +65,19 @@ async function answer(
       )}
       <h3>Members</h3>
       <PeopleList
-        {...{ base, people: members.entries }}
+        base={base}
+        people={members.entries}
         removal={isOwner ? `${address}/members/remove` : undefined}
       />
       {isOwner && <AddForm address={`${address}/members`} label="Add a user" id="member" />}
       <h3>Repositories</h3>
-      <TeamRepositories {...{ base, address, grant }} repositories={repositories.entries} />
-      <Pager {...{ address, page }} total={Math.max(members.total, repositories.total)} />
+      <TeamRepositories
+        base={base}
+        address={address}
+        grant={grant}
+        repositories={repositories.entries}
+      />
+      <Pager address={address} page={page} total={Math.max(members.total, repositories.total)} />
     </OrganizationDocument>,
     { status },
   )
@@ -115,7 +127,10 @@ function AddForm({ address, label, id }: AddFormProps): JSX.Element {
   return (
     <form class="form" method="post" action={address}>
       <TextField
-        {...{ label, id, name: 'name', isRequired: true }}
+        label={label}
+        id={id}
+        name="name"
+        isRequired={true}
         charactersMax={REPOSITORY_CHARACTERS_MAX}
       />
       <button type="submit">Add</button>

@@ -33,7 +33,9 @@ function TeamSettings({
   const address = `${context.settings.http.baseUrl}${teamPathOf(grant)}/settings`
   return (
     <OrganizationDocument
-      {...{ context, grant, error }}
+      context={context}
+      grant={grant}
+      error={error}
       tab="teams"
       title={`Settings of ${team.name}`}
     >

@@ -94,7 +94,13 @@ interface NewTeamProps {
 function NewTeam({ context, grant, team, error }: NewTeamProps): JSX.Element {
   const action = `${context.settings.http.baseUrl}${organizationPath(grant)}/teams/new`
   return (
-    <OrganizationDocument {...{ context, grant, error }} tab="teams" title="New team">
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="teams"
+      title="New team"
+    >
       <form class="form" method="post" action={action}>
         <TeamFields team={team} />
         <button type="submit">Create</button>
@@ -125,9 +131,13 @@ const create = definePage<'organization'>({
     }
     return orAgain(make, ({ message, status }) => {
       const team = teamDetailsAsSent(form)
-      return htmlReply(request, <NewTeam {...{ context, grant, team }} error={message} />, {
-        status,
-      })
+      return htmlReply(
+        request,
+        <NewTeam context={context} grant={grant} team={team} error={message} />,
+        {
+          status,
+        },
+      )
     })
   },
 })

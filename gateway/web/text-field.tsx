@@ -20,8 +20,13 @@ export function TextField(props: TextFieldProps): JSX.Element {
     <>
       <label for={id}>{label}</label>
       <input
-        {...{ type, id, name, value, required: props.isRequired === true }}
-        {...{ maxlength: props.charactersMax, ...(autocomplete && { autocomplete }) }}
+        type={type}
+        id={id}
+        name={name}
+        value={value}
+        required={props.isRequired === true}
+        maxlength={props.charactersMax}
+        {...(autocomplete && { autocomplete })}
       />
     </>
   )

@@ -38,17 +38,17 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
   return (
     <form method="post" action={address}>
       <TextField
-        {...{ label: 'Name', name: 'name', isRequired: true, charactersMax: 255 }}
+        label="Name"
+        name="name"
+        isRequired={true}
+        charactersMax={255}
         value={fieldOf(sent, 'name')}
       />
       <fieldset>
         <legend>It may be used for</legend>
         {SCOPES.map(([scope, sentence]) => (
           <label class="choice">
-            <input
-              {...{ type: 'checkbox', name: 'scope', value: scope }}
-              checked={chosen.includes(scope)}
-            />{' '}
+            <input type="checkbox" name="scope" value={scope} checked={chosen.includes(scope)} />{' '}
             {sentence}
           </label>
         ))}
@@ -62,7 +62,9 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
         {LIMITS.map(([name, label, example]) => (
           <>
             <label for={name}>{`${label}, such as ${example}`}</label>
-            <textarea {...{ id: name, name, class: 'code', rows: 2 }}>{sent.get(name)}</textarea>
+            <textarea id={name} name={name} class="code" rows={2}>
+              {sent.get(name)}
+            </textarea>
           </>
         ))}
         <label for="expires">Ends after the day (empty: never)</label>

@@ -38,14 +38,22 @@ function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.El
           <input type="hidden" name="redirect_to" value={path} />
           <label for="code">Code of your app, or a recovery code</label>
           <input
-            {...{ type: 'text', id: 'code', name: 'code', autocomplete: 'one-time-code' }}
-            {...{ required: true, autofocus: true, maxlength: 64 }}
+            type="text"
+            id="code"
+            name="code"
+            autocomplete="one-time-code"
+            required={true}
+            autofocus={true}
+            maxlength={64}
           />
           <button type="submit">Sign in</button>
         </form>
         {keyOptions !== undefined && (
           <KeyCeremony
-            {...{ context, kind: 'get', options: keyOptions, button: 'Use a security key' }}
+            context={context}
+            kind="get"
+            options={keyOptions}
+            button="Use a security key"
             action={base + KEY_PATH}
           >
             <input type="hidden" name="redirect_to" value={path} />
@@ -71,7 +79,9 @@ interface Answer extends Pick<TwoFactorProps, 'path'> {
 async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
   const { ticket, path, failure } = props
   const keyOptions = await requestOptions(context, ticket.user, ticket.hash)
-  const page = <TwoFactor {...{ context, path, keyOptions }} {...problemOf(failure)} />
+  const page = (
+    <TwoFactor context={context} path={path} keyOptions={keyOptions} {...problemOf(failure)} />
+  )
   const script = keyOptions && keyScript(context)
   return htmlReply(request, page, { status: failure?.status ?? 200, script })
 }
@@ -127,7 +137,9 @@ const enter = defineHalf(TICKET_PATH, (context, { ticket, form, address }) =>
 
 const enterWithKey = defineHalf(KEY_PATH, (context, { ticket, form, address }) =>
   judgeKey(context, {
-    ...{ user: ticket.user, ticketHash: ticket.hash, address },
+    user: ticket.user,
+    ticketHash: ticket.hash,
+    address,
     answer: fieldOf(form, 'answer'),
   }),
 )

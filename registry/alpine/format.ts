@@ -31,12 +31,17 @@ const put: FormatRoute = {
     const { info, checksum } = await shelf.inspect('alpine', upload)
     const { packageName, version, architecture, fields } = info
     await shelf.publish(upload, {
-      ...{ packageName, version, fileName: fileNameOf(info), unique: 'file' },
+      packageName,
+      version,
+      fileName: fileNameOf(info),
+      unique: 'file',
       isExactName: true,
       compositeKey: keyOf(place, architecture),
       indexes: [
         {
-          ...{ key: `${packageName} ${version}`, subject: subjectOf(place), part: architecture },
+          key: `${packageName} ${version}`,
+          subject: subjectOf(place),
+          part: architecture,
           metadata: { C: checksum, ...fields },
         },
       ],

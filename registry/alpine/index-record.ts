@@ -19,7 +19,10 @@ export function indexRecord(
 ): string {
   const values: Readonly<Record<string, unknown>> = {
     ...metadata,
-    ...{ P: packageName, V: version, A: architecture, S: file.bytes },
+    P: packageName,
+    V: version,
+    A: architecture,
+    S: file.bytes,
   }
   const lines = LINES.flatMap(([letter, missing]) => {
     const value = values[letter] ?? missing

@@ -11,8 +11,15 @@ export const NOARCH = 'noarch'
 
 /** Who asks for these finds an index as soon as there is a package for all architectures. */
 const ALPINE_ARCHITECTURES = [
-  ...['aarch64', 'armhf', 'armv7', 'loongarch64', 'ppc64le'],
-  ...['riscv64', 's390x', 'x86', 'x86_64'],
+  'aarch64',
+  'armhf',
+  'armv7',
+  'loongarch64',
+  'ppc64le',
+  'riscv64',
+  's390x',
+  'x86',
+  'x86_64',
 ]
 
 /** By which the house knows the indexes of a repository. */

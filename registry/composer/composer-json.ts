@@ -107,15 +107,37 @@ const EXTRA: Check = {
 
 /** The fields that Composer's ArrayLoader reads, as it needs them. */
 const CHECKS: Readonly<Record<string, Check>> = {
-  ...{ name: TEXT, version: TEXT, type: TEXT, description: TEXT, homepage: TEXT, readme: TEXT },
-  ...{ time: TEXT, 'target-dir': TEXT, 'minimum-stability': TEXT },
-  ...{ license: TEXT_OR_TEXTS, bin: TEXT_OR_TEXTS, _comment: TEXT_OR_TEXTS },
-  ...{ keywords: TEXTS, 'include-path': TEXTS },
-  ...{ require: TEXT_MAP, 'require-dev': TEXT_MAP, conflict: TEXT_MAP, replace: TEXT_MAP },
-  ...{ provide: TEXT_MAP, suggest: TEXT_MAP, support: TEXT_MAP },
-  ...{ autoload: MAP, 'autoload-dev': MAP, scripts: MAP, archive: MAP, config: MAP },
-  ...{ authors: MAPS, funding: MAPS },
-  ...{ abandoned: FLAG_OR_TEXT, 'default-branch': FLAG, extra: EXTRA },
+  name: TEXT,
+  version: TEXT,
+  type: TEXT,
+  description: TEXT,
+  homepage: TEXT,
+  readme: TEXT,
+  time: TEXT,
+  'target-dir': TEXT,
+  'minimum-stability': TEXT,
+  license: TEXT_OR_TEXTS,
+  bin: TEXT_OR_TEXTS,
+  _comment: TEXT_OR_TEXTS,
+  keywords: TEXTS,
+  'include-path': TEXTS,
+  require: TEXT_MAP,
+  'require-dev': TEXT_MAP,
+  conflict: TEXT_MAP,
+  replace: TEXT_MAP,
+  provide: TEXT_MAP,
+  suggest: TEXT_MAP,
+  support: TEXT_MAP,
+  autoload: MAP,
+  'autoload-dev': MAP,
+  scripts: MAP,
+  archive: MAP,
+  config: MAP,
+  authors: MAPS,
+  funding: MAPS,
+  abandoned: FLAG_OR_TEXT,
+  'default-branch': FLAG,
+  extra: EXTRA,
 }
 
 const REQUIREMENTS = ['require', 'require-dev', 'conflict', 'replace', 'provide'] as const
@@ -133,8 +155,16 @@ function checkRequirements(fields: JsonObject): void {
 
 /** These say where a package comes from and how it is fetched: the registry's to say. */
 const FOREIGN = new Set([
-  ...['version', 'version_normalized', 'dist', 'source', 'installation-source', 'uid', 'time'],
-  ...['notification-url', 'transport-options', '__proto__'],
+  'version',
+  'version_normalized',
+  'dist',
+  'source',
+  'installation-source',
+  'uid',
+  'time',
+  'notification-url',
+  'transport-options',
+  '__proto__',
 ])
 
 function withoutForeign(fields: JsonObject): JsonObject {

@@ -87,7 +87,9 @@ const search: FormatRoute = {
     const page = Math.max(1, wholeNumber(query.get('page')))
     const limit = Math.min(wholeNumber(query.get('per_page')) || RESULTS_DEFAULT, RESULTS_MAX)
     const question: PackageQuestion = {
-      ...{ text, page, limit },
+      text,
+      page,
+      limit,
       ...(type === '' ? {} : { property: { name: TYPE_PROPERTY, value: type.toLowerCase() } }),
     }
     const { packages, total } = await shelf.listPackages(question)

@@ -15,7 +15,12 @@ export interface Description {
 }
 
 const PLAIN = [
-  ...['Priority', 'License', 'License_is_FOSS', 'License_restricts_use', 'OS_type', 'Archs'],
+  'Priority',
+  'License',
+  'License_is_FOSS',
+  'License_restricts_use',
+  'OS_type',
+  'Archs',
 ]
 const LISTS = ['Depends', 'Imports', 'LinkingTo', 'Suggests', 'Enhances']
 

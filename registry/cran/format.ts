@@ -45,7 +45,11 @@ async function publish(shelf: Shelf, request: Request, place: Place): Promise<Re
   const file = suffix === place.usualSuffix ? {} : { File: fileName }
   const { subject, compositeKey } = place
   await shelf.publish(upload, {
-    ...{ packageName, version, fileName, compositeKey, unique: 'file' },
+    packageName,
+    version,
+    fileName,
+    compositeKey,
+    unique: 'file',
     isExactName: true,
     indexes: [{ key: packageName, subject, part: '', metadata: { ...fields, ...file } }],
   })

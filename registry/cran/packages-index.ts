@@ -70,9 +70,22 @@ type Row = ReadonlyArray<string | undefined>
 
 /** All that `available.packages()` reads, in the order in which it is written. */
 const COLUMNS = [
-  ...['Package', 'Version', 'Priority', 'License', 'License_is_FOSS', 'License_restricts_use'],
-  ...['Depends', 'Imports', 'LinkingTo', 'Suggests', 'Enhances', 'OS_type', 'Archs'],
-  ...['NeedsCompilation', 'MD5sum', 'File'],
+  'Package',
+  'Version',
+  'Priority',
+  'License',
+  'License_is_FOSS',
+  'License_restricts_use',
+  'Depends',
+  'Imports',
+  'LinkingTo',
+  'Suggests',
+  'Enhances',
+  'OS_type',
+  'Archs',
+  'NeedsCompilation',
+  'MD5sum',
+  'File',
 ]
 
 function rowOf({ packageName, version, metadata, file }: IndexEntry): Row {

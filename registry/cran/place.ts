@@ -12,8 +12,10 @@ export interface Place {
 }
 
 export const SOURCE: Place = {
-  ...{ subject: 'src', compositeKey: '' },
-  ...{ tarSuffix: '.tar.gz', usualSuffix: '.tar.gz' },
+  subject: 'src',
+  compositeKey: '',
+  tarSuffix: '.tar.gz',
+  usualSuffix: '.tar.gz',
 }
 
 const CHARACTERS_MAX = 200

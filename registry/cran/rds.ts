@@ -43,6 +43,9 @@ function texts(all: readonly string[]): string {
 /** Four characters of a byte each. */
 function int(value: number): string {
   return String.fromCharCode(
-    ...[(value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255],
+    (value >>> 24) & 255,
+    (value >>> 16) & 255,
+    (value >>> 8) & 255,
+    value & 255,
   )
 }

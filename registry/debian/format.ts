@@ -28,7 +28,10 @@ const put: FormatRoute = {
     const { packageName, version, architecture } = control
     const part = `${component}/${architecture}`
     await shelf.publish(upload, {
-      ...{ packageName, version, fileName: poolFileName(control), unique: 'file' },
+      packageName,
+      version,
+      fileName: poolFileName(control),
+      unique: 'file',
       compositeKey: `${distribution}|${component}`,
       indexes: [{ subject: distribution, part, metadata: entryMetadata(control) }],
     })
@@ -144,7 +147,9 @@ function listPath({ component = '', architecture = '', file = '' }: FormatCall['
 export const DEBIAN: Format = {
   name: 'debian',
   routes: [
-    ...[put, get, remove],
+    put,
+    get,
+    remove,
     ...keys,
     ...['Release', 'InRelease', 'Release.gpg'].map((file) =>
       indexRoute(`${DIST}/${file}`, () => file),
@@ -152,7 +157,8 @@ export const DEBIAN: Format = {
     ...['Packages', 'Packages.gz', 'Packages.xz'].map((file) =>
       indexRoute(`${LIST}/${file}`, (params) => listPath({ ...params, file })),
     ),
-    ...[byHashRoute(DIST), byHashRoute(LIST)],
+    byHashRoute(DIST),
+    byHashRoute(LIST),
   ],
   index: DISTRIBUTION,
   install,

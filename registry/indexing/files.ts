@@ -44,7 +44,8 @@ export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
   const handles = new Map<string, FileHandle>()
   const places = new Map<string, Partial<Record<TextForm, Place>>>()
   return {
-    ...{ written, places },
+    written,
+    places,
     read: (content) => bytesOf(joined(content), options),
     async write(path, content) {
       if (written.has(path)) throw new Error(`an index has two files ${path}`)

@@ -128,7 +128,8 @@ function openGeneration(db: Database, index: PackageIndex): OpenIndex {
     changedAtMs,
     async findFile(path) {
       const found: GenerationFile | undefined = await findGenerationFile(db, id, {
-        ...{ generation, path },
+        generation,
+        path,
       })
       return found && { ...found, modifiedAtMs }
     },
@@ -204,7 +205,10 @@ function openWorkshop(
   { index: { id }, scratch }: { readonly index: PackageIndex; readonly scratch: Scratch },
 ): Workshop {
   return {
-    ...{ maker, subject, scratch, compressXz },
+    maker,
+    subject,
+    scratch,
+    compressXz,
     parts: () => listParts(db, id),
     entries: (range) => entriesOf(db, id, range),
   }

@@ -37,9 +37,12 @@ interface WrittenPiece extends Omit<Piece, 'spans'> {
 /** The layout as the text of a file. `revision` is that of the maker. */
 export function writeLayout({ parts, runs }: Runs, places: Places, revision: number): string {
   const written: Written = {
-    ...{ version: VERSION, revision, parts },
+    version: VERSION,
+    revision,
+    parts,
     runs: runs.map(({ from, parts, pieces }) => ({
-      ...{ from, parts },
+      from,
+      parts,
       pieces: [...pieces].map(([name, { spans, ...rest }]) => {
         return [name, { ...rest, forms: mapValues(spans, ({ id, bytes }) => ({ id, bytes })) }]
       }),
@@ -64,7 +67,8 @@ export function readLayout(text: string, options: ReadOptions): Runs | undefined
   const cursors = openCursors(new Map(places), options)
   if (cursors === undefined) return undefined
   const read: Run[] = runs.map(({ from, parts, pieces }) => ({
-    ...{ from, parts },
+    from,
+    parts,
     pieces: new Map(
       pieces.map(([name, { forms, ...rest }]) => {
         const spans = mapValues(cursors.get(name) ?? {}, (cursor, form) =>

@@ -28,7 +28,8 @@ export async function openScratch(folder: string): Promise<Scratch> {
     },
     read: (start, bytes) =>
       readChunks(file.fd, {
-        ...{ start, end: start + bytes },
+        start,
+        end: start + bytes,
         cutShort: () => new Error('the scratch file is shorter than it was'),
       }),
     close: () => file.close(),

@@ -46,7 +46,8 @@ const list: FormatRoute = {
     const latest = versions[0] && (await shelf.findVersion(found.id, versions[0].version))
     const links = [...repositoriesOf(latest), ...neighboursOf(versions, '', urlOf)]
     return shelf.document(found, request, {
-      ...{ kind: 'releases', contentType: JSON_TYPE },
+      kind: 'releases',
+      contentType: JSON_TYPE,
       headers: [CONTENT_VERSION, ...linkHeaders(links)],
       make: async () => formatReleases(versions, urlOf),
     })
@@ -71,7 +72,8 @@ async function getRelease(shelf: Shelf, call: FormatCall): Promise<Reply> {
   const urlOf = (version: string) => releaseUrl(shelf.baseUrl, found.name, version)
   const links = neighboursOf(versions, version.version, urlOf)
   return await shelf.document(found, call.request, {
-    ...{ kind: `release ${version.version}`, contentType: JSON_TYPE },
+    kind: `release ${version.version}`,
+    contentType: JSON_TYPE,
     headers: [CONTENT_VERSION, ...linkHeaders(links)],
     make: async () => formatRelease(found, version),
   })
@@ -114,7 +116,8 @@ const getManifest: FormatRoute = {
       parameters: { filename: variant.fileName, 'swift-tools-version': variant.toolsVersion },
     }))
     return await shelf.document(found, call.request, {
-      ...{ kind: `manifest ${version.version} ${fileName}`, contentType: 'text/x-swift' },
+      kind: `manifest ${version.version} ${fileName}`,
+      contentType: 'text/x-swift',
       headers: [
         CONTENT_VERSION,
         ['Content-Disposition', `attachment; filename="${fileName}"`],

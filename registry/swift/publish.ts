@@ -26,7 +26,9 @@ export async function publishRelease(
   const manifests = await shelf.inspect('swift', archive)
   const release: Release = { manifests, metadata, ...(signature && { signature }) }
   await shelf.publish(archive, {
-    ...{ packageName, version, unique: 'version' },
+    packageName,
+    version,
+    unique: 'version',
     fileName: `${identity.name}-${version}.zip`,
     metadata: release,
     properties: repositoriesIn(metadata).map((value) => ({ name: REPOSITORY_URL, value })),

@@ -26,9 +26,18 @@ interface Questions {
 }
 
 const API_PAGES = [
-  ...['branches', 'tags', 'commits', 'commits?stat=false&files=false'],
-  ...['git/trees/main?recursive=true', 'contents', 'contents/folder-7', 'git/refs/heads/branch-1'],
-  ...['commits?path=folder-7', 'git/commits/main', 'compare/branch-20...main', 'languages'],
+  'branches',
+  'tags',
+  'commits',
+  'commits?stat=false&files=false',
+  'git/trees/main?recursive=true',
+  'contents',
+  'contents/folder-7',
+  'git/refs/heads/branch-1',
+  'commits?path=folder-7',
+  'git/commits/main',
+  'compare/branch-20...main',
+  'languages',
 ]
 
 export const API_BENCHMARK = largeRepository({
@@ -38,8 +47,14 @@ export const API_BENCHMARK = largeRepository({
 })
 
 const WEB_PAGES = [
-  ...['', '/src/branch/main/folder-7', '/src/branch/main/folder-7/file-7.txt', '/commits'],
-  ...['/commits/branch/main/folder-7', '/commit/{head}', '/branches', '/tags'],
+  '',
+  '/src/branch/main/folder-7',
+  '/src/branch/main/folder-7/file-7.txt',
+  '/commits',
+  '/commits/branch/main/folder-7',
+  '/commit/{head}',
+  '/branches',
+  '/tags',
 ]
 
 export const WEB_BENCHMARK = largeRepository({
@@ -89,7 +104,10 @@ async function measureSize(
     const megabytes = peaks.map((bytes) => Math.round(bytes / 1_000_000))
     return {
       title: `${title}: ${commits} commits, ${shape.files} files, ${shape.branches} branches`,
-      ...{ peers: [], unit: 'requests', shows: 'time', rows },
+      peers: [],
+      unit: 'requests',
+      shows: 'time',
+      rows,
       notes: [
         `the median of ${ROUNDS} requests, one after the other, behind a first one`,
         `the first one took, in ms: ${firsts.join(', ')}`,

@@ -29,7 +29,8 @@ export async function startAptlyPeer({ folder, signal }: Stage): Promise<DebianS
   const sign = ['-batch', `-gpg-key=${key}`]
   await run('repo', 'create', `-component=${COMPONENT}`, REPOSITORY)
   return {
-    ...{ name: 'aptly', cpu },
+    name: 'aptly',
+    cpu,
     async fill(debFolder) {
       await run('repo', 'add', REPOSITORY, debFolder)
       const asGatehouse = ['-acquire-by-hash', `-distribution=${DISTRIBUTION}`]

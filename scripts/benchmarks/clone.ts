@@ -122,7 +122,9 @@ async function measureRequests(
   for (const row of rows) measured.push(await measureRow(ground, repository, row))
   return {
     title: `${title}: recorded requests, sent again without a git client`,
-    ...{ peers: REQUEST_PEERS, unit: 'requests', rows: measured },
+    peers: REQUEST_PEERS,
+    unit: 'requests',
+    rows: measured,
   }
 }
 
@@ -136,7 +138,9 @@ async function measureRow(
   const recorded = (await recordClone(gatehouseUrl, { args, folder, signal }))[part]
   const bodyFile = await writeBody(recorded, folder)
   const replayOf = (url: string): Replay => ({
-    ...{ url: `${url}/${recorded.suffix}`, headers: recorded.headers, bodyFile },
+    url: `${url}/${recorded.suffix}`,
+    headers: recorded.headers,
+    bodyFile,
   })
   const own = replayOf(gatehouseUrl)
   const other = replayOf(`${git.url}/${repository}.git`)
@@ -187,7 +191,8 @@ async function measureClones(ground: Ground, name: string): Promise<Table> {
   }
   return {
     title: 'Text, 10 MB: git clone --no-checkout, 4 at once',
-    ...{ peers: CLONE_PEERS, unit: 'clones' },
+    peers: CLONE_PEERS,
+    unit: 'clones',
     rows: [
       ['depth 1', await clone(['--depth=1'], 24)],
       ['full', await clone([], 8)],
@@ -221,7 +226,8 @@ async function measureColdClones(
   }
   return {
     title: 'Text, 10 MB, cold: git clone --no-checkout, each after a new commit',
-    ...{ peers: CLONE_PEERS, unit: 'clones' },
+    peers: CLONE_PEERS,
+    unit: 'clones',
     rows: [
       ['depth 1', await clone(['--depth=1'], 10)],
       ['full', await clone([], 6)],

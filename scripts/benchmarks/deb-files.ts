@@ -27,16 +27,69 @@ export async function writeDebs(
 }
 
 const SUBJECTS: readonly string[] = [
-  ...['archive', 'audio', 'cache', 'colour', 'compiler', 'crypto', 'database', 'editor', 'font'],
-  ...['graph', 'image', 'kernel', 'layout', 'mail', 'network', 'parser', 'printer', 'queue'],
-  ...['render', 'search', 'shell', 'storage', 'terminal', 'video', 'widget'],
+  'archive',
+  'audio',
+  'cache',
+  'colour',
+  'compiler',
+  'crypto',
+  'database',
+  'editor',
+  'font',
+  'graph',
+  'image',
+  'kernel',
+  'layout',
+  'mail',
+  'network',
+  'parser',
+  'printer',
+  'queue',
+  'render',
+  'search',
+  'shell',
+  'storage',
+  'terminal',
+  'video',
+  'widget',
 ]
 
 const WORDS: readonly string[] = [
-  ...['and', 'for', 'with', 'from', 'this', 'package', 'contains', 'provides', 'library', 'files'],
-  ...['development', 'headers', 'shared', 'small', 'fast', 'portable', 'interface', 'programs'],
-  ...['which', 'reading', 'writing', 'common', 'formats', 'several', 'tools', 'command', 'line'],
-  ...['support', 'support', 'documents', 'protocol', 'server', 'client', 'data', 'documentation'],
+  'and',
+  'for',
+  'with',
+  'from',
+  'this',
+  'package',
+  'contains',
+  'provides',
+  'library',
+  'files',
+  'development',
+  'headers',
+  'shared',
+  'small',
+  'fast',
+  'portable',
+  'interface',
+  'programs',
+  'which',
+  'reading',
+  'writing',
+  'common',
+  'formats',
+  'several',
+  'tools',
+  'command',
+  'line',
+  'support',
+  'support',
+  'documents',
+  'protocol',
+  'server',
+  'client',
+  'data',
+  'documentation',
 ]
 
 function describe(number: number) {
@@ -63,7 +116,9 @@ function describe(number: number) {
     'Multi-Arch: same',
     `Homepage: https://${subject}.example.org/${number}`,
     `Description: ${text(5)}`,
-    ...[` ${text(8)}`, ' .', ` ${text(5)}`],
+    ` ${text(8)}`,
+    ' .',
+    ` ${text(5)}`,
   ]
   return { packageName, version, control: `${control.join('\n')}\n` }
 }
@@ -89,7 +144,8 @@ function debOf(control: string): Buffer {
     ...members.flatMap(([name, body]) => [
       Buffer.from(`${name.padEnd(16)}${'0'.padEnd(12)}0     0     100644  `),
       Buffer.from(`${String(body.length).padEnd(10)}\`\n`),
-      ...[body, Buffer.alloc(body.length % 2, '\n')],
+      body,
+      Buffer.alloc(body.length % 2, '\n'),
     ]),
   ])
 }
@@ -102,8 +158,12 @@ const CHECKSUM_AT = 148
 function tarOf(path: string, body: Buffer): Buffer {
   const header = Buffer.alloc(TAR_BLOCK)
   const fields = [
-    ...[path.padEnd(100, NUL), octal(0o644, 8), octal(0, 8), octal(0, 8)],
-    ...[octal(body.length, 12), octal(0, 12)],
+    path.padEnd(100, NUL),
+    octal(0o644, 8),
+    octal(0, 8),
+    octal(0, 8),
+    octal(body.length, 12),
+    octal(0, 12),
   ]
   header.write(fields.join(''))
   header.write(`ustar${NUL}00`, 257)

@@ -30,7 +30,9 @@ export function asDebianSide(
     throw new Error(`${LIST} is not what InRelease names: ${list.length} bytes`)
   }
   return {
-    ...{ name: 'gatehouse', cpu: gatehouse.cpu, stop: () => gatehouse.stop() },
+    name: 'gatehouse',
+    cpu: gatehouse.cpu,
+    stop: () => gatehouse.stop(),
     async fill(_, debs) {
       const left = [...debs].reverse()
       const putOneByOne = async () => {

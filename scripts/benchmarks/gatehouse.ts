@@ -60,7 +60,10 @@ export async function startGatehouse(
     return { path }
   }
   return {
-    ...{ url, token, cpu, databaseFile: join(dataDir, 'gatehouse.db') },
+    url,
+    token,
+    cpu,
+    databaseFile: join(dataDir, 'gatehouse.db'),
     makeRepository,
     async addRepository(name, source) {
       const made = await makeRepository(name)

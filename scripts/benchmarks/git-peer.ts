@@ -36,7 +36,8 @@ export async function startGitPeer({ folder, signal }: Stage): Promise<GitPeer> 
   const location = await backendLocation(repositories, socket)
   const nginx = await startNginx(cpu, { folder: root, port, location, signal })
   return {
-    ...{ url: `http://127.0.0.1:${port}`, cpu },
+    url: `http://127.0.0.1:${port}`,
+    cpu,
     addRepository: (name, path) => symlink(path, join(repositories, `${name}.git`)),
     async stop() {
       await nginx.stop()

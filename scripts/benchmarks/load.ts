@@ -76,7 +76,9 @@ export async function cloneAgain(url: string, options: CloneOptions): Promise<Tu
       started += 1
       const words = ['clone', '--quiet', '--no-checkout', ...args, url]
       await runGitAsUser([...words, join(target, String(started))], {
-        ...{ cwd: target, signal, environment },
+        cwd: target,
+        signal,
+        environment,
       })
     }
   }

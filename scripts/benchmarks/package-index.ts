@@ -63,7 +63,10 @@ async function measureAt(size: number, stage: Stage): Promise<Table> {
     return {
       title: `One more .deb beside ${size}, until Packages.gz lists it (${WORKERS} workers, SQLite)`,
       peers: sides.slice(1).map(({ name }) => name),
-      ...{ unit: 'indexes', shows: 'time', rows: [[`${size} packages`, comparison]], notes },
+      unit: 'indexes',
+      shows: 'time',
+      rows: [[`${size} packages`, comparison]],
+      notes,
     }
   } finally {
     for (const side of sides.reverse()) await side.stop()

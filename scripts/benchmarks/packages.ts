@@ -60,7 +60,9 @@ async function measureFiles(ground: Ground): Promise<Table> {
   for (const plan of FILES) rows.push([plan.label, await measureFile(ground, plan)])
   return {
     title: 'Generic packages of a public owner, asked for by strangers',
-    ...{ peers: ['nginx + file'], unit: 'requests', rows },
+    peers: ['nginx + file'],
+    unit: 'requests',
+    rows,
   }
 }
 
@@ -112,7 +114,8 @@ async function measureDocument(ground: Ground): Promise<Table> {
   )
   return {
     title: `A document of ${VERSIONS} versions: composer's, and npm's of verdaccio (one process)`,
-    ...{ peers: ['nginx + file', 'verdaccio'], unit: 'requests' },
+    peers: ['nginx + file', 'verdaccio'],
+    unit: 'requests',
     rows: [[`${Math.round(bytes / 1_000)} KB, 8 clients`, comparison]],
   }
 }

@@ -73,8 +73,13 @@ async function runCurl(
   const { exitCode, output, errorText } = await runToEnd(
     'curl',
     [
-      ...['--disable', '--fail', '--no-progress-meter', '--parallel', ...words],
-      ...['--write-out', '%{http_code} %{size_download}\n'],
+      '--disable',
+      '--fail',
+      '--no-progress-meter',
+      '--parallel',
+      ...words,
+      '--write-out',
+      '%{http_code} %{size_download}\n',
       ...headers.flatMap((header) => ['--header', header]),
       ...(bodyFile === undefined ? [] : ['--data-binary', `@${bodyFile}`]),
       // Curl counts the part that it does not send.

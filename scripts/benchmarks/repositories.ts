@@ -21,14 +21,18 @@ export const SMALL_SHAPE: Shape = { files: 100, fileBytes: 4_000, commits: 3_200
 
 /** 50 MB packed. */
 export const MEDIUM_SHAPE: Shape = {
-  ...{ files: 700, fileBytes: 12_000 },
-  ...{ commits: 1_200, filesChanged: 10 },
+  files: 700,
+  fileBytes: 12_000,
+  commits: 1_200,
+  filesChanged: 10,
 }
 
 /** A program such as git: 300 MB packed, of which a clone of depth 1 gets 10. */
 export const LARGE_SHAPE: Shape = {
-  ...{ files: 1_500, fileBytes: 12_000 },
-  ...{ commits: 8_000, filesChanged: 10 },
+  files: 1_500,
+  fileBytes: 12_000,
+  commits: 8_000,
+  filesChanged: 10,
 }
 
 /** Writes a history into an empty bare repository, as one pack and the branch main. */

@@ -31,7 +31,8 @@ export async function startRepreproPeer({ folder, signal }: Stage): Promise<Debi
     return runInGroup(cpu, { program, environment, logFile, signal })
   }
   return {
-    ...{ name: 'reprepro', cpu },
+    name: 'reprepro',
+    cpu,
     async fill(_, debs) {
       const left = debs.map(({ path }) => path)
       while (left.length > 0) {

@@ -77,7 +77,10 @@ function askToEnd(pid: number): void {
 export async function runInGroup(group: CpuGroup, command: ServerCommand): Promise<void> {
   const { environment, signal, logFile, program } = command
   const { exitCode } = await runToEnd('/bin/sh', enteringWords(group, command), {
-    ...{ environment, signal, timeoutMs: RUNS_AT_MOST_MS, outputBytesMax: 0 },
+    environment,
+    signal,
+    timeoutMs: RUNS_AT_MOST_MS,
+    outputBytesMax: 0,
   })
   if (exitCode === 0) return
   const log = await readFile(logFile, 'utf8').catch(() => '')

@@ -31,7 +31,8 @@ export async function makeSigningHome(
   const kind = ['ed25519', 'sign', '0']
   await run(signal, 'gpg', '--batch', ...protection, '--quick-generate-key', USER, ...kind)
   return {
-    ...{ key: USER, environment },
+    key: USER,
+    environment,
     // It would outlive the benchmark, also one that was interrupted, and hold the group.
     stop: () => run(AbortSignal.timeout(STOPS_WITHIN_MS), 'gpgconf', '--kill', 'gpg-agent'),
   }

@@ -73,7 +73,9 @@ async function* measure(stage: Stage, undo: Undo): AsyncGenerator<Table> {
   }
   yield {
     title: `A small repository over SSH: git clone --no-checkout, ${CLONES} clones`,
-    ...{ peers: ['git-shell'], unit: 'clones', rows },
+    peers: ['git-shell'],
+    unit: 'clones',
+    rows,
   }
 }
 
@@ -104,7 +106,8 @@ async function startProduct(stage: Stage, { key, undo }: Ground) {
   ]
   await startSide(undo, startSshd(gatehouse.cpu, { folder, port, lines, signal }))
   return {
-    ...{ cpu: gatehouse.cpu, repository },
+    cpu: gatehouse.cpu,
+    repository,
     side: sideAt(`${ACCOUNT}@127.0.0.1:${OWNER}/small.git`, key.sshTo(port)),
   }
 }
@@ -122,7 +125,8 @@ async function startPeer(
   undo.push(() => cpu.remove())
   const port = await freePort()
   const lines = [
-    ...[`AuthorizedKeysFile ${own}/authorized_keys`, 'StrictModes no'],
+    `AuthorizedKeysFile ${own}/authorized_keys`,
+    'StrictModes no',
     'AcceptEnv GIT_PROTOCOL',
   ]
   await startSide(undo, startSshd(cpu, { folder, port, lines, signal }))

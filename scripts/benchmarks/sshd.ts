@@ -42,8 +42,13 @@ export async function startSshd(
   await runProgram('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', hostKey)
   await runProgram('install', '-d', '-m', '755', '/run/sshd')
   const own = [
-    ...[`Port ${port}`, 'ListenAddress 127.0.0.1', `HostKey ${hostKey}`, 'PidFile none'],
-    ...['UsePAM no', 'PasswordAuthentication no', 'MaxStartups 200:30:500'],
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${hostKey}`,
+    'PidFile none',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    'MaxStartups 200:30:500',
   ]
   const configFile = join(folder, `sshd_config-${port}`)
   await writeFile(configFile, `${[...own, ...lines].join('\n')}\n`)

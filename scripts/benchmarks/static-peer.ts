@@ -24,7 +24,9 @@ export async function startStaticPeer({ folder, signal }: Stage): Promise<Static
     signal,
   })
   return {
-    ...{ url: `http://127.0.0.1:${port}`, cpu, files },
+    url: `http://127.0.0.1:${port}`,
+    cpu,
+    files,
     async stop() {
       await nginx.stop()
       await cpu.remove()

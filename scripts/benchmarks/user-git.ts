@@ -26,7 +26,9 @@ export async function runGitAsUser(
   { cwd, signal, environment }: GitOptions,
 ): Promise<string> {
   const { exitCode, output, errorText } = await runToEnd('git', args, {
-    ...{ cwd, signal, environment: { ...ENVIRONMENT, ...environment } },
+    cwd,
+    signal,
+    environment: { ...ENVIRONMENT, ...environment },
     timeoutMs: GIT_MS,
     outputBytesMax: 1_048_576,
   })

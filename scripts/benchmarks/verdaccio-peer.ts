@@ -37,7 +37,8 @@ export async function startVerdaccioPeer({ folder, signal }: Stage): Promise<Ver
     { port },
   )
   return {
-    ...{ url: `http://127.0.0.1:${port}`, cpu },
+    url: `http://127.0.0.1:${port}`,
+    cpu,
     async addPackage(name, versions) {
       await mkdir(join(storage, name), { recursive: true })
       // As publishing leaves it, which takes longer with each version.
@@ -72,10 +73,15 @@ function packageOf(name: string, versions: readonly string[]) {
   })
   const atOnce = new Date(0).toISOString()
   return {
-    ...{ name, _id: name, _rev: '1-0', readme: '' },
+    name,
+    _id: name,
+    _rev: '1-0',
+    readme: '',
     versions: Object.fromEntries(made),
     time: Object.fromEntries(versions.map((version) => [version, atOnce])),
     'dist-tags': { latest: versions.at(-1) },
-    ...{ _distfiles: {}, _attachments: {}, _uplinks: {} },
+    _distfiles: {},
+    _attachments: {},
+    _uplinks: {},
   }
 }

@@ -149,8 +149,16 @@ async function createComments(db: Knex): Promise<void> {
 }
 
 const TABLES = [
-  ...['comment_reactions', 'issue_reactions', 'comments', 'issue_mentions', 'issue_assignees'],
-  ...['issue_labels', 'issues', 'issue_numbers', 'milestones', 'labels'],
+  'comment_reactions',
+  'issue_reactions',
+  'comments',
+  'issue_mentions',
+  'issue_assignees',
+  'issue_labels',
+  'issues',
+  'issue_numbers',
+  'milestones',
+  'labels',
 ]
 
 /** Drops the tables. */

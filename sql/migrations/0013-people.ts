@@ -79,8 +79,12 @@ async function createTopics(db: Knex): Promise<void> {
 /** Drops them. */
 export async function down(db: Knex): Promise<void> {
   const tables = [
-    ...['repository_topics', 'topics', 'repository_forks', 'user_settings'],
-    ...['public_members', 'team_repositories'],
+    'repository_topics',
+    'topics',
+    'repository_forks',
+    'user_settings',
+    'public_members',
+    'team_repositories',
   ]
   for (const table of tables) await db.schema.dropTableIfExists(table)
   for (const name of Object.keys(TEAM_COLUMNS)) {

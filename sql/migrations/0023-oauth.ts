@@ -92,9 +92,14 @@ async function addBuiltIn(db: Knex): Promise<void> {
       continue
     }
     await db('oauth_applications').insert({
-      ...{ owner_id: null, client_id: clientId, secret_hash: null, name },
+      owner_id: null,
+      client_id: clientId,
+      secret_hash: null,
+      name,
       redirect_uris: 'http://127.0.0.1\nhttps://127.0.0.1',
-      ...{ is_confidential: false, skips_second_consent: false, created_at: Date.now() },
+      is_confidential: false,
+      skips_second_consent: false,
+      created_at: Date.now(),
     })
   }
 }

@@ -20,7 +20,9 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 const bounds = () => ({
-  ...{ signal: new AbortController().signal, timeoutMs: 30_000, bytesMax: 1 << 24 },
+  signal: new AbortController().signal,
+  timeoutMs: 30_000,
+  bytesMax: 1 << 24,
 })
 
 t.test('an archive is what the real tar reads', async (t) => {
@@ -31,7 +33,9 @@ t.test('an archive is what the real tar reads', async (t) => {
   const file = join(await temporaryFolder(t), 'x.tar.gz')
   await writeFile(file, await collect(body))
   const { output } = await runToEnd('tar', ['-xzOf', file, 'r/a'], {
-    ...{ environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000, outputBytesMax: 4_096 },
+    environment: { PATH: '/usr/bin:/bin' },
+    timeoutMs: 30_000,
+    outputBytesMax: 4_096,
   })
   t.equal(output.toString(), 'the text\n')
   await ended
@@ -91,7 +95,9 @@ t.test('placeholders stay as they are, whatever the attributes of the commit say
     await writeFile(file, await collect((await streamArchive(ours, bare, wish)).body))
     const run = async (...args: string[]) => {
       const { output } = await runToEnd('/bin/sh', ['-c', 'zcat "$0" | "$@"', file, ...args], {
-        ...{ environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000, outputBytesMax: 4_096 },
+        environment: { PATH: '/usr/bin:/bin' },
+        timeoutMs: 30_000,
+        outputBytesMax: 4_096,
       })
       return output.toString()
     }

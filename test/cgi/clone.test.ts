@@ -23,7 +23,9 @@ function sourceOf(url: string, changes: Partial<RemoteSource> = {}): RemoteSourc
   return {
     remote: { url: new URL(url), addresses: ['127.0.0.1'] },
     signal: new AbortController().signal,
-    ...{ timeoutMs: 60_000, idleMs: 20_000, packBytesMax: 1_000_000_000 },
+    timeoutMs: 60_000,
+    idleMs: 20_000,
+    packBytesMax: 1_000_000_000,
     ...changes,
   }
 }

@@ -27,13 +27,21 @@ t.test('what git commits is read back', async (t) => {
   )
   const content = await git(['cat-file', 'commit', id], { cwd: copy.path })
   t.strictSame(parseCommit(id, Buffer.from(`${content}\n`)), {
-    ...{ id, tree, parents: [first, second], signature: undefined },
+    id,
+    tree,
+    parents: [first, second],
+    signature: undefined,
     author: {
-      ...{ name: 'Ada  Łovelace', email: 'ada@example.com' },
-      ...{ atMs: 1_700_000_000_000, offsetMinutes: -210 },
+      name: 'Ada  Łovelace',
+      email: 'ada@example.com',
+      atMs: 1_700_000_000_000,
+      offsetMinutes: -210,
     },
     committer: {
-      ...{ name: 'Bob', email: 'bob@example.com', atMs: 1_700_000_001_000, offsetMinutes: 60 },
+      name: 'Bob',
+      email: 'bob@example.com',
+      atMs: 1_700_000_001_000,
+      offsetMinutes: 60,
     },
     message: 'Title\n\nBody\n',
   })

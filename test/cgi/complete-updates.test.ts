@@ -47,7 +47,10 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const ids = { one: one ?? '', two: two ?? '', three: three ?? '' }
 
   return {
-    ...{ dataDir, bare, ...ids, commit },
+    dataDir,
+    bare,
+    ...ids,
+    commit,
     /** Sets refs, or removes them. */
     async set(refs: Readonly<Record<string, string | undefined>>) {
       for (const [name, id] of Object.entries(refs)) {
@@ -61,7 +64,10 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
       await writeUpdateList(file, changes)
       const dead = { pid: 999_999_999, identity: 'another boot/1' }
       const entry: PushEntry = {
-        ...{ host: hostname(), gateway: dead, leader: dead, repositoryPath: bare },
+        host: hostname(),
+        gateway: dead,
+        leader: dead,
+        repositoryPath: bare,
         startedAtMs: Date.now(),
         updates: { file, writer: 'git', ...more },
       }

@@ -44,7 +44,11 @@ t.test('files are listed with what happened to them', async (t) => {
   const { copy, from, to } = await changed(t)
   const list = await listChangedFiles(ours, copy.path, { from, to })
   const file = (status: string, path: string, additions: number, deletions: number) => ({
-    ...{ status, path, additions, deletions, formerPath: undefined },
+    status,
+    path,
+    additions,
+    deletions,
+    formerPath: undefined,
   })
   t.strictSame(list, [
     file('changed', 'blank', 1, 1),

@@ -17,7 +17,8 @@ async function scene(t: Test) {
   const edit = (treeId: string | undefined, edits: Readonly<Record<string, string | undefined>>) =>
     withObjects(ours, bare, (objects) =>
       editTree(ours, bare, {
-        ...{ objects, treeId },
+        objects,
+        treeId,
         edits: Object.entries(edits).map(([path, mode]) => ({
           names: path.split('/'),
           entry: mode === undefined ? undefined : { mode, id },

@@ -24,8 +24,12 @@ async function startShelf(t: Test) {
 t.test('branches and tags come along, and nothing that none of them reaches', async (t) => {
   const { folder, source, copy, program } = await startShelf(t)
   await commitFirstFile(program, source, {
-    ...{ branch: 'main', fileName: 'README.md', content: 'x', message: 'first\n' },
-    ...{ author: { name: 'ada', email: 'ada@example.com' }, when: new Date(0) },
+    branch: 'main',
+    fileName: 'README.md',
+    content: 'x',
+    message: 'first\n',
+    author: { name: 'ada', email: 'ada@example.com' },
+    when: new Date(0),
   })
   const inSource = { cwd: source }
   const inCopy = { cwd: copy }

@@ -34,7 +34,9 @@ t.test('git that needs more memory than it may is refused, not broken', async (t
   const small = { ...ours, memoryBytesMax: 16 << 20 }
   const args = ['-c', 'core.bigFileThreshold=1g', 'hash-object', '-w', '--stdin']
   await t.rejects(runGit(small, args, { cwd: copy.path, input }), {
-    ...{ name: 'Error', failure: 'payload_too_large', message: /more memory/ },
+    name: 'Error',
+    failure: 'payload_too_large',
+    message: /more memory/,
   })
   t.match(String(await runGit(ours, args, { cwd: copy.path, input })), /^[0-9a-f]{40}$/m)
 })

@@ -35,7 +35,8 @@ t.test('a history by part, time, path and what to leave out', async (t) => {
   await copy.commit('file-2', 'again')
   const young = await copy.commit('file-2', 'and again')
   t.strictSame(await page({ from: young, file: 'file-2', offset: 2, limit: 1 }), {
-    ...{ ids: all.slice(3, 4), total: 3 },
+    ids: all.slice(3, 4),
+    total: 3,
   })
   for (const wish of [{}, { file: 'file-2' }, { not }, { sinceMs: commitTimeS(4) * 1_000 }]) {
     const { ids } = await page({ from: young, ...wish })

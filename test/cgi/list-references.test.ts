@@ -35,7 +35,8 @@ t.test('rooms, orders and parts', async (t) => {
   t.strictSame(visible, [...heads, 'refs/pull/1/head', ...tags(1, 2, 3)])
   const part = { rooms: ['refs/heads'], offset: 1, limit: 1 } as const
   t.match(await pageOfReferences(ours, copy.path, part), {
-    ...{ total: 3, entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }] },
+    total: 3,
+    entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }],
   })
   t.strictSame((await pageOfReferences(ours, copy.path, { ...part, offset: 9 })).entries, [])
 })

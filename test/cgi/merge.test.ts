@@ -64,7 +64,8 @@ for (const format of ['sha1', 'sha256'] as const) {
     const merged = await merge(sides, 'merge')
     t.equal(await parents(merged), `${base} ${head}`)
     t.strictSame(await historyOf(sides, merged), {
-      ...{ log: ['Merged Bob Bob', 'Write t2 Ada Ada', 'Write t1 Ada Ada'], files },
+      log: ['Merged Bob Bob', 'Write t2 Ada Ada', 'Write t1 Ada Ada'],
+      files,
     })
     t.equal(await copy.git('log', '-1', '--format=%b', merged), 'For a reason')
 

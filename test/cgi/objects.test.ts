@@ -70,8 +70,21 @@ t.test('a name that means more to git than an object is a bug, and not asked', a
   const copy = await newWorkingCopy(t)
   await copy.commit('a')
   const names = [
-    ...['', 'main', '-h', '--batch', 'HEAD:a', 'HEAD~1', 'refs/heads/main:a', 'refs/heads/a..b'],
-    ...['HEAD\nHEAD', 'refs/heads/a\n', 'HEAD^', 'HEAD^{/a}', 'refs/heads/@{1}', ':/a', '@'],
+    '',
+    'main',
+    '-h',
+    '--batch',
+    'HEAD:a',
+    'HEAD~1',
+    'refs/heads/main:a',
+    'refs/heads/a..b',
+    'HEAD\nHEAD',
+    'refs/heads/a\n',
+    'HEAD^',
+    'HEAD^{/a}',
+    'refs/heads/@{1}',
+    ':/a',
+    '@',
   ]
   await withObjects(ours, copy.path, async (objects: ObjectReader) => {
     for (const name of names) await t.rejects(objects.read(name), /checked before git/, name)

@@ -52,7 +52,11 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise
   await copy.git('push', '--quiet', '--force', bare, `${kept}:refs/heads/main`)
   await age(bare)
   return {
-    ...{ dataDir, bare, journal, kept, removed },
+    dataDir,
+    bare,
+    journal,
+    kept,
+    removed,
     async prune({ graceMs = GRACE_MS, signal } = {}) {
       const done = await pruneRepository(ours, bare, { dataDir, journal, graceMs, signal })
       return done.removed
@@ -228,7 +232,8 @@ t.test('it waits for no upkeep, and not for writers of other repositories', asyn
   const { bare, dataDir, journal, prune } = await scene(t)
   const own = await journal.record({ repositoryPath: bare, pid: process.pid, isUpkeep: true })
   const other = await journal.record({
-    ...{ repositoryPath: join(dataDir, 'y.git'), pid: process.pid },
+    repositoryPath: join(dataDir, 'y.git'),
+    pid: process.pid,
   })
   t.equal(await prune(), 3)
   await own()
@@ -240,7 +245,7 @@ t.test('an old git is refused, and maintenance that runs already', async (t) => 
   const old: Git = { ...ours, version: [2, 38, 5] }
   const options = { dataDir, journal, graceMs: GRACE_MS }
   await t.rejects(pruneRepository(old, bare, options), {
-    ...{ failure: 'method_not_allowed' },
+    failure: 'method_not_allowed',
     message: 'Pruning needs git 2.39 or later on the server; it has 2.38.5.',
   })
   await writeFile(join(bare, 'objects', 'maintenance.lock'), '')

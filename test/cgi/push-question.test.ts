@@ -28,10 +28,14 @@ async function ask(
   const hook = join(dirname(git.configFile), 'git-hooks', 'pre-receive')
   const ended = runToEnd(hook, [], {
     environment: {
-      ...{ PATH: '/usr/bin:/bin', GIT_QUARANTINE_PATH: quarantine },
-      ...{ ...asking.variables, GATEHOUSE_UPDATES: join(dataDir, 'updates') },
+      PATH: '/usr/bin:/bin',
+      GIT_QUARANTINE_PATH: quarantine,
+      ...asking.variables,
+      GATEHOUSE_UPDATES: join(dataDir, 'updates'),
     },
-    ...{ input, timeoutMs: 60_000, outputBytesMax: 1_000 },
+    input,
+    timeoutMs: 60_000,
+    outputBytesMax: 1_000,
   })
   return { asking, ended, dataDir }
 }

@@ -30,7 +30,10 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   )
   const [one = '', two = ''] = ids
   return {
-    ...{ dataDir, bare, one, two },
+    dataDir,
+    bare,
+    one,
+    two,
     move: (changes: readonly ReferenceChange[], by: Git = ours) =>
       moveReferences(by, bare, changes, { journal }),
     async all() {

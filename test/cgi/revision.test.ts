@@ -22,7 +22,10 @@ t.test('branches win over tags, and both over ids', async (t) => {
   await withObjects(ours, copy.path, async (objects) => {
     const find = (text: string) => findRevision(objects, text)
     const branch = (name: string, commitId: string) => ({
-      ...{ kind: 'branch', shortName: name, name: `refs/heads/${name}`, commitId },
+      kind: 'branch',
+      shortName: name,
+      name: `refs/heads/${name}`,
+      commitId,
     })
     t.strictSame(await find('both'), branch('both', two))
     t.strictSame(await find('refs/heads/both'), branch('both', two))
@@ -46,17 +49,29 @@ t.test("git's language of revisions is not spoken", async (t) => {
   const tip = await copy.commit('a')
   await copy.git('update-ref', 'refs/internal/x', tip)
   const texts = [
-    ...['', '@', 'main~0', 'main^', 'main^0', 'main@{0}', 'main:a', ':/a', '-h', '--all', '..'],
-    ...['main..main', 'refs/internal/x', 'internal/x', 'refs/pull/x/head', 'refs/pull/1/merge'],
-    ...[
-      'main\n',
-      'main\0',
-      '../main',
-      'refs/heads/../tags/v1',
-      tip.slice(0, 6),
-      `${tip}0`,
-      'FETCH_HEAD',
-    ],
+    '',
+    '@',
+    'main~0',
+    'main^',
+    'main^0',
+    'main@{0}',
+    'main:a',
+    ':/a',
+    '-h',
+    '--all',
+    '..',
+    'main..main',
+    'refs/internal/x',
+    'internal/x',
+    'refs/pull/x/head',
+    'refs/pull/1/merge',
+    'main\n',
+    'main\0',
+    '../main',
+    'refs/heads/../tags/v1',
+    tip.slice(0, 6),
+    `${tip}0`,
+    'FETCH_HEAD',
   ]
   await withObjects(ours, copy.path, async (objects) => {
     for (const text of texts) {

@@ -31,7 +31,12 @@ async function startPair(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const journal = await openJournal(dataDir)
   const take = (commit: string, changes: Partial<TakenCommit> = {}) =>
     takeCommit(ours, path, {
-      ...{ source, commit, journal, packBytesMax: 10_000_000, timeoutMs: 60_000, ...changes },
+      source,
+      commit,
+      journal,
+      packBytesMax: 10_000_000,
+      timeoutMs: 60_000,
+      ...changes,
     })
   const has = async (id: string) =>
     (await tryGit(['cat-file', '-e', id], { cwd: path })).exitCode === 0

@@ -21,13 +21,11 @@ async function aRepository(t: Test) {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   await commitFirstFile(ours, path, {
-    ...{
-      branch: 'main',
-      fileName: 'README.md',
-      content: '# One\n',
-      message: 'First',
-      when: new Date(0),
-    },
+    branch: 'main',
+    fileName: 'README.md',
+    content: '# One\n',
+    message: 'First',
+    when: new Date(0),
     author: { name: 'Ada', email: 'ada@example.com' },
   })
   return { path, tip: await git(['rev-parse', 'main'], { cwd: path }) }

@@ -16,8 +16,12 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256') {
   const path = repositoryPath(await temporaryFolder(t), newStorageKey())
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat })
   await commitFirstFile(ours, path, {
-    ...{ branch: 'main', fileName: 'README.md', content: 'x', message: 'Begin' },
-    ...{ author: { name: 'Ada', email: 'ada@example.com' }, when: new Date() },
+    branch: 'main',
+    fileName: 'README.md',
+    content: 'x',
+    message: 'Begin',
+    author: { name: 'Ada', email: 'ada@example.com' },
+    when: new Date(),
   })
   return { path, tip: await git(['rev-parse', 'main'], { cwd: path }) }
 }

@@ -49,10 +49,18 @@ for (const format of ['sha1', 'sha256'] as const) {
       ].join('\n'),
     )
     const parent = await writeCommit(ours, bare, {
-      ...{ tree, parents: [], author: ADA, committer: BOB, message: 'First\r\n\r\nWhy.\r\n\r\n' },
+      tree,
+      parents: [],
+      author: ADA,
+      committer: BOB,
+      message: 'First\r\n\r\nWhy.\r\n\r\n',
     })
     const child = await writeCommit(ours, bare, {
-      ...{ tree: inner, parents: [parent], author: BOB, committer: ADA, message: 'Zweite: ü' },
+      tree: inner,
+      parents: [parent],
+      author: BOB,
+      committer: ADA,
+      message: 'Zweite: ü',
     })
     const commit = parseCommit(parent, Buffer.from(await copy.git('cat-file', 'commit', parent)))
     t.match(commit, {
@@ -67,11 +75,19 @@ for (const format of ['sha1', 'sha256'] as const) {
       `${parent} Bob 2023-11-15 03:59:20 +0545 Zweite: ü`,
     )
     const tag = await writeTag(ours, bare, {
-      ...{ object: child, type: 'commit', name: 'v1', tagger: ADA, message: 'One' },
+      object: child,
+      type: 'commit',
+      name: 'v1',
+      tagger: ADA,
+      message: 'One',
     })
     const text = await copy.git('cat-file', 'tag', tag)
     t.match(parseTag(tag, Buffer.from(`${text}\n`)), {
-      ...{ object: child, type: 'commit', name: 'v1', tagger: ADA, message: 'One\n' },
+      object: child,
+      type: 'commit',
+      name: 'v1',
+      tagger: ADA,
+      message: 'One\n',
     })
     await copy.git('update-ref', 'refs/heads/main', child)
     await copy.git('update-ref', 'refs/tags/v1', tag)
@@ -86,7 +102,11 @@ t.test('what would end a name, an address or a message is left out', async (t) =
   const odd = { ...ADA, name: ' A<d>a\ncommitter x ', email: 'a@b>\n<c', atMs: -5 }
   const none = { ...ADA, name: '<>' }
   const id = await writeCommit(ours, bare, {
-    ...{ tree, parents: [], author: odd, committer: none, message: 'a\0b' },
+    tree,
+    parents: [],
+    author: odd,
+    committer: none,
+    message: 'a\0b',
   })
   t.equal(
     await copy.git('cat-file', 'commit', id),

@@ -33,7 +33,9 @@ t.test('other errors are not', async (t) => {
     ...['EACCES', 'EIO', 'SQLITE_BUSY', 'SQLITE_IOERR_FSYNC'].map((code) => coded(code)),
     coded('ER_DUP_ENTRY', "Duplicate entry 'No space left on device' for key 'name'"),
     new Error('git hash-object failed (128): fatal: bad object'),
-    ...['No space left on device', undefined, { code: 'ENOSPC' }],
+    'No space left on device',
+    undefined,
+    { code: 'ENOSPC' },
   ]
   for (const error of errors) t.equal(diskFailureOf(error), undefined, String(error))
 })

@@ -13,9 +13,24 @@ t.test('a path is taken apart as it is', async (t) => {
 
 /** Each is `.git` to git itself, or to a file system that somebody checks it out on. */
 const DOT_GITS = [
-  ...['.git', '.GIT', '.gIt', 'git~1', 'GIT~1', '.git.', '.git ', '.git . .', 'git~1.'],
-  ...['.git::$INDEX_ALLOCATION', '.git:x', '.git .:x', '.g\u200cit', '.\u202agit', '\ufeff.GiT'],
-  ...['a\\.git', '.git\\config', 'a\\git~1 '],
+  '.git',
+  '.GIT',
+  '.gIt',
+  'git~1',
+  'GIT~1',
+  '.git.',
+  '.git ',
+  '.git . .',
+  'git~1.',
+  '.git::$INDEX_ALLOCATION',
+  '.git:x',
+  '.git .:x',
+  '.g\u200cit',
+  '.\u202agit',
+  '\ufeff.GiT',
+  'a\\.git',
+  '.git\\config',
+  'a\\git~1 ',
 ]
 
 t.test('a name that is .git somewhere is none for an entry of a tree', async (t) => {
@@ -30,9 +45,27 @@ t.test('a name that is .git somewhere is none for an entry of a tree', async (t)
 t.test('what leads elsewhere, or nobody could read, is refused', async (t) => {
   const wrong = [
     ...DOT_GITS.flatMap((name) => [name, `${name}/config`, `a/${name}`]),
-    ...['', '/', '/a', 'a/', 'a//b', '.', '..', 'a/./b', 'a/../b', '../a', 'a\\b', '..\\a'],
-    ...['a\0b', 'a\nb', 'a\u007f', '\u009b0m', 'a\ud800', 'x'.repeat(256), 'ü'.repeat(128)],
-    ...[`${'a/'.repeat(100)}a`, 'x'.repeat(200).concat('/').repeat(21).concat('x')],
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    'a/./b',
+    'a/../b',
+    '../a',
+    'a\\b',
+    '..\\a',
+    'a\0b',
+    'a\nb',
+    'a\u007f',
+    '\u009b0m',
+    'a\ud800',
+    'x'.repeat(256),
+    'ü'.repeat(128),
+    `${'a/'.repeat(100)}a`,
+    'x'.repeat(200).concat('/').repeat(21).concat('x'),
   ]
   for (const path of wrong) {
     t.throws(

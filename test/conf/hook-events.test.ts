@@ -7,15 +7,21 @@ t.test('a family is switched on by its name, one kind by its own', async (t) => 
   t.strictSame(parseHookEvents(['push', 'create']), ['create', 'push'])
   t.strictSame(parseHookEvents(['issues_only']), ['issues'])
   t.strictSame(parseHookEvents(['issues']), [
-    ...['issues', 'issue_assign', 'issue_label', 'issue_milestone', 'issue_comment'],
+    'issues',
+    'issue_assign',
+    'issue_label',
+    'issue_milestone',
+    'issue_comment',
   ])
   t.strictSame(parseHookEvents(['pull_request_only', 'issue_label']), [
-    ...['issue_label', 'pull_request'],
+    'issue_label',
+    'pull_request',
   ])
   const pulls = HOOK_EVENTS.filter((event) => event.startsWith('pull_request'))
   t.strictSame(parseHookEvents(['pull_request']), pulls)
   t.strictSame(parseHookEvents(['pull_request_review']), [
-    ...['pull_request_review_approved', 'pull_request_review_rejected'],
+    'pull_request_review_approved',
+    'pull_request_review_rejected',
     'pull_request_review_comment',
   ])
   t.strictSame(parseHookEvents(['pull_request_review_request']), ['pull_request_review_request'])

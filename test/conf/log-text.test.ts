@@ -79,7 +79,9 @@ t.test('no character of a line can control the terminal, wherever it is', async 
 
 t.test('the stack of an error is below a line of level error, and of no other', async (t) => {
   const error = {
-    ...{ type: 'TypeError', message: 'outer', stack: 'TypeError: outer\n    at f (x.js:1:2)' },
+    type: 'TypeError',
+    message: 'outer',
+    stack: 'TypeError: outer\n    at f (x.js:1:2)',
     cause: { message: 'inner', stack: 'Error: inner\n    at g (\u001b[2Jy.js:3:4)' },
   }
   t.equal(

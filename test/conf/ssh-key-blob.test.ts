@@ -91,9 +91,15 @@ t.test('a point of ecdsa lies on its own curve, uncompressed', async (t) => {
     const [before, after] = [point.subarray(0, 1 + half), point.subarray(1 + half)]
     const wrong = [
       Buffer.concat([before, Buffer.alloc(1), after]),
-      ...[Buffer.alloc(0), Buffer.alloc(1), Buffer.from([4]), elsewhere, hybrid],
-      ...[compressed.getPublicKey(null, 'compressed'), point.subarray(0, -1)],
-      ...[Buffer.concat([point, Buffer.alloc(1)]), Buffer.alloc(point.length, 0xff)],
+      Buffer.alloc(0),
+      Buffer.alloc(1),
+      Buffer.from([4]),
+      elsewhere,
+      hybrid,
+      compressed.getPublicKey(null, 'compressed'),
+      point.subarray(0, -1),
+      Buffer.concat([point, Buffer.alloc(1)]),
+      Buffer.alloc(point.length, 0xff),
       Buffer.concat([Buffer.from([4]), Buffer.alloc(point.length - 1)]),
     ]
     for (const bytes of wrong) t.match(why(type, name, bytes), /no point of its curve/)
@@ -125,17 +131,13 @@ t.test('no second encoding of a number is the same key', async (t) => {
   const modulus = oddNumber(2_048)
   const zero = Buffer.alloc(1)
   const others: readonly Fields[] = [
-    ...[
-      [E, Buffer.concat([zero, modulus])],
-      [Buffer.concat([zero, E]), modulus],
-    ],
-    ...[
-      [E, modulus.subarray(1)],
-      [E, ''],
-      ['', modulus],
-      [E, zero],
-      [zero, modulus],
-    ],
+    [E, Buffer.concat([zero, modulus])],
+    [Buffer.concat([zero, E]), modulus],
+    [E, modulus.subarray(1)],
+    [E, ''],
+    ['', modulus],
+    [E, zero],
+    [zero, modulus],
     [Buffer.from([0xff]), modulus],
   ]
   for (const fields of others) t.match(why('ssh-rsa', ...fields), /shortest form/)

@@ -74,8 +74,15 @@ t.test('what is no public key is refused, with what to do', async (t) => {
 t.test('options before the key are refused, whatever they would do', async (t) => {
   const line = aKeyLine('ada')
   const options = [
-    ...['command="id"', 'command="echo a b",no-pty', 'cert-authority', 'restrict', 'x'],
-    ...['environment="LD_PRELOAD=/tmp/x"', 'from="*",permitopen="a:1"', '#', '@cert-authority *'],
+    'command="id"',
+    'command="echo a b",no-pty',
+    'cert-authority',
+    'restrict',
+    'x',
+    'environment="LD_PRELOAD=/tmp/x"',
+    'from="*",permitopen="a:1"',
+    '#',
+    '@cert-authority *',
   ]
   for (const option of options) {
     t.match(refusalOf(`${option} ${line}`), /Give the key alone, without options/, option)
@@ -110,8 +117,14 @@ t.test('no two texts of base64 are the same key', async (t) => {
   const [type = '', base64 = ''] = line.split(' ')
   t.equal(refusalOf(line), 'taken')
   const others = [
-    ...['', `${base64}=`, `${base64}AAAA`, base64.slice(0, -1), base64.slice(1)],
-    ...[base64.replaceAll('/', '_'), `${base64.slice(0, 20)}!${base64.slice(20)}`, '===='],
+    '',
+    `${base64}=`,
+    `${base64}AAAA`,
+    base64.slice(0, -1),
+    base64.slice(1),
+    base64.replaceAll('/', '_'),
+    `${base64.slice(0, 20)}!${base64.slice(20)}`,
+    '====',
   ]
   for (const other of others) t.not(refusalOf(`${type} ${other}`), 'taken', other)
   // Of 33 bytes, 2 bits of the last character stand for nothing.
@@ -127,9 +140,10 @@ t.test('a key cannot be dressed up as another one', async (t) => {
   const plain = lineOf('ssh-ed25519', point)
   const authenticator = lineOf('sk-ssh-ed25519@openssh.com', point, 'ssh:')
   const others = [
-    ...[plain.replace('ssh-ed25519', 'sk-ssh-ed25519@openssh.com')],
-    ...[authenticator.replace('sk-ssh-ed25519@openssh.com', 'ssh-ed25519')],
-    ...[plain.replace('ed25519', 'rsa'), plain.replace(' ', '-cert-v01@openssh.com ')],
+    plain.replace('ssh-ed25519', 'sk-ssh-ed25519@openssh.com'),
+    authenticator.replace('sk-ssh-ed25519@openssh.com', 'ssh-ed25519'),
+    plain.replace('ed25519', 'rsa'),
+    plain.replace(' ', '-cert-v01@openssh.com '),
   ]
   for (const other of others) t.not(refusalOf(other), 'taken', other)
   // A signature of an authenticator says so in what is signed, so none passes for the other's.
@@ -149,8 +163,23 @@ t.test('what is too large is refused before it is read', async (t) => {
 
 t.test('no text does anything else than be read or refused', async (t) => {
   const words = constantFrom(
-    ...['ssh-ed25519', 'ssh-rsa', 'AAAA', ' ', '\n', '\r\n', '=', '"', '\\', 'command=', '\0'],
-    ...[aKeyLine(), `${aKeyLine()}\n`, '-----BEGIN', 'PRIVATE KEY-----', '\ud800', '__proto__'],
+    'ssh-ed25519',
+    'ssh-rsa',
+    'AAAA',
+    ' ',
+    '\n',
+    '\r\n',
+    '=',
+    '"',
+    '\\',
+    'command=',
+    '\0',
+    aKeyLine(),
+    `${aKeyLine()}\n`,
+    '-----BEGIN',
+    'PRIVATE KEY-----',
+    '\ud800',
+    '__proto__',
   )
   const texts = tuple(words, words, string(), words, words)
   const readsAgain = property(texts, (parts) => {

@@ -33,17 +33,28 @@ async function startUpstream(t: Test): Promise<{ url: URL; arrived: Arrived[] }>
 }
 
 const aRequest = (fields: Partial<Request>): Request => ({
-  ...{ id: 'r-1', method: 'GET', path: '/x', query: '', headers: new Map(), body: NO_BODY },
-  ...{ address: '192.0.2.1', scheme: 'https', signal: new AbortController().signal, ...fields },
+  id: 'r-1',
+  method: 'GET',
+  path: '/x',
+  query: '',
+  headers: new Map(),
+  body: NO_BODY,
+  address: '192.0.2.1',
+  scheme: 'https',
+  signal: new AbortController().signal,
+  ...fields,
 })
 
 t.test('method, path, query, headers and body arrive; hop headers end here', async (t) => {
   const { url, arrived } = await startUpstream(t)
   const forward = createForwarder(url)
   const headers = new Map([
-    ...[['accept', 'text/html'] as const, ['cookie', 'c=d'] as const, ['te', 'trailers'] as const],
-    ...[['x-forwarded-for', '6.6.6.6'] as const, ['upgrade', 'websocket'] as const],
-    ...[['content-length', '7'] as const],
+    ['accept', 'text/html'] as const,
+    ['cookie', 'c=d'] as const,
+    ['te', 'trailers'] as const,
+    ['x-forwarded-for', '6.6.6.6'] as const,
+    ['upgrade', 'websocket'] as const,
+    ['content-length', '7'] as const,
   ])
   const body = (async function* () {
     yield Buffer.from('one ')

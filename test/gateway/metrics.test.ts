@@ -45,7 +45,10 @@ t.test('the processor time of git is that of the processes that have ended', asy
   const before = await read()
   const count = 'i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done'
   await runToEnd('sh', ['-c', `sh -c '${count}'; :`], {
-    ...{ cwd: '/', environment: {}, timeoutMs: 60_000, outputBytesMax: 1_000 },
+    cwd: '/',
+    environment: {},
+    timeoutMs: 60_000,
+    outputBytesMax: 1_000,
   })
   t.ok((await read()) >= before + 0.05, 'and of their own children')
 })

@@ -7,7 +7,11 @@ import { createRouteTable, type Found, isRest, plainPath } from '../../gateway/r
 
 function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
   return {
-    ...{ door: API_DOOR, method, path, access: { kind: 'open' }, scopes: [] },
+    door: API_DOOR,
+    method,
+    path,
+    access: { kind: 'open' },
+    scopes: [],
     ...(query === undefined ? {} : { query }),
     handle: async () => ({ status: 200 }),
   }
@@ -72,9 +76,23 @@ t.test('a wrong method is told which ones there are', async (t) => {
 
 t.test('what no route has is nothing', async (t) => {
   for (const path of [
-    ...['', '/', '//', '/api', '/api/v1', '/api/v1/', '/api/v1/user/', '/API/v1/user'],
-    ...['/api/v1/users', '/api/v1/users/', '/api/v1/repos//b', '/api/v1/repos/a/', 'api/v1/user'],
-    ...['/api/v1/repos/a/b/c', '/a/b/info', '/a/../info/refs/', '/a//info/refs'],
+    '',
+    '/',
+    '//',
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/user/',
+    '/API/v1/user',
+    '/api/v1/users',
+    '/api/v1/users/',
+    '/api/v1/repos//b',
+    '/api/v1/repos/a/',
+    'api/v1/user',
+    '/api/v1/repos/a/b/c',
+    '/a/b/info',
+    '/a/../info/refs/',
+    '/a//info/refs',
   ]) {
     t.equal(find('GET', path), undefined, path)
   }
@@ -102,8 +120,18 @@ t.test('the rest of a path is one parameter, as it was sent', async (t) => {
   const rest = (path: string) => findRest('GET', `/a/files/${path}`)
   const route = 'GET /{owner}/files/{rest...} owner=a rest...='
   for (const path of [
-    ...['x', 'x/y', 'x/y/@v/v1.0.0.zip', 'x%2Fy/%2e%2e/%', '../..', 'files/files', '__proto__'],
-    ...['x/', 'x//y', '/x', '//', ''],
+    'x',
+    'x/y',
+    'x/y/@v/v1.0.0.zip',
+    'x%2Fy/%2e%2e/%',
+    '../..',
+    'files/files',
+    '__proto__',
+    'x/',
+    'x//y',
+    '/x',
+    '//',
+    '',
   ]) {
     t.equal(rest(path), `${route}${path}`, path)
   }

@@ -17,7 +17,12 @@ t.test('HEAD answers every GET of the API, with its head and no body', async (t)
   const { as } = await startTown(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const values: Readonly<Record<string, string>> = {
-    ...{ owner: 'ada', repo: 'r', username: 'ada', type: 'generic', name: 'tool', version: '1.0' },
+    owner: 'ada',
+    repo: 'r',
+    username: 'ada',
+    type: 'generic',
+    name: 'tool',
+    version: '1.0',
   }
   const reads = OPERATIONS.filter(({ method }) => method === 'GET')
   t.ok(reads.length > 4)
@@ -81,21 +86,37 @@ t.test('below a sub-path, with and without it', async (t) => {
 })
 
 const aRequest = (fields: Partial<Request> = {}): Request => ({
-  ...{ id: '7', method: 'GET', path: '/x', query: 'secret=1', headers: new Map(), body: NO_BODY },
-  ...{ address: '192.0.2.1', scheme: 'http', signal: new AbortController().signal, ...fields },
+  id: '7',
+  method: 'GET',
+  path: '/x',
+  query: 'secret=1',
+  headers: new Map(),
+  body: NO_BODY,
+  address: '192.0.2.1',
+  scheme: 'http',
+  signal: new AbortController().signal,
+  ...fields,
 })
 
 t.test('what is thrown by mistake is a 500 without detail, logged once with it', async (t) => {
   const { context, house } = await openContext(t)
   const route: AnyRoute = {
-    ...{ door: API_DOOR, method: 'GET', path: '/x', access: { kind: 'open' }, scopes: [] },
+    door: API_DOOR,
+    method: 'GET',
+    path: '/x',
+    access: { kind: 'open' },
+    scopes: [],
     handle: async () => {
       throw new TypeError('select * from passwords')
     },
   }
   const table = createRouteTable([route])
   const answer = createRouter({
-    ...{ context, table, doorOfUnknown: () => API_DOOR, forward: undefined, watch: NO_WATCH },
+    context,
+    table,
+    doorOfUnknown: () => API_DOOR,
+    forward: undefined,
+    watch: NO_WATCH,
   })
   const reply = await answer(aRequest())
   t.equal(reply.status, 500)
@@ -114,7 +135,10 @@ t.test('an upstream answers what no route serves, and only that', async (t) => {
   const { context } = await openContext(t)
   const seen: string[] = []
   const answer = createRouter({
-    ...{ context, table: createRouteTable([]), doorOfUnknown: () => API_DOOR, watch: NO_WATCH },
+    context,
+    table: createRouteTable([]),
+    doorOfUnknown: () => API_DOOR,
+    watch: NO_WATCH,
     forward: async ({ path }) => {
       seen.push(path)
       return { status: 299 }

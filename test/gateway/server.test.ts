@@ -20,17 +20,15 @@ t.test('only probes and the description are open, and few routes are anyone’s'
       .map(({ method, path }) => `${method} ${path}`)
       .sort()
   t.strictSame(placesOf('open'), [
-    ...[
-      'GET /.well-known/openid-configuration',
-      'GET /api/healthz',
-      'GET /api/swagger',
-      ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
-      'GET /livez',
-      'GET /login/oauth/keys',
-      'GET /metrics',
-      'GET /readyz',
-      'GET /swagger.v1.json',
-    ],
+    'GET /.well-known/openid-configuration',
+    'GET /api/healthz',
+    'GET /api/swagger',
+    ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
+    'GET /livez',
+    'GET /login/oauth/keys',
+    'GET /metrics',
+    'GET /readyz',
+    'GET /swagger.v1.json',
     // Where an application shows who it is, which is nobody's account.
     ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
   ])
@@ -42,9 +40,18 @@ t.test('only probes and the description are open, and few routes are anyone’s'
     ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
     ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
     ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
-    ...['GET /login/oauth/authorize', 'GET /setup', 'GET /user/login', 'GET /user/sign_up'],
-    ...['GET /user/two-factor', 'GET /{owner}', 'GET /{owner}/{repo}/info/refs', 'POST /setup'],
-    ...['POST /user/login', 'POST /user/logout', 'POST /user/sign_up', 'POST /user/two-factor'],
+    'GET /login/oauth/authorize',
+    'GET /setup',
+    'GET /user/login',
+    'GET /user/sign_up',
+    'GET /user/two-factor',
+    'GET /{owner}',
+    'GET /{owner}/{repo}/info/refs',
+    'POST /setup',
+    'POST /user/login',
+    'POST /user/logout',
+    'POST /user/sign_up',
+    'POST /user/two-factor',
     'POST /user/two-factor/key',
   ])
   t.ok(routes.length > OPERATIONS.length)

@@ -6,8 +6,15 @@ import { NO_BODY } from '../../gateway/incoming-body.js'
 /** A plain GET, but for some fields. */
 export function aRequest(fields: Partial<Request> = {}): Request {
   return {
-    ...{ id: 'r', method: 'GET', path: '/', query: '', headers: new Map(), body: NO_BODY },
-    ...{ address: '192.0.2.1', scheme: 'http', signal: new AbortController().signal },
+    id: 'r',
+    method: 'GET',
+    path: '/',
+    query: '',
+    headers: new Map(),
+    body: NO_BODY,
+    address: '192.0.2.1',
+    scheme: 'http',
+    signal: new AbortController().signal,
     ...fields,
   }
 }

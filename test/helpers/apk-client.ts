@@ -100,7 +100,9 @@ function checkPackage(bytes: Buffer, record: string): void {
 /** Runs curl in a folder; it fails where the answer is not a success. */
 export async function curl(cwd: string, ...args: readonly string[]) {
   return await runToEnd('curl', ['--silent', '--show-error', '--fail', ...args], {
-    ...{ cwd, environment: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: cwd } },
-    ...{ timeoutMs: 120_000, outputBytesMax: 65_536 },
+    cwd,
+    environment: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: cwd },
+    timeoutMs: 120_000,
+    outputBytesMax: 65_536,
   })
 }

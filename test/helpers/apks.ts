@@ -110,8 +110,10 @@ export async function readIndex(t: Test, bytes: Buffer): Promise<ReadIndex> {
         'openssl',
         ['dgst', '-sha1', '-verify', 'key', '-signature', 'signature', 'index'],
         {
-          ...{ cwd: folder, environment: { PATH: process.env['PATH'] ?? '/usr/bin' } },
-          ...{ timeoutMs: 60_000, outputBytesMax: 4_096 },
+          cwd: folder,
+          environment: { PATH: process.env['PATH'] ?? '/usr/bin' },
+          timeoutMs: 60_000,
+          outputBytesMax: 4_096,
         },
       )
       return output.toString() === 'Verified OK\n'

@@ -38,9 +38,14 @@ export interface AptRoot {
 
 const TIMEOUT_MS = 120_000
 const FOLDERS = [
-  ...['var/lib/apt/lists/partial', 'var/lib/dpkg/info', 'var/lib/dpkg/updates'],
-  ...['var/cache/apt/archives/partial', 'var/log/apt'],
-  ...['etc/apt/auth.conf.d', 'etc/apt/apt.conf.d', 'etc/apt/preferences.d'],
+  'var/lib/apt/lists/partial',
+  'var/lib/dpkg/info',
+  'var/lib/dpkg/updates',
+  'var/cache/apt/archives/partial',
+  'var/log/apt',
+  'etc/apt/auth.conf.d',
+  'etc/apt/apt.conf.d',
+  'etc/apt/preferences.d',
 ]
 
 /** A new root in which nothing is installed. */
@@ -57,11 +62,16 @@ export async function newAptRoot(
   if (auth !== undefined) await writeFile(join(folder, 'etc/apt/auth.conf.d/test.conf'), auth)
   const environment = {
     PATH: `${process.env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/sbin`,
-    ...{ APT_CONFIG: join(folder, 'apt.conf'), DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+    APT_CONFIG: join(folder, 'apt.conf'),
+    DEBIAN_FRONTEND: 'noninteractive',
+    LC_ALL: 'C',
   }
   const run = async (program: string, ...args: readonly string[]): Promise<AptEnd> => {
     const { exitCode, output, errorText } = await runToEnd(program, args, {
-      ...{ cwd: folder, environment, timeoutMs: TIMEOUT_MS, outputBytesMax: 1 << 20 },
+      cwd: folder,
+      environment,
+      timeoutMs: TIMEOUT_MS,
+      outputBytesMax: 1 << 20,
     })
     return { exitCode, output: `${output}${errorText}` }
   }
@@ -88,7 +98,8 @@ export async function newAptRoot(
 function configurationOf(folder: string): string {
   const dpkg = [
     `--root=${folder}`,
-    ...['--force-not-root', '--force-script-chrootless'],
+    '--force-not-root',
+    '--force-script-chrootless',
     `--log=${folder}/var/log/dpkg.log`,
   ]
   return `

@@ -11,8 +11,13 @@ const PROGRAM = '/usr/bin/chromium'
 
 /** No helper of the browser's own may look for the world outside. */
 const SWITCHES = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-  ...['--disable-background-networking', '--disable-component-update'],
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-sync',
+  '--disable-background-networking',
+  '--disable-component-update',
 ]
 
 /** Where pictures of the pages are left, for people to look at. */

@@ -21,8 +21,17 @@ export async function makeCodeSigner(folder: string): Promise<CodeSigner> {
   const added = extensions.flatMap((extension) => ['-addext', extension])
   const days = ['-days', '2'] as const
   openssl(
-    ...['req', '-x509', '-subj', '/CN=Authority', ...days, ...CURVE, ...added],
-    ...['-keyout', 'authority.key', '-out', 'authority.pem'],
+    'req',
+    '-x509',
+    '-subj',
+    '/CN=Authority',
+    ...days,
+    ...CURVE,
+    ...added,
+    '-keyout',
+    'authority.key',
+    '-out',
+    'authority.pem',
   )
   openssl('x509', '-in', 'authority.pem', '-outform', 'DER', '-out', 'authority.cer')
   openssl('req', '-subj', '/CN=Ada/O=Acme', ...CURVE, '-keyout', 'ada.key', '-out', 'ada.csr')
@@ -30,8 +39,22 @@ export async function makeCodeSigner(folder: string): Promise<CodeSigner> {
   const usage = 'keyUsage=critical,digitalSignature\nextendedKeyUsage=codeSigning\n'
   await writeFile(join(folder, 'usage'), `basicConstraints=critical,CA:FALSE\n${usage}`)
   openssl(
-    ...['x509', '-req', '-in', 'ada.csr', '-CA', 'authority.pem', '-CAkey', 'authority.key'],
-    ...['-CAcreateserial', ...days, '-extfile', 'usage', '-outform', 'DER', '-out', 'ada.cer'],
+    'x509',
+    '-req',
+    '-in',
+    'ada.csr',
+    '-CA',
+    'authority.pem',
+    '-CAkey',
+    'authority.key',
+    '-CAcreateserial',
+    ...days,
+    '-extfile',
+    'usage',
+    '-outform',
+    'DER',
+    '-out',
+    'ada.cer',
   )
   return { key: 'ada.der', certificate: 'ada.cer', authority: 'authority.cer' }
 }

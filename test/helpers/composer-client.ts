@@ -46,22 +46,30 @@ export async function newComposerProject(
   const basic = credentials && { 'http-basic': { [new URL(registry).host]: credentials } }
   await writeFile(join(home, 'auth.json'), JSON.stringify(basic ?? {}))
   const composerJson = {
-    ...{ name: 'test/app', require: {}, 'minimum-stability': minimumStability },
+    name: 'test/app',
+    require: {},
+    'minimum-stability': minimumStability,
     repositories: [{ type: 'composer', url: registry }, { 'packagist.org': false }],
     config: { 'secure-http': false },
   }
   await writeFile(join(project, 'composer.json'), JSON.stringify(composerJson))
   const environment = {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-    ...{ HOME: home, COMPOSER_HOME: home, COMPOSER_CACHE_DIR: join(home, 'cache') },
-    ...{ COMPOSER_ALLOW_SUPERUSER: '1', COMPOSER_NO_INTERACTION: '1' },
+    HOME: home,
+    COMPOSER_HOME: home,
+    COMPOSER_CACHE_DIR: join(home, 'cache'),
+    COMPOSER_ALLOW_SUPERUSER: '1',
+    COMPOSER_NO_INTERACTION: '1',
   }
 
   return {
     folder: project,
     async run(...args) {
       const { exitCode, output, errorText } = await runToEnd('composer', ['--no-ansi', ...args], {
-        ...{ cwd: project, environment, timeoutMs: TIMEOUT_MS, outputBytesMax: 1 << 20 },
+        cwd: project,
+        environment,
+        timeoutMs: TIMEOUT_MS,
+        outputBytesMax: 1 << 20,
       })
       return { exitCode, output: `${output}${errorText}` }
     },

@@ -31,8 +31,10 @@ export async function buildDeb(t: Teardown, deb: DebToBuild): Promise<Buffer> {
   }
   const args = ['--root-owner-group', `-Z${packing}`, '--build', 'package', 'package.deb']
   const { exitCode, errorText } = await runToEnd('dpkg-deb', args, {
-    ...{ cwd: folder, environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } },
-    ...{ timeoutMs: 60_000, outputBytesMax: 65_536 },
+    cwd: folder,
+    environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+    timeoutMs: 60_000,
+    outputBytesMax: 65_536,
   })
   if (exitCode !== 0) throw new Error(`dpkg-deb: ${errorText}`)
   return await readFile(join(folder, 'package.deb'))

@@ -43,8 +43,12 @@ export const EXAMPLE_DEBS: readonly ExampleDeb[] = CONTROLS.map(([component, tex
   const fileName = poolFileName(control)
   const { packageName, version, architecture } = control
   const entry = anEntry({
-    ...{ part: `${component}/${architecture}`, metadata: entryMetadata(control) },
-    ...{ packageName, version, fileName, bytes },
+    part: `${component}/${architecture}`,
+    metadata: entryMetadata(control),
+    packageName,
+    version,
+    fileName,
+    bytes,
   })
   return { component, fileName, bytes, entry }
 })

@@ -17,9 +17,14 @@ export function aWebhook(
   fields: Partial<WebhookFields> = {},
 ): Promise<Webhook> {
   return createWebhook(db, place, {
-    ...{ type: 'gitea', url: 'http://hooks.example.org/', contentType: 'json' },
-    ...{ secretSealed: undefined, authorizationSealed: undefined },
-    ...{ events: HOOK_EVENTS, branchFilter: '', isActive: true },
+    type: 'gitea',
+    url: 'http://hooks.example.org/',
+    contentType: 'json',
+    secretSealed: undefined,
+    authorizationSealed: undefined,
+    events: HOOK_EVENTS,
+    branchFilter: '',
+    isActive: true,
     ...fields,
   })
 }

@@ -66,7 +66,9 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
   const bob = await gatehouse.addUser('bob')
   const send: Scene['send'] = async (method, path, { body, headers = {} } = {}) => {
     const response = await fetch(`${gatehouse.url}${path}`, {
-      ...{ method, redirect: 'manual', ...(body === undefined ? {} : { body }) },
+      method,
+      redirect: 'manual',
+      ...(body === undefined ? {} : { body }),
       headers: { authorization: `token ${ada.token}`, ...headers },
     })
     return { isDone: response.status < 400, told: `${response.status} ${await response.text()}` }
@@ -102,9 +104,13 @@ export async function signIn(url: string, { name, password }: Person): Promise<s
 /** Everything that is only read, in each of the surfaces. */
 export async function readAll(t: Test, { send, house, ada, commit }: Scene): Promise<void> {
   for (const path of [
-    ...['/livez', '/api/v1/repos/ada/library', '/api/v1/repos/ada/library/pulls/2'],
-    ...['/ada/library', '/api/v1/repos/ada/library/raw/content'],
-    ...['/api/packages/ada/generic/tool/1/file', '/api/v1/user'],
+    '/livez',
+    '/api/v1/repos/ada/library',
+    '/api/v1/repos/ada/library/pulls/2',
+    '/ada/library',
+    '/api/v1/repos/ada/library/raw/content',
+    '/api/packages/ada/generic/tool/1/file',
+    '/api/v1/user',
   ]) {
     t.match(await send('GET', path), READ_WELL, path)
   }

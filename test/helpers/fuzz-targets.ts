@@ -86,7 +86,8 @@ function ofText(
   words: readonly string[] = [],
 ): FuzzTarget {
   return {
-    ...{ name, words },
+    name,
+    words,
     seeds: seeds.map((seed) => Buffer.from(seed)),
     parse: (bytes) => parse(bytes.toString()),
   }
@@ -112,7 +113,8 @@ const HTTP: readonly FuzzTarget[] = [
   ofText('Range', ['bytes=0-9', 'bytes=-5'], (range) => readByteRange(range, 100)),
   ofText('If-None-Match', ['"abc", W/"def"', '*'], (tags) =>
     conditionStatus(headersOf({ 'if-none-match': tags, 'if-match': tags }), {
-      ...{ tag: '"abc"', changedAtMs: 1_700_000_000_000 },
+      tag: '"abc"',
+      changedAtMs: 1_700_000_000_000,
     }),
   ),
   ofText('framing', ['12', 'chunked'], (value) => {
@@ -156,16 +158,23 @@ const MANY_SPACES = `[submodule "a"]\n\tpath = a${' '.repeat(65_536)}b\n`
 
 const GIT: readonly FuzzTarget[] = [
   {
-    ...{ name: 'commit object', seeds: [Buffer.from(COMMIT)], isRefusal: isAnyError },
+    name: 'commit object',
+    seeds: [Buffer.from(COMMIT)],
+    isRefusal: isAnyError,
     parse: (bytes) => parseCommit(ID, bytes),
   },
   {
-    ...{ name: 'tag object', seeds: [Buffer.from(TAG)], isRefusal: isAnyError },
+    name: 'tag object',
+    seeds: [Buffer.from(TAG)],
+    isRefusal: isAnyError,
     faults: [Buffer.from(MANY_ANGLES)],
     parse: (bytes) => parseTag(ID, bytes),
   },
   {
-    ...{ name: 'tree object', seeds: [TREE], words: ['40000 a\0'], isRefusal: isAnyError },
+    name: 'tree object',
+    seeds: [TREE],
+    words: ['40000 a\0'],
+    isRefusal: isAnyError,
     parse(bytes) {
       parseTree({ id: ID, content: bytes })
       const one = treeBytes({ id: ID, content: bytes })
@@ -178,7 +187,9 @@ const GIT: readonly FuzzTarget[] = [
   },
   ofText('diff', [DIFF], (diff) => parseDiff(diff, 1_000), ['@@ -1 +1 @@\n', 'diff --git ']),
   {
-    ...{ name: 'fetch request', seeds: [Buffer.from(FETCH)], words: ['0000', '0001', 'deepen 1'] },
+    name: 'fetch request',
+    seeds: [Buffer.from(FETCH)],
+    words: ['0000', '0001', 'deepen 1'],
     parse: normalize,
   },
   {
@@ -254,20 +265,29 @@ const TEXTS: readonly FuzzTarget[] = [
 const INFO = packageInfo({ depend: ['so:libc.so', 'b>1'] })
 const CONTROL = controlOf({ Depends: 'libc6 (>= 2.3)', Description: 'a\n long\n .\n text' })
 const DESCRIPTION = descriptionOf({
-  ...{ Package: 'toy', Version: '1.0', Depends: 'R (>= 4.0), methods', License: 'GPL-2' },
+  Package: 'toy',
+  Version: '1.0',
+  Depends: 'R (>= 4.0), methods',
+  License: 'GPL-2',
 })
 
 const METADATA: readonly FuzzTarget[] = [
   {
-    ...{ name: '.PKGINFO', seeds: [Buffer.from(INFO)], words: ['depend = ', '\n'] },
+    name: '.PKGINFO',
+    seeds: [Buffer.from(INFO)],
+    words: ['depend = ', '\n'],
     parse: parsePackageInfo,
   },
   {
-    ...{ name: 'debian control', seeds: [Buffer.from(CONTROL)], words: ['\n ', '\n\n', 'A: b\n'] },
+    name: 'debian control',
+    seeds: [Buffer.from(CONTROL)],
+    words: ['\n ', '\n\n', 'A: b\n'],
     parse: parseControl,
   },
   {
-    ...{ name: 'DESCRIPTION', seeds: [Buffer.from(DESCRIPTION)], words: ['\n  ', ', a (>= 1)'] },
+    name: 'DESCRIPTION',
+    seeds: [Buffer.from(DESCRIPTION)],
+    words: ['\n  ', ', a (>= 1)'],
     parse: parseDescription,
   },
   {
@@ -297,7 +317,9 @@ async function archives(): Promise<readonly FuzzTarget[]> {
   ])
   return [
     {
-      ...{ name: 'tar', seeds: [pax], words: ['ustar', '\0'.repeat(512)] },
+      name: 'tar',
+      seeds: [pax],
+      words: ['ustar', '\0'.repeat(512)],
       async parse(bytes) {
         const limits = { entriesMax: 1_000, headerBytesMax: 100_000 }
         for await (const entry of readTar(chunksOf(bytes), limits)) await entry.read(10_000)

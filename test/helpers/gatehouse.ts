@@ -153,7 +153,13 @@ export async function startGatehouse(
   const run = (...args: readonly string[]) =>
     runCommand(args, { env: environment, cwd: dataDir, ...account })
   return {
-    ...{ url, port, dataDir, run, start, stop, reload },
+    url,
+    port,
+    dataDir,
+    run,
+    start,
+    stop,
+    reload,
     get pid() {
       return server?.pid ?? -1
     },
@@ -214,18 +220,25 @@ async function addUser(
   const db = await openDatabase({ location, connectionsMax: 1 })
   try {
     const { id } = await createUser(db, {
-      ...{ name, isAdmin, email: `${name.toLowerCase()}@noreply.127.0.0.1` },
+      name,
+      isAdmin,
+      email: `${name.toLowerCase()}@noreply.127.0.0.1`,
       passwordHash: await passwordHashOf(name),
     })
     await createToken(db, {
-      ...{ userId: id, name: 'test', hash: hashToken(token), lastEight: token.slice(-8) },
+      userId: id,
+      name: 'test',
+      hash: hashToken(token),
+      lastEight: token.slice(-8),
       scopes: normaliseScopes(scopes.split(',')),
     })
   } finally {
     await closeDatabase(db)
   }
   return {
-    ...{ name, password: passwordOf(name), token },
+    name,
+    password: passwordOf(name),
+    token,
     api: (method, path, body) =>
       askApi(port, { method, path, body, authorization: `token ${token}` }),
     remote: (path) => `http://${name}:${token}@127.0.0.1:${port}/${path}`,

@@ -110,13 +110,25 @@ export async function openContext(
   t.teardown(() => pools.stop())
   const inspect = inspectIn(pools.uploads)
   const registry = await openRegistry({
-    ...{ settings: () => settings, db, log, inspect, compressXz: findXz() },
+    settings: () => settings,
+    db,
+    log,
+    inspect,
+    compressXz: findXz(),
   })
   t.teardown(() => registry.stop())
   const disk = watchDisks({ settings: () => settings, log })
   const metrics = createMetrics()
   const context: Context = {
-    ...{ settings, log, db, disk, git, queue, journal, mender, registry },
+    settings,
+    log,
+    db,
+    disk,
+    git,
+    queue,
+    journal,
+    mender,
+    registry,
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
     upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, mender }),
     throttle: createLocalThrottle(),
@@ -143,17 +155,27 @@ async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
     { write: (line: string) => lines.push(JSON.parse(line)) },
   )
   return {
-    ...{ settings, db, log, lines },
+    settings,
+    db,
+    log,
+    lines,
     addUser: async (name, { isAdmin = false } = {}) =>
       createUser(db, {
-        ...{ name, isAdmin },
+        name,
+        isAdmin,
         email: `${name.toLowerCase()}@example.com`,
         passwordHash: await passwordHashOf(name),
       }),
     addOrganization: (name, creator, visibility = 'public') =>
       createOrganization(db, {
-        ...{ name, visibility, creatorId: creator.id },
-        ...{ fullName: '', email: '', description: '', website: '', location: '' },
+        name,
+        visibility,
+        creatorId: creator.id,
+        fullName: '',
+        email: '',
+        description: '',
+        website: '',
+        location: '',
         repoAdminChangeTeamAccess: false,
       }),
     addToken: (user, ...scopes) => addToken(db, { user, scopes }),

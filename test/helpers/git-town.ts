@@ -39,7 +39,11 @@ export async function startGitTown(t: Test, options: GatewayOptions = {}): Promi
   await copy.git('update-ref', 'refs/hidden/x', third)
   await push('refs/heads/*', 'refs/tags/*', 'refs/pull/*', 'refs/hidden/*')
   return {
-    ...{ ...town, copy, folder, push, commits: [first, second, third] },
+    ...town,
+    copy,
+    folder,
+    push,
+    commits: [first, second, third],
     get: (rest) => town.as('anyone', 'GET', `/repos/ada/r/${rest}`),
   }
 }

@@ -52,7 +52,10 @@ interface FoundOperation {
 
 const table = createRouteTable(
   OPERATIONS.map(({ method, path, access, id }) => ({
-    ...{ method, path: API_PREFIX + path, scopes: [], door: { name: id as 'api' } },
+    method,
+    path: API_PREFIX + path,
+    scopes: [],
+    door: { name: id as 'api' },
     access,
     handle: () => ({ status: 200 }),
   })) as unknown as Parameters<typeof createRouteTable>[0],

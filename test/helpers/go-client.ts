@@ -38,11 +38,19 @@ export async function newGoClient(
   await writeFile(join(folder, 'go.mod'), 'module main.test/main\n\ngo 1.19\n')
   if (netrc !== undefined) await writeFile(join(home, '.netrc'), netrc, { mode: 0o600 })
   const environment = {
-    ...{ PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: home, LC_ALL: 'C' },
-    ...{ GOPATH: join(home, 'go'), GOCACHE: join(home, 'cache'), GOENV: 'off' },
-    ...{ GOFLAGS: '-mod=mod -modcacherw', GOTOOLCHAIN: 'local', GOPROXY: proxy, GOVCS: '*:off' },
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    HOME: home,
+    LC_ALL: 'C',
+    GOPATH: join(home, 'go'),
+    GOCACHE: join(home, 'cache'),
+    GOENV: 'off',
+    GOFLAGS: '-mod=mod -modcacherw',
+    GOTOOLCHAIN: 'local',
+    GOPROXY: proxy,
+    GOVCS: '*:off',
     // The checksum database is somewhere else.
-    ...{ GONOSUMDB: '*', GOSUMDB: 'off' },
+    GONOSUMDB: '*',
+    GOSUMDB: 'off',
     ...(certificate === undefined ? {} : { SSL_CERT_FILE: certificate }),
   }
   async function go(...args: readonly string[]): Promise<GoResult> {
@@ -52,7 +60,8 @@ export async function newGoClient(
     return { exitCode, output: output.toString().trim(), errorText }
   }
   return {
-    ...{ folder, go },
+    folder,
+    go,
     async goJson(...args) {
       const { exitCode, output, errorText } = await go(...args)
       if (exitCode !== 0) throw new Error(`go ${args.join(' ')}: ${errorText} ${output}`)

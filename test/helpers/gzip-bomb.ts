@@ -35,8 +35,12 @@ export async function gzipBomb({ head, piece, bytes }: GzipBomb): Promise<Buffer
   trailer.writeUInt32LE((first.length + pieces * piece.length) % 2 ** 32, 4)
   const compressed = flushed(group)
   return Buffer.concat([
-    ...[GZIP_HEADER, flushed(first), ...Array<Buffer>(groups).fill(compressed), flushed(rest)],
-    ...[deflateRawSync(''), trailer],
+    GZIP_HEADER,
+    flushed(first),
+    ...Array<Buffer>(groups).fill(compressed),
+    flushed(rest),
+    deflateRawSync(''),
+    trailer,
   ])
 }
 

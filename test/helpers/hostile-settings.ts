@@ -31,7 +31,10 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
     await ask('POST', '/keys', { title, key: aKeyLine(title), read_only: true })
   }
   const { id } = await ask('POST', '/hooks', {
-    ...{ type: 'gitea', active: true, branch_filter: second, authorization_header: first },
+    type: 'gitea',
+    active: true,
+    branch_filter: second,
+    authorization_header: first,
     config: { url: `${receiver.url}/${first}?${second}#'><b>`, content_type: 'json', secret: 's' },
   })
   // They are sent in turn: where the second has arrived, it is known what came of the first.

@@ -25,8 +25,13 @@ export interface IndexedFile {
 export function anEntry({ fileName, bytes, ...rest }: IndexedFile): IndexEntry {
   const digestOf = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex')
   const file: PackageFile = {
-    ...{ id: 1, name: fileName, compositeKey: '', bytes: bytes.length, blobKey: '' },
-    ...{ createdAtMs: 0, downloads: 0 },
+    id: 1,
+    name: fileName,
+    compositeKey: '',
+    bytes: bytes.length,
+    blobKey: '',
+    createdAtMs: 0,
+    downloads: 0,
     digests: {
       md5: digestOf('md5'),
       sha1: digestOf('sha1'),
@@ -66,7 +71,10 @@ export async function buildIndex(
   try {
     const runs = await makeRuns(
       {
-        ...{ maker, subject, scratch, compressXz },
+        maker,
+        subject,
+        scratch,
+        compressXz,
         parts: async () => [...new Set(entries.map(({ part }) => part))].sort(),
         entries: () => inOrder(entries, keyOf),
       },

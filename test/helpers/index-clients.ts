@@ -53,9 +53,15 @@ export const ALWAYS: Item = 'always 1.0'
 /** How clients say that nobody listens, or that the one who did is gone. */
 const CUT_OFF = new RegExp(
   [
-    ...['Could not connect', 'Connection (?:failed|refused|reset)', 'Error reading from server'],
-    ...["Couldn't connect to server", 'Server returned nothing', 'Failure when receiving data'],
-    ...['Failed sending data', 'Transferred a partial file', 'curl: \\((?:7|18|52|55|56)\\)'],
+    'Could not connect',
+    'Connection (?:failed|refused|reset)',
+    'Error reading from server',
+    "Couldn't connect to server",
+    'Server returned nothing',
+    'Failure when receiving data',
+    'Failed sending data',
+    'Transferred a partial file',
+    'curl: \\((?:7|18|52|55|56)\\)',
   ].join('|'),
 )
 
@@ -154,8 +160,13 @@ const cran: IndexedFormat = {
   publish(item) {
     const { name, version } = partsOf(item)
     const body = rTarGz({
-      ...{ Package: name, Version: version, Title: 'Toy', Description: 'A toy.' },
-      ...{ License: 'GPL-3', Author: 'Ada', Maintainer: 'Ada <ada@example.test>' },
+      Package: name,
+      Version: version,
+      Title: 'Toy',
+      Description: 'A toy.',
+      License: 'GPL-3',
+      Author: 'Ada',
+      Maintainer: 'Ada <ada@example.test>',
     })
     return { method: 'PUT', path: `${CRAN}/src`, body }
   },

@@ -16,10 +16,19 @@ export function indexEntry(options: EntryOptions = {}): IndexEntry {
   const { part = 'x86_64', packageName = 'hello', version = '1.0-r0' } = options
   const digests = { md5: '', sha1: '', sha256: '', sha512: '' }
   return {
-    ...{ part, packageName, version, metadata: options.metadata ?? { C: 'Q1x=' } },
+    part,
+    packageName,
+    version,
+    metadata: options.metadata ?? { C: 'Q1x=' },
     file: {
-      ...{ id: 1, name: `${packageName}-${version}.apk`, compositeKey: '', blobKey: '', digests },
-      ...{ bytes: options.bytes ?? 1, createdAtMs: 0, downloads: 0 },
+      id: 1,
+      name: `${packageName}-${version}.apk`,
+      compositeKey: '',
+      blobKey: '',
+      digests,
+      bytes: options.bytes ?? 1,
+      createdAtMs: 0,
+      downloads: 0,
     },
   }
 }

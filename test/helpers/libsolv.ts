@@ -101,8 +101,11 @@ async function run(
   input?: Uint8Array,
 ): Promise<Buffer> {
   const { exitCode, output, errorText } = await runToEnd(join(TOOLS, tool), args, {
-    ...{ cwd, environment: { LC_ALL: 'C' }, input },
-    ...{ timeoutMs: 60_000, outputBytesMax: 16 << 20 },
+    cwd,
+    environment: { LC_ALL: 'C' },
+    input,
+    timeoutMs: 60_000,
+    outputBytesMax: 16 << 20,
   })
   if (exitCode === 0 && errorText === '') return output
   throw new Error(`${tool} ${args.join(' ')}: ${errorText}`)

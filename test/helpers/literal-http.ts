@@ -27,7 +27,10 @@ export function askRaw(port: number, question: RawQuestion): Promise<RawAnswer> 
   return new Promise((resolve, reject) => {
     const asked = request(
       {
-        ...{ host: '127.0.0.1', port, method, path },
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
         headers: headers as Record<string, string>,
         agent: agent ?? new Agent({ keepAlive: false }),
         ...(localAddress === undefined ? {} : { localAddress }),

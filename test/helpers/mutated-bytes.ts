@@ -25,21 +25,28 @@ const BYTES_MAX = 65_536
 
 /** Numbers at the borders of what formats allow, as text and as bytes. */
 const BORDERS: readonly Buffer[] = [
-  ...[
-    '0',
-    '-1',
-    '00',
-    '9999999999999999',
-    '1e9',
-    '%00',
-    '../',
-    '\0',
-    '\r\n',
-    '\u{202e}',
-    '"',
-    '\\',
-  ],
-  ...['{', '[', '<', '&', ';', ' ', '\t', ',', '=', ':'],
+  '0',
+  '-1',
+  '00',
+  '9999999999999999',
+  '1e9',
+  '%00',
+  '../',
+  '\0',
+  '\r\n',
+  '\u{202e}',
+  '"',
+  '\\',
+  '{',
+  '[',
+  '<',
+  '&',
+  ';',
+  ' ',
+  '\t',
+  ',',
+  '=',
+  ':',
 ].map((text) => Buffer.from(text))
 const BINARY_BORDERS: readonly Buffer[] = ['ff', '00', '80', '7fffffff', 'ffffffff', '00000000']
   .concat(['ffffffffffffffff', '0000000000000080', 'fffe', '0001'])

@@ -39,7 +39,12 @@ export async function startNewerLibrary(t: Test) {
     return { path, ...(await tryGit(words, { cwd: folder, environment })) }
   }
   return {
-    ...{ ...town, url, remote, origin, push, environment },
+    ...town,
+    url,
+    remote,
+    origin,
+    push,
+    environment,
     address: `${url}${LIBRARY}`,
     clone: (address: string, ...options: readonly string[]) =>
       cloneWith('transfer.bundleURI=true', address, options),

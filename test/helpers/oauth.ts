@@ -34,8 +34,12 @@ export interface Tokens {
 
 /** What tea asks for. */
 export const TEA_ASKS: Fields = {
-  ...{ client_id: TEA, redirect_uri: LOOPBACK, response_type: 'code', state: 'x y&z' },
-  ...{ code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256' },
+  client_id: TEA,
+  redirect_uri: LOOPBACK,
+  response_type: 'code',
+  state: 'x y&z',
+  code_challenge: challengeOf(VERIFIER),
+  code_challenge_method: 'S256',
 }
 
 /** A gateway with ada, bob, and a confidential application of bob's. */
@@ -44,13 +48,17 @@ export async function anOauthHouse(t: Test) {
   const { db, ask } = gateway
   const [ada, bob] = [await gateway.addUser('ada'), await gateway.addUser('bob')]
   const { application, secret } = await makeApplication(db, bob.id, {
-    ...{ name: 'Woodpecker <b>', redirectUris: [CALLBACK] },
-    ...{ isConfidential: true, skipsSecondConsent: false },
+    name: 'Woodpecker <b>',
+    redirectUris: [CALLBACK],
+    isConfidential: true,
+    skipsSecondConsent: false,
   })
   const { clientId } = application
   const send = (path: string, fields: Fields, headers: Fields = {}) =>
     ask({
-      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
       headers: { 'content-type': FORM, ...headers },
     })
   const askToken = (fields: Fields, headers: Fields = {}) =>
@@ -62,15 +70,31 @@ export async function anOauthHouse(t: Test) {
     return await grantCode(db, user.id, readWish(await findAsker(db, query), query))
   }
   const redeem = (code: string, fields: Fields = {}) => ({
-    ...{ grant_type: 'authorization_code', code, client_id: TEA, redirect_uri: LOOPBACK },
-    ...{ code_verifier: VERIFIER, ...fields },
+    grant_type: 'authorization_code',
+    code,
+    client_id: TEA,
+    redirect_uri: LOOPBACK,
+    code_verifier: VERIFIER,
+    ...fields,
   })
   const refresh = (refreshToken: string) => ({
-    ...{ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: TEA },
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+    client_id: TEA,
   })
   return {
-    ...{ ...gateway, ada, bob, application, secret, clientId, asks, send },
-    ...{ askToken, codeOf, redeem, refresh },
+    ...gateway,
+    ada,
+    bob,
+    application,
+    secret,
+    clientId,
+    asks,
+    send,
+    askToken,
+    codeOf,
+    redeem,
+    refresh,
     /** The application's name and secret as they stand in a header. */
     basic: withPassword(clientId, secret),
     /** Tokens for tea. */

@@ -4,12 +4,32 @@ import type { AnyOperation } from '../../gateway/api/operation.js'
 
 /** Values of parameters that mean one thing in every path. */
 const VALUES: Readonly<Record<string, string>> = {
-  ...{ owner: 'ada', username: 'ada', org: 'club', collaborator: 'bob', token: '1' },
-  ...{ id: '1', index: '1', attachment_id: '1', topic: 'engines', archive: 'main.zip' },
-  ...{ filepath: 'README.md', branch: 'main', base: 'main', head: 'topic', basehead: 'a...b' },
-  ...{ sha: 'main', ref: 'main', tag: 'v1', diffType: 'diff' },
-  ...{ type: 'generic', name: 'tool', version: '1.0', repo_name: 'public' },
-  ...{ user: 'ada', template_owner: 'ada', template_repo: 'public' },
+  owner: 'ada',
+  username: 'ada',
+  org: 'club',
+  collaborator: 'bob',
+  token: '1',
+  id: '1',
+  index: '1',
+  attachment_id: '1',
+  topic: 'engines',
+  archive: 'main.zip',
+  filepath: 'README.md',
+  branch: 'main',
+  base: 'main',
+  head: 'topic',
+  basehead: 'a...b',
+  sha: 'main',
+  ref: 'main',
+  tag: 'v1',
+  diffType: 'diff',
+  type: 'generic',
+  name: 'tool',
+  version: '1.0',
+  repo_name: 'public',
+  user: 'ada',
+  template_owner: 'ada',
+  template_repo: 'public',
 }
 
 /** A path below `/api/v1`; `values` go before those of every path. */

@@ -20,9 +20,17 @@ export async function aPublication(
   { ownerId, format = 'generic', text = 'bytes', ...wishes }: PublicationWishes,
 ): Promise<string> {
   const publication: NewPublication = {
-    ...{ packageName: 'tool', version: '1.0', fileName: 'tool.bin', compositeKey: '' },
-    ...{ isExactName: false, unique: 'file', metadata: {}, properties: [], indexes: [] },
-    ...{ creatorId: ownerId, ownerBytesMax: undefined },
+    packageName: 'tool',
+    version: '1.0',
+    fileName: 'tool.bin',
+    compositeKey: '',
+    isExactName: false,
+    unique: 'file',
+    metadata: {},
+    properties: [],
+    indexes: [],
+    creatorId: ownerId,
+    ownerBytesMax: undefined,
     ...wishes,
   }
   const digests = digestsOf(text)
@@ -35,8 +43,10 @@ export async function aPublication(
 export function digestsOf(text: string): Digests {
   const digest = (algorithm: string) => createHash(algorithm).update(text).digest('hex')
   return {
-    ...{ md5: digest('md5'), sha1: digest('sha1') },
-    ...{ sha256: digest('sha256'), sha512: digest('sha512') },
+    md5: digest('md5'),
+    sha1: digest('sha1'),
+    sha256: digest('sha256'),
+    sha512: digest('sha512'),
   }
 }
 

@@ -14,7 +14,9 @@ export async function addPerson(
   const user = await gateway.addUser(name, { isAdmin })
   const { plain: token } = await gateway.addToken(user, 'all')
   return {
-    ...{ name, password: passwordOf(name), token },
+    name,
+    password: passwordOf(name),
+    token,
     api: (method, path, body) =>
       askApi(port, { method, path, body, authorization: `token ${token}` }),
     remote: (path) => `http://${name}:${token}@127.0.0.1:${port}/${path}`,

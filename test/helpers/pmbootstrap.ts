@@ -100,7 +100,8 @@ function startInterpreter(): Interpreter {
   const child = spawn('python3', ['-c', PROGRAM], {
     // It looks for sudo when it is loaded.
     env: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: '/nonexistent', PMB_SUDO: 'env' },
-    ...{ cwd: '/', stdio: ['pipe', 'pipe', 'inherit'] },
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')
   root.teardown(async () => {

@@ -16,7 +16,11 @@ export interface PublishedFile {
 export async function aPublishedFile(registry: Registry, file: PublishedFile): Promise<Shelf> {
   const { user, name, text } = file
   const shelf = lendShelf(registry, {
-    ...{ ownerId: user.id, ownerName: user.name, format: 'generic', user, baseUrl: '' },
+    ownerId: user.id,
+    ownerName: user.name,
+    format: 'generic',
+    user,
+    baseUrl: '',
     index: undefined,
   })
   const upload = await shelf.receive(oneChunk(text))

@@ -29,7 +29,10 @@ export async function startPullTown(t: Test, options: GatewayOptions = {}): Prom
   const of: PullTown['of'] = (name, method, path, body) =>
     town.as(name, method, `/repos/ada/r${path}`, body)
   const pullTown: PullTown = {
-    ...{ ...town, copy, bare, of },
+    ...town,
+    copy,
+    bare,
+    of,
     async write(branch, file, content) {
       const full = `refs/heads/${branch}`
       const known = await copy.try(['rev-parse', '--verify', '--quiet', full])

@@ -31,8 +31,12 @@ export async function newRClient(t: Pick<Test, 'teardown'>): Promise<RClient> {
   const home = join(folder, 'home')
   for (const path of [library, home]) await mkdir(path)
   const environment = {
-    ...{ PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: home, LC_ALL: 'C.UTF-8' },
-    ...{ R_LIBS: library, R_LIBS_USER: library, TMPDIR: home },
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    HOME: home,
+    LC_ALL: 'C.UTF-8',
+    R_LIBS: library,
+    R_LIBS_USER: library,
+    TMPDIR: home,
   }
   const run = async (program: string, args: readonly string[]): Promise<REnd> => {
     const ended = await runToEnd(program, args, { cwd: folder, environment, ...BOUNDS })

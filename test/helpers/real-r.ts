@@ -9,7 +9,10 @@ import { execFileSync } from 'node:child_process'
 export function askR(program: string, input = '', cwd?: string): readonly string[] {
   const script = `input <- file('stdin'); open(input)\n${program}\n`
   const output = execFileSync('Rscript', ['--vanilla', '-e', script], {
-    ...{ input, encoding: 'utf8', maxBuffer: 1 << 26, cwd },
+    input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+    cwd,
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'ignore'],
   })

@@ -66,7 +66,9 @@ export async function startReceiver(t: Teardown, options: ReceiverOptions = {}):
   const { port } = server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   return {
-    ...{ port, received, url: `${scheme}://127.0.0.1:${port}` },
+    port,
+    received,
+    url: `${scheme}://127.0.0.1:${port}`,
     connections: () => state.connections,
   }
 }

@@ -14,8 +14,15 @@ export async function aRelease(
   changes: { readonly isDraft?: boolean } = {},
 ): Promise<Release> {
   return await createRelease(db, {
-    ...{ repositoryId: repository.id, tagName, target: 'main', title: '', body: '' },
-    ...{ tagMessage: '', isDraft: false, isPrerelease: false, authorId: repository.owner.id },
+    repositoryId: repository.id,
+    tagName,
+    target: 'main',
+    title: '',
+    body: '',
+    tagMessage: '',
+    isDraft: false,
+    isPrerelease: false,
+    authorId: repository.owner.id,
     ...changes,
   })
 }
@@ -24,8 +31,10 @@ export async function aRelease(
 export function aBlobOf(text: string, key = `key of ${text}`): NewBlob {
   const digest = (name: string) => createHash(name).update(text).digest('hex')
   const digests = {
-    ...{ md5: digest('md5'), sha1: digest('sha1') },
-    ...{ sha256: digest('sha256'), sha512: digest('sha512') },
+    md5: digest('md5'),
+    sha1: digest('sha1'),
+    sha256: digest('sha256'),
+    sha512: digest('sha512'),
   }
   return { key, bytes: Buffer.byteLength(text), digests }
 }

@@ -178,7 +178,9 @@ async function commandsIn(folder: string): Promise<readonly (readonly string[])[
   const cachePort = await readFile(join(folder, 'cache'), 'utf8')
   const cache = ['-u', userInfo().username, '-l', '127.0.0.1', '-p', cachePort, '-U', '0']
   const servers = [...PARTS, 'proxy'].map((part) => [
-    ...[`swift-${part}-server`, join(folder, `${part}.conf`), '-v'],
+    `swift-${part}-server`,
+    join(folder, `${part}.conf`),
+    '-v',
   ])
   return [['memcached', ...cache, '-m', '16'], ...servers]
 }

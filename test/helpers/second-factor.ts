@@ -30,7 +30,9 @@ export async function enrol(
   const secretSealed = instance.seal(secret, `second factor of the user ${user.id}`)
   await offerSecondFactor(db, user.id, secretSealed)
   await enrolSecondFactor(db, user.id, {
-    ...{ secretSealed, step: 0, codeHashes: [hashToken(recoveryCode)] },
+    secretSealed,
+    step: 0,
+    codeHashes: [hashToken(recoveryCode)],
   })
   return appOf(secret)
 }

@@ -54,7 +54,10 @@ export function aSecurityKey(): SecurityKeyAtHand {
     create(options, twist = {}) {
       const length = Buffer.from([0, credential.length])
       const authData = Buffer.concat([
-        ...[signed(HAS_CREDENTIAL, twist), Buffer.alloc(16), length, credential],
+        signed(HAS_CREDENTIAL, twist),
+        Buffer.alloc(16),
+        length,
+        credential,
         coseKey(publicKey),
       ])
       const data = clientData('webauthn.create', options, twist)
@@ -63,8 +66,14 @@ export function aSecurityKey(): SecurityKeyAtHand {
       const own = { format: 'packed', statement: statementOf(signature) }
       const { format, statement } = twist.attestation ?? (twist.isSelfSigned ? own : none)
       const attestation = Buffer.concat([
-        ...[Buffer.from([0xa3]), text('fmt'), text(format), text('attStmt'), statement],
-        ...[text('authData'), Buffer.from([0x58, authData.length]), authData],
+        Buffer.from([0xa3]),
+        text('fmt'),
+        text(format),
+        text('attStmt'),
+        statement,
+        text('authData'),
+        Buffer.from([0x58, authData.length]),
+        authData,
       ])
       return answerOf(twist.id ?? id, {
         clientDataJSON: data.toString('base64url'),
@@ -102,7 +111,12 @@ function statementOf(signature: Buffer): Buffer {
   const algorithm = Buffer.from([0x26])
   const length = Buffer.from([0x58, signature.length])
   return Buffer.concat([
-    ...[Buffer.from([0xa2]), text('alg'), algorithm, text('sig'), length, signature],
+    Buffer.from([0xa2]),
+    text('alg'),
+    algorithm,
+    text('sig'),
+    length,
+    signature,
   ])
 }
 
@@ -115,12 +129,11 @@ function text(value: string): Buffer {
 function coseKey(publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   return Buffer.concat([
-    ...[
-      Buffer.from('a501020326200121', 'hex'),
-      Buffer.from([0x58, 32]),
-      Buffer.from(x, 'base64url'),
-    ],
-    ...[Buffer.from([0x22, 0x58, 32]), Buffer.from(y, 'base64url')],
+    Buffer.from('a501020326200121', 'hex'),
+    Buffer.from([0x58, 32]),
+    Buffer.from(x, 'base64url'),
+    Buffer.from([0x22, 0x58, 32]),
+    Buffer.from(y, 'base64url'),
   ])
 }
 

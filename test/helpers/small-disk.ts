@@ -68,8 +68,10 @@ async function isWritten(file: Awaited<ReturnType<typeof open>>, piece: Buffer):
 /** Runs a program and tells whether it succeeded. */
 export async function succeeds(program: string, ...args: readonly string[]): Promise<boolean> {
   const { exitCode } = await runToEnd(program, args, {
-    ...{ cwd: '/', environment: { PATH: process.env['PATH'] ?? '' } },
-    ...{ timeoutMs: 60_000, outputBytesMax: 10_000 },
+    cwd: '/',
+    environment: { PATH: process.env['PATH'] ?? '' },
+    timeoutMs: 60_000,
+    outputBytesMax: 10_000,
   })
   return exitCode === 0
 }

@@ -39,7 +39,8 @@ export async function converse(
   client.stdin.on('error', () => {})
   const ended = once(client, 'close').then(() => client.exitCode)
   const conversation: SshConversation = {
-    ...{ client, ended },
+    client,
+    ended,
     heard: () => output,
     errorText: () => errorText,
     async say(said, end) {

@@ -88,7 +88,12 @@ export async function startSshHouse(
     makeCaller(sshd, folder, { name, kind: kind.length > 0 ? kind : ['-t', 'ed25519'] })
 
   return {
-    ...{ account, gatehouse, sshd, ask, giveKey, newCaller },
+    account,
+    gatehouse,
+    sshd,
+    ask,
+    giveKey,
+    newCaller,
     remote: (path) => `${sshd.host}:${path}.git`,
     async addPerson(name) {
       const person = await gatehouse.addUser(name)
@@ -135,7 +140,8 @@ function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyWish): Caller
   const publicKey = makeKeyPair(folder, name, ...kind)
   const keyFile = join(folder, name)
   return {
-    ...{ keyFile, publicKey },
+    keyFile,
+    publicKey,
     fingerprint: parseSshKey(publicKey).fingerprint,
     environment: sshd.environmentOf(keyFile),
     call: (command, options) => callSsh(sshd, { ...options, keyFile, command }),

@@ -71,11 +71,23 @@ export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd
   await untilItListens(port, () => child.exitCode === null)
   const host = `${account.name}@127.0.0.1`
   const clientOf = (keyFile: string, ...more: readonly string[]) => [
-    ...['ssh', '-F', 'none', '-p', String(port), '-i', keyFile, ...CLIENT_OPTIONS],
+    'ssh',
+    '-F',
+    'none',
+    '-p',
+    String(port),
+    '-i',
+    keyFile,
+    ...CLIENT_OPTIONS,
     ...more,
   ]
   return {
-    ...{ port, helper, configFile, host, clientOf, log: () => log },
+    port,
+    helper,
+    configFile,
+    host,
+    clientOf,
+    log: () => log,
     environmentOf: (keyFile) => ({ GIT_SSH_COMMAND: clientOf(keyFile).join(' ') }),
   }
 }
@@ -98,9 +110,18 @@ function ownLines(folder: string, port: number): string {
 }
 
 const CLIENT_OPTIONS = [
-  ...['-o', 'IdentitiesOnly=yes', '-o', 'IdentityAgent=none', '-o', 'BatchMode=yes'],
-  ...['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
-  ...['-o', 'LogLevel=ERROR'],
+  '-o',
+  'IdentitiesOnly=yes',
+  '-o',
+  'IdentityAgent=none',
+  '-o',
+  'BatchMode=yes',
+  '-o',
+  'StrictHostKeyChecking=no',
+  '-o',
+  'UserKnownHostsFile=/dev/null',
+  '-o',
+  'LogLevel=ERROR',
 ]
 
 /** A folder that is root's all the way up, as sshd wants it; /tmp is not. */

@@ -38,7 +38,8 @@ export async function startSwiftClient(t: Test, certificate: string): Promise<Sw
   await writeFile(bundle, [await readFile(ROOT + BUNDLE), await readFile(certificate)])
   await mkdir(join(home, 'tmp'))
   return {
-    ...{ home, ownHome: OWN_HOME },
+    home,
+    ownHome: OWN_HOME,
     async write(folder, files) {
       for (const [path, text] of Object.entries(files)) {
         const file = join(home, folder, path)

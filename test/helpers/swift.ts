@@ -36,7 +36,8 @@ export function swiftForm(
     '\r\n',
   ])
   return {
-    ...{ method: 'PUT', path },
+    method: 'PUT',
+    path,
     headers: {
       accept: JSON_V1,
       'content-type': `multipart/form-data;boundary="${BOUNDARY}"`,

@@ -33,12 +33,22 @@ export async function signInWithTea(t: Teardown, url: string, token: string): Pr
   }
   const tea: Tea = async (...args) => {
     const { exitCode, output, errorText } = await runToEnd(PROGRAM, args, {
-      ...{ cwd: folder, environment, timeoutMs: TIMEOUT_MS, outputBytesMax: 1_048_576 },
+      cwd: folder,
+      environment,
+      timeoutMs: TIMEOUT_MS,
+      outputBytesMax: 1_048_576,
     })
     return { exitCode, output: output.toString(), errorText }
   }
   const { exitCode, errorText } = await tea(
-    ...['login', 'add', '--name', 'house', '--url', url, '--token', token],
+    'login',
+    'add',
+    '--name',
+    'house',
+    '--url',
+    url,
+    '--token',
+    token,
   )
   if (exitCode !== 0) throw new Error(`tea does not get in: ${errorText}`)
   return tea

@@ -31,7 +31,9 @@ export async function startTown(t: Test, options: GatewayOptions = {}): Promise<
     tokens.set(user.name, withToken((await gateway.addToken(user, 'all')).plain))
   }
   return {
-    ...{ ...gateway, ada, bob },
+    ...gateway,
+    ada,
+    bob,
     authorizationOf: (name) => tokens.get(name),
     as: (name, method, path, body) =>
       gateway.ask({ method, path: `/api/v1${path}`, body, authorization: tokens.get(name) }),

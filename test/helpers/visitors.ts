@@ -46,7 +46,9 @@ function formOf(path: string, fields: Fields, headers: Readonly<Record<string, s
     [value].flat().map((each): [string, string] => [name, each]),
   )
   return {
-    ...{ method: 'POST', path, body: new URLSearchParams(pairs).toString() },
+    method: 'POST',
+    path,
+    body: new URLSearchParams(pairs).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   }
 }

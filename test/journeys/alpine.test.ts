@@ -36,7 +36,11 @@ async function publish(
     await writeFile(join(folder, 'package.apk'), apk(lines))
     const sent = await curl(
       folder,
-      ...[...user, '--upload-file', 'package.apk', '--write-out', '%{http_code}'],
+      ...user,
+      '--upload-file',
+      'package.apk',
+      '--write-out',
+      '%{http_code}',
       `${baseOf(house, owner)}/${place}`,
     )
     t.equal(sent.output.toString(), '201', sent.errorText)
@@ -72,7 +76,10 @@ await onPackageHouse(
 
     const { exitCode } = await curl(
       await temporaryFolder(t),
-      ...['--user', `ada:${house.ada.token}`, '--request', 'DELETE'],
+      '--user',
+      `ada:${house.ada.token}`,
+      '--request',
+      'DELETE',
       `${repository}/x86_64/hello-1.10-r1.apk`,
     )
     t.equal(exitCode, 0)

@@ -80,7 +80,9 @@ t.test('a download that was cut goes on where it ended', async (t) => {
   const file = join(folder, 'all.bundle')
   const run = (script: string) =>
     runToEnd('sh', ['-c', script, 'sh', bundle, file], {
-      ...{ cwd: folder, timeoutMs: 120_000, outputBytesMax: 65_536 },
+      cwd: folder,
+      timeoutMs: 120_000,
+      outputBytesMax: 65_536,
       environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
     })
   await run('curl --silent "$1" | head -c 1000000 > "$2"')

@@ -65,7 +65,7 @@ const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
       'origin',
       '+SHA:refs/pipelines/1',
       '+refs/heads/main:refs/remotes/origin/main',
-    ].concat(...['--depth', '20', '--prune', '--quiet']),
+    ].concat('--depth', '20', '--prune', '--quiet'),
     ['checkout', '-f', '-q', 'SHA'],
   ],
   Jenkins: [

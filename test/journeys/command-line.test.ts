@@ -315,8 +315,12 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
       const { exitCode, errorText } = await runCommand(t, args, { cwd, environment })
       t.equal(exitCode, 1)
       for (const name of [
-        ...['http.listen', 'http.colour', 'nonsense', 'GATEHOUSE_HTTP_WORKERS'],
-        ...['GATEHOUSE_DATABASE_URL', 'GATEHOUSE_NONSENSE'],
+        'http.listen',
+        'http.colour',
+        'nonsense',
+        'GATEHOUSE_HTTP_WORKERS',
+        'GATEHOUSE_DATABASE_URL',
+        'GATEHOUSE_NONSENSE',
       ]) {
         t.match(errorText, name)
       }

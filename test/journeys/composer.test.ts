@@ -58,8 +58,15 @@ async function publish(t: Test, { ada, registry }: Workshop, { archive, to }: Se
   const { output } = await runToEnd(
     'curl',
     [
-      ...['--silent', '--show-error', '--write-out', '%{http_code}', '--upload-file', 'package'],
-      ...['--user', `${ada.name}:${ada.token}`, to ?? registry],
+      '--silent',
+      '--show-error',
+      '--write-out',
+      '%{http_code}',
+      '--upload-file',
+      'package',
+      '--user',
+      `${ada.name}:${ada.token}`,
+      to ?? registry,
     ],
     { cwd: folder, environment: {}, timeoutMs: 60_000, outputBytesMax: 65_536 },
   )

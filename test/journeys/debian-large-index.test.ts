@@ -23,7 +23,8 @@ async function openRepository(t: Test): Promise<Repository> {
 async function upload({ url, ada }: Repository, name: string): Promise<void> {
   const body = debOf({ control: controlOf({ Package: name }) })
   const answer = await fetch(`${url}/pool/stable/main/upload`, {
-    ...{ method: 'PUT', headers: { authorization: `token ${ada.token}` } },
+    method: 'PUT',
+    headers: { authorization: `token ${ada.token}` },
     body: new Uint8Array(body),
   })
   if (answer.status !== 201) throw new Error(`${name} was answered ${answer.status}`)

@@ -38,14 +38,18 @@ async function openRepository(t: Test, house: PackageHouse, owner = 'ada'): Prom
   const headers = { authorization: `token ${token}` }
   const key = Buffer.from(await (await fetch(`${url}/repository.key`, { headers })).arrayBuffer())
   return {
-    ...{ url, key },
+    url,
+    key,
     async send({ place, ...deb }) {
       const folder = await temporaryFolder(t)
       await writeFile(join(folder, 'x.deb'), await buildDeb(t, deb))
       const user = ['--user', `${name}:${token}`]
       const to = ['--upload-file', 'x.deb', `${url}/pool/${place}/upload`]
       const { output } = await runToEnd('curl', ['-s', '-w', '%{http_code}', ...user, ...to], {
-        ...{ cwd: folder, environment: {}, timeoutMs: 60_000, outputBytesMax: 65_536 },
+        cwd: folder,
+        environment: {},
+        timeoutMs: 60_000,
+        outputBytesMax: 65_536,
       })
       t.equal(output.toString(), '201', `${deb.fields['Package']} goes to ${place}`)
     },

@@ -137,8 +137,11 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise
     const folder = workingCopyAt(await temporaryFolder(t))
     const answer = `!f() { echo asked >&2; echo username=ada; echo password=${token}; }; f`
     const { exitCode, errorText } = await folder.try([
-      ...['-c', `credential.helper=${answer}`],
-      ...['clone', `http://${server}/ada/secret.git`, 'clone'],
+      '-c',
+      `credential.helper=${answer}`,
+      'clone',
+      `http://${server}/ada/secret.git`,
+      'clone',
     ])
     t.equal(exitCode, 0)
     t.equal(errorText.split('asked').length - 1, 2, 'to get them and to tell that they were right')
@@ -192,8 +195,15 @@ async function smartOnly(t: Test, { gatehouse }: Town): Promise<void> {
 
   await t.test('the dumb protocol is not spoken', async (t) => {
     const files = [
-      ...['HEAD', 'config', 'description', 'packed-refs', 'refs/heads/main', 'objects/info/packs'],
-      ...['objects/info/alternates', 'objects/info/http-alternates', 'hooks/update'],
+      'HEAD',
+      'config',
+      'description',
+      'packed-refs',
+      'refs/heads/main',
+      'objects/info/packs',
+      'objects/info/alternates',
+      'objects/info/http-alternates',
+      'hooks/update',
       `objects/${'a'.repeat(2)}/${'b'.repeat(38)}`,
       `objects/pack/pack-${'a'.repeat(40)}.pack`,
       `objects/pack/pack-${'a'.repeat(40)}.idx`,

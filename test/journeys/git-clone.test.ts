@@ -204,8 +204,11 @@ async function emptyRepositories(t: Test, { ada, address }: Library): Promise<vo
       const repository = await makeRepository(ada, `empty-${version}`, { default_branch: 'trunk' })
       const folder = workingCopyAt(await temporaryFolder(t))
       const { exitCode, errorText } = await folder.try([
-        ...['-c', `protocol.version=${version}`],
-        ...['clone', `${server}/${repository}.git`, 'clone'],
+        '-c',
+        `protocol.version=${version}`,
+        'clone',
+        `${server}/${repository}.git`,
+        'clone',
       ])
       t.equal(exitCode, 0)
       t.match(errorText, /warning: You appear to have cloned an empty repository\./)

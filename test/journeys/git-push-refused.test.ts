@@ -78,8 +78,14 @@ async function references(t: Test, workshop: Workshop): Promise<void> {
   const { copy, address, gatehouse } = workshop
   await t.test('refs that are neither branches nor tags are refused by git', async (t) => {
     const foreign = [
-      ...['refs/pull/1/head', 'refs/pull/1/merge', 'refs/gatehouse/x', 'refs/notesx'],
-      ...['refs/replace/x', 'refs/for/main', 'refs/changes/01/1/1', 'refs/stash'],
+      'refs/pull/1/head',
+      'refs/pull/1/merge',
+      'refs/gatehouse/x',
+      'refs/notesx',
+      'refs/replace/x',
+      'refs/for/main',
+      'refs/changes/01/1/1',
+      'refs/stash',
     ]
     const names = foreign.map((ref) => `main:${ref}`)
     const says = foreign.map(
@@ -135,7 +141,8 @@ async function people(t: Test, workshop: Workshop): Promise<void> {
   const bob = await gatehouse.addUser('bob')
   const withToken = async (scopes: string) => {
     const { body } = await askApi(gatehouse.port, {
-      ...{ method: 'POST', path: '/users/ada/tokens' },
+      method: 'POST',
+      path: '/users/ada/tokens',
       body: { name: `for ${scopes}`, scopes: scopes.split(',') },
       authorization: basic('ada', ada.password).authorization,
     })

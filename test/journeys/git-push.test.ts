@@ -249,9 +249,21 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
     const { output, errorText } = await runToEnd(
       'curl',
       [
-        ...['--silent', '--verbose', '--max-time', '20', '--expect100-timeout', '10'],
-        ...['--user', user, '--header', type, '--header', 'Expect: 100-continue'],
-        ...['--data-binary', `@${file}`, `http://127.0.0.1:${gatehouse.port}${path}`],
+        '--silent',
+        '--verbose',
+        '--max-time',
+        '20',
+        '--expect100-timeout',
+        '10',
+        '--user',
+        user,
+        '--header',
+        type,
+        '--header',
+        'Expect: 100-continue',
+        '--data-binary',
+        `@${file}`,
+        `http://127.0.0.1:${gatehouse.port}${path}`,
       ],
       {
         environment: { PATH: process.env['PATH'] ?? '' },
@@ -266,9 +278,22 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
 
   await step(t, workshop, 'a name that no client of git would send is refused', async (t) => {
     for (const ref of [
-      ...['HEAD', 'config', 'objects/x', '../x', '/etc/x', 'refs/../HEAD', 'refs/heads/../../HEAD'],
-      ...['refs/heads/', 'refs/heads/x.lock', 'refs/heads/-x y', 'refs/heads/x\n', 'refs/tags'],
-      ...['refs/gatehouse/x', 'refs/heads/.x', 'refs/heads/x@{0}', 'refs\\heads\\x'],
+      'HEAD',
+      'config',
+      'objects/x',
+      '../x',
+      '/etc/x',
+      'refs/../HEAD',
+      'refs/heads/../../HEAD',
+      'refs/heads/',
+      'refs/heads/x.lock',
+      'refs/heads/-x y',
+      'refs/heads/x\n',
+      'refs/tags',
+      'refs/gatehouse/x',
+      'refs/heads/.x',
+      'refs/heads/x@{0}',
+      'refs\\heads\\x',
     ]) {
       const body = await pushBody(source, ref, commit)
       const answer = await askRaw(gatehouse.port, { method: 'POST', path, headers, body })

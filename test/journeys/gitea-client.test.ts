@@ -20,5 +20,7 @@ t.test('each operation succeeds when the client calls it', async (t) => {
 
 /** The client knows tokens alone, and of these a password is asked. */
 const BY_PASSWORD: ReadonlySet<string> = new Set([
-  ...['userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
+  'userCreateToken',
+  'userDeleteAccessToken',
+  'userGetTokens',
 ])

@@ -98,13 +98,14 @@ await onPackageHouse(
       'v0.0.0-20210102030405-012345abcdef',
     ]
     const names = [
-      ...['kinds.test/major/v2@v2.0.0', 'kinds.test/major/v2@v2.1.0', 'kinds.test/major@v1.0.0'],
-      ...[
-        'kinds.test/early@v0.1.0-rc.2',
-        'kinds.test/early@v0.1.0-rc.10',
-        `kinds.test/early@${old}`,
-      ],
-      ...[`kinds.test/commits@${young}`, `kinds.test/commits@${old}`],
+      'kinds.test/major/v2@v2.0.0',
+      'kinds.test/major/v2@v2.1.0',
+      'kinds.test/major@v1.0.0',
+      'kinds.test/early@v0.1.0-rc.2',
+      'kinds.test/early@v0.1.0-rc.10',
+      `kinds.test/early@${old}`,
+      `kinds.test/commits@${young}`,
+      `kinds.test/commits@${old}`,
     ]
     for (const name of names) {
       t.equal(await publish(t, { ...house, owner, zip: await moduleZip(name) }), '201', name)

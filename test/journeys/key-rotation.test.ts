@@ -14,7 +14,9 @@ async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Ar
   const authorization = `token ${house.ada.token}`
   const body = new Uint8Array(bytes)
   const sent = await fetch(`${house.url}/api/packages/ada/${path}`, {
-    ...{ method: 'PUT', headers: { authorization }, body },
+    method: 'PUT',
+    headers: { authorization },
+    body,
   })
   t.equal(sent.status, 201, path)
 }
@@ -102,7 +104,8 @@ await onPackageHouse(
     const both = await keysOf(house)
     t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
     const during = await machinesOf(t, house, {
-      ...{ 'both.asc': both.asc, 'both.gpg': both.gpg },
+      'both.asc': both.asc,
+      'both.gpg': both.gpg,
       'new.gpg': both.gpg.subarray(0, -old.gpg.length),
     })
     const all = { ...before, ...during }

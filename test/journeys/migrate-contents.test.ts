@@ -26,14 +26,19 @@ interface Scene {
 /** More than one page of them. */
 const ISSUES = 55
 const ALL = {
-  ...{ service: 'gitea', labels: true, milestones: true, issues: true },
-  ...{ pull_requests: true, releases: true },
+  service: 'gitea',
+  labels: true,
+  milestones: true,
+  issues: true,
+  pull_requests: true,
+  releases: true,
 }
 
 t.test('from one Gatehouse to another with all it has', async (t) => {
   // As a Gitea does, the source takes the password of an account for Git.
   const there = await startGatehouse(t, {
-    ...{ workers: 1, environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' } },
+    workers: 1,
+    environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' },
   })
   const here = await startGatehouse(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' },
@@ -113,7 +118,10 @@ async function openPulls(
 
 async function publish(ada: Person, at: string): Promise<void> {
   const release = await must(ada, 'POST', `${at}/releases`, {
-    ...{ tag_name: 'v1', name: 'One', body: 'Notes', target_commitish: 'main' },
+    tag_name: 'v1',
+    name: 'One',
+    body: 'Notes',
+    target_commitish: 'main',
   })
   for (const [name, bytes] of [
     ['a b.bin', Buffer.alloc(300_000, 7)],
@@ -133,15 +141,36 @@ async function publish(ada: Person, at: string): Promise<void> {
 }
 
 const LISTS = [
-  ...['labels', 'milestones?state=all', 'issues?state=all&type=issues', 'pulls?state=all'],
-  ...['issues/comments', 'releases'],
+  'labels',
+  'milestones?state=all',
+  'issues?state=all&type=issues',
+  'pulls?state=all',
+  'issues/comments',
+  'releases',
 ]
 
 /** What is each server's own: ids, addresses, people. */
 const OWN = new Set([
-  ...['id', 'url', 'html_url', 'issue_url', 'pull_request_url', 'diff_url', 'patch_url', 'uuid'],
-  ...['tarball_url', 'zipball_url', 'upload_url', 'browser_download_url', 'repo', 'repo_id'],
-  ...['user', 'author', 'repository', 'original_author', 'original_author_id', 'merged_by'],
+  'id',
+  'url',
+  'html_url',
+  'issue_url',
+  'pull_request_url',
+  'diff_url',
+  'patch_url',
+  'uuid',
+  'tarball_url',
+  'zipball_url',
+  'upload_url',
+  'browser_download_url',
+  'repo',
+  'repo_id',
+  'user',
+  'author',
+  'repository',
+  'original_author',
+  'original_author_id',
+  'merged_by',
 ])
 
 function common(value: unknown): unknown {
@@ -170,7 +199,9 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
       const lists = LISTS.map((list) => wholeList(ada, '/repos/club/work', list))
       const before = await Promise.all(lists)
       const made = await bob.api('POST', '/repos/migrate', {
-        ...{ ...ALL, clone_addr: `${there.url}/club/work.git`, repo_name: 'work' },
+        ...ALL,
+        clone_addr: `${there.url}/club/work.git`,
+        repo_name: 'work',
         auth_token: ada.token,
       })
       t.equal(made.status, 201, JSON.stringify(made.body))
@@ -231,8 +262,12 @@ async function sameFiles(t: Test, ada: Person, bob: Person): Promise<void> {
 async function inPart(t: Test, { there, ada, bob }: Scene): Promise<void> {
   await t.test('what is not asked for stays there', async (t) => {
     const made = await bob.api('POST', '/repos/migrate', {
-      ...{ clone_addr: `${there.url}/club/work`, repo_name: 'part', service: 'gitea' },
-      ...{ auth_username: 'ada', auth_password: ada.password, issues: true },
+      clone_addr: `${there.url}/club/work`,
+      repo_name: 'part',
+      service: 'gitea',
+      auth_username: 'ada',
+      auth_password: ada.password,
+      issues: true,
     })
     t.equal(made.status, 201, JSON.stringify(made.body))
     const counts = await Promise.all(
@@ -279,7 +314,10 @@ async function abandoned(t: Test, { there, here, ada, bob }: Scene): Promise<voi
   await t.test('who goes away takes it along', async (t) => {
     const front = await holdUp(t, there.url, '/pulls')
     const sent = send({
-      ...{ host: '127.0.0.1', port: here.port, method: 'POST', path: '/api/v1/repos/migrate' },
+      host: '127.0.0.1',
+      port: here.port,
+      method: 'POST',
+      path: '/api/v1/repos/migrate',
       headers: { authorization: `token ${bob.token}`, 'content-type': 'application/json' },
     })
     sent.on('error', () => {})

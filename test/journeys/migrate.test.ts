@@ -78,8 +78,11 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
 async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {
   await t.test('a mirror follows, with the token that it was given', async (t) => {
     const made = await bob.api('POST', '/repos/migrate', {
-      ...{ clone_addr: `${there.url}/ada/closed.git`, repo_name: 'mirror', mirror: true },
-      ...{ auth_token: ada.token, private: true },
+      clone_addr: `${there.url}/ada/closed.git`,
+      repo_name: 'mirror',
+      mirror: true,
+      auth_token: ada.token,
+      private: true,
     })
     t.match(made, { status: 201, body: { mirror: true, mirror_interval: '8h0m0s' } })
     await copy.commit('news')
@@ -111,7 +114,10 @@ async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
   await t.test('who goes away takes the import along', async (t) => {
     const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH)
     const sent = send({
-      ...{ host: '127.0.0.1', port: here.port, method: 'POST', path: '/api/v1/repos/migrate' },
+      host: '127.0.0.1',
+      port: here.port,
+      method: 'POST',
+      path: '/api/v1/repos/migrate',
       headers: { authorization: `token ${bob.token}`, 'content-type': 'application/json' },
     })
     sent.on('error', () => {})

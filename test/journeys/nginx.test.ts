@@ -52,7 +52,9 @@ async function startBehindNginx(
     environment: { GATEHOUSE_HTTP_BASE_URL: anonymous },
   })
   const nginx = await startNginx(t, {
-    ...{ port, plainPort: await freePort(), gatewayPort: gatehouse.port },
+    port,
+    plainPort: await freePort(),
+    gatewayPort: gatehouse.port,
     ...(edit === undefined ? {} : { edit }),
   })
   const ada = await gatehouse.addUser('ada')
@@ -176,8 +178,12 @@ async function pushSlowly(t: Test, house: House, source: WorkingCopy): Promise<s
   const file = await pushFile(t, source, 'slow')
   return curl(
     house,
-    ...['--limit-rate', String(SLOW_BYTES_A_SECOND), '--data-binary', `@${file}`],
-    ...['--header', 'Content-Type: application/x-git-receive-pack-request'],
+    '--limit-rate',
+    String(SLOW_BYTES_A_SECOND),
+    '--data-binary',
+    `@${file}`,
+    '--header',
+    'Content-Type: application/x-git-receive-pack-request',
     `${house.signedIn}/ada/slow.git/git-receive-pack`,
   )
 }

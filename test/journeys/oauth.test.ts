@@ -44,18 +44,25 @@ t.test('git clones what is private once a browser has let it in', async (t) => {
   await ada.api('POST', '/user/repos', { name: 'secret', private: true, auto_init: true })
   const { folder, environment, opened } = await aDesktop(t)
   const own = (name: string, value: string) => [
-    ...['-c', `credential.${gatehouse.url}.${name}=${value}`],
+    '-c',
+    `credential.${gatehouse.url}.${name}=${value}`,
   ]
   const options = [
-    ...['-c', 'credential.helper=', '-c', 'credential.helper=store'],
-    ...['-c', `credential.helper=${HELPER}`],
+    '-c',
+    'credential.helper=',
+    '-c',
+    'credential.helper=store',
+    '-c',
+    `credential.helper=${HELPER}`,
     ...own('oauthClientId', GIT_CREDENTIAL_OAUTH),
     ...own('oauthAuthURL', '/login/oauth/authorize'),
     ...own('oauthTokenURL', '/login/oauth/access_token'),
     ...own('oauthScopes', 'write:repository'),
   ]
   const cloning = tryGit([...options, 'clone', '-q', `${gatehouse.url}/ada/secret.git`, 'copy'], {
-    ...{ cwd: folder, environment, timeoutMs: 60_000 },
+    cwd: folder,
+    environment,
+    timeoutMs: 60_000,
   })
   const { page, faults } = await (await openBrowser(t))({ hasScripts: false })
   await page.goto(await opened())
@@ -85,7 +92,9 @@ t.test('a web site is entered over the sign-in, though no form may lead away', a
     answer: (response) => response.writeHead(200).end('the site'),
   })
   const { body } = await ada.api('POST', '/user/applications/oauth2', {
-    ...{ name: 'site', redirect_uris: [`${siteUrl}/cb`], confidential_client: true },
+    name: 'site',
+    redirect_uris: [`${siteUrl}/cb`],
+    confidential_client: true,
   })
   const { client_id: clientId } = body as { client_id: string }
   const query = new URLSearchParams({ client_id: clientId, response_type: 'code', state: 's' })

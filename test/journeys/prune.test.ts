@@ -83,7 +83,9 @@ async function fetchBy(port: number, commit: string, version: string): Promise<s
       ? `${packetLine('command=fetch')}0001${packetLine(want)}${packetLine('done\n')}0000`
       : `${packetLine(want)}0000${packetLine('done\n')}`
   const { body: answer } = await postFetch({
-    ...{ port, path: '/ada/library.git', body: Buffer.from(body) },
+    port,
+    path: '/ada/library.git',
+    body: Buffer.from(body),
     headers: { 'git-protocol': version },
   })
   if (answer.includes('PACK')) return 'a pack'
@@ -92,8 +94,19 @@ async function fetchBy(port: number, commit: string, version: string): Promise<s
 
 const GONE = Object.fromEntries(
   [
-    ...['commit', 'diff', 'tree', 'history', 'contents', 'raw', 'archive', 'rawPage'],
-    ...['archivePage', 'page', 'source', 'commits', 'bundle'],
+    'commit',
+    'diff',
+    'tree',
+    'history',
+    'contents',
+    'raw',
+    'archive',
+    'rawPage',
+    'archivePage',
+    'page',
+    'source',
+    'commits',
+    'bundle',
   ].map((name) => [name, 404]),
 )
 
@@ -134,7 +147,9 @@ async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<v
   const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
   const file = join(gatehouse.dataDir, 'gatehouse.db')
   const second = await startGatehouse(t, {
-    ...{ workers: 1, environment, location: location ?? { kind: 'sqlite', file } },
+    workers: 1,
+    environment,
+    location: location ?? { kind: 'sqlite', file },
   })
   const ports = [gatehouse.port, second.port]
   const { secret, takeBack } = await leak(scene)
@@ -183,7 +198,8 @@ t.test('the command line prunes, and names what keeps a commit', async (t) => {
   await takeBack()
   t.match(await run(), { exitCode: 0, output: /: 0 objects removed/ }, 'it is too young')
   t.match(await run('--now', '--commit', secret), {
-    ...{ exitCode: 0, output: /^pruned ada\/library: 3 objects removed, \d+ KiB\n$/ },
+    exitCode: 0,
+    output: /^pruned ada\/library: 3 objects removed, \d+ KiB\n$/,
     errorText: /must be changed/,
   })
   t.equal(await untilGone(scene, secret), 404)

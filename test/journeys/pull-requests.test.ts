@@ -103,7 +103,8 @@ t.test('branches of any name are merged in every style, and no name is more', as
     t.match((await api('GET', found)).body, { number }, found)
     if (style === 'merge') t.equal((await api('POST', `/pulls/${number}/update`)).status, 200)
     const answer = await api('POST', `/pulls/${number}/merge`, {
-      ...{ Do: style, delete_branch_after_merge: true },
+      Do: style,
+      delete_branch_after_merge: true,
     })
     t.equal(answer.status, 200, `${name} ${style} ${JSON.stringify(answer.body as Fields)}`)
     const files = await git(['ls-tree', '--name-only', `refs/heads/${base}`], { cwd: path })

@@ -36,7 +36,10 @@ interface Download {
 /** A clone that has begun and whose reader then stands still. */
 async function beginClone(t: Test, port: number, commit: string): Promise<Download> {
   const asked = request({
-    ...{ host: '127.0.0.1', port, method: 'POST', path: '/ada/large.git/git-upload-pack' },
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/ada/large.git/git-upload-pack',
     headers: { 'content-type': 'application/x-git-upload-pack-request' },
   }).end(`0032want ${commit}\n00000009done\n`)
   asked.on('error', () => {})
@@ -169,7 +172,8 @@ async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void>
     const late = await source.commit('late')
     await source.git('push', '--quiet', ada.remote('ada/large.git'), 'main')
     const copy = await cloneInto(t, `${gatehouse.url}/ada/large.git`, [
-      ...['--filter=blob:limit=1m', '--no-checkout'],
+      '--filter=blob:limit=1m',
+      '--no-checkout',
     ])
     t.equal(await copy.git('rev-parse', 'HEAD'), late)
     t.same(await faultsOnDisk(gatehouse), [])

@@ -105,7 +105,10 @@ async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
     const { account, sshd, gatehouse } = house
     const socket = `${gatehouse.dataDir}/run/ssh.sock`
     const { stderr, status } = spawnSync(sshd.helper, ['serve', socket, caller.fingerprint], {
-      ...{ uid: account.uid, gid: account.gid, env: {}, encoding: 'utf8' },
+      uid: account.uid,
+      gid: account.gid,
+      env: {},
+      encoding: 'utf8',
     })
     t.equal(status, 1)
     t.match(stderr, /does not know this key any more/)

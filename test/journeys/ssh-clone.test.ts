@@ -53,7 +53,11 @@ async function protocols(t: Test, { house, ada, origin }: Library): Promise<void
     await t.test(`protocol version ${version} is spoken and brings all`, async (t) => {
       const address = house.remote('ada/library')
       const { exitCode, errorText, copy } = await tryWith(t, ada, [
-        ...['-c', `protocol.version=${version}`, 'clone', address, 'clone'],
+        '-c',
+        `protocol.version=${version}`,
+        'clone',
+        address,
+        'clone',
       ])
       t.equal(exitCode, 0, errorText)
       t.equal(/< version (\d)/.exec(errorText)?.[1] ?? '0', version)
@@ -69,7 +73,10 @@ async function kindsOfClones(t: Test, { house, ada }: Library): Promise<void> {
   const clone = async (t: Test, ...options: readonly string[]) => {
     const address = house.remote('ada/library')
     const { exitCode, errorText, copy } = await tryWith(t, ada, [
-      ...['clone', ...options, address, 'clone'],
+      'clone',
+      ...options,
+      address,
+      'clone',
     ])
     t.equal(exitCode, 0, errorText)
     return copy
@@ -172,8 +179,12 @@ async function audit(t: Test, { house, ada }: Library): Promise<void> {
     const lines = await house.logged({ event: 'ssh-session', repository: 'ada/logged' })
     t.equal(lines.length, 1)
     t.match(lines[0], {
-      ...{ level: 'info', address: '127.0.0.1', key: ada.fingerprint, name: 'ada' },
-      ...{ verb: 'git-upload-pack', outcome: 'ok' },
+      level: 'info',
+      address: '127.0.0.1',
+      key: ada.fingerprint,
+      name: 'ada',
+      verb: 'git-upload-pack',
+      outcome: 'ok',
     })
     t.ok(Number(lines[0]?.['sentBytes']) > 400)
     t.ok(Number(lines[0]?.['receivedBytes']) > 100)

@@ -53,9 +53,14 @@ async function addKeys(db: Database, count: number): Promise<void> {
     const blob = Buffer.concat([head, randomBytes(32)])
     const digest = createHash('sha256').update(blob).digest('base64').replace('=', '')
     return {
-      ...{ fingerprint: `SHA256:${digest}`, algorithm: 'ssh-ed25519' },
-      ...{ base64: blob.toString('base64'), user_id: user?.id, title: `key ${number}` },
-      ...{ comment: '', created_at: Date.now(), last_used_at: null },
+      fingerprint: `SHA256:${digest}`,
+      algorithm: 'ssh-ed25519',
+      base64: blob.toString('base64'),
+      user_id: user?.id,
+      title: `key ${number}`,
+      comment: '',
+      created_at: Date.now(),
+      last_used_at: null,
     }
   })
   await db.transaction(async (trx) => trx.batchInsert('ssh_keys', rows, 100))

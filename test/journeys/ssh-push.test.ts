@@ -204,7 +204,9 @@ async function told(t: Test, workshop: Workshop): Promise<void> {
     )
     const commit = await copy.git('rev-parse', 'HEAD')
     t.match(JSON.parse(String(received[0]?.body)), {
-      ...{ ref: 'refs/heads/told', after: commit, pusher: { login: 'ada' } },
+      ref: 'refs/heads/told',
+      after: commit,
+      pusher: { login: 'ada' },
     })
   })
 }

@@ -30,8 +30,17 @@ t.test('a project is led by tea alone', async (t) => {
 
   await did('issues', 'create', ...here, '--title', 'It breaks', '--description', 'Often')
   await did(
-    ...['issues', 'create', ...here, '--title', 'It is slow', '--labels', 'bug'],
-    ...['--milestone', 'v1', '--assignees', 'ada'],
+    'issues',
+    'create',
+    ...here,
+    '--title',
+    'It is slow',
+    '--labels',
+    'bug',
+    '--milestone',
+    'v1',
+    '--assignees',
+    'ada',
   )
   t.match(await did('issues', 'list', ...here, '--output', 'simple'), /It breaks/)
   t.match(
@@ -56,8 +65,17 @@ t.test('a project is led by tea alone', async (t) => {
   const asset = join(await temporaryFolder(t), 'tool.txt')
   await writeFile(asset, 'the tool\n')
   await did(
-    ...['releases', 'create', ...here, '--tag', 'v1.0.0', '--title', 'One', '--note', 'Notes'],
-    ...['--asset', asset],
+    'releases',
+    'create',
+    ...here,
+    '--tag',
+    'v1.0.0',
+    '--title',
+    'One',
+    '--note',
+    'Notes',
+    '--asset',
+    asset,
   )
   t.match(await did('releases', 'list', ...here, '--output', 'simple'), /v1\.0\.0/)
   const { json } = await town.as('ada', 'GET', '/repos/ada/library/releases/tags/v1.0.0')

@@ -46,7 +46,8 @@ function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>)
   }
   t.teardown(close)
   return {
-    ...{ pid: child.pid ?? -1, close },
+    pid: child.pid ?? -1,
+    close,
     text: () => text,
     async shows(words) {
       await until(async () => words.test(text) || child.exitCode !== null, Boolean, WITHIN_MS)
@@ -178,8 +179,12 @@ t.test('without a terminal lines are JSON, and the greeting speaks of none', asy
   const together = lines.filter(({ msg }) => msg === 'the database was migrated')
   t.match(together, [
     {
-      ...{ level: 'info', pid: server.pid, migrations: each.length, durationMs: Number },
-      ...{ first: '0001-accounts', last: each.at(-1)?.['migration'] },
+      level: 'info',
+      pid: server.pid,
+      migrations: each.length,
+      durationMs: Number,
+      first: '0001-accounts',
+      last: each.at(-1)?.['migration'],
     },
   ])
   t.equal(together.length, 1)

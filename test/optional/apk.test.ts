@@ -87,32 +87,44 @@ const LIBHELLO = { ...MADE, pkgname: 'libhello', provides: 'so:libhello.so.1=1.0
 const MUSL = { ...MADE, pkgname: 'musl', pkgver: '1.2.5-r1' }
 const DOCS = {
   ...MADE,
-  ...{ pkgname: 'hello-doc', arch: 'noarch', install_if: 'docs hello=1.0-r0' },
+  pkgname: 'hello-doc',
+  arch: 'noarch',
+  install_if: 'docs hello=1.0-r0',
 }
 
 /** The packages above, by their files' names, as libsolv tells of them. */
 const SEEN: Readonly<Record<string, SolvPackage>> = {
   'hello-1.0-r0': {
-    ...{ ...MADE_SEEN, name: 'hello', evr: '1.0-r0' },
+    ...MADE_SEEN,
+    name: 'hello',
+    evr: '1.0-r0',
     provides: ['cmd:hello = 1.0-r0', 'greeter', 'hello = 1.0-r0'],
     requires: ['libhello >= 1.0', 'musl = ~1.2', 'so:libhello.so.1'],
     conflicts: ['goodbye < 2'],
   },
   'hello-doc-1.0-r0': {
-    ...{ ...MADE_SEEN, name: 'hello-doc', evr: '1.0-r0' },
+    ...MADE_SEEN,
+    name: 'hello-doc',
+    evr: '1.0-r0',
     provides: ['hello-doc = 1.0-r0'],
     supplements: ['(hello = 1.0-r0 and docs)'],
   },
   'libhello-1.0-r0': {
-    ...{ ...MADE_SEEN, name: 'libhello', evr: '1.0-r0' },
+    ...MADE_SEEN,
+    name: 'libhello',
+    evr: '1.0-r0',
     provides: ['libhello = 1.0-r0', 'so:libhello.so.1 = 1.0.3'],
   },
   'libhello-1.1-r0': {
-    ...{ ...MADE_SEEN, name: 'libhello', evr: '1.1-r0' },
+    ...MADE_SEEN,
+    name: 'libhello',
+    evr: '1.1-r0',
     provides: ['libhello = 1.1-r0', 'so:libhello.so.1 = 1.0.3'],
   },
   'musl-1.2.5-r1': {
-    ...{ ...MADE_SEEN, name: 'musl', evr: '1.2.5-r1' },
+    ...MADE_SEEN,
+    name: 'musl',
+    evr: '1.2.5-r1',
     provides: ['musl = 1.2.5-r1'],
   },
 }
@@ -177,9 +189,23 @@ t.test('the newest is installed, with what it needs, after each change', async (
 
 /** From the newest to the oldest, as apk has them. */
 const VERSIONS = [
-  ...['2.0-r0', '1.10-r0', '1.9b-r0', '1.9a-r0', '1.9_p2-r0', '1.9_p1-r0', '1.9_git20240101-r0'],
-  ...['1.9-r10', '1.9-r9', '1.9-r0', '1.9_rc2-r0', '1.9_rc1-r0', '1.9_beta3-r0', '1.9_alpha-r0'],
-  ...['1.8.10-r0', '1.8.9-r0', '1.8-r0'],
+  '2.0-r0',
+  '1.10-r0',
+  '1.9b-r0',
+  '1.9a-r0',
+  '1.9_p2-r0',
+  '1.9_p1-r0',
+  '1.9_git20240101-r0',
+  '1.9-r10',
+  '1.9-r9',
+  '1.9-r0',
+  '1.9_rc2-r0',
+  '1.9_rc1-r0',
+  '1.9_beta3-r0',
+  '1.9_alpha-r0',
+  '1.8.10-r0',
+  '1.8.9-r0',
+  '1.8-r0',
 ]
 
 t.test('version after version is deleted, and the next is installed', async (t) => {

@@ -35,7 +35,9 @@ async function runBot(
   folder: string,
 ): Promise<readonly LogLine[]> {
   const { exitCode, output, errorText } = await runToEnd(process.execPath, [PROGRAM], {
-    ...{ cwd: folder, timeoutMs: RUN_TIMEOUT_MS, outputBytesMax: LOG_BYTES_MAX },
+    cwd: folder,
+    timeoutMs: RUN_TIMEOUT_MS,
+    outputBytesMax: LOG_BYTES_MAX,
     environment: {
       PATH: process.env['PATH'] ?? '/usr/bin:/bin',
       HOME: folder,
@@ -80,7 +82,8 @@ async function startRegistry(t: Test) {
       const each = <T>(value: (version: string) => T) =>
         Object.fromEntries(versions.map((version) => [version, value(version)]))
       const body = {
-        ...{ name, 'dist-tags': { latest: versions.at(-1) } },
+        name,
+        'dist-tags': { latest: versions.at(-1) },
         repository: { type: 'git', url: source },
         versions: each((version) => ({ name, version })),
         time: each(() => '2024-01-01T00:00:00Z'),
@@ -132,7 +135,9 @@ async function openScene(t: Test) {
     await done('POST', `/repos/${source}/releases`, { tag_name, name: tag_name, body: NEWS })
   }
   return {
-    ...{ packages, source: `${gatehouse.url}/${source}`, done },
+    packages,
+    source: `${gatehouse.url}/${source}`,
+    done,
     /** As a build server does: in a folder without what the last run kept. */
     run: async () => runBot(gatehouse, bot, await temporaryFolder(t)),
     pulls: async () =>
@@ -149,8 +154,11 @@ const CONFIGURATION = {
   extends: ['config:recommended'],
   packageRules: [
     {
-      ...{ matchPackageNames: ['wheel'], labels: ['dependencies'] },
-      ...{ assignees: ['ada'], reviewers: ['bob'], minimumReleaseAge: '3 days' },
+      matchPackageNames: ['wheel'],
+      labels: ['dependencies'],
+      assignees: ['ada'],
+      reviewers: ['bob'],
+      minimumReleaseAge: '3 days',
     },
     { matchPackageNames: ['axle'], automerge: true },
   ],
@@ -183,20 +191,21 @@ t.test('it introduces itself, opens pull requests, follows up and merges', async
   const [, axle, wheel] = await pulls()
   t.match(axle, { number: 2, title: 'Update dependency axle to v2.0.1', merged: false, labels: [] })
   t.match(wheel, {
-    ...{
-      number: 3,
-      title: 'Update dependency wheel to v1.1.0',
-      labels: [{ name: 'dependencies' }],
-    },
-    ...{ assignees: [{ login: 'ada' }], requested_reviewers: [{ login: 'bob' }] },
-    ...{ user: { login: 'renovate' }, head: { ref: 'renovate/wheel-1.x' } },
+    number: 3,
+    title: 'Update dependency wheel to v1.1.0',
+    labels: [{ name: 'dependencies' }],
+    assignees: [{ login: 'ada' }],
+    requested_reviewers: [{ login: 'bob' }],
+    user: { login: 'renovate' },
+    head: { ref: 'renovate/wheel-1.x' },
     body: /\[`v1\.1\.0`\].*\/ada\/wheel\/releases\/tag\/v1\.1\.0[\s\S]*It turns \*\*twice\*\*/,
   })
   t.match(JSON.parse(await file('package.json', 'renovate/wheel-1.x')), {
     dependencies: { wheel: '1.1.0', axle: '2.0.0' },
   })
   t.match(await done('GET', `${engine}/commits/${wheel?.head.sha}/status`), {
-    ...{ state: 'success', statuses: [{ context: 'renovate/stability-days' }] },
+    state: 'success',
+    statuses: [{ context: 'renovate/stability-days' }],
   })
   const issues = () => done('GET', `${engine}/issues?state=all&type=issues`)
   const dashboard = { number: 4, title: 'Dependency Dashboard', state: 'open' }

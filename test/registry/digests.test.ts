@@ -7,8 +7,10 @@ import { startDigests } from '../../registry/digests.js'
 const digestsOf = (bytes: Buffer) => {
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex')
   return {
-    ...{ md5: digest('md5'), sha1: digest('sha1') },
-    ...{ sha256: digest('sha256'), sha512: digest('sha512') },
+    md5: digest('md5'),
+    sha1: digest('sha1'),
+    sha256: digest('sha256'),
+    sha512: digest('sha512'),
   }
 }
 

@@ -24,7 +24,9 @@ function someDocuments(nowMs = LONG_AFTER_MS) {
   const ask = async ({ of = {}, kind = 'list', headers = {}, make }: Wish = {}) => {
     const request = { headers: new Map(Object.entries(headers)) }
     const reply = await documents.answer({ ...PACKAGE, ...of }, request, {
-      ...{ kind, contentType: 'text/plain', headers: [['X-Format', 'tool']] },
+      kind,
+      contentType: 'text/plain',
+      headers: [['X-Format', 'tool']],
       make:
         make ??
         (async () => {

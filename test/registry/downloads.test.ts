@@ -12,22 +12,41 @@ async function someFiles(t: Test, names: readonly string[]) {
   const { db, log, lines } = house
   const ada = await house.addUser('ada')
   const [packageId] = await db('packages').insert({
-    ...{ owner_id: ada.id, format: 'generic', name: 'tool', name_lower: 'tool' },
-    ...{ generation: 0, changed_at: 1, created_at: 1 },
+    owner_id: ada.id,
+    format: 'generic',
+    name: 'tool',
+    name_lower: 'tool',
+    generation: 0,
+    changed_at: 1,
+    created_at: 1,
   })
   const [version_id] = await db('package_versions').insert({
-    ...{ package_id: packageId, version: '1', version_lower: '1', creator_id: ada.id },
-    ...{ metadata: '{}', created_at: 1 },
+    package_id: packageId,
+    version: '1',
+    version_lower: '1',
+    creator_id: ada.id,
+    metadata: '{}',
+    created_at: 1,
   })
   const [blob_id] = await db('blobs').insert({
-    ...{ sha256: '0', md5: '0', sha1: '0', sha512: '0', bytes: 0 },
-    ...{ storage_key: '0', created_at: 1 },
+    sha256: '0',
+    md5: '0',
+    sha1: '0',
+    sha512: '0',
+    bytes: 0,
+    storage_key: '0',
+    created_at: 1,
   })
   const ids: number[] = []
   for (const name of names) {
     const [id] = await db('package_files').insert({
-      ...{ version_id, blob_id, name, name_lower: name, composite_key: '' },
-      ...{ downloads: 0, created_at: 1 },
+      version_id,
+      blob_id,
+      name,
+      name_lower: name,
+      composite_key: '',
+      downloads: 0,
+      created_at: 1,
     })
     ids.push(id ?? 0)
   }

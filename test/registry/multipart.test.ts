@@ -301,8 +301,16 @@ t.test('headers as an attacker writes them are refused', async (t) => {
 })
 
 const words = constantFrom(
-  ...[`--${BOUNDARY}`, `\r\n--${BOUNDARY}\r\n`, `\r\n--${BOUNDARY}--`, '\r\n\r\n', '\r\n', '--'],
-  ...[disposition('name=a'), disposition('name="b"; filename="c"'), 'Content-Type: x/y', 'text'],
+  `--${BOUNDARY}`,
+  `\r\n--${BOUNDARY}\r\n`,
+  `\r\n--${BOUNDARY}--`,
+  '\r\n\r\n',
+  '\r\n',
+  '--',
+  disposition('name=a'),
+  disposition('name="b"; filename="c"'),
+  'Content-Type: x/y',
+  'text',
 )
 const sizes = integer({ min: 1, max: 60 })
 

@@ -12,7 +12,9 @@ import { read } from '../conformance/blob-storage.js'
 import { openContext } from '../helpers/gateway.js'
 
 const TOOL: Publication = {
-  ...{ packageName: 'tool', version: '1.0', fileName: 'tool.bin' },
+  packageName: 'tool',
+  version: '1.0',
+  fileName: 'tool.bin',
   unique: 'version',
 }
 

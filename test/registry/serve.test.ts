@@ -33,7 +33,11 @@ async function aFile(t: Test, bytes: number, createdAtMs = CREATED_AT_MS) {
   const content = contentOf(bytes)
   const sha256 = createHash('sha256').update(content).digest('hex')
   const file: PackageFile = {
-    ...{ id: 1, name: 'tool.bin', compositeKey: '', bytes, downloads: 0 },
+    id: 1,
+    name: 'tool.bin',
+    compositeKey: '',
+    bytes,
+    downloads: 0,
     digests: { md5: '', sha1: '', sha256, sha512: '' },
     blobKey: await keep(files, content),
     createdAtMs,
@@ -83,7 +87,8 @@ for (const bytes of SIZES) {
       'content-disposition': `attachment; filename="tool.bin"; filename*=UTF-8''tool.bin`,
     })
     const options = {
-      ...{ contentType: 'application/zip', downloadName: 'other.zip' },
+      contentType: 'application/zip',
+      downloadName: 'other.zip',
       headers: [['X-Checksum', '1']] as const,
     }
     t.match((await ask({ options })).of, {
@@ -221,7 +226,9 @@ t.test('where the storage can be asked itself, that is where the client is sent'
   t.strictSame(asked, [
     { key: file.blobKey, method: 'GET', contentType: 'application/zip', contentDisposition },
     {
-      ...{ key: file.blobKey, method: 'HEAD', contentDisposition },
+      key: file.blobKey,
+      method: 'HEAD',
+      contentDisposition,
       contentType: 'application/octet-stream',
     },
   ])

@@ -9,8 +9,11 @@ import type { User } from '../../sql/users.js'
 import { openContext } from '../helpers/gateway.js'
 
 const TOOL: Publication = {
-  ...{ packageName: 'Tool', version: '1.0', fileName: 'tool.bin' },
-  ...{ unique: 'version', metadata: { about: 'a tool' } },
+  packageName: 'Tool',
+  version: '1.0',
+  fileName: 'tool.bin',
+  unique: 'version',
+  metadata: { about: 'a tool' },
 }
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
@@ -27,7 +30,11 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
     { owner = ada, format = 'generic' }: { owner?: User; format?: PackageFormat } = {},
   ) => {
     const shelf = lendShelf(registry, {
-      ...{ ownerId: owner.id, ownerName: owner.name, format, user, index: undefined },
+      ownerId: owner.id,
+      ownerName: owner.name,
+      format,
+      user,
+      index: undefined,
       baseUrl: 'http://code.example.com/packages',
     })
     t.teardown(() => shelf.close())
@@ -40,8 +47,15 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
 }
 
 const GET = {
-  ...{ id: '1', method: 'GET', path: '/', query: '', address: '', scheme: 'http' },
-  ...{ headers: new Map<string, string>(), body: bodyOf(''), signal: AbortSignal.abort() },
+  id: '1',
+  method: 'GET',
+  path: '/',
+  query: '',
+  address: '',
+  scheme: 'http',
+  headers: new Map<string, string>(),
+  body: bodyOf(''),
+  signal: AbortSignal.abort(),
 }
 
 t.test('what was published is found in any case, and nowhere else', async (t) => {

@@ -76,7 +76,8 @@ await forEachMigrated(t, 'a rotation puts a new key before the old ones', async 
   t.strictSame(await keys.of(shelf, never), [await makerOf('two')(), await makerOf('one')()])
   const other = createSigningKeys(db, await openInstanceSecret(await temporaryFolder(t)))
   await t.rejects(other.rotate(shelf, never, until), {
-    ...{ failure: 'conflict', message: /another secret\.key/ },
+    failure: 'conflict',
+    message: /another secret\.key/,
   })
   const racing = ['three', 'four'].map((name) => keys.rotate(shelf, makerOf(name), until))
   const results = await Promise.allSettled(racing)

@@ -17,7 +17,9 @@ async function openHouse(t: Test) {
     return found
   }
   return {
-    ...{ db, storage, keys },
+    db,
+    storage,
+    keys,
     publish: (name: string, text: string) => aPublishedFile(context.registry, { user, name, text }),
   }
 }

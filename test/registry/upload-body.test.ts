@@ -103,9 +103,16 @@ t.test('a reader that leaves lets the body go', async (t) => {
 })
 
 const words = constantFrom(
-  ...[`--${BOUNDARY}`, `\r\n--${BOUNDARY}\r\n`, `\r\n--${BOUNDARY}--`, '\r\n\r\n', '\r\n', '--'],
-  ...['Content-Disposition: form-data; name=a', 'Content-Disposition: form-data; filename="c"'],
-  ...['Content-Type: application/octet-stream', 'text'],
+  `--${BOUNDARY}`,
+  `\r\n--${BOUNDARY}\r\n`,
+  `\r\n--${BOUNDARY}--`,
+  '\r\n\r\n',
+  '\r\n',
+  '--',
+  'Content-Disposition: form-data; name=a',
+  'Content-Disposition: form-data; filename="c"',
+  'Content-Type: application/octet-stream',
+  'text',
 )
 
 t.test('no bytes do anything else than be read or refused', async (t) => {

@@ -73,8 +73,15 @@ interface Program {
 function run(channel: Channel, { kind, script, idleSeconds = 600 }: Program): void {
   const words = ['sh', '-c', script]
   channel.send(
-    ...['run', kind, String(idleSeconds), folder, '/bin/sh', String(words.length)],
-    ...[...words, 'PATH=/usr/bin:/bin', 'ONLY=this one'],
+    'run',
+    kind,
+    String(idleSeconds),
+    folder,
+    '/bin/sh',
+    String(words.length),
+    ...words,
+    'PATH=/usr/bin:/bin',
+    'ONLY=this one',
   )
 }
 

@@ -53,7 +53,10 @@ await forEachMigrated(t, 'watchers are told as far as they may read', async (t, 
     await addTie(db, 'watch', { userId: id, repositoryId: repository.id })
   }
   const issue = await createIssue(db, {
-    ...{ repositoryId: repository.id, isPull: false, title: 't', content: '' },
+    repositoryId: repository.id,
+    isPull: false,
+    title: 't',
+    content: '',
     authorId: idOf(bob),
   })
   const told = async (visibility: Visibility, isPrivate: boolean) => {
@@ -82,7 +85,10 @@ await forEachMigrated(t, 'what somebody says of an issue counts most', async (t,
   const [ada, bob, eve] = [await aUser(db, 'ada'), await aUser(db, 'bob'), await aUser(db, 'eve')]
   const repository = await aRepository(db, ada.id, 'r')
   const { id: issueId } = await createIssue(db, {
-    ...{ repositoryId: repository.id, isPull: false, title: 't', content: 'Hello @bob' },
+    repositoryId: repository.id,
+    isPull: false,
+    title: 't',
+    content: 'Hello @bob',
     authorId: ada.id,
   })
   const hears = (userId: number) =>

@@ -8,8 +8,13 @@ import { aUser } from '../helpers/rows.js'
 
 async function aBlob(db: Database, digit: string): Promise<number> {
   const [id = 0] = await db('blobs').insert({
-    ...{ sha256: digit.repeat(64), sha512: digit.repeat(128), storage_key: `key-${digit}` },
-    ...{ md5: digit.repeat(32), sha1: digit.repeat(40), bytes: 1, created_at: 1 },
+    sha256: digit.repeat(64),
+    sha512: digit.repeat(128),
+    storage_key: `key-${digit}`,
+    md5: digit.repeat(32),
+    sha1: digit.repeat(40),
+    bytes: 1,
+    created_at: 1,
   })
   return id
 }
@@ -19,7 +24,12 @@ async function aFile(db: Database, blobId: number): Promise<void> {
   const { id: owner_id } = await aUser(db, 'ada')
   const times = { created_at: 1 }
   const [package_id] = await db('packages').insert({
-    ...{ owner_id, format: 'generic', name: 'p', name_lower: 'p', generation: 1, changed_at: 1 },
+    owner_id,
+    format: 'generic',
+    name: 'p',
+    name_lower: 'p',
+    generation: 1,
+    changed_at: 1,
     ...times,
   })
   const version = { version: '1', version_lower: '1', metadata: '{}' }

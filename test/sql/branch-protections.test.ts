@@ -17,7 +17,10 @@ import { aRepository, aUser } from '../helpers/rows.js'
 
 async function aRule(db: Database, repositoryId: number, ruleName: string, users: number[] = []) {
   await createProtection(db, {
-    ...{ repositoryId, ruleName, priority: 0, settings: DEFAULT_SETTINGS },
+    repositoryId,
+    ruleName,
+    priority: 0,
+    settings: DEFAULT_SETTINGS,
     lists: { push: { users, teams: undefined } },
   })
 }
@@ -35,7 +38,9 @@ await forEachMigrated(t, 'rules are kept, changed and put in order', async (t, d
   await t.rejects(aRule(db, id, 'main'), /Branch protection already exist/)
   const [main, second] = await listProtections(db, id)
   t.match(main, {
-    ...{ ruleName: 'main', priority: 1, settings: DEFAULT_SETTINGS },
+    ruleName: 'main',
+    priority: 1,
+    settings: DEFAULT_SETTINGS,
     lists: { push: { users: [{ name: 'ada' }, { name: 'bob' }], teams: [] } },
   })
   await updateProtection(db, main?.id ?? 0, {
@@ -47,7 +52,9 @@ await forEachMigrated(t, 'rules are kept, changed and put in order', async (t, d
   t.match(await listProtections(db, id), [
     { ruleName: 'Main', priority: 1 },
     {
-      ...{ ruleName: 'main', priority: 2, settings: { enable_push: true } },
+      ruleName: 'main',
+      priority: 2,
+      settings: { enable_push: true },
       lists: {
         push: { users: [{ id: ada.id }, { id: bob.id }] },
         merge: { users: [{ id: bob.id }] },

@@ -21,8 +21,13 @@ async function aSpeaker(db: Database) {
   const { id: repositoryId } = await aRepository(db, ada.id, 'engine')
   const say = (state: CommitState, context: string, commitId = COMMIT) =>
     addCommitStatus(db, {
-      ...{ repositoryId, commitId, state, context, creatorId: bob.id },
-      ...{ description: `${state} of ${context}`, targetUrl: 'https://ci.example.com/1' },
+      repositoryId,
+      commitId,
+      state,
+      context,
+      creatorId: bob.id,
+      description: `${state} of ${context}`,
+      targetUrl: 'https://ci.example.com/1',
     })
   return { ada, bob, repositoryId, say }
 }
@@ -80,6 +85,7 @@ await forEachMigrated(t, 'statuses go with their repository, and need one', asyn
   await deleteRepository(db, repositoryId)
   t.strictSame(await db('commit_statuses'), [])
   await t.rejects(say('success', 'build'), {
-    ...{ failure: 'not_found', message: /repository does not exist/ },
+    failure: 'not_found',
+    message: /repository does not exist/,
   })
 })

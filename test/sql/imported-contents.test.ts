@@ -18,8 +18,10 @@ import { forEachMigrated } from '../helpers/databases.js'
 import { aUser } from '../helpers/rows.js'
 
 const digest = (character: string) => ({
-  ...{ md5: character.repeat(32), sha1: character.repeat(40) },
-  ...{ sha256: character.repeat(64), sha512: character.repeat(128) },
+  md5: character.repeat(32),
+  sha1: character.repeat(40),
+  sha256: character.repeat(64),
+  sha512: character.repeat(128),
 })
 const aBlob = (character: string) => ({
   key: `key-${character}`,
@@ -32,8 +34,16 @@ const originalAuthor = { name: 'eve', id: 7 }
 
 function anIssue(number: number, changes: Partial<ImportedIssue> = {}): ImportedIssue {
   return {
-    ...{ number, title: `Issue ${number}`, content: '@ada', originalAuthor, state: 'open' },
-    ...{ ref: '', isLocked: false, labelIds: [], ...times, ...changes },
+    number,
+    title: `Issue ${number}`,
+    content: '@ada',
+    originalAuthor,
+    state: 'open',
+    ref: '',
+    isLocked: false,
+    labelIds: [],
+    ...times,
+    ...changes,
   }
 }
 
@@ -68,8 +78,16 @@ function arrive(
 ): Promise<Repository> {
   return completeImport(db, importId, {
     repository: {
-      ...{ ownerId, name: 'r', storage, description: '', website: '', isPrivate: false },
-      ...{ isTemplate: false, isEmpty: false, defaultBranch: 'main', preferences: {} },
+      ownerId,
+      name: 'r',
+      storage,
+      description: '',
+      website: '',
+      isPrivate: false,
+      isTemplate: false,
+      isEmpty: false,
+      defaultBranch: 'main',
+      preferences: {},
       objectFormat: 'sha1',
     },
     source: { url: 'https://code.example.com/x.git', mirror: undefined },
@@ -99,7 +117,10 @@ await forEachMigrated(t, 'numbers, labels and milestones fit together', async (t
     {
       kind: 'comments',
       entries: [9, 5].map((issueNumber) => ({
-        ...{ issueNumber, content: `on ${issueNumber}`, originalAuthor, ...times },
+        issueNumber,
+        content: `on ${issueNumber}`,
+        originalAuthor,
+        ...times,
       })),
     },
   ])
@@ -116,7 +137,8 @@ await forEachMigrated(t, 'numbers, labels and milestones fit together', async (t
   t.strictSame(await db('issue_mentions'), [], 'nobody of here is called upon')
   const next = { repositoryId: repository.id, isPull: false, authorId: owner.id }
   t.match(await createIssue(db, { ...next, title: 'n', content: '' }), {
-    ...{ number: 10, originalAuthor: { name: '', id: 0 } },
+    number: 10,
+    originalAuthor: { name: '', id: 0 },
   })
 })
 
@@ -138,7 +160,10 @@ await forEachMigrated(t, 'of the same branches one is open', async (t, db) => {
     return `${issue?.state} ${issue?.closedAtMs} ${pull?.headRepositoryId === repository.id}`
   })
   t.strictSame(await Promise.all(states), [
-    ...['open undefined true', 'closed 2000 true', 'open undefined false', 'open undefined false'],
+    'open undefined true',
+    'closed 2000 true',
+    'open undefined false',
+    'open undefined false',
   ])
 })
 
@@ -166,8 +191,15 @@ await forEachMigrated(t, 'a release comes with its files', async (t, db) => {
       kind: 'releases',
       entries: [
         {
-          ...{ tagName: 'v1', target: 'main', title: 't', body: '', isDraft: false },
-          ...{ isPrerelease: true, createdAtMs: 1, publishedAtMs: 2, attachments: [attachment] },
+          tagName: 'v1',
+          target: 'main',
+          title: 't',
+          body: '',
+          isDraft: false,
+          isPrerelease: true,
+          createdAtMs: 1,
+          publishedAtMs: 2,
+          attachments: [attachment],
         },
       ],
     },

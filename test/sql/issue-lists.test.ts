@@ -15,7 +15,11 @@ async function aTracker(db: Database) {
   const notes = await aRepository(db, ada.id, 'notes')
   const open = (changes: Partial<NewIssue>) =>
     createIssue(db, {
-      ...{ repositoryId: engine.id, isPull: false, title: 't', content: '', authorId: ada.id },
+      repositoryId: engine.id,
+      isPull: false,
+      title: 't',
+      content: '',
+      authorId: ada.id,
       ...changes,
     })
   const label = (name: string) =>
@@ -26,7 +30,11 @@ async function aTracker(db: Database) {
     )
   const milestone = (repositoryId: number, title: string) =>
     createMilestone(db, {
-      ...{ repositoryId, title, description: '', state: 'open', dueAtMs: undefined },
+      repositoryId,
+      title,
+      description: '',
+      state: 'open',
+      dueAtMs: undefined,
     })
   const listed = async (filter: IssueFilter, page = { page: 1, limit: 50 }) => {
     const { entries, total } = await listIssues(db, engine.id, { ...filter, page })
@@ -48,17 +56,26 @@ await forEachMigrated(t, 'each filter finds its own', async (t, db) => {
   await open({ repositoryId: notes.id })
   await db('issues').update({ updated_at: db.raw('number * 1000') })
   for (const [numbers, filter] of [
-    ...[['3,2,1 of 3', {}] as const, ['2 of 1', { isPull: true }] as const],
-    ...[['3,1 of 2', { isPull: false }] as const, ['3 of 1', { state: 'closed' }] as const],
-    ...[['2,1 of 2', { state: 'open' }] as const, ['3,2,1 of 3', { labels: ['a'] }] as const],
-    ...[['2 of 1', { labels: ['b', 'a', 'b'] }] as const, [' of 0', { labels: ['A'] }] as const],
-    ...[['1 of 1', { milestones: ['m'] }] as const, [' of 0', { milestones: ['x'] }] as const],
+    ['3,2,1 of 3', {}] as const,
+    ['2 of 1', { isPull: true }] as const,
+    ['3,1 of 2', { isPull: false }] as const,
+    ['3 of 1', { state: 'closed' }] as const,
+    ['2,1 of 2', { state: 'open' }] as const,
+    ['3,2,1 of 3', { labels: ['a'] }] as const,
+    ['2 of 1', { labels: ['b', 'a', 'b'] }] as const,
+    [' of 0', { labels: ['A'] }] as const,
+    ['1 of 1', { milestones: ['m'] }] as const,
+    [' of 0', { milestones: ['x'] }] as const,
     ['3,1 of 2', { milestones: [String(m.id)] }] as const,
-    ...[['3,1 of 2', { milestones: ['x', 'm', String(year.id)] }] as const],
-    ...[['1 of 1', { text: 'STRAß' }] as const, ['1 of 1', { text: '%' }] as const],
-    ...[['2 of 1', { text: 'FOR' }] as const, [' of 0', { text: '_' }] as const],
-    ...[['3,2 of 2', { sinceMs: 2_000 }] as const, ['1 of 1', { beforeMs: 2_000 }] as const],
-    ...[['2 of 1', { authorId: bob.id }] as const, ['3 of 1', { assigneeId: bob.id }] as const],
+    ['3,1 of 2', { milestones: ['x', 'm', String(year.id)] }] as const,
+    ['1 of 1', { text: 'STRAß' }] as const,
+    ['1 of 1', { text: '%' }] as const,
+    ['2 of 1', { text: 'FOR' }] as const,
+    [' of 0', { text: '_' }] as const,
+    ['3,2 of 2', { sinceMs: 2_000 }] as const,
+    ['1 of 1', { beforeMs: 2_000 }] as const,
+    ['2 of 1', { authorId: bob.id }] as const,
+    ['3 of 1', { assigneeId: bob.id }] as const,
     ['2 of 1', { mentionedId: ada.id }] as const,
     ['2 of 1', { state: 'open', labels: ['a'], authorId: bob.id, sinceMs: 1 }] as const,
   ]) {

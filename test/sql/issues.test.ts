@@ -27,8 +27,12 @@ async function aTracker(db: Database) {
   const engine = await aRepository(db, ada.id, 'engine')
   const open = (changes: Partial<NewIssue> = {}, where: Database = db) =>
     createIssue(where, {
-      ...{ repositoryId: engine.id, isPull: false, title: 'a title', content: 'a text' },
-      ...{ authorId: ada.id, ...changes },
+      repositoryId: engine.id,
+      isPull: false,
+      title: 'a title',
+      content: 'a text',
+      authorId: ada.id,
+      ...changes,
     })
   return { ada, engine, open }
 }
@@ -40,9 +44,19 @@ await forEachMigrated(t, 'an issue is opened, found and changed', async (t, db) 
   const beforeMs = Date.now()
   const issue = await open({ ref: 'main', dueAtMs: 1_000 })
   t.match(issue, {
-    ...{ repositoryId: engine.id, number: 1, isPull: false, title: 'a title', content: 'a text' },
-    ...{ authorId: ada.id, state: 'open', milestoneId: undefined, ref: 'main', dueAtMs: 1_000 },
-    ...{ isLocked: false, commentsCount: 0, closedAtMs: undefined },
+    repositoryId: engine.id,
+    number: 1,
+    isPull: false,
+    title: 'a title',
+    content: 'a text',
+    authorId: ada.id,
+    state: 'open',
+    milestoneId: undefined,
+    ref: 'main',
+    dueAtMs: 1_000,
+    isLocked: false,
+    commentsCount: 0,
+    closedAtMs: undefined,
   })
   t.ok(issue.createdAtMs >= beforeMs)
   t.equal(issue.updatedAtMs, issue.createdAtMs)
@@ -143,17 +157,17 @@ await forEachMigrated(
       { name: 'l', color: '00aabb', description: '', isExclusive: false, isArchived: false },
     )
     const milestone = await createMilestone(db, {
-      ...{
-        repositoryId: engine.id,
-        title: 'm',
-        description: '',
-        state: 'open',
-        dueAtMs: undefined,
-      },
+      repositoryId: engine.id,
+      title: 'm',
+      description: '',
+      state: 'open',
+      dueAtMs: undefined,
     })
     const issue = await open({
-      ...{ authorId: bob.id, milestoneId: milestone.id, assigneeIds: [ada.id, bob.id] },
-      ...{ content: 'for @ada and @bob' },
+      authorId: bob.id,
+      milestoneId: milestone.id,
+      assigneeIds: [ada.id, bob.id],
+      content: 'for @ada and @bob',
     })
     await addIssueLabels(db, { id: issue.id, repositoryId: engine.id }, [label.id])
     const comment = await createComment(db, { issueId: issue.id, authorId: bob.id, content: 'so' })

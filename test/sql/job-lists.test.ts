@@ -36,7 +36,8 @@ await forEachMigrated(t, 'jobs are listed as they stand, the next one first', as
   t.match(
     waiting.find(({ subject }) => subject === 'first'),
     {
-      ...{ state: 'waiting', lastError: undefined },
+      state: 'waiting',
+      lastError: undefined,
     },
   )
   t.equal(await retryJob(db, job.id), false, 'nor is one that has not failed')

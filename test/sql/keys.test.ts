@@ -113,8 +113,16 @@ await forEachMigrated(t, 'no text but its fingerprint finds a key', async (t, db
   await addUserKey(db, { userId: ada.id, title: 'k', key })
   const { fingerprint } = key
   const others = [
-    ...['', '0', 'SHA256:', "' or 1=1 -- ", fingerprint.slice(0, -1), `${fingerprint}=`],
-    ...[`${fingerprint} `, `${fingerprint}\0`, fingerprint.slice(7), fingerprint.toUpperCase()],
+    '',
+    '0',
+    'SHA256:',
+    "' or 1=1 -- ",
+    fingerprint.slice(0, -1),
+    `${fingerprint}=`,
+    `${fingerprint} `,
+    `${fingerprint}\0`,
+    fingerprint.slice(7),
+    fingerprint.toUpperCase(),
   ]
   for (const other of others) t.equal(await findKeyByFingerprint(db, other), undefined)
   await t.rejects(findKeyByFingerprint(db, 0 as unknown as string), TypeError)
@@ -139,9 +147,14 @@ await forEachDatabase(t, 'a key among 100,000 is found by an index', async (t, l
   await migrate(db)
   const ada = await aUser(db, 'ada')
   const rows = Array.from({ length: 100_000 }, (_, n) => ({
-    ...{ fingerprint: `SHA256:${String(n).padStart(43, '0')}`, algorithm: 'ssh-ed25519' },
-    ...{ base64: 'A'.repeat(68), user_id: ada.id, title: `${n}`, comment: '' },
-    ...{ created_at: 1, last_used_at: null },
+    fingerprint: `SHA256:${String(n).padStart(43, '0')}`,
+    algorithm: 'ssh-ed25519',
+    base64: 'A'.repeat(68),
+    user_id: ada.id,
+    title: `${n}`,
+    comment: '',
+    created_at: 1,
+    last_used_at: null,
   }))
   await db.batchInsert('ssh_keys', rows, 250)
   const seen = new Set<string>()

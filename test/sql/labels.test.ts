@@ -24,7 +24,11 @@ async function twoOwners(db: Database) {
   const notes = await aRepository(db, ada.id, 'notes')
   const add = (owner: LabelOwner, name: string) =>
     createLabel(db, owner, {
-      ...{ name, color: '00aabb', description: `of ${name}`, isExclusive: true, isArchived: false },
+      name,
+      color: '00aabb',
+      description: `of ${name}`,
+      isExclusive: true,
+      isArchived: false,
     })
   const [engine, whole] = [{ repositoryId: id }, { organizationId: club.id }]
   return { engine, whole, notes: { repositoryId: notes.id }, add }
@@ -37,7 +41,9 @@ await forEachMigrated(t, 'a label is its owner’s alone', async (t, db) => {
   t.strictSame(await findLabel(db, engine, bug.id), bug)
   t.strictSame(await findLabel(db, whole, all.id), all)
   for (const [owner, { id }] of [
-    ...[[whole, bug] as const, [notes, bug] as const, [engine, all] as const],
+    [whole, bug] as const,
+    [notes, bug] as const,
+    [engine, all] as const,
     [{ organizationId: engine.repositoryId }, bug] as const,
   ]) {
     t.equal(await findLabel(db, owner, id), undefined)

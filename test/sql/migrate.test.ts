@@ -244,12 +244,10 @@ await forEachEmptyDatabase(
       [
         [debian(first.id), 'b'],
         [debian(second.id), 'a'],
-        ...[
-          ['b 1.0', 'b'],
-          ['a 1.0', 'a'],
-          ['b', ''],
-          ['a', ''],
-        ],
+        ['b 1.0', 'b'],
+        ['a 1.0', 'a'],
+        ['b', ''],
+        ['a', ''],
       ],
     )
   },

@@ -20,7 +20,12 @@ async function aPlan(db: Database) {
   const notes = await aRepository(db, ada.id, 'notes')
   const add = (title: string, changes: Partial<NewMilestone> = {}) =>
     createMilestone(db, {
-      ...{ repositoryId, title, description: 'd', state: 'open', dueAtMs: undefined, ...changes },
+      repositoryId,
+      title,
+      description: 'd',
+      state: 'open',
+      dueAtMs: undefined,
+      ...changes,
     })
   return { ada, repositoryId, notes, add }
 }

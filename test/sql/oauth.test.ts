@@ -31,15 +31,21 @@ import { aUser } from '../helpers/rows.js'
 
 const HOUR_MS = 3_600_000
 const FIELDS = {
-  ...{ name: 'Wood', redirectUris: ['https://ci.example/authorize', 'https://ci.example/b'] },
-  ...{ isConfidential: true, skipsSecondConsent: false, secretHash: 'f'.repeat(64) },
+  name: 'Wood',
+  redirectUris: ['https://ci.example/authorize', 'https://ci.example/b'],
+  isConfidential: true,
+  skipsSecondConsent: false,
+  secretHash: 'f'.repeat(64),
 }
 
 const anApplication = (db: Database, { id: ownerId }: User, clientId = 'one') =>
   createApplication(db, { ownerId, clientId, ...FIELDS })
 
 const terms = (user: User, applicationId: number) => ({
-  ...{ userId: user.id, applicationId, scopes: ['read:user'], openidScopes: ['openid', 'email'] },
+  userId: user.id,
+  applicationId,
+  scopes: ['read:user'],
+  openidScopes: ['openid', 'email'],
 })
 
 async function aGrant(
@@ -48,18 +54,23 @@ async function aGrant(
   { applicationId = 1, digit = 'a', lifeMs = 9_000 },
 ) {
   await createGrant(db, {
-    ...{ ...terms(user, applicationId), nonce: 'n' },
+    ...terms(user, applicationId),
+    nonce: 'n',
     code: {
-      ...{ hash: digit.repeat(64), expiresAtMs: Date.now() + lifeMs },
-      ...{ redirectUri: 'https://ci.example/b', challenge: 'c'.repeat(43) },
+      hash: digit.repeat(64),
+      expiresAtMs: Date.now() + lifeMs,
+      redirectUri: 'https://ci.example/b',
+      challenge: 'c'.repeat(43),
     },
   })
   return (await findCode(db, digit.repeat(64)))?.grant.id ?? 0
 }
 
 const pair = (digit: string, lifeMs = HOUR_MS) => ({
-  ...{ accessHash: `a${digit}`.repeat(32), accessExpiresAtMs: Date.now() + lifeMs },
-  ...{ refreshHash: `b${digit}`.repeat(32), refreshExpiresAtMs: Date.now() + 2 * lifeMs },
+  accessHash: `a${digit}`.repeat(32),
+  accessExpiresAtMs: Date.now() + lifeMs,
+  refreshHash: `b${digit}`.repeat(32),
+  refreshExpiresAtMs: Date.now() + 2 * lifeMs,
 })
 
 const access = (db: Database, digit: string) => findAccess(db, `a${digit}`.repeat(32))

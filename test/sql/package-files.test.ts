@@ -16,16 +16,26 @@ await forEachMigrated(t, 'a file is found by its three names, in any case', asyn
   const name = { packageName: 'TOOL', version: '1.0-rc', fileName: 'tool.bin' }
   const found = await findFile(db, shelf, name)
   t.match(found, {
-    ...{ name: 'Tool.BIN', compositeKey: '', bytes: 6, digests: digestsOf('héllo') },
-    ...{ blobKey: key, downloads: 0 },
+    name: 'Tool.BIN',
+    compositeKey: '',
+    bytes: 6,
+    digests: digestsOf('héllo'),
+    blobKey: key,
+    downloads: 0,
   })
   const [version] = await db('package_versions')
   t.match(found, { versionId: version.id, packageId: version.package_id })
   t.strictSame(await findFile(db, shelf, given), found)
   for (const changes of [
-    ...[{ packageName: 'tool ' }, { packageName: 'too_' }, { packageName: '' }],
-    ...[{ version: '1.0' }, { version: '%' }, { fileName: 'tool.bin\0' }, { fileName: '' }],
-    ...[{ fileName: 'tool?bin' }, { compositeKey: 'x' }],
+    { packageName: 'tool ' },
+    { packageName: 'too_' },
+    { packageName: '' },
+    { version: '1.0' },
+    { version: '%' },
+    { fileName: 'tool.bin\0' },
+    { fileName: '' },
+    { fileName: 'tool?bin' },
+    { compositeKey: 'x' },
   ]) {
     const other = await findFile(db, shelf, { ...name, ...changes })
     t.equal(other, undefined, JSON.stringify(changes))

@@ -16,7 +16,9 @@ import { aPublication, shelfOf } from '../helpers/package-rows.js'
 import { aUser } from '../helpers/rows.js'
 
 const place = (subject: string, part: string, note = '', key = `${note} ${part}`) => ({
-  ...{ key, subject, part },
+  key,
+  subject,
+  part,
   metadata: { note },
 })
 
@@ -27,8 +29,12 @@ async function aShelf(db: Database) {
     shelf,
     publish: (name: string, ...indexes: readonly NewIndexEntry[]) =>
       aPublication(db, {
-        ...{ ownerId, format: 'debian', packageName: name, fileName: `${name}.deb` },
-        ...{ text: name, indexes },
+        ownerId,
+        format: 'debian',
+        packageName: name,
+        fileName: `${name}.deb`,
+        text: name,
+        indexes,
       }),
     find: (subject: string) => findIndex(db, shelf, subject),
     async namesIn(subject: string, { from = '', to }: { from?: string; to?: string } = {}) {

@@ -23,7 +23,8 @@ async function aPackage(db: Database) {
   await aPublication(db, { ownerId, packageName: 'Tool', format: 'go' })
   const shelf = shelfOf(ownerId)
   return {
-    ...{ ownerId, shelf },
+    ownerId,
+    shelf,
     link: (repositoryId: number, packageName = 'tool') =>
       linkPackage(db, shelf, { packageName, repositoryId }),
     unlink: (packageName = 'TOOL') => unlinkPackage(db, shelf, packageName),

@@ -20,7 +20,10 @@ await forEachMigrated(t, 'a version is listed with all that it belongs to', asyn
   t.equal(one.total, 1, 'however many files it has')
   t.match(one.entries, [
     {
-      ...{ version: 'V1', format: 'composer', packageName: 'Acme/Lib', repositoryId: undefined },
+      version: 'V1',
+      format: 'composer',
+      packageName: 'Acme/Lib',
+      repositoryId: undefined,
       creator: { id: bob.id, name: 'bob', kind: 'user', visibility: 'public' },
     },
   ])
@@ -36,8 +39,12 @@ await forEachMigrated(t, 'a version is listed with all that it belongs to', asyn
 await forEachMigrated(t, 'what is asked for is listed, newest upload first', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   for (const [packageName, version] of [
-    ...[['tool', '2'] as const, ['a_b', '1'] as const, ['axb', '1'] as const],
-    ...[['TOOL', '10'] as const, ['100%', '1'] as const, ["it's \\", '1'] as const],
+    ['tool', '2'] as const,
+    ['a_b', '1'] as const,
+    ['axb', '1'] as const,
+    ['TOOL', '10'] as const,
+    ['100%', '1'] as const,
+    ["it's \\", '1'] as const,
   ]) {
     await aPublication(db, { ownerId: ada.id, packageName, version })
   }
@@ -53,11 +60,15 @@ await forEachMigrated(t, 'what is asked for is listed, newest upload first', asy
   t.strictSame(await list({}, { page: 2, limit: 3 }), [['tool 10', 'axb 1', 'a_b 1'], 7])
   t.strictSame(await list({}, { page: 9, limit: 3 }), [[], 7])
   for (const [search, names] of [
-    ...[[{ text: 'A_' }, ['a_b 1']] as const, [{ text: '%' }, ['100% 1']] as const],
-    ...[[{ text: "'S \\" }, ["it's \\ 1"]] as const, [{ text: 'ü' }, []] as const],
-    ...[[{ format: 'go' }, ['tool 3']] as const, [{ format: 'Go' }, []] as const],
-    ...[[{ packageName: 'Tool' }, ['tool 3', 'tool 10', 'tool 2']] as const],
-    ...[[{ packageName: 'too' }, []] as const, [{ packageName: 'tool ' }, []] as const],
+    [{ text: 'A_' }, ['a_b 1']] as const,
+    [{ text: '%' }, ['100% 1']] as const,
+    [{ text: "'S \\" }, ["it's \\ 1"]] as const,
+    [{ text: 'ü' }, []] as const,
+    [{ format: 'go' }, ['tool 3']] as const,
+    [{ format: 'Go' }, []] as const,
+    [{ packageName: 'Tool' }, ['tool 3', 'tool 10', 'tool 2']] as const,
+    [{ packageName: 'too' }, []] as const,
+    [{ packageName: 'tool ' }, []] as const,
     [{ format: 'generic', packageName: 'TOOL' }, ['tool 10', 'tool 2']] as const,
     [{ packageName: 'tool', version: '2' }, ['tool 2']] as const,
     [{ ownerId: ada.id + bob.id }, []] as const,

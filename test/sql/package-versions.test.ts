@@ -18,8 +18,11 @@ async function idOf(db: Database, ownerId: number, name: string): Promise<number
 await forEachMigrated(t, 'versions come newest first, each with its files', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const [version, fileName] of [
-    ...[['2.0', 'b'] as const, ['10.0', 'a'] as const, ['1.0', 'c'] as const],
-    ...[['2.0', 'A'] as const, ['2.0', 'a2'] as const],
+    ['2.0', 'b'] as const,
+    ['10.0', 'a'] as const,
+    ['1.0', 'c'] as const,
+    ['2.0', 'A'] as const,
+    ['2.0', 'a2'] as const,
   ]) {
     await aPublication(db, { ownerId, version, fileName, text: `${version} ${fileName}` })
   }
@@ -45,7 +48,11 @@ await forEachMigrated(t, 'versions come newest first, each with its files', asyn
     versions,
   )
   t.match(full[0]?.files[0], {
-    ...{ name: 'c', compositeKey: '', bytes: 5, downloads: 0, digests: digestsOf('1.0 c') },
+    name: 'c',
+    compositeKey: '',
+    bytes: 5,
+    downloads: 0,
+    digests: digestsOf('1.0 c'),
     blobKey: /^[0-9a-f]{64}-/,
   })
   t.strictSame(await listVersions(db, id + 9), [])
@@ -69,8 +76,12 @@ await forEachMigrated(t, 'a version is found in any case of ASCII', async (t, db
 await forEachMigrated(t, 'metadata is what it was, whatever it holds', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const metadata: JsonObject = {
-    ...{ text: '\u{1f6de} \\ \' " \0 \u2028', large: 'ü'.repeat(100_000), number: 1e21 },
-    ...{ nested: [null, true, { a: [] }], constructor: 'x', '': 0 },
+    text: '\u{1f6de} \\ \' " \0 \u2028',
+    large: 'ü'.repeat(100_000),
+    number: 1e21,
+    nested: [null, true, { a: [] }],
+    constructor: 'x',
+    '': 0,
     ...JSON.parse('{"hasOwnProperty": 1}'),
   }
   await aPublication(db, { ownerId, metadata })

@@ -15,9 +15,30 @@ import { aPublication, shelfOf } from '../helpers/package-rows.js'
 import { aUser } from '../helpers/rows.js'
 
 const HOSTILE_NAMES = [
-  ...["it's", '"quoted"', '\\', 'a\\_b', '%', '_', 'a;drop table packages', '?', '$1', '??'],
-  ...['\u{1f6de} wheel', 'e\u0301', '\u00e9', '\0', 'a\0b', '\u202eexe', '__proto__', '-- ', ' '],
-  ...['../x', 'NULL', '0', '1e3', 'n'.repeat(255)],
+  "it's",
+  '"quoted"',
+  '\\',
+  'a\\_b',
+  '%',
+  '_',
+  'a;drop table packages',
+  '?',
+  '$1',
+  '??',
+  '\u{1f6de} wheel',
+  'e\u0301',
+  '\u00e9',
+  '\0',
+  'a\0b',
+  '\u202eexe',
+  '__proto__',
+  '-- ',
+  ' ',
+  '../x',
+  'NULL',
+  '0',
+  '1e3',
+  'n'.repeat(255),
 ]
 
 await forEachMigrated(t, 'a package is found in any case of ASCII', async (t, db) => {

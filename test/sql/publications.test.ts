@@ -86,7 +86,8 @@ await forEachMigrated(
 await forEachMigrated(t, 'of twenty who publish a version at once, one does', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const [unique, wanted] of [
-    ...[['version', VERSION_EXISTS] as const, ['file', FILE_EXISTS] as const],
+    ['version', VERSION_EXISTS] as const,
+    ['file', FILE_EXISTS] as const,
   ]) {
     const packageName = `by-${unique}`
     const works = Array.from({ length: 20 }, (_, n) =>

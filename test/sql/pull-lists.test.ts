@@ -12,7 +12,10 @@ import { forEachMigrated } from '../helpers/databases.js'
 import { aRepository, aUser } from '../helpers/rows.js'
 
 const ALL: PullQuestion = {
-  ...{ page: { page: 1, limit: 50 }, state: 'all', order: 'oldest', labelIds: [] },
+  page: { page: 1, limit: 50 },
+  state: 'all',
+  order: 'oldest',
+  labelIds: [],
 }
 const NOTHING = { description: '', isExclusive: false, isArchived: false, color: '000000' }
 
@@ -24,16 +27,24 @@ async function aList(db: Database) {
     (await createLabel(db, { repositoryId }, { ...NOTHING, name })).id
   const labels = [await label('one'), await label('two')]
   const milestone = await createMilestone(db, {
-    ...{ repositoryId, title: 'm', description: '', state: 'open', dueAtMs: undefined },
+    repositoryId,
+    title: 'm',
+    description: '',
+    state: 'open',
+    dueAtMs: undefined,
   })
   const open = (headBranch: string, authorId: number, extra = {}, place = repositoryId) =>
     createPull(db, {
       issue: { title: headBranch, content: '', authorId, ...extra },
       targets: {
-        ...{ repositoryId: place, headRepositoryId: place, headBranch },
+        repositoryId: place,
+        headRepositoryId: place,
+        headBranch,
         baseBranch: headBranch === 'c' ? 'other' : 'main',
       },
-      ...{ headCommit: '', mergeBase: '', allowsMaintainerEdit: false },
+      headCommit: '',
+      mergeBase: '',
+      allowsMaintainerEdit: false,
     })
   const a = await open('a', ada.id, { labelIds: labels })
   await createIssue(db, { repositoryId, isPull: false, title: 'x', content: '', authorId: ada.id })
@@ -86,7 +97,10 @@ await forEachMigrated(t, 'of two branches the open one is found first', async (t
   const targets = { ...a.pull }
   const again = await createPull(db, {
     issue: { title: 'again', content: '', authorId: ada.id },
-    ...{ targets, headCommit: '', mergeBase: '', allowsMaintainerEdit: false },
+    targets,
+    headCommit: '',
+    mergeBase: '',
+    allowsMaintainerEdit: false,
   })
   t.match(await find('a'), { pull: { id: again.pull.id } })
 })

@@ -23,13 +23,18 @@ async function aHouse(db: Database) {
   const ada = await aUser(db, 'ada')
   const { id: repositoryId } = await aRepository(db, ada.id, 'r')
   const targets = (headBranch: string, baseBranch = 'main') => ({
-    ...{ repositoryId, headRepositoryId: repositoryId, headBranch, baseBranch },
+    repositoryId,
+    headRepositoryId: repositoryId,
+    headBranch,
+    baseBranch,
   })
   const open = (headBranch: string, baseBranch?: string) =>
     createPull(db, {
       issue: { title: headBranch, content: '', authorId: ada.id },
       targets: targets(headBranch, baseBranch),
-      ...{ headCommit: ID, mergeBase: 'b'.repeat(40), allowsMaintainerEdit: false },
+      headCommit: ID,
+      mergeBase: 'b'.repeat(40),
+      allowsMaintainerEdit: false,
     })
   return { ada, repositoryId, targets, open }
 }
@@ -39,8 +44,13 @@ await forEachMigrated(t, 'a pull request is an issue and more', async (t, db) =>
   const { issue, pull } = await open('topic')
   t.match(issue, { number: 1, isPull: true, state: 'open', title: 'topic' })
   t.match(pull, {
-    ...{ issueId: issue.id, headBranch: 'topic', baseBranch: 'main', headCommit: ID },
-    ...{ mergedAtMs: undefined, mergeCommit: undefined, checked: { isMergeable: false } },
+    issueId: issue.id,
+    headBranch: 'topic',
+    baseBranch: 'main',
+    headCommit: ID,
+    mergedAtMs: undefined,
+    mergeCommit: undefined,
+    checked: { isMergeable: false },
   })
   t.strictSame(await findPull(db, issue.id), pull)
   t.strictSame((await findPulls(db, [issue.id, 99])).get(issue.id), pull)

@@ -25,8 +25,15 @@ async function aHouse(db: Database) {
   const repository = await aRepository(db, ada.id, 'engine')
   const release = (tagName: string, changes: Partial<NewRelease> = {}) =>
     createRelease(db, {
-      ...{ repositoryId: repository.id, tagName, target: 'main', title: '', body: '' },
-      ...{ tagMessage: '', isDraft: false, isPrerelease: false, authorId: bob.id },
+      repositoryId: repository.id,
+      tagName,
+      target: 'main',
+      title: '',
+      body: '',
+      tagMessage: '',
+      isDraft: false,
+      isPrerelease: false,
+      authorId: bob.id,
       ...changes,
     })
   return { ada, bob, repository, release }
@@ -57,7 +64,8 @@ await forEachMigrated(t, 'a tag has one release, whoever comes first', async (t,
   for (const outcome of outcomes) {
     if (outcome.status === 'fulfilled') continue
     t.match(outcome.reason, {
-      ...{ failure: 'conflict', message: 'release tag already exist [tag_name: v1]' },
+      failure: 'conflict',
+      message: 'release tag already exist [tag_name: v1]',
     })
   }
   const other = await aRepository(db, ada.id, 'other')

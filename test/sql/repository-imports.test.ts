@@ -15,13 +15,26 @@ import { forEachMigrated } from '../helpers/databases.js'
 import { aRepository, aUser } from '../helpers/rows.js'
 
 const wish = (ownerId: number, name: string, storage = newStorageKey()) => ({
-  ...{ ownerId, name, storage, machine: 'm', process: '{}', leaseMs: 30_000 },
+  ownerId,
+  name,
+  storage,
+  machine: 'm',
+  process: '{}',
+  leaseMs: 30_000,
 })
 
 const arrivalOf = (ownerId: number, name: string, storage: string) => ({
   repository: {
-    ...{ ownerId, name, storage, description: '', website: '', isPrivate: false },
-    ...{ isTemplate: false, isEmpty: false, defaultBranch: 'main', preferences: {} },
+    ownerId,
+    name,
+    storage,
+    description: '',
+    website: '',
+    isPrivate: false,
+    isTemplate: false,
+    isEmpty: false,
+    defaultBranch: 'main',
+    preferences: {},
     objectFormat: 'sha1' as const,
   },
   source: { url: 'https://code.example.com/x.git', mirror: undefined },

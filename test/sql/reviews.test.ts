@@ -28,12 +28,20 @@ async function aPull(db: Database) {
   const { pull } = await createPull(db, {
     issue: { title: 'x', content: '', authorId: ada.id },
     targets: { repositoryId, headRepositoryId: repositoryId, headBranch: 'a', baseBranch: 'b' },
-    ...{ headCommit: '', mergeBase: '', allowsMaintainerEdit: false },
+    headCommit: '',
+    mergeBase: '',
+    allowsMaintainerEdit: false,
   })
   const pullId = pull.id
   const write = (reviewerId: number, state: ReviewState, comments = [COMMENT]) =>
     createReview(db, {
-      ...{ pullId, reviewerId, state, comments, content: 'x', commitId: 'c', isOfficial: true },
+      pullId,
+      reviewerId,
+      state,
+      comments,
+      content: 'x',
+      commitId: 'c',
+      isOfficial: true,
     })
   const list = async (viewerId?: number) => {
     const { entries, total } = await listReviews(db, pullId, { page: PAGE, viewerId })

@@ -21,14 +21,23 @@ async function aHouse(db: Database) {
   const { issue, pull } = await createPull(db, {
     issue: { title: 'x', content: '', authorId: ada.id },
     targets: {
-      ...{ repositoryId, headRepositoryId: repositoryId },
-      ...{ headBranch: 'topic', baseBranch: 'main' },
+      repositoryId,
+      headRepositoryId: repositoryId,
+      headBranch: 'topic',
+      baseBranch: 'main',
     },
-    ...{ headCommit: COMMIT, mergeBase: COMMIT, allowsMaintainerEdit: false },
+    headCommit: COMMIT,
+    mergeBase: COMMIT,
+    allowsMaintainerEdit: false,
   })
   const wish = {
-    ...{ pullId: pull.id, doerId: bob.id, style: 'squash', title: 'Title', message: 'é' },
-    ...{ deletesBranch: true, headCommit: COMMIT },
+    pullId: pull.id,
+    doerId: bob.id,
+    style: 'squash',
+    title: 'Title',
+    message: 'é',
+    deletesBranch: true,
+    headCommit: COMMIT,
   }
   return { bob, repositoryId, issue, pull, wish }
 }

@@ -28,7 +28,9 @@ const hash = (digit: string) => digit.repeat(64)
 async function enrolled(db: Database, user: User) {
   await offerSecondFactor(db, user.id, 'sealed')
   await enrolSecondFactor(db, user.id, {
-    ...{ secretSealed: 'sealed', step: 10, codeHashes: [hash('a'), hash('b')] },
+    secretSealed: 'sealed',
+    step: 10,
+    codeHashes: [hash('a'), hash('b')],
   })
 }
 
@@ -83,7 +85,10 @@ await forEachMigrated(t, 'a ticket has its tries, its time and its password', as
   const ada = await aUser(db, 'ada')
   const open = (digit: string, lifeMs = HOUR_MS) =>
     openTicket(db, {
-      ...{ userId: ada.id, hash: hash(digit), tries: 3, expiresAtMs: Date.now() + lifeMs },
+      userId: ada.id,
+      hash: hash(digit),
+      tries: 3,
+      expiresAtMs: Date.now() + lifeMs,
     })
   await open('1')
   t.match(await findTicketUser(db, hash('1')), ada)

@@ -19,7 +19,10 @@ const HOUR_MS = 3_600_000
 
 async function aSession(db: Database, user: User, digit: string, lifeMs = HOUR_MS) {
   await createSession(db, {
-    ...{ userId: user.id, hash: digit.repeat(64), address: '192.0.2.1', agent: 'Browser/1' },
+    userId: user.id,
+    hash: digit.repeat(64),
+    address: '192.0.2.1',
+    agent: 'Browser/1',
     expiresAtMs: Date.now() + lifeMs,
   })
 }

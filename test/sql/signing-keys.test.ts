@@ -34,7 +34,8 @@ async function newestOf(db: Database, shelf: ReturnType<typeof shelfOf>): Promis
 async function aSignedHouse(db: Database) {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const shelves = {
-    ...{ ada: shelfOf(ada.id, 'debian'), bob: shelfOf(bob.id, 'debian') },
+    ada: shelfOf(ada.id, 'debian'),
+    bob: shelfOf(bob.id, 'debian'),
     alpine: shelfOf(ada.id, 'alpine'),
   }
   for (const { ownerId, format } of Object.values(shelves)) {

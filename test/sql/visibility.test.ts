@@ -40,8 +40,13 @@ async function settle(db: Database) {
         const member = await aUser(db, `m-${visibility}-${permission}-${includesAll}`)
         people.push(member)
         const team = await createTeam(db, {
-          ...{ organizationId: organization.id, name: member.name, description: '', permission },
-          ...{ includesAll, mayCreateRepositories: false, units: {} },
+          organizationId: organization.id,
+          name: member.name,
+          description: '',
+          permission,
+          includesAll,
+          mayCreateRepositories: false,
+          units: {},
         })
         await addTeamMember(db, team.id, member.id)
         const given = repositories.filter(({ owner }) => owner.id === organization.id)

@@ -17,8 +17,12 @@ import { aWebhook } from '../helpers/deliveries.js'
 import { aUser } from '../helpers/rows.js'
 
 const ATTEMPT = {
-  ...{ atMs: 5, requestHeaders: { a: 'b' }, status: 500, responseHeaders: { c: 'd' } },
-  ...{ responseBody: 'no 𝒳', error: '' },
+  atMs: 5,
+  requestHeaders: { a: 'b' },
+  status: 500,
+  responseHeaders: { c: 'd' },
+  responseBody: 'no 𝒳',
+  error: '',
 }
 
 function aDelivery(webhookId: number, digit: string) {

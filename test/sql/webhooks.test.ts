@@ -27,7 +27,9 @@ await forEachMigrated(t, 'a webhook is kept, changed and removed in its place', 
   t.equal(await findWebhook(db, { ownerId: ada.id }, made.id), undefined, 'not from elsewhere')
   await updateWebhook(db, made.id, { ...made, url: 'http://other.example.org/', isActive: false })
   t.match(await findWebhookById(db, made.id), {
-    ...{ url: 'http://other.example.org/', isActive: false, secretSealed: 'sealed' },
+    url: 'http://other.example.org/',
+    isActive: false,
+    secretSealed: 'sealed',
   })
   t.match(await listWebhooks(db, place, PAGE), { total: 1, entries: [{ id: made.id }] })
   t.notOk(await deleteWebhook(db, { ownerId: ada.id }, made.id))

@@ -41,7 +41,10 @@ async function upload(
   pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<number | undefined> {
   const sending = send({
-    ...{ host: '127.0.0.1', port, method: 'PUT', path: PATH },
+    host: '127.0.0.1',
+    port,
+    method: 'PUT',
+    path: PATH,
     headers: { authorization: `token ${token}` },
   })
   const answered = new Promise<number | undefined>((resolve, reject) => {

@@ -135,12 +135,12 @@ t.test('a malformed request is refused, and nothing behind it runs', async (t) =
   ])
   const lines = log()
   const told = ({ name, isClosed, smuggledPath }: Attempt, answer: string) => [
-    ...[name, answer, isClosed ? 'closed' : 'open'],
+    name,
+    answer,
+    isClosed ? 'closed' : 'open',
     lines.includes(smuggledPath) ? 'the request behind it ran' : 'nothing else ran',
   ]
-  const wanted = ({ name }: Attempt, answer: string) => [
-    ...[name, answer, 'closed', 'nothing else ran'],
-  ]
+  const wanted = ({ name }: Attempt, answer: string) => [name, answer, 'closed', 'nothing else ran']
   const isRefusal = ({ statuses: [status = 0, ...more] }: Attempt) =>
     more.length === 0 && [400, 431, 505].includes(status)
   t.strictSame(

@@ -35,7 +35,9 @@ const packages = (path: string) => (scene: Scene) =>
 
 const SURFACES: readonly Surface[] = [
   {
-    ...{ name: 'a file over the API', isLarge: true, refusal: STATUS_507 },
+    name: 'a file over the API',
+    isLarge: true,
+    refusal: STATUS_507,
     write: ({ send }, label) =>
       send(
         'POST',
@@ -44,12 +46,16 @@ const SURFACES: readonly Surface[] = [
       ),
   },
   {
-    ...{ name: 'a new repository', isLarge: false, refusal: STATUS_507 },
+    name: 'a new repository',
+    isLarge: false,
+    refusal: STATUS_507,
     write: ({ send }, label) =>
       send('POST', '/api/v1/user/repos', json({ name: `made-${label}`, auto_init: true })),
   },
   {
-    ...{ name: 'a new repository by a form', isLarge: false, refusal: STATUS_507 },
+    name: 'a new repository by a form',
+    isLarge: false,
+    refusal: STATUS_507,
     write: ({ send, cookie }, label) =>
       send('POST', '/repo/create', {
         body: new URLSearchParams({ name: `form-${label}`, readme: 'on' }),
@@ -57,7 +63,9 @@ const SURFACES: readonly Surface[] = [
       }),
   },
   {
-    ...{ name: 'a fork', isLarge: true, refusal: STATUS_507 },
+    name: 'a fork',
+    isLarge: true,
+    refusal: STATUS_507,
     write: ({ send, bob }, label) =>
       send('POST', '/api/v1/repos/ada/library/forks', {
         body: JSON.stringify({ name: `fork-${label}` }),
@@ -65,7 +73,9 @@ const SURFACES: readonly Surface[] = [
       }),
   },
   {
-    ...{ name: 'a migration', isLarge: true, refusal: STATUS_507 },
+    name: 'a migration',
+    isLarge: true,
+    refusal: STATUS_507,
     write: ({ send, house: { gatehouse } }, label) =>
       send(
         'POST',
@@ -74,7 +84,9 @@ const SURFACES: readonly Surface[] = [
       ),
   },
   {
-    ...{ name: 'a merge', isLarge: false, refusal: STATUS_507 },
+    name: 'a merge',
+    isLarge: false,
+    refusal: STATUS_507,
     write: ({ send }, label) =>
       send(
         'POST',
@@ -83,7 +95,9 @@ const SURFACES: readonly Surface[] = [
       ),
   },
   {
-    ...{ name: 'a file of a release', isLarge: true, refusal: STATUS_507 },
+    name: 'a file of a release',
+    isLarge: true,
+    refusal: STATUS_507,
     write: ({ send }, label) => {
       const form = new FormData()
       form.append('attachment', new Blob([large()]), `file-${label}`)
@@ -91,28 +105,36 @@ const SURFACES: readonly Surface[] = [
     },
   },
   {
-    ...{ name: 'a generic package', isLarge: true, refusal: STATUS_507 },
+    name: 'a generic package',
+    isLarge: true,
+    refusal: STATUS_507,
     write: (scene, label) => packages(`generic/tool/${label}/file`)(scene),
   },
-  ...[
-    ...['alpine/v3/main', 'cran/src', 'composer', 'debian/pool/stable/main/upload', 'go/upload'],
-  ].map(
+  ...['alpine/v3/main', 'cran/src', 'composer', 'debian/pool/stable/main/upload', 'go/upload'].map(
     (path): Surface => ({
-      ...{ name: `a package at ${path}`, isLarge: true, refusal: STATUS_507 },
+      name: `a package at ${path}`,
+      isLarge: true,
+      refusal: STATUS_507,
       write: packages(path),
     }),
   ),
   {
-    ...{ name: 'a push over HTTPS', isLarge: true, refusal: GIT_ERROR },
+    name: 'a push over HTTPS',
+    isLarge: true,
+    refusal: GIT_ERROR,
     write: ({ ada, ...scene }, label) => push(scene, label, { to: ada.remote('ada/library.git') }),
   },
   {
-    ...{ name: 'a push over SSH', isLarge: true, refusal: GIT_ERROR },
+    name: 'a push over SSH',
+    isLarge: true,
+    refusal: GIT_ERROR,
     write: ({ ada, house, ...scene }, label) =>
       push(scene, label, { to: house.remote('ada/library'), environment: ada.environment }),
   },
   {
-    ...{ name: 'the command line', isLarge: false, refusal: /^gatehouse: .*disk is full/ },
+    name: 'the command line',
+    isLarge: false,
+    refusal: /^gatehouse: .*disk is full/,
     async write({ house: { gatehouse } }, label) {
       const words = ['token', 'create', 'ada', '--name', label, '--scopes', 'all']
       const { exitCode, errorText } = await gatehouse.run(...words)

@@ -77,19 +77,30 @@ t.test('a pull request between tree bombs costs nothing, however often it is rea
   const { main, side } = await conflictingTreeBombs(copy, { width: 10, depth: 10 })
   const refs = [`${main}:refs/heads/main`, `${side}:refs/heads/side`]
   const paths = [
-    ...['/api/v1/repos/ada/library/pulls', '/api/v1/repos/ada/library/pulls/1'],
-    ...['/ada/library/pulls/1', '/ada/library/pulls', '/ada/library/pulls/1/files'],
-    ...['/api/v1/repos/ada/library/pulls/1.diff', '/api/v1/repos/ada/library/pulls/1.patch'],
-    ...['/api/v1/repos/ada/library/pulls/1/files', '/api/v1/repos/ada/library/compare/main...side'],
-    ...['/ada/library/compare/main...side', `/ada/library/commit/${side}`],
-    ...[`/api/v1/repos/ada/library/git/commits/${side}.diff`, '/ada/library/archive/side.zip'],
-    ...['/api/v1/repos/ada/library/commits', '/ada/library', '/api/v1/repos/ada/library/languages'],
+    '/api/v1/repos/ada/library/pulls',
+    '/api/v1/repos/ada/library/pulls/1',
+    '/ada/library/pulls/1',
+    '/ada/library/pulls',
+    '/ada/library/pulls/1/files',
+    '/api/v1/repos/ada/library/pulls/1.diff',
+    '/api/v1/repos/ada/library/pulls/1.patch',
+    '/api/v1/repos/ada/library/pulls/1/files',
+    '/api/v1/repos/ada/library/compare/main...side',
+    '/ada/library/compare/main...side',
+    `/ada/library/commit/${side}`,
+    `/api/v1/repos/ada/library/git/commits/${side}.diff`,
+    '/ada/library/archive/side.zip',
+    '/api/v1/repos/ada/library/commits',
+    '/ada/library',
+    '/api/v1/repos/ada/library/languages',
   ]
   const statuses: number[] = []
   const peaks = await gitPeaks(gatehouse, async () => {
     await copy.git('push', '--quiet', remote, ...refs)
     const opened = await ada.api('POST', '/repos/ada/library/pulls', {
-      ...{ title: 'Bombs', head: 'side', base: 'main' },
+      title: 'Bombs',
+      head: 'side',
+      base: 'main',
     })
     t.equal(opened.status, 201)
     for (const _ of [1, 2, 3]) statuses.push(...(await look(gatehouse, paths)))

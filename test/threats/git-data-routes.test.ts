@@ -26,26 +26,46 @@ t.test('threats 1.1: no text becomes an option of git', async (t) => {
   const { get, ask, lines, folder } = await startGitTown(t)
   const target = join(await temporaryFolder(t), 'written')
   const texts = [
-    ...[`--output=${target}`, `-O${target}`, `--exec=touch ${target}`, '--all', '--remote=ext::sh'],
-    ...[`main\n--output=${target}`, 'a\0b', 'main~1', 'main:README.md', '@{-1}'],
+    `--output=${target}`,
+    `-O${target}`,
+    `--exec=touch ${target}`,
+    '--all',
+    '--remote=ext::sh',
+    `main\n--output=${target}`,
+    'a\0b',
+    'main~1',
+    'main:README.md',
+    '@{-1}',
   ]
   const before = await readdir(folder)
   for (const text of texts) {
     const sent = encodeURIComponent(text)
     const rests = [
-      ...[`branches/${sent}`, `tags/${sent}`, `git/tags/${sent}`, `git/commits/${sent}`],
-      ...[
-        `git/commits/${sent}.diff`,
-        `git/notes/${sent}`,
-        `git/trees/${sent}`,
-        `git/blobs/${sent}`,
-      ],
-      ...[`git/refs/${sent}`, `compare/${sent}...main`, `compare/main...${sent}`],
-      ...[`commits?sha=${sent}`, `commits?not=${sent}`, `commits?path=${sent}`],
-      ...[`contents?ref=${sent}`, `contents/README.md?ref=${sent}`, `contents/${sent}`],
-      ...[`raw/README.md?ref=${sent}`, `raw/${sent}`, `raw/${sent}/README.md`],
-      ...[`media/README.md?ref=${sent}`, `media/${sent}`],
-      ...[`archive/${sent}.zip`, `archive/${sent}.tar.gz`, `git/trees/${sent}?recursive=1`],
+      `branches/${sent}`,
+      `tags/${sent}`,
+      `git/tags/${sent}`,
+      `git/commits/${sent}`,
+      `git/commits/${sent}.diff`,
+      `git/notes/${sent}`,
+      `git/trees/${sent}`,
+      `git/blobs/${sent}`,
+      `git/refs/${sent}`,
+      `compare/${sent}...main`,
+      `compare/main...${sent}`,
+      `commits?sha=${sent}`,
+      `commits?not=${sent}`,
+      `commits?path=${sent}`,
+      `contents?ref=${sent}`,
+      `contents/README.md?ref=${sent}`,
+      `contents/${sent}`,
+      `raw/README.md?ref=${sent}`,
+      `raw/${sent}`,
+      `raw/${sent}/README.md`,
+      `media/README.md?ref=${sent}`,
+      `media/${sent}`,
+      `archive/${sent}.zip`,
+      `archive/${sent}.tar.gz`,
+      `git/trees/${sent}?recursive=1`,
     ]
     const pages = [`raw/branch/${sent}/README.md`, `raw/${sent}`, `archive/${sent}.zip`]
     const answers = await Promise.all([
@@ -88,9 +108,24 @@ t.test(
 t.test('threats 1.3: what git keeps for itself is no file of a repository', async (t) => {
   const { get, ask } = await startGitTown(t)
   const paths = [
-    ...['.git/config', '../config', '..%2fconfig', 'src/../../config', '/etc/passwd', 'HEAD'],
-    ...['config', 'hooks/post-update', 'objects/info/packs', 'src/..', '.', '%2e%2e/config'],
-    ...['link/../../config', 'link', 'src%00', 'README.md%0a', 'README.md/', 'src%5cmain.ts'],
+    '.git/config',
+    '../config',
+    '..%2fconfig',
+    'src/../../config',
+    '/etc/passwd',
+    'HEAD',
+    'config',
+    'hooks/post-update',
+    'objects/info/packs',
+    'src/..',
+    '.',
+    '%2e%2e/config',
+    'link/../../config',
+    'link',
+    'src%00',
+    'README.md%0a',
+    'README.md/',
+    'src%5cmain.ts',
   ]
   const OWN = /\[core\]|root:x|ref: refs/
   for (const room of ['contents', 'raw', 'media', 'raw/main', 'media/main']) {

@@ -104,7 +104,8 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
   const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
-    ...{ name: PAYLOADS.join(' ').slice(0, 255), redirect_uris: ['https://ci.example/cb?"><svg>'] },
+    name: PAYLOADS.join(' ').slice(0, 255),
+    redirect_uris: ['https://ci.example/cb?"><svg>'],
     confidential_client: true,
   })
   const clientId = (application as { client_id: string }).client_id
@@ -119,7 +120,10 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
   await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })
   const issue = await ada.api('POST', `${api}/issues`, {
-    ...{ ...said, labels: [(label.body as { id: number }).id], milestone: 1, assignees: ['ada'] },
+    ...said,
+    labels: [(label.body as { id: number }).id],
+    milestone: 1,
+    assignees: ['ada'],
   })
   const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
   t.strictSame([issue.status, comment.status], [201, 201])
@@ -129,16 +133,22 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
   const tip = await copy.git('rev-parse', 'HEAD')
   const check = await ada.api('POST', `${api}/statuses/${tip}`, {
-    ...{ context: PAYLOADS[1], description: PAYLOADS[2], state: 'failure' },
+    context: PAYLOADS[1],
+    description: PAYLOADS[2],
+    state: 'failure',
   })
   t.strictSame([pull.status, given.status, check.status], [201, 200, 201])
   const release = await ada.api('POST', `${api}/releases`, {
-    ...{ tag_name: branch, name: PAYLOADS[0], body: README },
+    tag_name: branch,
+    name: PAYLOADS[0],
+    body: README,
   })
   const { id } = release.body as { id: number }
   const asset = `${url}/api/v1${api}/releases/${id}/assets`
   const added = await fetch(`${asset}?name=${encodeURIComponent(file)}`, {
-    ...{ method: 'POST', body: 'x', headers },
+    method: 'POST',
+    body: 'x',
+    headers,
   })
   t.equal(added.status, 201)
   const named = encodeURIComponent(file)

@@ -103,7 +103,8 @@ async function ask({ scene }: Front, { method, path, body }: Change): Promise<An
   for (let isRepeated = false; ; isRepeated = true) {
     try {
       const answer = await fetch(`${gatehouse.url}${path}`, {
-        ...{ method, headers: { authorization: `token ${ada.token}` } },
+        method,
+        headers: { authorization: `token ${ada.token}` },
         ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       })
       const bytes = Buffer.from(await answer.arrayBuffer())

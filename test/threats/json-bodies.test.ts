@@ -224,7 +224,10 @@ async function askAs(
   const isAccount = path.startsWith('/users/')
   const bytes = Buffer.from(body)
   const { status, text } = await gateway.ask({
-    ...{ method, path: `/api/v1${path}`, body: bytes, headers: { 'content-type': type } },
+    method,
+    path: `/api/v1${path}`,
+    body: bytes,
+    headers: { 'content-type': type },
     authorization: isAccount ? withPassword(name, password) : withToken(token),
   })
   return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }

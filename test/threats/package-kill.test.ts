@@ -75,7 +75,8 @@ async function upload(
     const path = `/api/packages/ada/generic/tool/${name}/${index}`
     try {
       const answer = await fetch(`${gatehouse.url}${path}`, {
-        ...{ method: 'PUT', body },
+        method: 'PUT',
+        body,
         headers: { authorization },
       })
       await answer.arrayBuffer()

@@ -41,7 +41,10 @@ async function upload(t: Test, gatehouse: Gatehouse, ada: Person): Promise<strin
     }
   }
   const sending = send({
-    ...{ host: '127.0.0.1', port: gatehouse.port, method: 'PUT', path: PATH },
+    host: '127.0.0.1',
+    port: gatehouse.port,
+    method: 'PUT',
+    path: PATH,
     headers: { authorization: `token ${ada.token}`, 'content-length': PIECES * MIB },
   })
   const answered = new Promise<number | undefined>((resolve, reject) => {

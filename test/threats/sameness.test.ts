@@ -120,7 +120,9 @@ async function differ(
 async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
   const { address: path, gatehouse, ada } = scene
   const answer = await postFetch({
-    ...{ port: gatehouse.port, path, body },
+    port: gatehouse.port,
+    path,
+    body,
     authorization: `token ${ada.token}`,
   })
   if (answer.status === 200) return answer.body
@@ -134,8 +136,11 @@ async function askGit({ ours, path }: Scene, body: Buffer): Promise<Buffer | und
   }
   try {
     const answer = await callUploadPack(ours, {
-      ...{ repositoryPath: path, gitProtocol: 'version=2', body: only() },
-      ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
+      repositoryPath: path,
+      gitProtocol: 'version=2',
+      body: only(),
+      signal: new AbortController().signal,
+      timeoutMs: 60_000,
     })
     const chunks: Uint8Array[] = []
     for await (const chunk of answer.body) chunks.push(chunk)

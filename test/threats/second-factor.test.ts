@@ -26,7 +26,8 @@ async function aHouse(t: Test) {
     question: { path?: string; method?: string; body?: unknown } = {},
   ) =>
     gateway.ask({
-      ...{ path: '/api/v1/user', authorization: withPassword('ada', passwordOf('ada')) },
+      path: '/api/v1/user',
+      authorization: withPassword('ada', passwordOf('ada')),
       ...question,
       headers: code === undefined ? {} : { 'x-gitea-otp': code },
     })
@@ -130,7 +131,8 @@ t.test('recovery codes count once, for their account alone', async (t) => {
     [200],
   )
   const { status } = await ask({
-    ...{ path: '/api/v1/user', authorization: withPassword('bob', passwordOf('bob')) },
+    path: '/api/v1/user',
+    authorization: withPassword('bob', passwordOf('bob')),
     headers: { 'x-gitea-otp': 'b'.repeat(20) },
   })
   t.equal(status, 200)

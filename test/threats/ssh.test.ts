@@ -117,7 +117,8 @@ async function environments(t: Test, { ada }: Ground): Promise<void> {
     }
     const options = Object.keys(environment).flatMap((name) => ['-o', `SendEnv=${name}`])
     const { exitCode, output } = await ada.call("git-upload-pack 'ada/work'", {
-      ...{ options, environment },
+      options,
+      environment,
       input: '0000',
     })
     t.equal(exitCode, 0)

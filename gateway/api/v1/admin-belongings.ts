@@ -82,5 +82,7 @@ const createRepository = defineOperation({
 })
 
 export const ADMIN_BELONGING_OPERATIONS: readonly AnyOperation[] = [
-  ...[listAll, createOrganization, createRepository],
+  listAll,
+  createOrganization,
+  createRepository,
 ]

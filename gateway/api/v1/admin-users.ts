@@ -77,7 +77,10 @@ const list = defineOperation({
     const { entries, total } = await searchUsers(context.db, search, page)
     const objects = entries.map((user) => userObject(context, user, grant.user))
     return pageReply(context, objects, {
-      ...{ path: '/admin/users', query: { login_name: query.login_name }, page, total },
+      path: '/admin/users',
+      query: { login_name: query.login_name },
+      page,
+      total,
     })
   },
 })
@@ -228,5 +231,10 @@ export async function requireUser(
 }
 
 export const ADMIN_USER_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, create, edit, remove, createKey, removeKey],
+  list,
+  create,
+  edit,
+  remove,
+  createKey,
+  removeKey,
 ]

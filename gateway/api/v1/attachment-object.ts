@@ -26,7 +26,10 @@ export function attachmentObject(
 ): Static<typeof ATTACHMENT> {
   const { id, name, bytes, downloads, createdAtMs, uuid } = attachment
   return {
-    ...{ id, name, size: bytes, download_count: downloads },
+    id,
+    name,
+    size: bytes,
+    download_count: downloads,
     created_at: apiTime(createdAtMs),
     uuid,
     browser_download_url: `${context.settings.http.baseUrl}/attachments/${uuid}`,

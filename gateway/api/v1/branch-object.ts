@@ -55,7 +55,9 @@ export async function branchObjects(
   return commits.map((commit, at) => {
     const rule = rules[at]
     return {
-      ...{ name: branches[at]?.name ?? '', commit, protected: rule !== undefined },
+      name: branches[at]?.name ?? '',
+      commit,
+      protected: rule !== undefined,
       required_approvals: rule?.settings.required_approvals ?? 0,
       enable_status_check: rule?.settings.enable_status_check ?? false,
       status_check_contexts: [...(rule?.settings.status_check_contexts ?? [])],

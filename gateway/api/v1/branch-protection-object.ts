@@ -92,14 +92,24 @@ function optional<T extends Record<string, TSchema>>(fields: T) {
 
 /** What a rule asks for unless told otherwise: nobody pushes, and whoever writes may merge. */
 export const DEFAULT_SETTINGS: Protection['settings'] = {
-  ...{ enable_push: false, enable_push_whitelist: false, push_whitelist_deploy_keys: false },
-  ...{ enable_force_push: false, enable_force_push_allowlist: false },
-  ...{ force_push_allowlist_deploy_keys: false, enable_merge_whitelist: false },
-  ...{ enable_status_check: false, status_check_contexts: [], required_approvals: 0 },
-  ...{ enable_approvals_whitelist: false, block_on_rejected_reviews: false },
-  ...{ block_on_official_review_requests: false, block_on_outdated_branch: false },
-  ...{ dismiss_stale_approvals: false, ignore_stale_approvals: false },
-  ...{ protected_file_patterns: '', unprotected_file_patterns: '' },
+  enable_push: false,
+  enable_push_whitelist: false,
+  push_whitelist_deploy_keys: false,
+  enable_force_push: false,
+  enable_force_push_allowlist: false,
+  force_push_allowlist_deploy_keys: false,
+  enable_merge_whitelist: false,
+  enable_status_check: false,
+  status_check_contexts: [],
+  required_approvals: 0,
+  enable_approvals_whitelist: false,
+  block_on_rejected_reviews: false,
+  block_on_official_review_requests: false,
+  block_on_outdated_branch: false,
+  dismiss_stale_approvals: false,
+  ignore_stale_approvals: false,
+  protected_file_patterns: '',
+  unprotected_file_patterns: '',
   block_admin_merge_override: false,
 }
 

@@ -89,7 +89,9 @@ const create = defineOperation({
     const ruleName = ruleNameOf(body)
     refuseUnread(body)
     await createProtection(context.db, {
-      ...{ repositoryId: repository.id, ruleName, priority: body.priority ?? 0 },
+      repositoryId: repository.id,
+      ruleName,
+      priority: body.priority ?? 0,
       settings: { ...DEFAULT_SETTINGS, ...sentSettings(body) },
       lists: await protectionLists(context.db, grant, body),
     }).catch((error: unknown) => {
@@ -214,5 +216,10 @@ async function protectionOf(
 }
 
 export const BRANCH_PROTECTION_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, get, create, edit, remove, order],
+  list,
+  get,
+  create,
+  edit,
+  remove,
+  order,
 ]

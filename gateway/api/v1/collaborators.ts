@@ -155,5 +155,9 @@ const OWN_ONLY =
   'collaborators can query only their own'
 
 export const COLLABORATOR_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, check, add, remove, getPermission],
+  list,
+  check,
+  add,
+  remove,
+  getPermission,
 ]

@@ -87,7 +87,9 @@ export async function payloadCommits(
     committer: person(commit.committer),
     verification: verificationOf(commit.signature),
     timestamp: signatureTime(commit.author),
-    ...{ added: null, removed: null, modified: null },
+    added: null,
+    removed: null,
+    modified: null,
   }))
 }
 

@@ -54,7 +54,11 @@ export function commitStatusObject(
   const { id, state, description, targetUrl, creator, commitId, createdAtMs } = status
   const { baseUrl } = context.settings.http
   return {
-    ...{ id, status: state, context: status.context, description, target_url: targetUrl },
+    id,
+    status: state,
+    context: status.context,
+    description,
+    target_url: targetUrl,
     url: `${baseUrl}/api/v1/repos/${repository.owner.name}/${repository.name}/statuses/${commitId}`,
     creator: personObject(context, creator, user),
     created_at: apiTime(createdAtMs),

@@ -74,7 +74,9 @@ const create = defineOperation({
     const actor = writerOf(grant)
     const commitId = await commitOf(context, repository, params['sha'] ?? '')
     const status = await addCommitStatus(context.db, {
-      ...{ repositoryId: repository.id, commitId, state: body.state as CommitState },
+      repositoryId: repository.id,
+      commitId,
+      state: body.state as CommitState,
       context: body.context || 'default',
       description: body.description ?? '',
       targetUrl: webAddressOf(body.target_url ?? ''),
@@ -120,7 +122,9 @@ async function listOf(
   const commitId = await commitOf(context, repository, name)
   const page = pageOf(query)
   const { entries, total } = await listCommitStatuses(context.db, {
-    ...{ repositoryId: repository.id, commitId, page },
+    repositoryId: repository.id,
+    commitId,
+    page,
     state: isState(state) ? state : undefined,
     order: OLDEST_FIRST.has(sort ?? '') ? 'oldest' : 'newest',
   })

@@ -117,7 +117,13 @@ export function readFileChanges(
   const message = options.message?.trim() || defaultMessage(changes)
   const trailer = `\n\nSigned-off-by: ${committer.name} <${committer.email}>`
   return {
-    ...{ repository, path, user, branch, changes, author, committer },
+    repository,
+    path,
+    user,
+    branch,
+    changes,
+    author,
+    committer,
     newBranch: parseBranchName(options.new_branch || branch),
     message: options.signoff ? message + trailer : message,
   }

@@ -92,7 +92,9 @@ const transfer = defineOperation({
   async handle(context, { grant, body }) {
     const { who } = grant
     const { repository, mode } = await giveRepository(context, who, {
-      ...{ repository: grant.repository, newOwner: body.new_owner, teamIds: body.team_ids ?? [] },
+      repository: grant.repository,
+      newOwner: body.new_owner,
+      teamIds: body.team_ids ?? [],
     })
     return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
   },

@@ -55,7 +55,11 @@ const generate = defineOperation({
     const owner = await placeForRepositories(context.db, who, body.owner)
     const isClosed = template.isPrivate || template.owner.visibility !== 'public'
     const repository = await makeFromTemplate(context, {
-      ...{ template, owner, creator, name: body.name, description: body.description ?? '' },
+      template,
+      owner,
+      creator,
+      name: body.name,
+      description: body.description ?? '',
       // Nobody makes public what was not by saying nothing.
       isPrivate: body.private ?? isClosed,
       defaultBranch: body.default_branch || template.defaultBranch,

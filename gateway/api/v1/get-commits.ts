@@ -100,7 +100,9 @@ const list = defineOperation({
     const { page: _page, limit: _limit, ...rest } = query
     const given = Object.entries(rest).map(([key, value]) => [key, String(value)])
     const reply = pageReply(context, commits, {
-      ...{ path: `/repos/${owner.name}/${name}/commits`, page, total },
+      path: `/repos/${owner.name}/${name}/commits`,
+      page,
+      total,
       query: Object.fromEntries(given),
     })
     return { ...reply, headers: [...(reply.headers ?? []), ...pageHeaders(page, total)] }

@@ -114,8 +114,12 @@ async function readOne(
     lastCommitOf(git, path, { from: revision.commitId, file, signal }),
   ])
   return {
-    ...{ revision, entry, lastCommitId, path: file },
-    ...{ sizeBytes: blob?.sizeBytes ?? 0, content: blob?.content },
+    revision,
+    entry,
+    lastCommitId,
+    path: file,
+    sizeBytes: blob?.sizeBytes ?? 0,
+    content: blob?.content,
     submoduleUrl: modules?.get(file),
   }
 }
@@ -146,7 +150,11 @@ async function readFolder(
       const sizeBytes = sizes.get(entry.id) ?? 0
       const isLink = entry.kind === 'symlink' && sizeBytes <= LINK_BYTES_MAX
       return {
-        ...{ revision, entry, sizeBytes, path: file, lastCommitId: commits.get(entry.name) },
+        revision,
+        entry,
+        sizeBytes,
+        path: file,
+        lastCommitId: commits.get(entry.name),
         content: isLink ? (await objects.read(entry.id))?.content : undefined,
         submoduleUrl: modules?.get(file),
       }

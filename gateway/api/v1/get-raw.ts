@@ -21,7 +21,10 @@ const REF_QUERY = Type.Object({
 
 function rawOperation(id: string, path: string, summary: string): AnyOperation {
   return defineOperation({
-    ...{ id, method: 'GET', path: `/repos/{owner}/{repo}/${path}/{filepath...}`, summary },
+    id,
+    method: 'GET',
+    path: `/repos/{owner}/{repo}/${path}/{filepath...}`,
+    summary,
     tags: ['repository'],
     access: { kind: 'repository', mode: 'read' },
     scopes: ['read:repository'],

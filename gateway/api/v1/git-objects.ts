@@ -91,7 +91,9 @@ const getTree = defineOperation({
       const shown = listing.entries(from, from + limit)
       const { api } = addressesOf(context, grant.repository)
       return jsonReply(200, {
-        ...{ sha: treeId, url: `${api}/git/trees/${treeId}`, page },
+        sha: treeId,
+        url: `${api}/git/trees/${treeId}`,
+        page,
         tree: await describeEntries(reader, { api, entries: shown, signal: request.signal }),
         truncated: listing.isCut || from + shown.length < listing.count,
         total_count: listing.count,
@@ -146,7 +148,11 @@ async function describeEntries(
   const files = entries.filter(({ kind }) => TYPES[kind] === 'blob').map(({ id }) => id)
   const sizes = await readSizes(git, path, files, signal)
   return entries.map(({ mode, kind, id, path }) => ({
-    ...{ path, mode, type: TYPES[kind], size: sizes.get(id) ?? 0, sha: id },
+    path,
+    mode,
+    type: TYPES[kind],
+    size: sizes.get(id) ?? 0,
+    sha: id,
     url: kind === 'submodule' ? '' : `${api}/git/${TYPES[kind]}s/${id}`,
   }))
 }
@@ -187,7 +193,8 @@ const getBlob = defineOperation({
         content: content?.toString('base64') ?? null,
         encoding: content === undefined ? null : 'base64',
         url: `${addressesOf(context, grant.repository).api}/git/blobs/${id}`,
-        ...{ sha: id, size: sizeBytes },
+        sha: id,
+        size: sizeBytes,
       })
     }),
 })

@@ -3,8 +3,14 @@
 import { Failure } from '../../../conf/failures.js'
 
 const MS_BY_UNIT: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, '\u00b5s': 1e-3, '\u03bcs': 1e-3, ms: 1, s: 1_000 },
-  ...{ m: 60_000, h: 3_600_000 },
+  ns: 1e-6,
+  us: 1e-3,
+  '\u00b5s': 1e-3,
+  '\u03bcs': 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
 }
 
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g

@@ -19,7 +19,8 @@ import { apiTime } from './times.js'
 /** Texts by name; a record would say so in a word that Swagger 2.0 does not have. */
 function mapOf(value: object, options: { readonly $id?: string } = {}) {
   return Type.Unsafe<Readonly<Record<string, string>>>({
-    ...{ type: 'object', additionalProperties: value },
+    type: 'object',
+    additionalProperties: value,
     ...options,
   })
 }
@@ -113,7 +114,11 @@ function wishOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookWish {
   const { url, content_type: contentType, secret, http_method: method } = body.config ?? {}
   if (method !== undefined && method.toUpperCase() !== 'POST') throw invalid('Invalid http method')
   return {
-    ...{ url, contentType, secret, events: body.events, isActive: body.active },
+    url,
+    contentType,
+    secret,
+    events: body.events,
+    isActive: body.active,
     authorization: body.authorization_header,
     branchFilter: body.branch_filter,
   }

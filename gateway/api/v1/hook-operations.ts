@@ -50,7 +50,11 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
   const one = { path: `${home.path}/{id}`, params: { ...params, id: 'id of the hook' } }
   return [
     defineOperation({
-      ...{ ...named('list'), method: 'GET', ...all, ...reading, failures },
+      ...named('list'),
+      method: 'GET',
+      ...all,
+      ...reading,
+      failures,
       query: Type.Object(PAGE_QUERY),
       success: { status: 200, schema: Type.Array(HOOK) },
       async handle(context, { grant, query }) {
@@ -62,7 +66,11 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       },
     }),
     defineOperation({
-      ...{ ...named('create'), method: 'POST', ...all, ...writing, query: NO_QUERY },
+      ...named('create'),
+      method: 'POST',
+      ...all,
+      ...writing,
+      query: NO_QUERY,
       failures: [...failures, 422],
       body: CREATE_HOOK_OPTION,
       success: { status: 201, schema: HOOK },
@@ -73,7 +81,11 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       },
     }),
     defineOperation({
-      ...{ ...named('get'), method: 'GET', ...one, ...reading, query: NO_QUERY },
+      ...named('get'),
+      method: 'GET',
+      ...one,
+      ...reading,
+      query: NO_QUERY,
       failures: [403, 404],
       success: { status: 200, schema: HOOK },
       async handle(context, { grant, params }) {
@@ -82,7 +94,11 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       },
     }),
     defineOperation({
-      ...{ ...named('edit'), method: 'PATCH', ...one, ...writing, query: NO_QUERY },
+      ...named('edit'),
+      method: 'PATCH',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
       failures: [403, 404, 422],
       body: EDIT_HOOK_OPTION,
       success: { status: 200, schema: HOOK },
@@ -94,7 +110,11 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       },
     }),
     defineOperation({
-      ...{ ...named('remove'), method: 'DELETE', ...one, ...writing, query: NO_QUERY },
+      ...named('remove'),
+      method: 'DELETE',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
       failures: [403, 404],
       success: { status: 204, schema: null },
       async handle(context, { grant, params }) {

@@ -63,7 +63,11 @@ function defineChange(
   change: typeof addIssueLabels,
 ): AnyOperation {
   return defineOperation({
-    ...{ id, method, path: PATH, summary, tags: ['issue'] },
+    id,
+    method,
+    path: PATH,
+    summary,
+    tags: ['issue'],
     access: { kind: 'repository', mode: 'write' },
     scopes: ['write:issue'],
     params: ISSUE_PARAMS,

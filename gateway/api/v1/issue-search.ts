@@ -47,7 +47,8 @@ const search = defineOperation({
     })
     const flags = Object.fromEntries(
       Object.entries({ assigned, created, mentioned }).map(([name, isAsked]) => [
-        ...[name, isAsked === true ? 'true' : undefined],
+        name,
+        isAsked === true ? 'true' : undefined,
       ]),
     )
     const objects = await foundIssueObjects(context, entries, user)

@@ -60,7 +60,11 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
   const one = { path: `${home.path}/{id}`, params: { ...params, id: 'id of the label' } }
   return [
     defineOperation({
-      ...{ ...named('list'), method: 'GET', ...all, ...reading, failures: [404] },
+      ...named('list'),
+      method: 'GET',
+      ...all,
+      ...reading,
+      failures: [404],
       query: Type.Object(PAGE_QUERY),
       success: { status: 200, schema: Type.Array(LABEL) },
       async handle(context, { grant, query }) {
@@ -72,7 +76,11 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       },
     }),
     defineOperation({
-      ...{ ...named('create'), method: 'POST', ...all, ...writing, query: NO_QUERY },
+      ...named('create'),
+      method: 'POST',
+      ...all,
+      ...writing,
+      query: NO_QUERY,
       failures: [...failures, 422],
       body: CREATE_LABEL_OPTION,
       success: { status: 201, schema: LABEL },
@@ -84,7 +92,12 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       },
     }),
     defineOperation({
-      ...{ ...named('get'), method: 'GET', ...one, ...reading, query: NO_QUERY, failures: [404] },
+      ...named('get'),
+      method: 'GET',
+      ...one,
+      ...reading,
+      query: NO_QUERY,
+      failures: [404],
       success: { status: 200, schema: LABEL },
       async handle(context, { grant, params }) {
         const { owner, place } = locate(grant)
@@ -94,7 +107,11 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       },
     }),
     defineOperation({
-      ...{ ...named('edit'), method: 'PATCH', ...one, ...writing, query: NO_QUERY },
+      ...named('edit'),
+      method: 'PATCH',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
       failures: [...failures, 422],
       body: EDIT_LABEL_OPTION,
       success: { status: 200, schema: LABEL },
@@ -108,7 +125,12 @@ export function labelOperations<K extends AccessKind>(home: LabelHome<K>): reado
       },
     }),
     defineOperation({
-      ...{ ...named('remove'), method: 'DELETE', ...one, ...writing, query: NO_QUERY, failures },
+      ...named('remove'),
+      method: 'DELETE',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
+      failures,
       success: { status: 204, schema: null },
       async handle({ db }, { grant, params }) {
         refuseChange?.(grant)

@@ -18,7 +18,14 @@ import { parseGoDuration } from './go-duration.js'
 import { REPOSITORY_OBJECT, repositoryObject } from './repository-object.js'
 
 const SERVICES = [
-  ...['git', 'github', 'gitea', 'gitlab', 'gogs', 'onedev', 'gitbucket', 'codebase'],
+  'git',
+  'github',
+  'gitea',
+  'gitlab',
+  'gogs',
+  'onedev',
+  'gitbucket',
+  'codebase',
 ] as const
 
 const MIGRATE_REPO_OPTIONS = Type.Object(
@@ -77,7 +84,9 @@ const migrate = defineOperation({
       context,
       { signal, address: clientAddress, client },
       {
-        ...{ owner, name: body.repo_name, url: address.url },
+        owner,
+        name: body.repo_name,
+        url: address.url,
         description: body.description ?? '',
         isPrivate: body.private ?? false,
         authorization: authorizationOf(body, address),
@@ -109,7 +118,8 @@ function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
   const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
   const asked = {
     ...(isStrange ? { issues, labels, milestones, pull_requests, releases } : {}),
-    ...{ lfs, wiki },
+    lfs,
+    wiki,
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return

@@ -77,15 +77,22 @@ function subjectObject(
     const tag = subject.tagName.split('/').map(encodeURIComponent).join('/')
     return {
       title: subject.title || subject.tagName,
-      ...{ url: `${api}/releases/${subject.id}`, html_url: `${page}/releases/tag/${tag}` },
-      ...{ latest_comment_url: '', latest_comment_html_url: '', type: 'Repository', state: '' },
+      url: `${api}/releases/${subject.id}`,
+      html_url: `${page}/releases/tag/${tag}`,
+      latest_comment_url: '',
+      latest_comment_html_url: '',
+      type: 'Repository',
+      state: '',
     }
   }
   const { kind, number, title, state, lastCommentId: commentId } = subject
   const html_url = `${page}/${kind === 'pull' ? 'pulls' : 'issues'}/${number}`
   const hasComment = commentId !== undefined
   return {
-    ...{ title, state, html_url, type: kind === 'pull' ? 'Pull' : 'Issue' },
+    title,
+    state,
+    html_url,
+    type: kind === 'pull' ? 'Pull' : 'Issue',
     url: `${api}/issues/${number}`,
     latest_comment_url: hasComment ? `${api}/issues/comments/${commentId}` : '',
     latest_comment_html_url: hasComment ? `${html_url}#issuecomment-${commentId}` : '',

@@ -95,9 +95,13 @@ async function threadPage(context: Context, place: Place, query: ListQuery): Pro
   }
   const { entries, total } = await listThreads(context.db, filter, page)
   return pageReply(context, await threadObjects(context, entries, place.who), {
-    ...{ path: pathOf(place), page, total },
+    path: pathOf(place),
+    page,
+    total,
     query: {
-      ...{ all: query.all ? 'true' : undefined, since: query.since, before: query.before },
+      all: query.all ? 'true' : undefined,
+      since: query.since,
+      before: query.before,
       'status-types': query['status-types']?.join(),
       'subject-type': query['subject-type']?.join(),
     },
@@ -263,5 +267,11 @@ const mark = defineOperation({
 })
 
 export const NOTIFICATION_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, listOfRepository, markAll, markOfRepository, count, get, mark],
+  list,
+  listOfRepository,
+  markAll,
+  markOfRepository,
+  count,
+  get,
+  mark,
 ]

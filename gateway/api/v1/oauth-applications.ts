@@ -177,5 +177,9 @@ const remove = defineOperation({
 })
 
 export const OAUTH_APPLICATION_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, create, get, update, remove],
+  list,
+  create,
+  get,
+  update,
+  remove,
 ]

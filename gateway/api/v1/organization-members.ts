@@ -188,5 +188,11 @@ async function refuseAnother(
 }
 
 export const ORGANIZATION_MEMBER_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, listPublic, check, remove, checkPublic, publicize, conceal],
+  list,
+  listPublic,
+  check,
+  remove,
+  checkPublic,
+  publicize,
+  conceal,
 ]

@@ -220,5 +220,12 @@ const getPermissions = defineOperation({
 })
 
 export const ORGANIZATION_OPERATIONS: readonly AnyOperation[] = [
-  ...[create, listAll, listOwn, listOf, get, edit, remove, getPermissions],
+  create,
+  listAll,
+  listOwn,
+  listOf,
+  get,
+  edit,
+  remove,
+  getPermissions,
 ]

@@ -63,7 +63,10 @@ const list = defineOperation({
     const objects = await packageObjects(context, entries, grant)
     const asked = { type: query.type, q: query.q }
     return pageReply(context, objects, {
-      ...{ path: `/packages/${owner.name}`, query: asked, page, total },
+      path: `/packages/${owner.name}`,
+      query: asked,
+      page,
+      total,
     })
   },
 })
@@ -216,9 +219,12 @@ const link = defineOperation({
     const { shelf, packageName } = placeOf(grant, params)
     const { owner, who } = grant
     const { repository } = await admit(context.db, {
-      ...{ who, access: { kind: 'repository', mode: 'write' }, scopes: [] },
+      who,
+      access: { kind: 'repository', mode: 'write' },
+      scopes: [],
       params: { owner: owner.name, repo: params['repo_name'] ?? '' },
-      ...{ challenges: false, anonymousBytesMax: undefined },
+      challenges: false,
+      anonymousBytesMax: undefined,
     })
     if (repository.owner.id !== owner.id) {
       throw new Failure('forbidden', 'The repository is not of the owner of the package.')
@@ -269,6 +275,13 @@ function noSuchPackage(): Failure {
 }
 
 export const PACKAGE_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, listVersions, get, getLatest, listFiles],
-  ...[removeOne, removeAll, link, unlink],
+  list,
+  listVersions,
+  get,
+  getLatest,
+  listFiles,
+  removeOne,
+  removeAll,
+  link,
+  unlink,
 ]

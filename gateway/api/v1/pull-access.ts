@@ -20,7 +20,8 @@ export async function countedPullObject(context: Context, grant: Grant, state: P
   const sum = (key: 'additions' | 'deletions') =>
     files.reduce((total, file) => total + file[key], 0)
   const counts = {
-    ...{ additions: sum('additions'), deletions: sum('deletions') },
+    additions: sum('additions'),
+    deletions: sum('deletions'),
     changed_files: files.length,
   }
   return await pullObject(context, grant, state, files.length === 0 ? {} : counts)

@@ -71,7 +71,9 @@ const merge = defineOperation({
       return { status: 201 }
     }
     await mergeNow(context, grant, {
-      ...{ state, doer, order },
+      state,
+      doer,
+      order,
       inQueue: (work) => inQueue(context, { request, grant }, work),
     })
     return { status: 200 }
@@ -97,7 +99,12 @@ async function isScheduled(
   const place = { repositoryId: repository.id, commitId: headCommit }
   if (style === 'manually-merged' || (await haveChecksSucceeded(context, place))) return false
   await scheduleMerge(context.db, {
-    ...{ pullId: state.pull.id, doerId: doer.id, style, headCommit, title, message },
+    pullId: state.pull.id,
+    doerId: doer.id,
+    style,
+    headCommit,
+    title,
+    message,
     deletesBranch: deletesBranch(repository, order),
   })
   // They may have succeeded between the two.

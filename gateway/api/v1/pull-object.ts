@@ -141,7 +141,10 @@ function plainFields({ issue, pull, baseTip }: PullState, url: string) {
   const isOpen = issue.state === 'open'
   const draft = isDraft(issue.title)
   return {
-    ...{ id: pull.id, url, html_url: url, draft },
+    id: pull.id,
+    url,
+    html_url: url,
+    draft,
     diff_url: `${url}.diff`,
     patch_url: `${url}.patch`,
     mergeable: isOpen && !draft && baseTip !== undefined && pull.checked.isMergeable,
@@ -181,8 +184,11 @@ function branchesOf(
   const isThere = headTip !== undefined && headRepository !== undefined
   return {
     base: {
-      ...{ label: pull.baseBranch, ref: pull.baseBranch, sha: baseTip ?? pull.mergeBase },
-      ...{ repo_id: pull.repositoryId, repo: repository },
+      label: pull.baseBranch,
+      ref: pull.baseBranch,
+      sha: baseTip ?? pull.mergeBase,
+      repo_id: pull.repositoryId,
+      repo: repository,
     },
     head: {
       label: pull.headBranch,

@@ -50,7 +50,12 @@ export const MERGE_PULL_REQUEST_OPTION = Type.Object(
   {
     Do: Type.Optional(
       Type.Enum([
-        ...['', 'merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'],
+        '',
+        'merge',
+        'rebase',
+        'rebase-merge',
+        'squash',
+        'fast-forward-only',
         'manually-merged',
       ]),
     ),

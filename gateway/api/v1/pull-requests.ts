@@ -110,7 +110,9 @@ const create = defineOperation({
     }
     const reviewers = await reviewersOf(context, grant, { body, authorId: author.id })
     const opened = await openPull(context, grant, {
-      ...{ reviewers, head: body.head, base: body.base },
+      reviewers,
+      head: body.head,
+      base: body.base,
       issue: {
         ...wishes,
         assigneeIds: wishes.assigneeIds ?? [],

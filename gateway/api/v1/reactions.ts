@@ -28,7 +28,14 @@ type Grant = Grants['repository']
 
 /** Those of Gitea, in its order. */
 export const REACTIONS: readonly string[] = [
-  ...['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes'],
+  '+1',
+  '-1',
+  'laugh',
+  'hooray',
+  'confused',
+  'heart',
+  'rocket',
+  'eyes',
 ]
 
 const REACTION = Type.Object(
@@ -90,7 +97,10 @@ const COMMENTS: Place = {
 
 function defineList({ ids: [id], noun, path, params, find }: Place): AnyOperation {
   return defineOperation({
-    ...{ id, method: 'GET', path, params },
+    id,
+    method: 'GET',
+    path,
+    params,
     summary: `Get a list of reactions from ${noun}`,
     tags: ['issue'],
     access: { kind: 'repository', mode: 'read' },
@@ -111,7 +121,10 @@ function defineList({ ids: [id], noun, path, params, find }: Place): AnyOperatio
 
 function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperation {
   return defineOperation({
-    ...{ id, method: 'POST', path, params },
+    id,
+    method: 'POST',
+    path,
+    params,
     summary: `Add a reaction to ${noun}`,
     tags: ['issue'],
     access: { kind: 'repository', mode: 'read', isSignedIn: true },
@@ -137,7 +150,10 @@ function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperati
 
 function defineRemove({ ids: [, , id], noun, path, params, find }: Place): AnyOperation {
   return defineOperation({
-    ...{ id, method: 'DELETE', path, params },
+    id,
+    method: 'DELETE',
+    path,
+    params,
     summary: `Remove a reaction from ${noun}`,
     tags: ['issue'],
     access: { kind: 'repository', mode: 'read', isSignedIn: true },

@@ -78,7 +78,8 @@ const create = defineOperation({
     const { name, file } = await receiveUpload(context, request, query.name)
     try {
       const attachment = await keepAttachment(context.registry, file, {
-        ...{ releaseId: release.id, name },
+        releaseId: release.id,
+        name,
       })
       const { repository } = grant
       await releaseChanged(context, { action: 'updated', repository, release, actor: writer })

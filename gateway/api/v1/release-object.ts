@@ -47,13 +47,18 @@ export async function releaseObjects(
     const url = `${baseUrl}/api/v1/repos/${fullName}/releases/${id}`
     const tag = tagName.split('/').map(encodeURIComponent).join('/')
     return {
-      ...{ id, tag_name: tagName, target_commitish: release.target },
-      ...{ name: release.title, body: release.body, url },
+      id,
+      tag_name: tagName,
+      target_commitish: release.target,
+      name: release.title,
+      body: release.body,
+      url,
       html_url: `${baseUrl}/${fullName}/releases/tag/${tag}`,
       tarball_url: `${baseUrl}/${fullName}/archive/${tag}.tar.gz`,
       zipball_url: `${baseUrl}/${fullName}/archive/${tag}.zip`,
       upload_url: `${url}/assets`,
-      ...{ draft: release.isDraft, prerelease: release.isPrerelease },
+      draft: release.isDraft,
+      prerelease: release.isPrerelease,
       created_at: apiTime(release.createdAtMs),
       published_at: apiTime(release.publishedAtMs),
       author: personObject(context, release.author, user),

@@ -124,12 +124,23 @@ const create = defineOperation({
     // The tag comes first: a release without one would lie, and of a bare tag one can be made.
     if (!isDraft) {
       await makeTag(context, {
-        ...{ repository, name: tagName, target, message: tagMessage, tagger: writer },
+        repository,
+        name: tagName,
+        target,
+        message: tagMessage,
+        tagger: writer,
       })
     }
     const release = await createRelease(context.db, {
-      ...{ repositoryId: repository.id, tagName, target, title, body: text, tagMessage },
-      ...{ isDraft, isPrerelease, authorId: writer.id },
+      repositoryId: repository.id,
+      tagName,
+      target,
+      title,
+      body: text,
+      tagMessage,
+      isDraft,
+      isPrerelease,
+      authorId: writer.id,
     })
     await releaseChanged(context, { action: 'published', repository, release, actor: writer })
     return jsonReply(201, await releaseObject(context, grant, release))

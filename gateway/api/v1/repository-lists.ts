@@ -140,7 +140,9 @@ const search = defineOperation({
   handle(context, { grant, query }) {
     const { page: _page, limit: _limit, ...given } = query
     return repositoryPage(context, query, {
-      ...{ path: '/repos/search', who: grant.who, wrap: foundPage },
+      path: '/repos/search',
+      who: grant.who,
+      wrap: foundPage,
       query: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, `${value}`])),
       search: searchOf(query),
     })
@@ -201,5 +203,7 @@ function orderOf({ sort = '', order = 'asc' }: SearchQuery): Partial<RepositoryS
 }
 
 export const REPOSITORY_LIST_OPERATIONS: readonly AnyOperation[] = [
-  ...[listOfOrganization, listOfUser, search],
+  listOfOrganization,
+  listOfUser,
+  search,
 ]

@@ -36,7 +36,10 @@ export async function newComments(
     const diff = diffs.get(file) ?? (await readFileDiff(git, path, { ...range, file })) ?? ''
     diffs.set(file, diff)
     comments.push({
-      ...{ path: file, line, content: body, commitId: range.to },
+      path: file,
+      line,
+      content: body,
+      commitId: range.to,
       diffHunk: hunkOf(diff, line),
     })
   }

@@ -87,11 +87,15 @@ const create = defineOperation({
   async handle(context, { grant, params, body }) {
     const state = await pullOf(context, grant, params)
     const comments = await newComments(context.git, repositoryPathOf(context, grant.repository), {
-      ...{ range: rangeOf(state), wanted: body.comments ?? [] },
+      range: rangeOf(state),
+      wanted: body.comments ?? [],
     })
     const review = await giveReview(context, grant, {
-      ...{ state, event: body.event, comments },
-      ...{ content: body.body ?? '', commitId: body.commit_id ?? '' },
+      state,
+      event: body.event,
+      comments,
+      content: body.body ?? '',
+      commitId: body.commit_id ?? '',
     })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },

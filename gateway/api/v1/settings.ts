@@ -25,8 +25,17 @@ interface Notice {
 
 function notice({ id, path, summary, tag, schema, tell }: Notice): AnyOperation {
   return defineOperation({
-    ...{ id, method: 'GET', path, summary, tags: [tag], access: { kind: 'anyone' }, scopes: [] },
-    ...{ params: {}, query: NO_QUERY, success: { status: 200, schema }, failures: [] },
+    id,
+    method: 'GET',
+    path,
+    summary,
+    tags: [tag],
+    access: { kind: 'anyone' },
+    scopes: [],
+    params: {},
+    query: NO_QUERY,
+    success: { status: 200, schema },
+    failures: [],
     handle: ({ settings }) => jsonReply(200, tell(settings)),
   })
 }
@@ -218,5 +227,13 @@ const nodeInfo = defineOperation({
 })
 
 export const SETTING_OPERATIONS: readonly AnyOperation[] = [
-  ...[api, repository, attachment, ui, gitignores, labels, licenses, signingKey, nodeInfo],
+  api,
+  repository,
+  attachment,
+  ui,
+  gitignores,
+  labels,
+  licenses,
+  signingKey,
+  nodeInfo,
 ]

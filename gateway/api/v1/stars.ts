@@ -132,5 +132,10 @@ const remove = defineOperation({
 })
 
 export const STAR_OPERATIONS: readonly AnyOperation[] = [
-  ...[listOwn, listOfUser, listStargazers, check, put, remove],
+  listOwn,
+  listOfUser,
+  listStargazers,
+  check,
+  put,
+  remove,
 ]

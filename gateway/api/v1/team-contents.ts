@@ -193,6 +193,12 @@ function nameOf({ org = '', repo = '' }: Readonly<Record<string, string>>): Repo
 }
 
 export const TEAM_CONTENT_OPERATIONS: readonly AnyOperation[] = [
-  ...[listTeamMembers, getMember, addMember, dropMember],
-  ...[listRepositories, getRepository, addRepository, dropRepository],
+  listTeamMembers,
+  getMember,
+  addMember,
+  dropMember,
+  listRepositories,
+  getRepository,
+  addRepository,
+  dropRepository,
 ]

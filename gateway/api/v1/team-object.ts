@@ -10,8 +10,16 @@ import type { Context } from '../../context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
 
 const UNITS: readonly string[] = [
-  ...['repo.code', 'repo.issues', 'repo.pulls', 'repo.releases', 'repo.wiki', 'repo.ext_wiki'],
-  ...['repo.ext_issues', 'repo.projects', 'repo.packages', 'repo.actions'],
+  'repo.code',
+  'repo.issues',
+  'repo.pulls',
+  'repo.releases',
+  'repo.wiki',
+  'repo.ext_wiki',
+  'repo.ext_issues',
+  'repo.projects',
+  'repo.packages',
+  'repo.actions',
 ]
 
 const UNIT_MAP = Type.Record(Type.String(), Type.String())

@@ -119,8 +119,13 @@ const create = defineOperation({
   async handle({ db }, { grant, body }) {
     const { organization } = grant
     const team = await makeTeam(db, {
-      ...{ organizationId: organization.id, name: body.name, description: '' },
-      ...{ permission: 'read', includesAll: false, mayCreateRepositories: false, units: {} },
+      organizationId: organization.id,
+      name: body.name,
+      description: '',
+      permission: 'read',
+      includesAll: false,
+      mayCreateRepositories: false,
+      units: {},
       ...teamPatchOf(body),
     })
     return jsonReply(201, teamObject(team, organization))
@@ -180,5 +185,11 @@ const remove = defineOperation({
 })
 
 export const TEAM_OPERATIONS: readonly AnyOperation[] = [
-  ...[list, search, listOwn, create, get, edit, remove],
+  list,
+  search,
+  listOwn,
+  create,
+  get,
+  edit,
+  remove,
 ]

@@ -52,7 +52,9 @@ export const LIMIT_OPTIONS = {
   packages: Type.Optional(Type.Array(Type.String(), { ...ENTRIES, description: ABOUT.packages })),
   addresses: Type.Optional(
     Type.Array(Type.String({ maxLength: ADDRESS_LENGTH_MAX }), {
-      ...{ minItems: 1, maxItems: ADDRESSES_MAX, description: ABOUT.addresses },
+      minItems: 1,
+      maxItems: ADDRESSES_MAX,
+      description: ABOUT.addresses,
     }),
   ),
 }

@@ -102,7 +102,9 @@ const create = defineOperation({
     try {
       const { token, plain } = await issueToken(context.db, {
         userId: grant.account.id,
-        ...{ name: body.name, scopes: body.scopes ?? [], limits },
+        name: body.name,
+        scopes: body.scopes ?? [],
+        limits,
       })
       const shown = await shownLimits(context, holder, [token])
       return jsonReply(201, tokenObject({ token, limits: shown(token), plain }))

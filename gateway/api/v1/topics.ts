@@ -166,7 +166,11 @@ const search = defineOperation({
     const wanted = { viewer: viewerOf(grant.who), text: plainTopic(query.q ?? '') }
     const { entries, total } = await searchTopics(context.db, wanted, page)
     return pageReply(context, entries.map(topicObject), {
-      ...{ path: '/topics/search', query: { q: query.q }, page, total, wrap: topicsIn },
+      path: '/topics/search',
+      query: { q: query.q },
+      page,
+      total,
+      wrap: topicsIn,
     })
   },
 })

@@ -80,8 +80,15 @@ export function personObject(
 
 /** Gitea's stand-in for an account that is not there, which its clients know. */
 const GHOST: Owner = {
-  ...{ id: -1, kind: 'user', name: 'Ghost', fullName: '', description: '', website: '' },
-  ...{ location: '', visibility: 'public', createdAtMs: 0 },
+  id: -1,
+  kind: 'user',
+  name: 'Ghost',
+  fullName: '',
+  description: '',
+  website: '',
+  location: '',
+  visibility: 'public',
+  createdAtMs: 0,
 }
 
 /** A user as `viewer` sees it: the account itself and site admins see all of it. */

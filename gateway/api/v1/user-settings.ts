@@ -39,7 +39,10 @@ const USER_SETTINGS_OPTIONS = Type.Object(Type.Partial(Type.Object(FIELDS)).prop
 
 /** Addresses are told to nobody else, whatever was chosen. */
 const DEFAULTS: UserSettings = {
-  ...{ theme: '', diff_view_style: '', hide_email: true, hide_activity: false },
+  theme: '',
+  diff_view_style: '',
+  hide_email: true,
+  hide_activity: false,
 }
 
 const get = defineOperation({

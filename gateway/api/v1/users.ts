@@ -72,7 +72,10 @@ const search = defineOperation({
     )
     const objects = entries.map((entry) => userObject(context, entry, user))
     return pageReply(context, objects, {
-      ...{ path: '/users/search', page, total, wrap: foundPage },
+      path: '/users/search',
+      page,
+      total,
+      wrap: foundPage,
       query: { q: query.q, uid: query.uid === undefined ? undefined : `${query.uid}` },
     })
   },

@@ -119,7 +119,9 @@ const put = defineOperation({
 function infoOf(context: Context, repository: Repository) {
   const { createdAtMs } = repository
   return watchInfo(context, repository, {
-    ...{ isSubscribed: true, createdAtMs, path: '/subscription' },
+    isSubscribed: true,
+    createdAtMs,
+    path: '/subscription',
   })
 }
 
@@ -143,5 +145,10 @@ const remove = defineOperation({
 })
 
 export const WATCH_OPERATIONS: readonly AnyOperation[] = [
-  ...[listOwn, listOfUser, listSubscribers, check, put, remove],
+  listOwn,
+  listOfUser,
+  listSubscribers,
+  check,
+  put,
+  remove,
 ]

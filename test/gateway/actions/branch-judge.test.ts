@@ -23,10 +23,15 @@ function aRule(
   more: Partial<Pick<Protection, 'id' | 'ruleName' | 'priority'>> = {},
 ): Protection {
   return {
-    ...{ id: 1, repositoryId: 1, ruleName: 'main', priority: 1, ...more },
+    id: 1,
+    repositoryId: 1,
+    ruleName: 'main',
+    priority: 1,
+    ...more,
     settings: { ...DEFAULT_SETTINGS, ...settings },
     lists: { push: LISTED, force_push: LISTED, merge: LISTED, approvals: LISTED },
-    ...{ createdAtMs: 0, updatedAtMs: 0 },
+    createdAtMs: 0,
+    updatedAtMs: 0,
   }
 }
 
@@ -43,7 +48,8 @@ function aMove(
   files: readonly string[] | undefined,
 ): BranchMove {
   return {
-    ...{ branch: 'main', isRemoved: kind === 'delete' },
+    branch: 'main',
+    isRemoved: kind === 'delete',
     isForced: async () => kind === 'force',
     changedFiles: async () => files,
   }
@@ -131,13 +137,23 @@ t.test('the first rule that fits is the one', async (t) => {
   const named = (id: number, ruleName: string, priority: number) =>
     aRule({}, { id, ruleName, priority })
   const ruleOf = arrangeRules([
-    ...[named(1, 'release/*', 2), named(2, 'release/1', 2), named(3, '**', 9)],
-    ...[named(4, 'v[0-9]', 3), named(5, 'main', 10), named(6, 'MAIN', 10), named(7, 'x', 1)],
+    named(1, 'release/*', 2),
+    named(2, 'release/1', 2),
+    named(3, '**', 9),
+    named(4, 'v[0-9]', 3),
+    named(5, 'main', 10),
+    named(6, 'MAIN', 10),
+    named(7, 'x', 1),
   ])
   const cases = [
-    ...[['release/1', 2] as const, ['Release/1', 2] as const, ['release/2', 1] as const],
-    ...[['release/2/3', 3] as const, ['v1', 4] as const, ['v10', 3] as const],
-    ...[['main', 3] as const, ['X', 7] as const],
+    ['release/1', 2] as const,
+    ['Release/1', 2] as const,
+    ['release/2', 1] as const,
+    ['release/2/3', 3] as const,
+    ['v1', 4] as const,
+    ['v10', 3] as const,
+    ['main', 3] as const,
+    ['X', 7] as const,
   ]
   for (const [branch, id] of cases) t.equal(ruleOf(branch)?.id, id, branch)
   t.equal(arrangeRules([named(1, 'main', 1)])('mains'), undefined)
@@ -147,15 +163,18 @@ t.test('who merges and whose review counts follows from lists and access', async
   const merge = aRule({ enable_merge_whitelist: true })
   const approve = aRule({ enable_approvals_whitelist: true })
   const cases = [
-    ...[[mayMerge(aRule({}), BOB), true] as const, [mayMerge(aRule({}), READER), false] as const],
-    ...[[mayMerge(merge, ADA), true] as const, [mayMerge(merge, CREW), true] as const],
-    ...[[mayMerge(merge, ROOT), false] as const, [mayMerge(merge, READER), false] as const],
-    ...[[mayMerge(aRule({}), KEY), false] as const],
-    ...[[isOfficialReviewer(undefined, BOB), true] as const],
-    ...[[isOfficialReviewer(aRule({}), READER), false] as const],
-    ...[[isOfficialReviewer(approve, READER), true] as const],
-    ...[[isOfficialReviewer(approve, BOB), false] as const],
-    ...[[isOfficialReviewer(approve, { ...ADA, mode: 'none' }), false] as const],
+    [mayMerge(aRule({}), BOB), true] as const,
+    [mayMerge(aRule({}), READER), false] as const,
+    [mayMerge(merge, ADA), true] as const,
+    [mayMerge(merge, CREW), true] as const,
+    [mayMerge(merge, ROOT), false] as const,
+    [mayMerge(merge, READER), false] as const,
+    [mayMerge(aRule({}), KEY), false] as const,
+    [isOfficialReviewer(undefined, BOB), true] as const,
+    [isOfficialReviewer(aRule({}), READER), false] as const,
+    [isOfficialReviewer(approve, READER), true] as const,
+    [isOfficialReviewer(approve, BOB), false] as const,
+    [isOfficialReviewer(approve, { ...ADA, mode: 'none' }), false] as const,
   ]
   for (const [index, [found, expected]] of cases.entries()) t.equal(found, expected, String(index))
 })

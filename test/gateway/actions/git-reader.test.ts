@@ -50,8 +50,15 @@ t.test('names lead to commits, none to the default branch', async (t) => {
 t.test('a place in the queue is left whatever happens', async (t) => {
   const { context, grant } = await aFilled(t)
   const request: Request = {
-    ...{ id: '1', method: 'GET', path: '/', query: '', headers: new Map(), address: '192.0.2.1' },
-    ...{ scheme: 'http', body: NO_BODY, signal: new AbortController().signal },
+    id: '1',
+    method: 'GET',
+    path: '/',
+    query: '',
+    headers: new Map(),
+    address: '192.0.2.1',
+    scheme: 'http',
+    body: NO_BODY,
+    signal: new AbortController().signal,
   }
   const running = await inQueue(context, { request, grant }, async () => context.queue.load.running)
   t.equal(running, 1)

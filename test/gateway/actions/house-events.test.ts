@@ -39,7 +39,12 @@ t.test('issues and comments', async (t) => {
   const labelled = issueEvent(context, { ...scene, event, action: 'label_updated', issue, changes })
   t.equal(labelled.event, 'issue_label')
   t.match(await fieldsOf(labelled), {
-    ...{ action: 'label_updated', number: 3, changes, issue, commit_id: '', ...WHERE },
+    action: 'label_updated',
+    number: 3,
+    changes,
+    issue,
+    commit_id: '',
+    ...WHERE,
   })
   const told = { ...scene, action: 'created', issue, comment: { id: 5, body: 'hello' } } as const
   const comment = commentEvent(context, told)
@@ -55,15 +60,24 @@ t.test('pulls and their reviews', async (t) => {
   const opened = pullEvent(context, { ...told, event: 'pull_request', action: 'opened' })
   const plain = { requested_reviewer: null, review: null, commit_id: '' }
   t.match(await fieldsOf(opened), {
-    ...{ action: 'opened', number: 4, pull_request: { number: 4 }, ...plain, ...WHERE },
+    action: 'opened',
+    number: 4,
+    pull_request: { number: 4 },
+    ...plain,
+    ...WHERE,
   })
   const reviewed = pullEvent(context, {
-    ...{ ...told, event: 'pull_request_review_approved', action: 'reviewed' },
-    ...{ review: { type: 'approved', content: 'good' }, requestedReviewer: bob, commitId: 'abc' },
+    ...told,
+    event: 'pull_request_review_approved',
+    action: 'reviewed',
+    review: { type: 'approved', content: 'good' },
+    requestedReviewer: bob,
+    commitId: 'abc',
   })
   t.match(await fieldsOf(reviewed), {
     review: { type: 'approved', content: 'good' },
-    ...{ requested_reviewer: { login: 'bob' }, commit_id: 'abc' },
+    requested_reviewer: { login: 'bob' },
+    commit_id: 'abc',
   })
 })
 
@@ -71,16 +85,28 @@ t.test('releases, statuses and packages', async (t) => {
   const release = releaseEvent(context, { ...scene, action: 'published', release: { id: 1 } })
   t.match(await fieldsOf(release), { action: 'published', release: { id: 1 }, ...WHERE })
   const status = {
-    ...{ id: 1, context: 'ci', status: 'success', description: 'good' },
-    ...{ target_url: 'http://ci.example.org/', created_at: 'a', updated_at: 'b' },
+    id: 1,
+    context: 'ci',
+    status: 'success',
+    description: 'good',
+    target_url: 'http://ci.example.org/',
+    created_at: 'a',
+    updated_at: 'b',
   }
   t.match(await fieldsOf(statusEvent(context, { ...scene, sha: 'abc', status })), {
-    ...{ sha: 'abc', state: 'success', context: 'ci', target_url: status.target_url, ...WHERE },
+    sha: 'abc',
+    state: 'success',
+    context: 'ci',
+    target_url: status.target_url,
+    ...WHERE,
   })
   const told = { action: 'created', owner: sender, sender, repository: undefined } as const
   const published = packageEvent(context, { ...told, object: async () => ({ name: 'tool' }) })
   t.match(await fieldsOf(published), {
-    ...{ action: 'created', package: { name: 'tool' }, repository: null, organization: null },
+    action: 'created',
+    package: { name: 'tool' },
+    repository: null,
+    organization: null,
   })
   t.equal(
     await packageEvent(context, { ...told, object: async () => undefined }).payload(),

@@ -17,8 +17,14 @@ async function aDesk(t: Test) {
   const importer: Importer = { signal: leaving.signal, address: '192.0.2.1', client: 'ada' }
   const take = (url: string) =>
     importRepository(context, importer, {
-      ...{ owner: ada, name: 'r', description: '', isPrivate: false, url: new URL(url) },
-      ...{ authorization: undefined, mirror: undefined, contents: undefined },
+      owner: ada,
+      name: 'r',
+      description: '',
+      isPrivate: false,
+      url: new URL(url),
+      authorization: undefined,
+      mirror: undefined,
+      contents: undefined,
     })
   const folders = async () => {
     const top = join(house.settings.data.dir, 'repositories')

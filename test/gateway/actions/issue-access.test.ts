@@ -19,7 +19,11 @@ async function anIssue(t: Parameters<typeof openContext>[0]) {
   const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
   const repository = await aRepository(house.db, ada.id, 'r')
   const issue = await createIssue(house.db, {
-    ...{ repositoryId: repository.id, isPull: false, title: 'x', content: '', authorId: bob.id },
+    repositoryId: repository.id,
+    isPull: false,
+    title: 'x',
+    content: '',
+    authorId: bob.id,
   })
   const who = { kind: 'anonymous' } as const
   return { context, ada, bob, issue, grant: { who, repository, user: bob, hasMoved: false } }

@@ -12,21 +12,34 @@ t.test('a change is seen in the time of the issue', async (t) => {
   const { context, house } = await openContext(t)
   const actor = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: actor, creator: actor, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: false },
+    owner: actor,
+    creator: actor,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
   })
   const issue = await createIssue(house.db, {
-    ...{ repositoryId: repository.id, isPull: false, title: 'x', content: '', authorId: actor.id },
+    repositoryId: repository.id,
+    isPull: false,
+    title: 'x',
+    content: '',
+    authorId: actor.id,
   })
   const comment = await createComment(house.db, {
-    ...{ issueId: issue.id, authorId: actor.id, content: 'c' },
+    issueId: issue.id,
+    authorId: actor.id,
+    content: 'c',
   })
   const of = { repository, issue, actor }
   for (const [change, isSeen] of [
-    ...[[{ ...of, actions: ['edited'] as const }, true] as const],
-    ...[[{ ...of, actions: [] }, false] as const],
-    ...[[{ ...of, actions: ['deleted'] as const }, false] as const],
-    ...[[{ ...of, action: 'deleted' as const, comment }, true] as const],
+    [{ ...of, actions: ['edited'] as const }, true] as const,
+    [{ ...of, actions: [] }, false] as const,
+    [{ ...of, actions: ['deleted'] as const }, false] as const,
+    [{ ...of, action: 'deleted' as const, comment }, true] as const,
   ]) {
     await house.db('issues').update({ updated_at: 1 })
     await issueChanged(context, change)
@@ -50,7 +63,9 @@ async function listen(town: Town) {
     town.as('ada', method, `/repos/ada/work${path}`, body)
   await town.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
   const hook = await here('POST', '/hooks', {
-    ...{ type: 'gitea', active: true, config: { url: 'http://x.example', content_type: 'json' } },
+    type: 'gitea',
+    active: true,
+    config: { url: 'http://x.example', content_type: 'json' },
     events: ['issues', 'issue_comment', 'pull_request', 'release', 'status'],
   })
   if (hook.status !== 201) throw new Error(`no hook: ${hook.text}`)
@@ -69,8 +84,12 @@ t.test('receivers are told what becomes of an issue', async (t) => {
   t.match(edited, {
     event: 'issues',
     payload: {
-      ...{ action: 'edited', number: 1, changes: { title: { from: 'Old' } } },
-      ...{ issue: { title: 'New' }, sender: { login: 'ada' }, repository: { name: 'work' } },
+      action: 'edited',
+      number: 1,
+      changes: { title: { from: 'Old' } },
+      issue: { title: 'New' },
+      sender: { login: 'ada' },
+      repository: { name: 'work' },
     },
   })
   await here('PATCH', '/issues/1', { state: 'closed', assignees: [] })

@@ -11,8 +11,15 @@ async function aRepositoryOf(t: Test, objectFormat: 'sha1' | 'sha256', hasReadme
   const { context, house } = await openContext(t)
   const ada = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: ada, creator: ada, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat, hasReadme },
+    owner: ada,
+    creator: ada,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat,
+    hasReadme,
   })
   const cwd = repositoryPath(house.settings.data.dir, repository.storage)
   const tag = (name: string, { target = 'main', message = '' } = {}) =>

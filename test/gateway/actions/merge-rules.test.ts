@@ -16,7 +16,8 @@ async function aTown(t: Test): Promise<PullTown> {
 async function rule({ of }: PullTown, fields: Fields): Promise<void> {
   await of('ada', 'DELETE', '/branch_protections/main')
   const { status, text } = await of('ada', 'POST', '/branch_protections', {
-    ...{ rule_name: 'main', ...fields },
+    rule_name: 'main',
+    ...fields,
   })
   if (status !== 201) throw new Error(`${status} ${text}`)
 }

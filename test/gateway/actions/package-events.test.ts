@@ -26,7 +26,9 @@ t.test('versions that come and go are told to owner and linked repository', asyn
       payload: {
         action: 'created',
         package: { name: 'tool', version: '1', type: 'generic' },
-        ...{ repository: null, organization: null, sender: { login: 'ada' } },
+        repository: null,
+        organization: null,
+        sender: { login: 'ada' },
       },
     },
   ])
@@ -60,7 +62,12 @@ t.test('versions that come and go are told to owner and linked repository', asyn
         `${payload['action']} ${(payload['package'] as { version: string }).version}`,
     )
   t.strictSame(actions, [
-    ...['created 1', 'created 2', 'deleted 1', 'created 3', 'deleted 3', 'deleted 2'],
+    'created 1',
+    'created 2',
+    'deleted 1',
+    'created 3',
+    'deleted 3',
+    'deleted 2',
   ])
 })
 

@@ -29,7 +29,11 @@ async function scene(t: Test) {
   await commitFirstFile(context.git, path, { ...first, branch: 'main', author })
   const commit = await git(['rev-parse', 'main'], { cwd: path })
   const pull = await createIssue(db, {
-    ...{ repositoryId: repository.id, isPull: true, title: 'x', content: '', authorId: ada.id },
+    repositoryId: repository.id,
+    isPull: true,
+    title: 'x',
+    content: '',
+    authorId: ada.id,
   })
   await git(['update-ref', `refs/pull/${pull.number}/head`, commit], { cwd: path })
   const release = (dropsClosedPulls: boolean) =>

@@ -14,8 +14,15 @@ async function scene(t: Test) {
   const { context, house } = await openContext(t)
   const user = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: user, creator: user, name: 'library', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: true },
+    owner: user,
+    creator: user,
+    name: 'library',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: true,
   })
   const listen = () =>
     aWebhook(house.db, { repositoryId: repository.id }, { events: ['delete', 'push'] })

@@ -15,8 +15,15 @@ async function scene(t: Test) {
   const { context, house } = await openContext(t)
   const ada = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: ada, creator: ada, name: 'library', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: false },
+    owner: ada,
+    creator: ada,
+    name: 'library',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
   })
   await aWebhook(house.db, { repositoryId: repository.id })
   const path = repositoryPath(house.settings.data.dir, repository.storage)
@@ -42,7 +49,10 @@ t.test('a push of many commits: the newest five, and how many there are', async 
   t.match(pushed, {
     event: 'push',
     payload: {
-      ...{ ref: 'refs/heads/main', before: first, after: last, total_commits: 7 },
+      ref: 'refs/heads/main',
+      before: first,
+      after: last,
+      total_commits: 7,
       compare_url: `${BASE_URL}/ada/library/compare/${first}...${last}`,
       head_commit: { id: last, url: `${BASE_URL}/ada/library/commit/${last}` },
     },
@@ -92,7 +102,7 @@ t.test('tags, with and without an object of their own', async (t) => {
     { event: 'create', payload: { sha: tag, ref: 'v1', ref_type: 'tag' } },
     {
       event: 'push',
-      payload: { ...{ ref: 'refs/tags/v1', after: tag, commits: [] }, head_commit: { id: commit } },
+      payload: { ref: 'refs/tags/v1', after: tag, commits: [], head_commit: { id: commit } },
     },
   ])
   t.match(await tell('refs/tags/v1', tag, undefined), [

@@ -16,8 +16,15 @@ async function scene(t: Test) {
   const { context, house } = await openContext(t)
   const pusher = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: pusher, creator: pusher, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: true },
+    owner: pusher,
+    creator: pusher,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: true,
   })
   const path = repositoryPath(context.settings.data.dir, repository.storage)
   const tip = await git(['rev-parse', 'main'], { cwd: path })
@@ -52,7 +59,9 @@ t.test('the lock of a git that was killed goes within moments', async (t) => {
   await writeFile(file, `#!/bin/sh\ncat >/dev/null\n: > '${lock}'\nkill -9 $$\n`)
   await chmod(file, 0o755)
   const moved = {
-    ...{ repository, path, pusher },
+    repository,
+    path,
+    pusher,
     changes: [{ name: 'refs/heads/b', before: undefined, after: tip }],
   }
   const dying = { ...context, git: { ...context.git, file } }

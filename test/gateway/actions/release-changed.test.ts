@@ -9,7 +9,9 @@ t.test('receivers are told of releases that everybody sees, and of statuses', as
     town.as('ada', method, `/repos/ada/work${path}`, body)
   await town.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
   await here('POST', '/hooks', {
-    ...{ type: 'gitea', active: true, config: { url: 'http://x.example', content_type: 'json' } },
+    type: 'gitea',
+    active: true,
+    config: { url: 'http://x.example', content_type: 'json' },
     events: ['release', 'status'],
   })
   await here('POST', '/releases', { tag_name: 'v2', draft: true })

@@ -24,8 +24,12 @@ async function anImport(t: Test, changes: Changes) {
   const storage = newStorageKey()
   const own = { machine: hostname(), process: JSON.stringify(await markProcess(process.pid)) }
   await beginImport(db, {
-    ...{ ownerId: ada.id, name: 'r', storage, leaseMs: 30_000 },
-    ...{ ...own, ...changes },
+    ownerId: ada.id,
+    name: 'r',
+    storage,
+    leaseMs: 30_000,
+    ...own,
+    ...changes,
   })
   const path = repositoryPath(settings.data.dir, storage)
   await mkdir(`${path}.new-0123456789ab/objects`, { recursive: true })

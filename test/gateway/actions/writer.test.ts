@@ -9,8 +9,15 @@ t.test('strangers and archived repositories are refused', async (t) => {
   const { context, house } = await openContext(t)
   const ada = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: ada, creator: ada, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: false },
+    owner: ada,
+    creator: ada,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
   })
   const grant = { who: { kind: 'anonymous' }, mode: 'read', hasMoved: false } as const
   t.equal(writerOf({ ...grant, repository, user: ada }), ada)

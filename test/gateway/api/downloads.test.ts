@@ -22,8 +22,10 @@ async function startShop(t: Test, location?: DatabaseLocation) {
     const { id } = made.json as { id: number }
     const path = `/repos/ada/${repo}/releases/${id}/assets`
     const added = await ask({
-      ...{ method: 'POST', path: `/api/v1${path}?name=${encodeURIComponent(name)}` },
-      ...{ authorization: authorizationOf('ada'), body: Buffer.from(text) },
+      method: 'POST',
+      path: `/api/v1${path}?name=${encodeURIComponent(name)}`,
+      authorization: authorizationOf('ada'),
+      body: Buffer.from(text),
     })
     const { id: assetId, uuid } = added.json as { id: number; uuid: string }
     return { release: id, asset: `${path}/${assetId}`, byUuid: `/attachments/${uuid}` }
@@ -43,8 +45,10 @@ await forEachDatabase(t, 'a file is sent whole, in parts, or not again', async (
     t.equal(whole.status, 200, path)
     t.equal(whole.text, 'the bytes')
     t.match(whole.headers, {
-      ...{ 'content-type': 'application/octet-stream', 'accept-ranges': 'bytes' },
-      ...{ 'content-length': '9', 'x-content-type-options': 'nosniff' },
+      'content-type': 'application/octet-stream',
+      'accept-ranges': 'bytes',
+      'content-length': '9',
+      'x-content-type-options': 'nosniff',
       'content-disposition': /^attachment; filename="f\.bin"/,
       'content-security-policy': /sandbox/,
     })
@@ -84,8 +88,17 @@ await forEachDatabase(t, 'tags and names are found as they are', async (t, locat
     t.equal(headers['content-disposition'], `attachment; filename="_ _x__2F;.bin"; ${encoded}`)
   }
   for (const path of [
-    ...['v1/f', 'lib/v1/absent', 'lib/v1/', 'lib/v1', 'lib%2Fv1', 'x', 'lib/%2e%2e/v1/f'],
-    ...['-d/f', '--help/f', '..%2f..%2fetc/passwd', 'LIB/v1/f'],
+    'v1/f',
+    'lib/v1/absent',
+    'lib/v1/',
+    'lib/v1',
+    'lib%2Fv1',
+    'x',
+    'lib/%2e%2e/v1/f',
+    '-d/f',
+    '--help/f',
+    '..%2f..%2fetc/passwd',
+    'LIB/v1/f',
   ]) {
     const { status, json } = await fetchAs('anyone', `/ada/open/releases/download/${path}`)
     t.equal(status, 404, path)
@@ -108,8 +121,10 @@ await forEachDatabase(
     t.equal(absent.status, 404)
     t.strictSame(absent.json, NOT_FOUND)
     for (const path of [
-      ...[hidden.byUuid, '/ada/secret/releases/download/v1/f.bin'],
-      ...[draft.byUuid, '/ada/open/releases/download/v2/f.bin'],
+      hidden.byUuid,
+      '/ada/secret/releases/download/v1/f.bin',
+      draft.byUuid,
+      '/ada/open/releases/download/v2/f.bin',
     ]) {
       for (const name of ['anyone', 'bob'] as const) {
         for (const headers of [{}, { range: 'bytes=0-1' }]) {

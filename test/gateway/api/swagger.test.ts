@@ -93,7 +93,8 @@ function strictFields(schema: Json): Json {
   return {
     ...rest,
     properties: Object.fromEntries(entries.map(([name, value]) => [name, strict(value)])),
-    ...{ required: always.map(([name]) => name), additionalProperties: false },
+    required: always.map(([name]) => name),
+    additionalProperties: false,
   }
 }
 

@@ -14,8 +14,15 @@ import { openContext } from '../../helpers/gateway.js'
 
 const route = routeOf(
   defineOperation({
-    ...{ id: 'thingMake', method: 'POST', path: '/things', summary: '', tags: [], params: {} },
-    ...{ access: { kind: 'anyone' }, scopes: [], failures: [] },
+    id: 'thingMake',
+    method: 'POST',
+    path: '/things',
+    summary: '',
+    tags: [],
+    params: {},
+    access: { kind: 'anyone' },
+    scopes: [],
+    failures: [],
     query: Type.Object({
       page: Type.Optional(Type.Integer()),
       open: Type.Optional(Type.Boolean()),
@@ -39,8 +46,15 @@ async function* chunks(...parts: readonly (string | Uint8Array)[]) {
 
 function aRequest(body: AsyncIterable<Uint8Array>): Request {
   return {
-    ...{ id: '1', method: 'POST', path: '/api/v1/things', query: '', headers: new Map() },
-    ...{ address: '', scheme: 'http', body, signal: new AbortController().signal },
+    id: '1',
+    method: 'POST',
+    path: '/api/v1/things',
+    query: '',
+    headers: new Map(),
+    address: '',
+    scheme: 'http',
+    body,
+    signal: new AbortController().signal,
   }
 }
 
@@ -116,8 +130,15 @@ t.test('a body is refused by its field, in the names that clients know', async (
 t.test('the rest of a path is decoded, with its slashes', async (t) => {
   const { context } = await openContext(t)
   const operation = defineOperation({
-    ...{ id: 'fileGet', method: 'GET', path: '/files/{filepath...}', summary: '', tags: [] },
-    ...{ access: { kind: 'anyone' }, scopes: [], failures: [], query: Type.Object({}) },
+    id: 'fileGet',
+    method: 'GET',
+    path: '/files/{filepath...}',
+    summary: '',
+    tags: [],
+    access: { kind: 'anyone' },
+    scopes: [],
+    failures: [],
+    query: Type.Object({}),
     params: { filepath: 'where it stands' },
     success: { status: 200, schema: null },
     handle: async (_context, { params }) => jsonReply(200, params),

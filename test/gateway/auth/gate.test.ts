@@ -36,9 +36,17 @@ async function openVillage(t: Test) {
   const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
   const addRepository = (owner: Owner, name: string, isPrivate: boolean) =>
     createRepository(db, {
-      ...{ ownerId: owner.id, name, storage: newStorageKey(), description: '', website: '' },
-      ...{ isPrivate, isTemplate: false, isEmpty: true, defaultBranch: 'main' },
-      ...{ objectFormat: 'sha1', preferences: {} },
+      ownerId: owner.id,
+      name,
+      storage: newStorageKey(),
+      description: '',
+      website: '',
+      isPrivate,
+      isTemplate: false,
+      isEmpty: true,
+      defaultBranch: 'main',
+      objectFormat: 'sha1',
+      preferences: {},
     })
   /** `ok`, or the name of the failure. */
   const asked = async (
@@ -213,8 +221,12 @@ t.test('what the gate grants says where the repository is now', async (t) => {
   for (const [repo, hasMoved] of [['old', true] as const, ['NEW.git', false] as const]) {
     const params = { owner: 'Ada', repo }
     const question = {
-      ...{ who: ANONYMOUS, access: to('read'), scopes: [], params },
-      ...{ challenges: false, anonymousBytesMax: undefined },
+      who: ANONYMOUS,
+      access: to('read'),
+      scopes: [],
+      params,
+      challenges: false,
+      anonymousBytesMax: undefined,
     }
     t.match(await admit(db, question), { repository: { name: 'new' }, hasMoved, mode: 'read' })
   }
@@ -306,7 +318,8 @@ const packages = (mode: 'read' | 'write', isSignedIn?: true): Access =>
 t.test('packages are for whom their owner and the teams let in', async (t) => {
   const { ada, club, callers, members, show, asked } = await openMarket(t)
   for (const [owner, everyone] of [
-    ...[[ada, callers] as const, [club, [...callers, ...members]] as const],
+    [ada, callers] as const,
+    [club, [...callers, ...members]] as const,
   ]) {
     for (const visibility of VISIBILITIES) {
       await show(owner, visibility)
@@ -365,8 +378,12 @@ t.test('what the gate grants says whose packages they are', async (t) => {
   const { db, ada, bob } = await openMarket(t)
   for (const [who, user] of [[ANONYMOUS, undefined] as const, [as(bob), bob] as const]) {
     const question = {
-      ...{ who, access: packages('read'), scopes: [], params: { owner: 'ADA' } },
-      ...{ challenges: true, anonymousBytesMax: undefined },
+      who,
+      access: packages('read'),
+      scopes: [],
+      params: { owner: 'ADA' },
+      challenges: true,
+      anonymousBytesMax: undefined,
     }
     t.match(await admit(db, question), { who, user, owner: { id: ada.id, name: 'ada' } })
   }
@@ -430,7 +447,10 @@ t.test('an attachment is seen with its repository, that of a draft by who writes
   const access = { kind: 'attachment' } as const
   const scopes: Scope[] = ['read:repository']
   const bound = (...repositoryIds: readonly number[]): Identity => ({
-    ...{ kind: 'user', user: ada, by: 'token', scopes: ['all'] },
+    kind: 'user',
+    user: ada,
+    by: 'token',
+    scopes: ['all'],
     limits: { expiresAtMs: undefined, addresses: [], reach: { repositoryIds, packages: [] } },
   })
   t.equal(await asked(bound(hidden.id), access, secret), 'ok')

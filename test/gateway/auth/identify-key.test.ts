@@ -19,7 +19,10 @@ t.test('a key is its user’s, until the key or the user goes', async (t) => {
   const { id: keyId } = await addUserKey(db, { userId: ada.id, title: 'k', key })
   t.strictSame(await identifyKey(db, fingerprint), {
     who: { kind: 'user', user: ada, by: 'ssh-key', scopes: undefined },
-    ...{ fingerprint, keyId, name: 'ada', lastUsedAtMs: undefined },
+    fingerprint,
+    keyId,
+    name: 'ada',
+    lastUsedAtMs: undefined,
   })
   t.match(await findKeyByFingerprint(db, fingerprint), { lastUsedAtMs: undefined }, 'unnoted')
   await deleteUser(db, ada.id)
@@ -50,7 +53,10 @@ t.test('a deploy key is nobody', async (t) => {
   const { keyId } = await addDeployKey(db, { repositoryId, title: 'ci', mode: 'write', key })
   t.strictSame(await identifyKey(db, key.fingerprint), {
     who: { kind: 'deploy-key', keyId },
-    ...{ fingerprint: key.fingerprint, keyId, name: 'deploy key', lastUsedAtMs: undefined },
+    fingerprint: key.fingerprint,
+    keyId,
+    name: 'deploy key',
+    lastUsedAtMs: undefined,
   })
 })
 

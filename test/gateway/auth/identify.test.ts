@@ -11,9 +11,15 @@ import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 const aRequest = (authorization?: string, query = ''): Request => ({
-  ...{ id: '1', method: 'GET', path: '/', query, body: NO_BODY, address: '192.0.2.1' },
+  id: '1',
+  method: 'GET',
+  path: '/',
+  query,
+  body: NO_BODY,
+  address: '192.0.2.1',
   headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
-  ...{ scheme: 'http', signal: new AbortController().signal },
+  scheme: 'http',
+  signal: new AbortController().signal,
 })
 
 t.test('nobody, a token with its scopes, a password without', async (t) => {
@@ -41,8 +47,12 @@ t.test('malformed, wrong and closed are told apart', async (t) => {
   t.match(await identify(context, aRequest(undefined, 'mytoken=x&token')), { kind: 'anonymous' })
   const wrong = { message: 'invalid username, password or token' }
   const tries = [
-    ...[withToken(newToken()), withPassword('ada', newToken()), withPassword(newToken(), '')],
-    ...[withPassword('ada', 'wrong'), withPassword('absent', 'wrong'), withPassword('', 'x')],
+    withToken(newToken()),
+    withPassword('ada', newToken()),
+    withPassword(newToken(), ''),
+    withPassword('ada', 'wrong'),
+    withPassword('absent', 'wrong'),
+    withPassword('', 'x'),
   ]
   for (const text of tries)
     await t.rejects(async () => identify(context, aRequest(text)), wrong, text)
@@ -82,7 +92,9 @@ t.test('a failed sign-in is logged with its account, and with no secret', async 
   await house.addUser('ada')
   const { plain } = await house.addToken(await house.addUser('bob'), 'all')
   for (const [name, password] of [
-    ...[['ada', 'my secret'] as const, ['my secret', 'x'] as const, [plain, 'x'] as const],
+    ['ada', 'my secret'] as const,
+    ['my secret', 'x'] as const,
+    [plain, 'x'] as const,
   ]) {
     await t.rejects(async () => identify(context, aRequest(withPassword(name, password))))
   }

@@ -24,7 +24,8 @@ async function holding(town: Town, user: User, limits: Partial<TokenLimits>) {
   const { plain, token } = await town.addLimitedToken(user, limits, 'all')
   const authorization = withToken(plain)
   return {
-    ...{ plain, token },
+    plain,
+    token,
     ask: (method: string, path: string, body?: unknown) =>
       town.ask({ method, path, body, authorization }),
     api: (method: string, path: string, body?: unknown) =>
@@ -88,11 +89,16 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
   const found = await Promise.all(names.map((name) => findRepository(db, 'ada', name)))
   const repositories = found.flatMap((repository) => repository ?? [])
   const who: Identity = {
-    ...{ kind: 'user', user: ada, by: 'token', scopes: ['all'] },
+    kind: 'user',
+    user: ada,
+    by: 'token',
+    scopes: ['all'],
     limits: { expiresAtMs: undefined, addresses: [], reach: to(id) },
   }
   t.strictSame([...(await accessToListed(db, who, repositories)).values()].sort(), [
-    ...['none', 'read', 'write'],
+    'none',
+    'read',
+    'write',
   ])
 })
 
@@ -105,8 +111,14 @@ t.test('a token for one repository reads nothing of teams, members or the site',
   const askAll = (path: string) => town.ask({ path: `/api/v1${path}`, authorization: all })
   const [team] = (await askAll('/orgs/club/teams')).json as { id: number }[]
   const paths = [
-    ...['/orgs/club/teams', '/orgs/club/teams/search', `/teams/${team?.id}`],
-    ...[`/teams/${team?.id}/members`, '/user/orgs', '/user/teams', '/admin/users', '/admin/orgs'],
+    '/orgs/club/teams',
+    '/orgs/club/teams/search',
+    `/teams/${team?.id}`,
+    `/teams/${team?.id}/members`,
+    '/user/orgs',
+    '/user/teams',
+    '/admin/users',
+    '/admin/orgs',
   ]
   const { api } = await holding(town, chief, { reach })
   const statuses: unknown[] = []

@@ -4,8 +4,15 @@ import t from 'tap'
 import { isPublicOnly, normaliseScopes, scopeAllows } from '../../../gateway/auth/scopes.js'
 
 const WORDS = [
-  ...['activitypub', 'admin', 'misc', 'notification', 'organization'],
-  ...['package', 'issue', 'repository', 'user'],
+  'activitypub',
+  'admin',
+  'misc',
+  'notification',
+  'organization',
+  'package',
+  'issue',
+  'repository',
+  'user',
 ]
 
 t.test('a list of scopes has one form', async (t) => {

@@ -121,7 +121,10 @@ t.test('a question is answered once, and a count goes up', async (t) => {
   t.match(
     house.lines.findLast(({ event }) => event === 'sign-in-failed'),
     {
-      ...{ level: 40, name: 'ada', address, reason: 'it counted backwards' },
+      level: 40,
+      name: 'ada',
+      address,
+      reason: 'it counted backwards',
     },
   )
   const { options, judge } = await halfSignIn(ada)

@@ -24,7 +24,10 @@ t.test('an admin acts as the user that the request names', async (t) => {
   t.match(await asked('/user', 'absent'), { status: 404 })
   const body = { name: 'r' }
   await ask({
-    ...{ method: 'POST', path: '/api/v1/user/repos', authorization, body },
+    method: 'POST',
+    path: '/api/v1/user/repos',
+    authorization,
+    body,
     headers: { Sudo: 'ada' },
   })
   t.equal((await asked('/repos/ada/r')).status, 200)
@@ -46,7 +49,8 @@ t.test('nobody else does', async (t) => {
     }
   }
   const wrong = await ask({
-    ...{ path: '/api/v1/user', headers: { Sudo: 'ada' } },
+    path: '/api/v1/user',
+    headers: { Sudo: 'ada' },
     authorization: withPassword('root', 'wrong password'),
   })
   t.equal(wrong.status, 401)

@@ -40,7 +40,9 @@ async function setScene(t: Test, options: SceneOptions = {}) {
   await copy.git('push', '--quiet', path, 'main', 'main~1:refs/heads/old', 'light', 'v1')
   const question = { port, path: '/ada/r.git', objectFormat }
   return {
-    ...{ ...town, path, copy },
+    ...town,
+    path,
+    copy,
     server: (...args: readonly string[]) => git(args, { cwd: path }),
     ask: (other = {}) => askOffer({ ...question, ...other }),
     offered: () => offeredBundle(question),
@@ -58,12 +60,15 @@ t.test('the offer is what git answers that is told the same', async (t) => {
   t.equal(status, 200)
   t.equal(headers['content-type'], 'application/x-git-upload-pack-result')
   const settings = [
-    ...['uploadpack.advertiseBundleURIs=true', 'bundle.version=1', 'bundle.mode=all'],
+    'uploadpack.advertiseBundleURIs=true',
+    'bundle.version=1',
+    'bundle.mode=all',
     `bundle.all.uri=${uri}`,
   ]
   const words = settings.flatMap((setting) => ['-c', setting])
   const answer = await git([...words, 'upload-pack', '--stateless-rpc', '.'], {
-    ...{ cwd: path, input: bundleQuestion() },
+    cwd: path,
+    input: bundleQuestion(),
     environment: { ...pathOf(newer), GIT_PROTOCOL: 'version=2' },
   })
   t.equal(body.toString(), answer)
@@ -130,12 +135,10 @@ t.test('a bundle that is kept has a length, and comes in parts', async (t) => {
   t.match(head, { status: 200, bytes: Buffer.alloc(0) })
   t.equal(head.reply.headers.get('content-length'), String(bytes.length))
   for (const [from, to] of [
-    ...([
-      [0, 0],
-      [0, 99],
-      [50, 150_000],
-      [150_000, bytes.length - 1],
-    ] as const),
+    [0, 0],
+    [0, 99],
+    [50, 150_000],
+    [150_000, bytes.length - 1],
     [bytes.length - 1, bytes.length - 1],
   ] as const) {
     const part = await get(path, { range: `bytes=${from}-${to}` })

@@ -130,7 +130,8 @@ t.test('an archived repository refuses pushes with a sentence, and is still read
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
   const made = await ask({
-    ...{ method: 'POST', path: '/api/v1/users/ada/tokens' },
+    method: 'POST',
+    path: '/api/v1/users/ada/tokens',
     authorization: withPassword('ada', 'password of ada'),
     body: { name: 'push', scopes: ['write:repository'] },
   })
@@ -158,7 +159,7 @@ t.test(
     const { plain: token } = await addToken(bob, 'read:repository')
     const authorization = withPassword('bob', token)
     const post = (name: string, more: { readonly authorization?: string } = {}) =>
-      postFetch({ ...{ port, path: `/ada/${name}.git`, body: fetchBody(tip) }, ...more })
+      postFetch({ port, path: `/ada/${name}.git`, body: fetchBody(tip), ...more })
 
     for (const protocol of ['version=2', 'version=0']) {
       const get = (name: string, more: { readonly authorization?: string } = {}) =>

@@ -19,8 +19,13 @@ const branches = (head: string, repo_id = 1) => ({
   head: { label: head, ref: head, sha: 'f'.repeat(40), repo_id },
 })
 const ALL = {
-  ...{ service: 'gitea', labels: true, milestones: true, issues: true },
-  ...{ pull_requests: true, releases: true, auth_token: 'S3cret' },
+  service: 'gitea',
+  labels: true,
+  milestones: true,
+  issues: true,
+  pull_requests: true,
+  releases: true,
+  auth_token: 'S3cret',
 }
 
 async function aVillage(t: Test, environment: Readonly<Record<string, string>> = {}) {
@@ -53,7 +58,9 @@ t.test('pull requests whose commits cannot be had keep their text', async (t) =>
   })
   t.equal(made.status, 201, made.text)
   t.match(await get('/pulls/1'), {
-    ...{ state: 'open', body: 'text', head: { label: 'main', sha: head, repo_id: -1, repo: null } },
+    state: 'open',
+    body: 'text',
+    head: { label: 'main', sha: head, repo_id: -1, repo: null },
   })
   t.match(await get('/pulls/2'), { state: 'closed', body: 'text', merged: false })
   t.match(await get('/pulls/3'), { state: 'closed', merged: true, merge_commit_sha: main })

@@ -17,10 +17,14 @@ type Answer = Parameters<typeof serveBadly>[1]
 async function anApi(t: Test, answer: Answer, changes: Partial<GiteaSource> = {}) {
   const server = await serveBadly(t, answer)
   const api = openGiteaApi({
-    ...{ url: new URL(`http://127.0.0.1:${server.port}/sub/eve/source.git`) },
-    ...{ authorization: 'Basic c2VjcmV0', signal: new AbortController().signal },
-    ...{ allowPrivate: parseHostSet(['127.0.0.1']), idleMs: 5_000, timeoutMs: 5_000 },
-    ...{ itemsMax: 100, ...changes },
+    url: new URL(`http://127.0.0.1:${server.port}/sub/eve/source.git`),
+    authorization: 'Basic c2VjcmV0',
+    signal: new AbortController().signal,
+    allowPrivate: parseHostSet(['127.0.0.1']),
+    idleMs: 5_000,
+    timeoutMs: 5_000,
+    itemsMax: 100,
+    ...changes,
   })
   const list = async (path = '/labels') => {
     const ids: number[] = []

@@ -20,15 +20,22 @@ const pull = { ...issue, base: branch('main'), head: branch('topic') }
 t.test('times are kept, and people are told of by their names there', async (t) => {
   const eve = { id: 4, login: 'eve\u0000\u202e' }
   t.match(importedIssue({ ...issue, user: eve, closed_at: times.created_at }), {
-    ...{ number: 3, title: 'Title', content: '', createdAtMs: CREATED, updatedAtMs: CREATED },
-    ...{ originalAuthor: { name: 'eve\u202e', id: 4 }, closedAtMs: undefined, labelIds: [] },
+    number: 3,
+    title: 'Title',
+    content: '',
+    createdAtMs: CREATED,
+    updatedAtMs: CREATED,
+    originalAuthor: { name: 'eve\u202e', id: 4 },
+    closedAtMs: undefined,
+    labelIds: [],
   })
   const older = { ...issue, user: eve, original_author: 'zoe', original_author_id: 8 }
   t.match(importedIssue(older).originalAuthor, { name: 'zoe', id: 8 })
   t.match(importedIssue({ ...issue, state: 'closed' }), { closedAtMs: CREATED })
   const never = { due_on: '0001-01-01T00:00:00Z', updated_at: '1970-01-01T00:00:00Z' }
   t.match(importedMilestone({ id: 1, title: 'm', state: 'open', ...never }), {
-    ...{ dueAtMs: undefined, updatedAtMs: 0 },
+    dueAtMs: undefined,
+    updatedAtMs: 0,
   })
 })
 
@@ -38,7 +45,8 @@ t.test('a pull request of another repository, and one that is merged', async (t)
   t.match(importedPull({ ...pull, head: { label: 'x', ref: 'x' } }).pull, { isHeadHere: false })
   const merge_commit_sha = 'a'.repeat(40)
   t.match(importedPull({ ...pull, merged: true, merge_commit_sha }), {
-    ...{ state: 'closed', closedAtMs: CREATED },
+    state: 'closed',
+    closedAtMs: CREATED,
     pull: { isHeadHere: true, mergedAtMs: CREATED, mergeCommit: merge_commit_sha },
   })
   t.match(importedPull({ ...pull, merge_commit_sha }).pull, { mergeCommit: undefined })

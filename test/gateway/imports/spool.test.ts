@@ -7,11 +7,23 @@ import type { ImportedBatch } from '../../../sql/imported-contents.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const release = (tagName: string) => ({
-  ...{ tagName, target: '', title: '', body: 'a\u2028b\nc', isDraft: false, isPrerelease: false },
-  ...{ createdAtMs: 1, publishedAtMs: 1, attachments: [] },
+  tagName,
+  target: '',
+  title: '',
+  body: 'a\u2028b\nc',
+  isDraft: false,
+  isPrerelease: false,
+  createdAtMs: 1,
+  publishedAtMs: 1,
+  attachments: [],
 })
 const milestone = (id: number) => ({
-  ...{ id, title: 'm', description: '', state: 'open' as const, createdAtMs: 1, updatedAtMs: 1 },
+  id,
+  title: 'm',
+  description: '',
+  state: 'open' as const,
+  createdAtMs: 1,
+  updatedAtMs: 1,
 })
 
 t.test('it is read as it came, or with the oldest first', async (t) => {

@@ -27,12 +27,17 @@ async function scene(
     addDeliveries(
       house.db,
       digits.map((digit) => ({
-        ...{ webhookId: id, event: 'push', payload: `"${digit}"` },
+        webhookId: id,
+        event: 'push',
+        payload: `"${digit}"`,
         uuid: `${digit.repeat(8)}-0000-8000-a000-000000000000`,
       })),
     )
   return {
-    ...{ house, receiver, id, add },
+    house,
+    receiver,
+    id,
+    add,
     run: (signal = new AbortController().signal) =>
       DELIVER_WEBHOOK.run(context, String(id), signal),
     list: async () => [...(await listDeliveries(house.db, id, 10))].reverse(),
@@ -51,15 +56,15 @@ t.test('all that is due goes out in order, and is written down', async (t) => {
   )
   t.match(await list(), [
     {
-      ...{ isDelivered: true, attempts: 1, nextAtMs: undefined },
+      isDelivered: true,
+      attempts: 1,
+      nextAtMs: undefined,
       lastAttempt: {
         requestHeaders: { 'X-Gitea-Event': 'push' },
-        ...{
-          status: 200,
-          responseHeaders: { 'x-answer': 'yes' },
-          responseBody: 'taken',
-          error: '',
-        },
+        status: 200,
+        responseHeaders: { 'x-answer': 'yes' },
+        responseBody: 'taken',
+        error: '',
       },
     },
     { isDelivered: true },

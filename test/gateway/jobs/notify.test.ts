@@ -19,16 +19,26 @@ t.test('everybody who watches is told, batch by batch', async (t) => {
   await db.batchInsert(
     'owners',
     numbers.map((id) => ({
-      ...{ id, kind: 'user', name: `u${id}`, name_lower: `u${id}`, full_name: '', ...known },
-      ...{ created_at: 0, updated_at: 0 },
+      id,
+      kind: 'user',
+      name: `u${id}`,
+      name_lower: `u${id}`,
+      full_name: '',
+      ...known,
+      created_at: 0,
+      updated_at: 0,
     })),
     500,
   )
   await db.batchInsert(
     'users',
     numbers.map((id) => ({
-      ...{ owner_id: id, is_admin: false, is_active: true, is_login_prohibited: false },
-      ...{ must_change_password: false, language: '' },
+      owner_id: id,
+      is_admin: false,
+      is_active: true,
+      is_login_prohibited: false,
+      must_change_password: false,
+      language: '',
     })),
     500,
   )
@@ -38,7 +48,11 @@ t.test('everybody who watches is told, batch by batch', async (t) => {
     500,
   )
   const issue = await createIssue(db, {
-    ...{ repositoryId: repository.id, isPull: false, title: 't', content: '', authorId: ada.id },
+    repositoryId: repository.id,
+    isPull: false,
+    title: 't',
+    content: '',
+    authorId: ada.id,
   })
   const about = { issueNumber: issue.number, to: 'everybody' } as const
   const subject = notifySubject({ repositoryId: repository.id, actorId: ada.id, about })

@@ -23,7 +23,9 @@ async function scene(t: Test): Promise<Scene> {
   const { context, house } = await openContext(t)
   const { db } = house
   return {
-    ...{ context, house, db },
+    context,
+    house,
+    db,
     run(kinds, leaseMs = 60_000) {
       const runner = createJobRunner(context, { kinds, leaseMs })
       runner.start()
@@ -189,7 +191,8 @@ t.test('what is to be done every hour waits again, also when it failed', async (
   let runs = 0
   const everyMs = 3_600_000
   const mow: JobKind = {
-    ...{ kind: 'mow', everyMs },
+    kind: 'mow',
+    everyMs,
     async run() {
       runs += 1
       if (runs === 2) throw new Error('it rains')
@@ -252,8 +255,11 @@ t.test('as many run at once as may, and those of other kinds are left', async (t
   for (const subject of ['1', '2', '3']) await ask(subject)
   await enqueueJob(db, { kind: 'other', subject: '1', delayMs: 0 })
   const runner = createJobRunner(context, {
-    ...{ kinds: [kind], takes: { of: ['paint'] }, name: 'painters' },
-    ...{ jobsMax: 2, atOnce: 2 },
+    kinds: [kind],
+    takes: { of: ['paint'] },
+    name: 'painters',
+    jobsMax: 2,
+    atOnce: 2,
   })
   runner.start()
   runner.lookIn(0)
@@ -273,7 +279,8 @@ t.test('what stores data stays in its queue while the disk is full', async (t) =
   const disk = { ...context.disk, state: () => ({ folders: [], refusal }) }
   const painted: string[] = []
   const paint: JobKind = {
-    ...{ kind: 'paint', storesData: true },
+    kind: 'paint',
+    storesData: true,
     run: async (_context, subject) => void painted.push(subject),
   }
   const count: JobKind = { kind: 'count', run: async () => void painted.push('counted') }

@@ -20,15 +20,26 @@ async function aMirror(t: Test, authorization?: string) {
   })
   const importer = { signal: new AbortController().signal, address: '192.0.2.1', client: 'ada' }
   const repository = await importRepository(context, importer, {
-    ...{ owner: await house.addUser('ada'), name: 'm', description: '', isPrivate: false },
-    ...{ url: new URL(front.url), authorization, mirror: { intervalMs: 60_000 } },
+    owner: await house.addUser('ada'),
+    name: 'm',
+    description: '',
+    isPrivate: false,
+    url: new URL(front.url),
+    authorization,
+    mirror: { intervalMs: 60_000 },
     contents: undefined,
   })
   const { db } = house
   await db('repository_sources').update({ synced_at: 1, next_at: 1 })
   const path = repositoryPath(house.settings.data.dir, repository.storage)
   return {
-    ...{ house, context, source, seen, state, path, repository },
+    house,
+    context,
+    source,
+    seen,
+    state,
+    path,
+    repository,
     run: (subject = String(repository.id)) =>
       SYNC_MIRROR.run(context, subject, new AbortController().signal),
     find: async () => (await findRepository(db, 'ada', 'm')) ?? repository,

@@ -14,8 +14,11 @@ t.test('a code becomes tokens, which open what personal tokens open', async (t) 
   t.match(tokens, { token_type: 'bearer', expires_in: 3600, scope: 'all' })
   const access = tokens.access_token
   for (const authorization of [
-    ...[withToken(access), `Bearer ${access}`, withPassword('oauth2', access)],
-    ...[withPassword(access, 'x-oauth-basic'), withPassword(access, '')],
+    withToken(access),
+    `Bearer ${access}`,
+    withPassword('oauth2', access),
+    withPassword(access, 'x-oauth-basic'),
+    withPassword(access, ''),
   ]) {
     const user = await ask({ path: '/api/v1/user', authorization })
     t.match(user.json, { login: 'ada' }, authorization)
@@ -42,7 +45,9 @@ t.test('scopes are those that were granted, in every form of the token', async (
   t.equal(scope, 'openid read:user')
   const body = { name: 'r' }
   for (const authorization of [
-    ...[withToken(access), withPassword('ada', access), withPassword(access, 'x-oauth-basic')],
+    withToken(access),
+    withPassword('ada', access),
+    withPassword(access, 'x-oauth-basic'),
   ]) {
     t.equal((await ask({ path: '/api/v1/user', authorization })).status, 200)
     const made = await ask({ method: 'POST', path: '/api/v1/user/repos', authorization, body })

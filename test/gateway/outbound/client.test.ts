@@ -15,7 +15,10 @@ const REFUSED = { message: /has an address that is not allowed/ }
 
 function call(url: string, options: Partial<OutboundQuestion> = {}) {
   return callOutbound({
-    ...{ url: new URL(url), allowPrivate: LOOPBACK, timeoutMs: 5_000, answerBytesMax: 1_000 },
+    url: new URL(url),
+    allowPrivate: LOOPBACK,
+    timeoutMs: 5_000,
+    answerBytesMax: 1_000,
     ...options,
   })
 }

@@ -32,17 +32,28 @@ t.test('what is no address is refused without being repeated', async (t) => {
     t.throws(() => parseCloneAddress(text), { failure: 'invalid', message: local }, text)
   }
   const odd = [
-    ...['', 'secret', 'git://h/x', 'ssh://h/x', 'git@h:x', 'ext::sh -c id', '--upload-pack=x'],
-    ...['https:///evil/x', 'https:/evil/x', 'https:evil', 'http://h/x?secret', 'http://h/x#secret'],
-    ...[
-      'http://h/\tx',
-      ' http://h/x',
-      'http://h/x\n',
-      'http://h\\@evil/x',
-      'http://h/%0aX',
-      '-chttp://h/',
-    ],
-    ...['http://h/%00', 'http://h/%7f', 'http://h:99999/', `http://h/${'x'.repeat(2_048)}`],
+    '',
+    'secret',
+    'git://h/x',
+    'ssh://h/x',
+    'git@h:x',
+    'ext::sh -c id',
+    '--upload-pack=x',
+    'https:///evil/x',
+    'https:/evil/x',
+    'https:evil',
+    'http://h/x?secret',
+    'http://h/x#secret',
+    'http://h/\tx',
+    ' http://h/x',
+    'http://h/x\n',
+    'http://h\\@evil/x',
+    'http://h/%0aX',
+    '-chttp://h/',
+    'http://h/%00',
+    'http://h/%7f',
+    'http://h:99999/',
+    `http://h/${'x'.repeat(2_048)}`,
   ]
   for (const text of odd) {
     t.throws(

@@ -25,22 +25,19 @@ t.test('a route says what it needs as the gate understands it', async (t) => {
   }
   const path = '/api/packages/{owner}/generic/x'
   t.strictSame(needs('read'), {
-    ...{
-      access: { kind: 'packages', mode: 'read', format: 'generic' },
-      scopes: ['read:package'],
-      path,
-    },
+    access: { kind: 'packages', mode: 'read', format: 'generic' },
+    scopes: ['read:package'],
+    path,
   })
   t.strictSame(needs('write'), {
-    ...{
-      access: { kind: 'packages', mode: 'write', format: 'generic' },
-      scopes: ['write:package'],
-      path,
-    },
+    access: { kind: 'packages', mode: 'write', format: 'generic' },
+    scopes: ['write:package'],
+    path,
   })
   t.strictSame(needs('signed-in'), {
     access: { kind: 'packages', mode: 'read', isSignedIn: true, format: 'generic' },
-    ...{ scopes: ['read:package'], path },
+    scopes: ['read:package'],
+    path,
   })
 })
 

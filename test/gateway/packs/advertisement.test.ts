@@ -28,9 +28,16 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
       async ask() {
         state.asked += 1
         const answer = await callBackend(git, {
-          ...{ repositoryPath: path, method: 'GET', suffix: 'info/refs' },
-          ...{ service: 'git-upload-pack', gzip: false, remoteAddress: '127.0.0.1', config: [] },
-          ...{ body: NO_BODY, signal: new AbortController().signal, timeoutMs: 10_000 },
+          repositoryPath: path,
+          method: 'GET',
+          suffix: 'info/refs',
+          service: 'git-upload-pack',
+          gzip: false,
+          remoteAddress: '127.0.0.1',
+          config: [],
+          body: NO_BODY,
+          signal: new AbortController().signal,
+          timeoutMs: 10_000,
           gitProtocol,
         })
         return { status: answer.status, headers: answer.headers, body: answer.body }

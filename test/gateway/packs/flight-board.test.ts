@@ -9,7 +9,8 @@ function aBoard() {
   const want = (member: number, id: number, key = 'k') =>
     board.take(member, { act: 'want', id, key })
   return {
-    ...{ board, want },
+    board,
+    want,
     /** What was told since the last look. */
     told() {
       const news = told

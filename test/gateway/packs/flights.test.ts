@@ -85,11 +85,13 @@ function aPlan(folder: string, key = 'k') {
     },
   }
   return {
-    ...{ plan, started },
+    plan,
+    started,
     write(text: string) {
       bytes += writeSync(started[0]?.file.file ?? -1, text)
     },
-    ...{ end, fail },
+    end,
+    fail,
   }
 }
 

@@ -27,8 +27,11 @@ const CLONE = ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', `want ${O
 
 t.test('a clone is read: what it wants, and what its answer depends on', async (t) => {
   t.match(fetchOf(...CLONE), {
-    ...{ command: 'fetch', objectFormat: 'sha1', wants: [ONE] },
-    ...{ includesTags: true, asksReferences: false },
+    command: 'fetch',
+    objectFormat: 'sha1',
+    wants: [ONE],
+    includesTags: true,
+    asksReferences: false,
   })
   t.match(fetchOf(`want ${ONE}`, 'done'), { includesTags: false, asksReferences: false })
   t.match(fetchOf(`want ${ONE}`, 'deepen-not main', 'done'), { asksReferences: true })
@@ -80,8 +83,14 @@ t.test('the filters that clients send are known, one that names a reference is n
     t.ok(fetchOf(...CLONE, `filter ${filter}`), filter)
   }
   for (const filter of [
-    ...['sparse:oid=main:.sparse', 'combine:tree:0+sparse:oid=main:x', 'sparse:path=x', 'none'],
-    ...['combine:tree:0+sparse%3aoid=main:x', 'combine:', 'combine:tree:0+', 'blob:none '],
+    'sparse:oid=main:.sparse',
+    'combine:tree:0+sparse:oid=main:x',
+    'sparse:path=x',
+    'none',
+    'combine:tree:0+sparse%3aoid=main:x',
+    'combine:',
+    'combine:tree:0+',
+    'blob:none ',
   ]) {
     t.equal(fetchOf(...CLONE, `filter ${filter}`), undefined, filter)
   }
@@ -89,19 +98,49 @@ t.test('the filters that clients send are known, one that names a reference is n
 
 t.test('a fetch that says anything else goes to git', async (t) => {
   const strange = [
-    ...[`have ${ONE}`, `shallow ${ONE}`, 'deepen-relative', 'want-ref refs/heads/main'],
-    ...['wait-for-done', 'sideband-all', 'packfile-uris https', 'server-option=x', 'x', ''],
-    ...['deepen 0', 'deepen 01', 'deepen -1', 'deepen 1 1', 'deepen', 'deepen 0x1', 'done done'],
-    ...['deepen-since', 'deepen-since yesterday', 'deepen-not ', 'deepen-not a b', 'filter'],
-    ...['DONE', ' done', 'done ', 'done\n', 'want', 'want ', `want ${ONE} `, `want  ${ONE}`],
-    ...[
-      `want ${ONE.slice(1)}`,
-      `want ${ONE}1`,
-      `want ${TWO.toUpperCase()}`,
-      `want ${'b'.repeat(64)}`,
-    ],
-    ...[`Want ${ONE}`, `want ${ONE}\n`, `want ${ONE}\0`, `want\t${ONE}`, 'want HEAD'],
-    ...['constructor x', '__proto__ x', 'toString x', 'hasOwnProperty x'],
+    `have ${ONE}`,
+    `shallow ${ONE}`,
+    'deepen-relative',
+    'want-ref refs/heads/main',
+    'wait-for-done',
+    'sideband-all',
+    'packfile-uris https',
+    'server-option=x',
+    'x',
+    '',
+    'deepen 0',
+    'deepen 01',
+    'deepen -1',
+    'deepen 1 1',
+    'deepen',
+    'deepen 0x1',
+    'done done',
+    'deepen-since',
+    'deepen-since yesterday',
+    'deepen-not ',
+    'deepen-not a b',
+    'filter',
+    'DONE',
+    ' done',
+    'done ',
+    'done\n',
+    'want',
+    'want ',
+    `want ${ONE} `,
+    `want  ${ONE}`,
+    `want ${ONE.slice(1)}`,
+    `want ${ONE}1`,
+    `want ${TWO.toUpperCase()}`,
+    `want ${'b'.repeat(64)}`,
+    `Want ${ONE}`,
+    `want ${ONE}\n`,
+    `want ${ONE}\0`,
+    `want\t${ONE}`,
+    'want HEAD',
+    'constructor x',
+    '__proto__ x',
+    'toString x',
+    'hasOwnProperty x',
   ]
   for (const line of strange) {
     t.equal(fetchOf(...CLONE, line), undefined, JSON.stringify(line))
@@ -118,20 +157,17 @@ t.test('a fetch that says anything else goes to git', async (t) => {
 
 t.test('a capability that is not known goes to git, and one that is said twice', async (t) => {
   const heads = [
-    ...[[], ['command=push'], ['command=fetch '], ['command=ls-refs', 'command=ls-refs']],
-    ...[
-      ['agent=x', 'command=fetch'],
-      ['command=fetch', 'server-option=x'],
-    ],
-    ...[
-      ['command=fetch', 'agent'],
-      ['command=fetch', 'agent=a b'],
-      ['command=fetch', ''],
-    ],
-    ...[
-      ['command=fetch', 'Agent=x'],
-      ['command=fetch', 'object-format=sha512'],
-    ],
+    [],
+    ['command=push'],
+    ['command=fetch '],
+    ['command=ls-refs', 'command=ls-refs'],
+    ['agent=x', 'command=fetch'],
+    ['command=fetch', 'server-option=x'],
+    ['command=fetch', 'agent'],
+    ['command=fetch', 'agent=a b'],
+    ['command=fetch', ''],
+    ['command=fetch', 'Agent=x'],
+    ['command=fetch', 'object-format=sha512'],
     ['command=fetch', 'object-format=sha1', 'object-format=sha1'],
     ['command=fetch', 'object-format=sha1', 'object-format=sha256'],
     ['command=object-info'],
@@ -145,11 +181,18 @@ t.test('a capability that is not known goes to git, and one that is said twice',
 
 t.test('a list of references is read, and what it says besides goes to git', async (t) => {
   t.strictSame(listOf(), {
-    ...{ command: 'ls-refs', objectFormat: 'sha1', prefixes: [] },
-    ...{ peel: false, symrefs: false, unborn: false },
+    command: 'ls-refs',
+    objectFormat: 'sha1',
+    prefixes: [],
+    peel: false,
+    symrefs: false,
+    unborn: false,
   })
   t.match(listOf('peel', 'symrefs', 'unborn', 'ref-prefix refs/heads/', 'ref-prefix '), {
-    ...{ peel: true, symrefs: true, unborn: true, prefixes: ['', 'refs/heads/'] },
+    peel: true,
+    symrefs: true,
+    unborn: true,
+    prefixes: ['', 'refs/heads/'],
   })
   for (const line of ['ref-prefix', 'Peel', 'peel ', 'peeled', 'done', '', 'server-option=x']) {
     t.equal(listOf('peel', line), undefined, JSON.stringify(line))
@@ -168,8 +211,17 @@ t.test('a prefix that holds what no name holds goes to git', async (t) => {
 
 t.test('no bytes at all make it throw', async () => {
   const word = fc.constantFrom(
-    ...['command=fetch', 'command=ls-refs', 'object-format=sha1', 'done', 'peel', `want ${ONE}`],
-    ...['ref-prefix x', 'deepen 1', 'valueOf 1', 'agent=x', 'filter tree:0'],
+    'command=fetch',
+    'command=ls-refs',
+    'object-format=sha1',
+    'done',
+    'peel',
+    `want ${ONE}`,
+    'ref-prefix x',
+    'deepen 1',
+    'valueOf 1',
+    'agent=x',
+    'filter tree:0',
   )
   const line = fc.oneof(word, fc.string()).map((text) => packetLine(`${text}\n`))
   const mark = fc.constantFrom('0000', '0001', '')

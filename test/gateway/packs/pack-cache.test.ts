@@ -20,7 +20,8 @@ async function countedGit(folder: string): Promise<Git & { starts(): Promise<num
   await chmod(file, 0o755)
   await writeFile(notes, '')
   return {
-    ...{ ...git, file },
+    ...git,
+    file,
     starts: async () => (await readFile(notes, 'utf8')).split('\n').length - 1,
   }
 }
@@ -68,7 +69,12 @@ async function aCache(t: Test) {
   }
   const folder = packFolder(settings.data.dir)
   return {
-    ...{ ask, copy, first, second, newCache, lines: house.lines },
+    ask,
+    copy,
+    first,
+    second,
+    newCache,
+    lines: house.lines,
     fetch: (...lines: readonly string[]) => ask(requestOf('fetch', [...lines, 'done'])),
     server: (...args: readonly string[]) => runGit(args, { cwd: repositoryPath }),
     /** The files of kept answers, once none is being written. */

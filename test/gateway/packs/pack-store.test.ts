@@ -30,13 +30,17 @@ interface Shop {
 async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Shop> {
   const { folder = join(await temporaryFolder(t), 'packs') } = more
   const options = {
-    ...{ folder, diskBytesMax: 1 << 30, diskBytesFree: 0, memoryBytesMax: 1_000_000 },
+    folder,
+    diskBytesMax: 1 << 30,
+    diskBytesFree: 0,
+    memoryBytesMax: 1_000_000,
     ...more,
   }
   const lines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) })
   return {
-    ...{ folder, lines },
+    folder,
+    lines,
     newStore: () => new PackStore(options, log),
     pathOf: (number) => join(folder, keyOf(number).slice(0, 2), keyOf(number)),
     async keep(store, number, bytes) {

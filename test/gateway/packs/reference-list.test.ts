@@ -53,9 +53,20 @@ async function aRepository(t: Test, objectFormat: ObjectFormat = 'sha1') {
 
 const FLAGS = ['peel', 'symrefs', 'unborn'] as const
 const PREFIXES: readonly (readonly string[])[] = [
-  ...[[], [''], ['HEAD'], ['refs/heads/'], ['refs/tags/'], ['refs/heads/', 'refs/tags/', 'HEAD']],
-  ...[['refs/heads/a/b'], ['refs/tags/v1', 'refs/'], ['HE'], ['main'], ['refs/heads/main', 'HEAD']],
-  ...[['refs/nothing'], ['refs/pull/', 'refs/heads/grün'], ['refs/tags/v1-', 'refs/heads/a']],
+  [],
+  [''],
+  ['HEAD'],
+  ['refs/heads/'],
+  ['refs/tags/'],
+  ['refs/heads/', 'refs/tags/', 'HEAD'],
+  ['refs/heads/a/b'],
+  ['refs/tags/v1', 'refs/'],
+  ['HE'],
+  ['main'],
+  ['refs/heads/main', 'HEAD'],
+  ['refs/nothing'],
+  ['refs/pull/', 'refs/heads/grün'],
+  ['refs/tags/v1-', 'refs/heads/a'],
 ]
 
 /** Every request that the flags and prefixes make. */
@@ -157,8 +168,11 @@ t.test('what is no whole list is none', async (t) => {
   t.ok(ReferenceList.parse(whole))
   const oid = '1'.repeat(40)
   for (const answer of [
-    ...[whole.subarray(0, -4), whole.subarray(0, -10), Buffer.concat([whole, whole])],
-    ...[Buffer.alloc(0), Buffer.from(`${packetLine('ERR upload-pack: not our ref')}0000`)],
+    whole.subarray(0, -4),
+    whole.subarray(0, -10),
+    Buffer.concat([whole, whole]),
+    Buffer.alloc(0),
+    Buffer.from(`${packetLine('ERR upload-pack: not our ref')}0000`),
     ...[`${oid}`, `${oid} `, `${oid.slice(1)} HEAD`, `${oid} a what:ever`, `x ${oid} a`].map(
       (line) => Buffer.from(`${packetLine(`${line}\n`)}0000`),
     ),
@@ -173,7 +187,11 @@ t.test('answers are kept ready, and no more of them than the list says it weighs
   if (list === undefined) throw new Error('not a list')
   const ask = (prefix: string) =>
     list.answer({
-      ...{ command: 'ls-refs', objectFormat: 'sha1', peel: true, symrefs: true, unborn: true },
+      command: 'ls-refs',
+      objectFormat: 'sha1',
+      peel: true,
+      symrefs: true,
+      unborn: true,
       prefixes: ['HEAD', prefix],
     })
   const first = ask('')

@@ -21,8 +21,12 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 const ours = await findGit()
 
 const EVERYTHING: LsRefsRequest = {
-  ...{ command: 'ls-refs', objectFormat: 'sha1', prefixes: [] },
-  ...{ peel: true, symrefs: true, unborn: true },
+  command: 'ls-refs',
+  objectFormat: 'sha1',
+  prefixes: [],
+  peel: true,
+  symrefs: true,
+  unborn: true,
 }
 
 const listOf = (oid: string) => Buffer.from(`${packetLine(`${oid} refs/heads/main\n`)}0000`)
@@ -174,8 +178,11 @@ t.test('after a branch has moved, git is not asked again, and would say the same
 /** What git itself lists, under the settings of a repository. */
 async function listBy(repositoryPath: string): Promise<Buffer> {
   const answer = await callUploadPack(ours, {
-    ...{ repositoryPath, gitProtocol: 'version=2', signal: new AbortController().signal },
-    ...{ timeoutMs: 10_000, body: onlyChunk(referenceQuestion('sha1')) },
+    repositoryPath,
+    gitProtocol: 'version=2',
+    signal: new AbortController().signal,
+    timeoutMs: 10_000,
+    body: onlyChunk(referenceQuestion('sha1')),
   })
   return await readBody(answer.body, 65_536)
 }

@@ -13,7 +13,11 @@ const SHORT = { ...LIMITS, deadlineMs: 300 }
 function startPool(t: Test, options: Partial<PoolOptions> = {}) {
   const outcomes: TaskOutcome[] = []
   const pool = createPool<TestTasks>({
-    ...{ file: FILE, heapMib: 32, waitingMax: 8, waitMs: 60_000, idleMs: 60_000 },
+    file: FILE,
+    heapMib: 32,
+    waitingMax: 8,
+    waitMs: 60_000,
+    idleMs: 60_000,
     count: (outcome) => outcomes.push(outcome),
     ...options,
   })

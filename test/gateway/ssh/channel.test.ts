@@ -113,7 +113,9 @@ t.test('bytes for the client have their length in front, and an end', async (t) 
   channel.finish()
   channel.send('end', '0', '')
   const expected = Buffer.concat([
-    ...[messageHead(4), Buffer.from('pack'), messageHead(0)],
+    messageHead(4),
+    Buffer.from('pack'),
+    messageHead(0),
     formatMessage(['end', '0', '']),
   ])
   await once(peer, 'readable')

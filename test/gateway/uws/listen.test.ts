@@ -58,8 +58,10 @@ t.test('drain waits no longer than its grace', async (t) => {
 
 t.test('a port that is not to be had is said in a sentence', async (t) => {
   const options = {
-    ...{ listen: { host: '203.0.113.1', port: 1 }, trustedProxies: parseAddressSet([]) },
-    ...{ handle: async () => ({ status: 200 }), onBroken: () => {} },
+    listen: { host: '203.0.113.1', port: 1 },
+    trustedProxies: parseAddressSet([]),
+    handle: async () => ({ status: 200 }),
+    onBroken: () => {},
   }
   await t.rejects(listen(options), { message: /cannot listen on 203\.0\.113\.1:1/ })
 })

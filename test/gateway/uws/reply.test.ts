@@ -10,8 +10,15 @@ t.test('a connection serves one request after another, whatever their answers', 
   }))
   const wire = await connect()
   const requests = [
-    ...[get('/204'), get('/204', 'DELETE'), get('/304'), get('/200', 'HEAD'), get('/307')],
-    ...[get('/200body', 'HEAD'), get('/404body', 'HEAD'), get('/204', 'HEAD'), get('/200body')],
+    get('/204'),
+    get('/204', 'DELETE'),
+    get('/304'),
+    get('/200', 'HEAD'),
+    get('/307'),
+    get('/200body', 'HEAD'),
+    get('/404body', 'HEAD'),
+    get('/204', 'HEAD'),
+    get('/200body'),
   ]
   for (const [index, request] of requests.entries()) {
     wire.socket.write(request)

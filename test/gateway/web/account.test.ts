@@ -30,10 +30,12 @@ t.test('settings lead to the profile, which is saved, or shown with what is wron
   t.match(text, /value="private" checked/)
   t.equal((await ask({ path: '/ada' })).status, 404, 'who is private is not there for others')
   t.match(await ada.post(path, { ...fields, location: 'x'.repeat(51) }), {
-    ...{ status: 422, text: /more than 50 characters/ },
+    status: 422,
+    text: /more than 50 characters/,
   })
   t.match(await ada.post(path, { ...fields, visibility: 'none' }), {
-    ...{ status: 422, text: /Choose who may see it/ },
+    status: 422,
+    text: /Choose who may see it/,
   })
 })
 

@@ -19,8 +19,11 @@ import { BASE_URL, type GatewayOptions, startGateway } from '../../helpers/gatew
 import { postForm, signIn } from '../../helpers/web-forms.js'
 
 const PAGES = [
-  ...[ADMIN_USERS_PAGES, ADMIN_USER_PAGES, ADMIN_SETTINGS_PAGES],
-  ...[ADMIN_JOBS_PAGES, ADMIN_CACHE_PAGES],
+  ADMIN_USERS_PAGES,
+  ADMIN_USER_PAGES,
+  ADMIN_SETTINGS_PAGES,
+  ADMIN_JOBS_PAGES,
+  ADMIN_CACHE_PAGES,
 ].flat()
 
 /** A site that root runs and ada uses, as the browser of root sees it. */
@@ -169,8 +172,12 @@ t.test('a job that failed says why, and is tried again', async (t) => {
   // Not to be taken by this gateway itself before it is retried.
   const dueAtMs = Date.now() + 36_000_000
   const [id = 0] = await db('jobs').insert({
-    ...{ kind: 'fail', subject: '<b>', attempts: 1, last_error: 'no route to <i>' },
-    ...{ run_after: dueAtMs, created_at: 0 },
+    kind: 'fail',
+    subject: '<b>',
+    attempts: 1,
+    last_error: 'no route to <i>',
+    run_after: dueAtMs,
+    created_at: 0,
   })
   const { text } = await see('/admin/jobs')
   t.match(text, /fail.*&lt;b(?:>|&gt;).*failed.*no route to &lt;i/s)

@@ -118,7 +118,9 @@ t.test('nobody is led to an address that is not registered, whatever is wrong', 
     ['none of two', { ...TEA_ASKS, redirect_uri: '' }],
   ] as const) {
     for (const { status, headers, text } of [
-      ...[await open(fields), await open(fields, {}), await reply(fields, 'grant')],
+      await open(fields),
+      await open(fields, {}),
+      await reply(fields, 'grant'),
       await reply(fields, 'grant', FROM_US),
     ]) {
       t.equal(status, 400, name)

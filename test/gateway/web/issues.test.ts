@@ -14,7 +14,9 @@ async function aTownOfBrowsers(t: Test) {
   const cookies = new Map<string, string>()
   const send = (name: Name, path: string, fields: Record<string, string>) =>
     town.ask({
-      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         ...(name === 'anyone' ? {} : { cookie: cookies.get(name) ?? '' }),
@@ -119,7 +121,10 @@ t.test('what an issue is tied to is shown, and who may not be seen is nobody', a
   const { json } = await as('ada', 'POST', '/repos/ada/r/labels', label)
   await as('ada', 'POST', '/repos/ada/r/milestones', { title: 'One dot oh' })
   await as('ada', 'POST', '/repos/ada/r/issues', {
-    ...{ title: 'Tied', labels: [(json as { id: number }).id], milestone: 1, assignees: ['ada'] },
+    title: 'Tied',
+    labels: [(json as { id: number }).id],
+    milestone: 1,
+    assignees: ['ada'],
     due_date: '2030-01-02T00:00:00Z',
   })
   await send('bob', COMMENTS, { content: 'hidden soon' })
@@ -139,7 +144,9 @@ t.test('what an issue is tied to is shown, and who may not be seen is nobody', a
   await createPull(db, {
     issue,
     targets: { repositoryId, headRepositoryId: repositoryId, headBranch: 'x', baseBranch: 'main' },
-    ...{ headCommit: '1'.repeat(40), mergeBase: '2'.repeat(40), allowsMaintainerEdit: false },
+    headCommit: '1'.repeat(40),
+    mergeBase: '2'.repeat(40),
+    allowsMaintainerEdit: false,
   })
   const led = await see('anyone', '/ada/r/issues/2')
   t.equal(led.status, 303)

@@ -7,7 +7,10 @@ import { BASE_URL } from '../../helpers/gateway.js'
 import { openToVisitors, type Visitor } from '../../helpers/visitors.js'
 
 const DETAILS = {
-  ...{ full_name: 'The club', description: 'of books', website: '', location: '' },
+  full_name: 'The club',
+  description: 'of books',
+  website: '',
+  location: '',
   visibility: 'public',
 }
 
@@ -119,7 +122,8 @@ t.test('members show themselves, leave and are removed; the last owner stays', a
   t.match(await ada.post(`${path}/leave`, {}), { status: 422, text: last })
   t.match(await ada.post(`${path}/remove`, { name: 'ada' }), { status: 422, text: last })
   t.match(await ada.post('/org/club/teams/Owners/members/remove', { name: 'ada' }), {
-    ...{ status: 422, text: last },
+    status: 422,
+    text: last,
   })
   t.equal(await roleOf(people.ada), 'owner')
   t.match(await ada.post(`${path}/remove`, { name: 'eve' }), { status: 404, text: /nobody/ })
@@ -142,13 +146,15 @@ t.test('a team has members and repositories by name, of its organization alone',
   t.match((await bob.get(CREW)).text, /\/club\/shelf"/)
   for (const name of ['own', 'none', '../ada/own', '']) {
     t.match(await ada.post(`${CREW}/repositories`, { name }), {
-      ...{ status: 404, text: /no repository of that name/ },
+      status: 404,
+      text: /no repository of that name/,
     })
   }
   t.equal((await ada.post(`${CREW}/repositories/remove`, { name: 'shelf' })).status, 303)
   t.equal((await bob.get('/club/shelf')).status, 404)
   t.match(await ada.post(`${CREW}/members`, { name: 'nobody' }), {
-    ...{ status: 404, text: /There is nobody of that name/ },
+    status: 404,
+    text: /There is nobody of that name/,
   })
   t.equal((await ada.post(`${CREW}/members/remove`, { name: 'bob' })).status, 303)
   t.equal(await roleOf(people.bob), 'none')
@@ -197,7 +203,8 @@ t.test('an organization is changed, and ends when its name is typed', async (t) 
   const made = { path: '/api/v1/orgs/club/repos', body: { name: 'shelf' } }
   await ask({ method: 'POST', authorization, ...made })
   t.match(await ada.post(`${path}/delete`, { confirm: 'club' }), {
-    ...{ status: 422, text: /still owns repositories or packages/ },
+    status: 422,
+    text: /still owns repositories or packages/,
   })
   await ask({ method: 'DELETE', path: '/api/v1/repos/club/shelf', authorization })
   t.equal((await ada.post(`${path}/delete`, { confirm: 'club' })).status, 303)

@@ -21,8 +21,11 @@ t.test('what an owner published is listed for whom it is for', async (t) => {
   t.match(one.text, /curl -fO http:\/\/code\.example\.com\/api\/packages\/ada\/generic\/tool/)
   t.match(one.text, /[0-9a-f]{64}/)
   for (const path of [
-    ...['/hidden/-/packages', '/hidden/-/packages/generic/tool/1.0', '/nobody/-/packages'],
-    ...['/ada/-/packages/generic/tool/2.0', '/ada/-/packages/generic/none/1.0'],
+    '/hidden/-/packages',
+    '/hidden/-/packages/generic/tool/1.0',
+    '/nobody/-/packages',
+    '/ada/-/packages/generic/tool/2.0',
+    '/ada/-/packages/generic/none/1.0',
     '/ada/-/packages/nothing/tool/1.0',
   ]) {
     t.equal((await ask({ path })).status, 404, path)

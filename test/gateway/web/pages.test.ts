@@ -19,7 +19,9 @@ async function aHouse(t: Test) {
   const ada = await gateway.addUser('ada')
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string>) =>
     gateway.ask({
-      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
       headers: { 'content-type': FORM, ...headers },
     })
   const signIn = async (fields: Record<string, string> = {}) => {
@@ -74,7 +76,9 @@ t.test('a form of another site does nothing, and a wrong password says so', asyn
   t.equal(wrong.cookie, '')
   t.match(wrong.text, /role="alert"/)
   const json = await ask({
-    ...{ method: 'POST', path: '/user/login', body: { user_name: 'ada' } },
+    method: 'POST',
+    path: '/user/login',
+    body: { user_name: 'ada' },
     headers: { 'content-type': 'application/json' },
   })
   t.equal(json.status, 415)

@@ -17,7 +17,9 @@ async function aPullTownOfBrowsers(t: Test) {
   const cookies = new Map<string, string>()
   const send = (name: Name, path: string, fields: Record<string, string>) =>
     town.ask({
-      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         cookie: cookies.get(name) ?? '',
@@ -81,8 +83,11 @@ t.test('branches are compared, opened, talked of and merged, and all is told', a
     .map(({ event, payload }) => `${event} ${payload['action'] ?? ''}`)
     .filter((told) => told.startsWith('pull_request'))
   t.strictSame(told, [
-    ...['pull_request opened', 'pull_request_comment created', 'pull_request closed'],
-    ...['pull_request reopened', 'pull_request closed'],
+    'pull_request opened',
+    'pull_request_comment created',
+    'pull_request closed',
+    'pull_request reopened',
+    'pull_request closed',
   ])
 })
 

@@ -19,14 +19,17 @@ t.test('releases are listed with notes and files, drafts for those who write', a
   await publish('v3', { prerelease: true })
   const name = 'a <b> & c.bin'
   const upload = await ask({
-    ...{ method: 'POST', body: Buffer.alloc(2_048) },
+    method: 'POST',
+    body: Buffer.alloc(2_048),
     path: `/api/v1/repos/ada/r/releases/${id}/assets?name=${encodeURIComponent(name)}`,
     authorization: withPassword('ada', 'password of ada'),
     headers: { 'content-type': 'application/octet-stream' },
   })
   t.equal(upload.status, 201)
   const session = await ask({
-    ...{ method: 'POST', path: '/user/login', body: 'user_name=ada&password=password+of+ada' },
+    method: 'POST',
+    path: '/user/login',
+    body: 'user_name=ada&password=password+of+ada',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
   const cookie = String(session.headers['set-cookie']).split(';')[0] ?? ''
@@ -63,8 +66,15 @@ t.test('releases are listed with notes and files, drafts for those who write', a
   const repository = await findRepository(db, 'ada', 'r')
   for (let count = 1; count <= 10; count += 1) {
     await createRelease(db, {
-      ...{ repositoryId: repository?.id ?? 0, tagName: `x${count}`, target: 'main', title: '' },
-      ...{ body: '', tagMessage: '', isDraft: false, isPrerelease: false, authorId: ada.id },
+      repositoryId: repository?.id ?? 0,
+      tagName: `x${count}`,
+      target: 'main',
+      title: '',
+      body: '',
+      tagMessage: '',
+      isDraft: false,
+      isPrerelease: false,
+      authorId: ada.id,
     })
   }
   t.match((await see('/releases')).text, /\/releases\?page=2">Older/)

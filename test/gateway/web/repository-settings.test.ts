@@ -30,11 +30,9 @@ async function aHouse(t: Test) {
   const cookies: Record<string, string> = {}
   const post = (path: string, fields: Fields, cookie = '') =>
     gateway.ask({
-      ...{
-        method: 'POST',
-        path,
-        body: new URLSearchParams(fields as Record<string, string>).toString(),
-      },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields as Record<string, string>).toString(),
       headers: { 'content-type': FORM, cookie },
     })
   for (const name of ['ada', 'bob', 'cleo', 'dan']) {
@@ -52,7 +50,9 @@ async function aHouse(t: Test) {
   await letIn('bob', 'write')
   await letIn('cleo', 'admin')
   return {
-    ...{ ...gateway, people, repositoryId },
+    ...gateway,
+    people,
+    repositoryId,
     /** Sends a form as somebody. */
     form: (name: string, path: string, fields: Fields = {}) => post(path, fields, cookies[name]),
     look: (name: string, path: string) =>
@@ -96,8 +96,12 @@ t.test('what the first page sends is changed, and what is wrong is said', async 
   const changed = await form('cleo', OWN, { ...sent, default_branch: 'main', archived: 'on' })
   t.equal(changed.headers.location, `${BASE_URL}/ada/kit/settings`)
   t.match(await find('kit'), {
-    ...{ description: 'A <b>', website: 'https://x.example/', defaultBranch: 'main' },
-    ...{ isPrivate: false, isTemplate: false, isArchived: true },
+    description: 'A <b>',
+    website: 'https://x.example/',
+    defaultBranch: 'main',
+    isPrivate: false,
+    isTemplate: false,
+    isArchived: true,
     preferences: { has_issues: true, has_pull_requests: false, has_releases: false },
   })
   t.match((await look('cleo', '/ada/kit/settings')).text, /name="has_issues" checked/)
@@ -252,7 +256,9 @@ t.test('a webhook is made and changed, and its secret never comes out', async (t
     303,
   )
   t.match(await find(), {
-    ...{ contentType: 'form', events: ['release'], secretSealed: first?.secretSealed },
+    contentType: 'form',
+    events: ['release'],
+    secretSealed: first?.secretSealed,
   })
   await form('cleo', own, { ...HOOK, forget_secret: 'on', branch_filter: 'main' })
   t.match(await find(), { secretSealed: undefined, events: ['push'], branchFilter: 'main' })
@@ -318,8 +324,16 @@ t.test('a webhook is tried, told again, and shows what was sent', async (t) => {
 
 t.test('what came of a delivery is a sentence', async (t) => {
   const delivery: Delivery = {
-    ...{ id: 1, webhookId: 1, uuid: 'u', event: 'push', payload: '{}', createdAtMs: 0 },
-    ...{ attempts: 1, nextAtMs: undefined, isDelivered: false, lastAttempt: undefined },
+    id: 1,
+    webhookId: 1,
+    uuid: 'u',
+    event: 'push',
+    payload: '{}',
+    createdAtMs: 0,
+    attempts: 1,
+    nextAtMs: undefined,
+    isDelivered: false,
+    lastAttempt: undefined,
   }
   const attempt = { atMs: 0, requestHeaders: {}, responseHeaders: {}, responseBody: '', error: '' }
   const failed = { ...attempt, status: 500 }

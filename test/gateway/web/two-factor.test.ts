@@ -23,7 +23,9 @@ async function aHouse(t: Test) {
   const ada = await gateway.addUser('ada')
   const post = (path: string, fields: Record<string, string>, cookie = '') =>
     gateway.ask({
-      ...{ method: 'POST', path, body: new URLSearchParams(fields).toString() },
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     })
   const proof = passwordOf('ada')

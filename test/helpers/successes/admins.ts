@@ -6,7 +6,9 @@ import type { Town } from '../town.js'
 /** Leaves nothing but the organization `hall` of bob's. */
 export async function successesOfAdmins({ as }: Town) {
   const made = await as('root', 'POST', '/admin/users', {
-    ...{ username: 'eve', email: 'eve@example.com', password: 'password of eve' },
+    username: 'eve',
+    email: 'eve@example.com',
+    password: 'password of eve',
   })
   const key = { title: 'k', key: aKeyLine() }
   const added = await as('root', 'POST', '/admin/users/eve/keys', key)

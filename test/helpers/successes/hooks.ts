@@ -17,7 +17,9 @@ export async function successesOfHooks({ as, addOrganization, ada }: Town) {
     const { id } = made.json as { id: number }
     const patch = { config: { content_type: 'form' } }
     return {
-      ...{ made, id, list: await as('ada', 'GET', path) },
+      made,
+      id,
+      list: await as('ada', 'GET', path),
       get: await as('ada', 'GET', `${path}/${id}`),
       edit: await as('ada', 'PATCH', `${path}/${id}`, patch),
     }

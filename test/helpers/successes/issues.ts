@@ -15,7 +15,10 @@ export async function successesOfIssues({ as }: Town) {
   const { id: milestoneId } = milestone.json as { id: number }
   const wishes = { labels: [labelId], milestone: milestoneId, assignees: ['ada'] }
   const issue = await ask('POST', '/issues', {
-    ...{ title: 'It fails', body: 'So it does.', due_date: '2030-01-02T03:04:05Z', ...wishes },
+    title: 'It fails',
+    body: 'So it does.',
+    due_date: '2030-01-02T03:04:05Z',
+    ...wishes,
   })
   const { number } = issue.json as { number: number }
   const of = `/issues/${number}`

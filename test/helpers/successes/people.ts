@@ -59,7 +59,9 @@ async function successesOfRepositories({ as }: Town) {
 
 async function successesOfTeams({ as }: Town) {
   const made = await as('ada', 'POST', '/orgs/club/teams', {
-    ...{ name: 'Workers', permission: 'write', units: ['repo.code'] },
+    name: 'Workers',
+    permission: 'write',
+    units: ['repo.code'],
   })
   const { id } = made.json as { id: number }
   const team = `/teams/${id}`

@@ -109,11 +109,21 @@ async function recordsOf(t: Test, place: string): Promise<readonly string[] | un
 
 t.test('the index is as reviewed', async (t) => {
   const lines = {
-    ...{ pkgname: 'hello-tool', pkgver: '2.1.0-r4', pkgdesc: 'Says hellö', license: 'MIT' },
-    ...{ url: 'https://example.test/hello', size: '8192', origin: 'hello', commit: 'c0ffee' },
-    ...{ maintainer: 'Ada Example <ada@example.test>', builddate: '1750000000' },
-    ...{ depend: ['so:libc.musl-x86_64.so.1', '!goodbye'], provides: 'cmd:hello=2.1.0-r4' },
-    ...{ install_if: 'a b', provider_priority: '10', replaces: 'old-hello' },
+    pkgname: 'hello-tool',
+    pkgver: '2.1.0-r4',
+    pkgdesc: 'Says hellö',
+    license: 'MIT',
+    url: 'https://example.test/hello',
+    size: '8192',
+    origin: 'hello',
+    commit: 'c0ffee',
+    maintainer: 'Ada Example <ada@example.test>',
+    builddate: '1750000000',
+    depend: ['so:libc.musl-x86_64.so.1', '!goodbye'],
+    provides: 'cmd:hello=2.1.0-r4',
+    install_if: 'a b',
+    provider_priority: '10',
+    replaces: 'old-hello',
   }
   const few = { pkgname: 'few', arch: 'noarch' }
   t.strictSame(await publish('/expected/main', lines, few), [201, 201])
@@ -122,8 +132,12 @@ t.test('the index is as reviewed', async (t) => {
   isExpected(t, text.split('\n'), 'alpine/apkindex')
   const [, seen] = await pmbBlocks(t, bytes)
   t.strictSame(seen, {
-    ...{ pkgname: 'hello-tool', version: '2.1.0-r4', arch: 'x86_64', origin: 'hello' },
-    ...{ timestamp: '1750000000', provider_priority: '10' },
+    pkgname: 'hello-tool',
+    version: '2.1.0-r4',
+    arch: 'x86_64',
+    origin: 'hello',
+    timestamp: '1750000000',
+    provider_priority: '10',
     depends: ['so:libc.musl-x86_64.so.1', '!goodbye'],
     provides: ['cmd:hello'],
   })

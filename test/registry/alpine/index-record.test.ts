@@ -6,15 +6,19 @@ import { indexEntry } from '../../helpers/index-entries.js'
 
 t.test('all lines in their order', async (t) => {
   const metadata = {
-    ...{
-      r: 'old-hello',
-      k: '10',
-      i: 'a b',
-      p: 'cmd:hello=2.1.0-r4',
-      D: 'so:libc.musl-x86_64.so.1',
-    },
-    ...{ c: 'c0ffee', t: '1750000000', m: 'Ada Example <ada@example.test>', o: 'hello-tool' },
-    ...{ I: '8192', L: 'MIT', U: 'https://example.test/hello', T: 'Says hello' },
+    r: 'old-hello',
+    k: '10',
+    i: 'a b',
+    p: 'cmd:hello=2.1.0-r4',
+    D: 'so:libc.musl-x86_64.so.1',
+    c: 'c0ffee',
+    t: '1750000000',
+    m: 'Ada Example <ada@example.test>',
+    o: 'hello-tool',
+    I: '8192',
+    L: 'MIT',
+    U: 'https://example.test/hello',
+    T: 'Says hello',
     C: 'Q1dshGevL97XR1HEEr8nO6Y2G9z0A=',
   }
   const entry = indexEntry({ packageName: 'hello-tool', version: '2.1.0-r4', bytes: 475, metadata })

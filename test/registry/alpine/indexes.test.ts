@@ -43,8 +43,14 @@ t.test('an architecture has its own packages, in the order of their names', asyn
   t.strictSame(await build(t, entries), {
     'armv7/APKINDEX.tar.gz': ['C:Q1x=', 'P:c', 'V:1.0-r0', 'A:armv7'],
     'x86_64/APKINDEX.tar.gz': [
-      ...['C:Q1x=', 'P:a', 'V:1.0-r0', 'A:x86_64'],
-      ...['C:Q1x=', 'P:b', 'V:1.0-r0', 'A:x86_64'],
+      'C:Q1x=',
+      'P:a',
+      'V:1.0-r0',
+      'A:x86_64',
+      'C:Q1x=',
+      'P:b',
+      'V:1.0-r0',
+      'A:x86_64',
     ],
   })
 })
@@ -62,8 +68,14 @@ t.test('what is for all is in every index, as if it were for that one', async (t
     t.strictSame(indexes[`${arch}/APKINDEX.tar.gz`], wanted, arch)
   }
   t.strictSame(indexes['my_arch/APKINDEX.tar.gz'], [
-    ...['C:Q1x=', 'P:all', 'V:1.0-r0', 'A:my_arch'],
-    ...['C:Q1x=', 'P:own', 'V:1.0-r0', 'A:my_arch'],
+    'C:Q1x=',
+    'P:all',
+    'V:1.0-r0',
+    'A:my_arch',
+    'C:Q1x=',
+    'P:own',
+    'V:1.0-r0',
+    'A:my_arch',
   ])
 })
 
@@ -76,12 +88,24 @@ t.test('of two files of one name the one is listed that is served', async (t) =>
   ]
   const indexes = await build(t, entries)
   t.strictSame(indexes['x86/APKINDEX.tar.gz'], [
-    ...['C:Q1own=', 'P:both', 'V:1.0', 'A:x86'],
-    ...['C:Q1new=', 'P:both', 'V:1.1', 'A:x86'],
+    'C:Q1own=',
+    'P:both',
+    'V:1.0',
+    'A:x86',
+    'C:Q1new=',
+    'P:both',
+    'V:1.1',
+    'A:x86',
   ])
   t.strictSame(indexes['noarch/APKINDEX.tar.gz'], [
-    ...['C:Q1all=', 'P:both', 'V:1.0', 'A:noarch'],
-    ...['C:Q1new=', 'P:both', 'V:1.1', 'A:noarch'],
+    'C:Q1all=',
+    'P:both',
+    'V:1.0',
+    'A:noarch',
+    'C:Q1new=',
+    'P:both',
+    'V:1.1',
+    'A:noarch',
   ])
 })
 

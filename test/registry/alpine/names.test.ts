@@ -28,8 +28,25 @@ t.test('names of packages', async (t) => {
 })
 
 const VERSIONS = [
-  ...['0', '1', '1.0', '1.02.3', '20240131', '1.0a', '1a', '1.0-r0', '1-r12', '1.2.3b_rc4_p5-r6'],
-  ...['1_alpha', '1_beta1', '1_pre', '1_rc', '1_cvs3', '1_svn', '1_git20240131', '1_hg', '1_p0'],
+  '0',
+  '1',
+  '1.0',
+  '1.02.3',
+  '20240131',
+  '1.0a',
+  '1a',
+  '1.0-r0',
+  '1-r12',
+  '1.2.3b_rc4_p5-r6',
+  '1_alpha',
+  '1_beta1',
+  '1_pre',
+  '1_rc',
+  '1_cvs3',
+  '1_svn',
+  '1_git20240131',
+  '1_hg',
+  '1_p0',
 ]
 
 t.test('versions', async (t) => {
@@ -38,8 +55,27 @@ t.test('versions', async (t) => {
   }
   t.strictSame(await pmbValidVersions(VERSIONS), VERSIONS, 'pmbootstrap says the same')
   const wrong = [
-    ...['v1', '1.', '.1', '1..0', '1.0ab', '1.0A', '1.a', '1_', '1_foo', '1-r', '1-rx', '1-1'],
-    ...['1-r1-r2', '1.0 ', '1.0_rc-r', '1~', '1~xyz', '1~C0FFEE', '1-r1_p1', '-r1', 'latest'],
+    'v1',
+    '1.',
+    '.1',
+    '1..0',
+    '1.0ab',
+    '1.0A',
+    '1.a',
+    '1_',
+    '1_foo',
+    '1-r',
+    '1-rx',
+    '1-1',
+    '1-r1-r2',
+    '1.0 ',
+    '1.0_rc-r',
+    '1~',
+    '1~xyz',
+    '1~C0FFEE',
+    '1-r1_p1',
+    '-r1',
+    'latest',
   ]
   for (const version of [...ODD, ...wrong]) {
     t.throws(() => parseVersion(version), refused('package version'), JSON.stringify(version))

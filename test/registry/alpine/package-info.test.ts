@@ -41,20 +41,33 @@ a line without a sign of the kind
 datahash = ${hash.toUpperCase()}
 `
   t.strictSame(parse(text), {
-    ...{ packageName: 'hello-tool', version: '2.1.0-r4', architecture: 'x86_64', dataHash: hash },
+    packageName: 'hello-tool',
+    version: '2.1.0-r4',
+    architecture: 'x86_64',
+    dataHash: hash,
     fields: {
-      ...{ T: 'Says hello = always', U: 'https://example.test/hello', L: 'MIT AND Apache-2.0' },
-      ...{ o: 'hello', m: 'Ada Example <ada@example.test>', c: 'c0ffee' },
-      ...{ I: '8192', t: '1750000000', k: '10' },
-      ...{ D: 'so:libc.musl-x86_64.so.1 /bin/sh !goodbye', p: 'cmd:hello=2.1.0-r4 tool' },
-      ...{ i: 'a b=1', r: 'old-hello' },
+      T: 'Says hello = always',
+      U: 'https://example.test/hello',
+      L: 'MIT AND Apache-2.0',
+      o: 'hello',
+      m: 'Ada Example <ada@example.test>',
+      c: 'c0ffee',
+      I: '8192',
+      t: '1750000000',
+      k: '10',
+      D: 'so:libc.musl-x86_64.so.1 /bin/sh !goodbye',
+      p: 'cmd:hello=2.1.0-r4 tool',
+      i: 'a b=1',
+      r: 'old-hello',
     },
   })
 })
 
 t.test('little is needed, and what is empty is not there', async (t) => {
   const none = {
-    ...{ packageName: 'hello', version: '1.0-r0', architecture: 'x86_64' },
+    packageName: 'hello',
+    version: '1.0-r0',
+    architecture: 'x86_64',
     fields: {},
   }
   t.strictSame(parse({}), { ...none, dataHash: undefined })

@@ -12,7 +12,8 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 function archiveOf(files: Readonly<Record<string, Buffer>>): Buffer {
   const parts = Object.entries(files).flatMap(([path, body]) => [
     tarHeader(path, body.length),
-    ...[body, tarPadding(body.length)],
+    body,
+    tarPadding(body.length),
   ])
   return Buffer.concat([...parts, TAR_END])
 }
@@ -39,8 +40,10 @@ t.test('files of all lengths are read again, also by GNU tar', async (t) => {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'a.tar'), archive)
   const { output, errorText, exitCode } = await runToEnd('tar', ['-tvf', 'a.tar', '--utc'], {
-    ...{ cwd: folder, environment: { PATH: process.env['PATH'] ?? '/usr/bin', LC_ALL: 'C' } },
-    ...{ timeoutMs: 60_000, outputBytesMax: 65_536 },
+    cwd: folder,
+    environment: { PATH: process.env['PATH'] ?? '/usr/bin', LC_ALL: 'C' },
+    timeoutMs: 60_000,
+    outputBytesMax: 65_536,
   })
   t.match({ exitCode, errorText }, { exitCode: 0, errorText: '' })
   const lines = output.toString().trim().split('\n')

@@ -15,7 +15,10 @@ const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.zst'
 
 t.test('what was packed comes out, whatever it is and however it was packed', async (t) => {
   const texts = {
-    ...{ nothing: Buffer.alloc(0), one: Buffer.from('x'), TEXT, noise: randomBytes(MIB) },
+    nothing: Buffer.alloc(0),
+    one: Buffer.from('x'),
+    TEXT,
+    noise: randomBytes(MIB),
     both: Buffer.concat([TEXT, randomBytes(300_000), TEXT, Buffer.alloc(300_000), TEXT]),
   }
   for (const [name, text] of Object.entries(texts)) {

@@ -21,7 +21,9 @@ function aVersion(pretty: string, fields: JsonObject = {}): FullVersion {
   const digests = { md5: '', sha1: SHA1, sha256: '', sha512: '' }
   const file = { id: 1, name: 'a b.zip', compositeKey: '', bytes: 1, digests, blobKey: 'k' }
   return {
-    ...{ id: 1, version: version.key, createdAtMs: Date.UTC(2025, 5, 15, 12) },
+    id: 1,
+    version: version.key,
+    createdAtMs: Date.UTC(2025, 5, 15, 12),
     // As it comes back from a database.
     metadata: JSON.parse(JSON.stringify(metadataOf(archive, version))),
     files: [{ ...file, createdAtMs: 0, downloads: 0 }],
@@ -50,21 +52,31 @@ t.test(
       packages: {
         [NAME]: [
           {
-            ...{ name: NAME, require: { php: '>=8' }, extra: { x: 1 }, type: 'library' },
-            ...{ version: 'v1.0', version_normalized: '1.0.0.0', time: '2025-06-15T12:00:00Z' },
+            name: NAME,
+            require: { php: '>=8' },
+            extra: { x: 1 },
+            type: 'library',
+            version: 'v1.0',
+            version_normalized: '1.0.0.0',
+            time: '2025-06-15T12:00:00Z',
             dist: {
               type: 'zip',
               url: `${BASE}/files/acme%2Flib/1.0.0/a%20b.zip`,
-              ...{ reference: SHA1, shasum: SHA1 },
+              reference: SHA1,
+              shasum: SHA1,
             },
           },
           {
-            ...{ name: NAME, type: 'library', version: '0.9', version_normalized: '0.9.0.0' },
+            name: NAME,
+            type: 'library',
+            version: '0.9',
+            version_normalized: '0.9.0.0',
             time: '2025-06-15T12:00:00Z',
             dist: {
               type: 'zip',
               url: `${BASE}/files/acme%2Flib/0.9.0/a%20b.zip`,
-              ...{ reference: SHA1, shasum: SHA1 },
+              reference: SHA1,
+              shasum: SHA1,
             },
           },
         ],
@@ -91,7 +103,12 @@ t.test('a search tells what a package is, and what to take in its place', async 
   const found = (fields: JsonObject) => {
     const latest = aVersion('1.0', fields)
     return searchResult({
-      ...{ id: 1, name: NAME, generation: 1, changedAtMs: 0, downloads: 3, latest },
+      id: 1,
+      name: NAME,
+      generation: 1,
+      changedAtMs: 0,
+      downloads: 3,
+      latest,
     })
   }
   const bare = { name: NAME, description: '', downloads: 3 }

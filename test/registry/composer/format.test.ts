@@ -76,8 +76,10 @@ interface Given {
 
 async function publish(town: Town, fields: Readonly<Record<string, unknown>>, given: Given = {}) {
   return await town.ask({
-    ...{ method: 'PUT', path: `${BASE}${given.query ?? ''}` },
-    ...{ body: given.archive ?? packageZip(fields), authorization: town.authorizationOf('ada') },
+    method: 'PUT',
+    path: `${BASE}${given.query ?? ''}`,
+    body: given.archive ?? packageZip(fields),
+    authorization: town.authorizationOf('ada'),
   })
 }
 
@@ -109,10 +111,17 @@ t.test('the index leads to everything else', async (t) => {
 t.test('all that composer.json says is told again, and what the house knows', async (t) => {
   const town = await startTown(t)
   const fields = {
-    ...{ description: 'A library', license: ['MIT'], require: { php: '>=8.1' } },
-    ...{ replace: { 'acme/old': 'self.version' }, conflict: { 'a/b': '*' }, provide: {} },
-    ...{ support: { email: 'a@example.test' }, abandoned: 'acme/new', extra: { a: { b: [1] } } },
-    ...{ autoload: { 'psr-4': { 'Acme\\': 'src/' } }, unknown: null },
+    description: 'A library',
+    license: ['MIT'],
+    require: { php: '>=8.1' },
+    replace: { 'acme/old': 'self.version' },
+    conflict: { 'a/b': '*' },
+    provide: {},
+    support: { email: 'a@example.test' },
+    abandoned: 'acme/new',
+    extra: { a: { b: [1] } },
+    autoload: { 'psr-4': { 'Acme\\': 'src/' } },
+    unknown: null,
   }
   const foreign = {
     dist: 1,
@@ -127,7 +136,10 @@ t.test('all that composer.json says is told again, and what the house knows', as
   const { dist, time, ...rest } = record
   t.strictSame(rest, {
     ...fields,
-    ...{ name: NAME, version: '1.0.0', version_normalized: '1.0.0.0', type: 'symfony-bundle' },
+    name: NAME,
+    version: '1.0.0',
+    version_normalized: '1.0.0.0',
+    type: 'symfony-bundle',
   })
   t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const sha1 = createHash('sha1').update(archive).digest('hex')
@@ -274,9 +286,16 @@ t.test('what is not there is not found, whatever it is called', async (t) => {
   const town = await startTown(t)
   await publish(town, fine)
   const paths = [
-    ...['/p2/acme/none.json', '/p2/acme/lib', '/p2/acme/lib.JSON', '/p2/acme/.json'],
-    ...['/p2/acme/lib~dev', '/p2/acme%2Flib.json', '/p2/..%2F/lib.json', '/p2/acme/lib%00.json'],
-    ...['/files/acme%2Flib/1.0.0/other.zip', '/files/acme%2Flib/2.0.0/acme-lib.1.0.0.zip'],
+    '/p2/acme/none.json',
+    '/p2/acme/lib',
+    '/p2/acme/lib.JSON',
+    '/p2/acme/.json',
+    '/p2/acme/lib~dev',
+    '/p2/acme%2Flib.json',
+    '/p2/..%2F/lib.json',
+    '/p2/acme/lib%00.json',
+    '/files/acme%2Flib/1.0.0/other.zip',
+    '/files/acme%2Flib/2.0.0/acme-lib.1.0.0.zip',
     `/p2/acme/${'a'.repeat(300)}!.json`,
   ]
   for (const path of paths) t.equal((await town.ask({ path: `${BASE}${path}` })).status, 404, path)

@@ -61,7 +61,10 @@ t.test('each kind of archive is read, and clients are told how to unpack it', as
 
 t.test('what is no such archive is refused', async (t) => {
   const none = [
-    ...[Buffer.alloc(0), Buffer.from('P'), Buffer.from('<?php echo 1;'), packageTar(FINE)],
+    Buffer.alloc(0),
+    Buffer.from('P'),
+    Buffer.from('<?php echo 1;'),
+    packageTar(FINE),
     Buffer.from('fd377a585a0000', 'hex'),
   ]
   for (const bytes of none) t.match(await refusalOf(bytes), /not a valid package file/)

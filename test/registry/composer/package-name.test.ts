@@ -10,10 +10,33 @@ t.test('a vendor and a project, in lower case', async (t) => {
 
 t.test('nothing else is a name', async (t) => {
   const none = [
-    ...['', 'acme', '/', 'acme/', '/lib', 'acme/lib/x', 'acme//lib', 'Acme/lib', 'acme/Lib'],
-    ...['acme/lib\n', ' acme/lib', 'acme/lib\0', 'acme/..', './lib', '../lib', 'acme/.lib', 'é/b'],
-    ...['acme--x/lib', 'acme/lib---x', 'acme/lib__x', 'acme/lib-', '-acme/lib', 'acme/lib~dev'],
-    ...['acme\\lib', 'acme%2Flib', '__proto__/x', `a/${'b'.repeat(254)}`],
+    '',
+    'acme',
+    '/',
+    'acme/',
+    '/lib',
+    'acme/lib/x',
+    'acme//lib',
+    'Acme/lib',
+    'acme/Lib',
+    'acme/lib\n',
+    ' acme/lib',
+    'acme/lib\0',
+    'acme/..',
+    './lib',
+    '../lib',
+    'acme/.lib',
+    'é/b',
+    'acme--x/lib',
+    'acme/lib---x',
+    'acme/lib__x',
+    'acme/lib-',
+    '-acme/lib',
+    'acme/lib~dev',
+    'acme\\lib',
+    'acme%2Flib',
+    '__proto__/x',
+    `a/${'b'.repeat(254)}`,
   ]
   for (const name of none) t.notOk(isPackageName(name), JSON.stringify(name))
 })

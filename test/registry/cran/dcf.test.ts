@@ -43,8 +43,10 @@ t.test('what R reads is read in the same way', async (t) => {
     t.strictSame(lines, readWithR(text), JSON.stringify(text))
   }
   t.strictSame(read(READABLE[4] ?? ''), {
-    ...{ Package: 'toy', Description: 'one two: 2 . three http://x.test' },
-    ...{ URL: '', Version: '1.0' },
+    Package: 'toy',
+    Description: 'one two: 2 . three http://x.test',
+    URL: '',
+    Version: '1.0',
   })
 })
 

@@ -95,8 +95,14 @@ t.test('an index is served in each of its forms', async (t) => {
   t.match(await publish(town, put(archive)), { status: 201, text: '' })
   const md5 = createHash('md5').update(archive).digest('hex')
   const wanted = [
-    ...['Package: toy', 'Version: 1.0', 'License: GPL-3', 'Imports: utils'],
-    ...['NeedsCompilation: no', `MD5sum: ${md5}`, '', ''],
+    'Package: toy',
+    'Version: 1.0',
+    'License: GPL-3',
+    'Imports: utils',
+    'NeedsCompilation: no',
+    `MD5sum: ${md5}`,
+    '',
+    '',
   ]
   const plain = await get(town, '/src/contrib/PACKAGES')
   t.match(plain, { status: 200, headers: { 'content-type': 'text/plain;charset=utf-8' } })
@@ -180,14 +186,27 @@ t.test('what is not there is 404 without a word', async (t) => {
   await publish(town, put(rTarGz(TOY)))
   await publish(town, put(rZip(TOY), WINDOWS))
   const paths = [
-    ...['/src/contrib/PACKAGES.xz', '/src/contrib/PACKAGES.', '/src/contrib/packages'],
-    ...['/src/contrib/toy_1.0.zip', '/src/contrib/toy_1.1.tar.gz', '/src/contrib/toy.tar.gz'],
-    ...['/src/contrib/__proto__', '/src/contrib/constructor', '/src/contrib/..%2FPACKAGES'],
-    ...['/src/contrib/Archive/toy/PACKAGES', '/src/contrib/Archive/toy/toy_2.0.tar.gz'],
-    ...['/bin/windows/contrib/4.2/toy_1.0.tar.gz', '/bin/windows/contrib/4.3/PACKAGES'],
-    ...['/bin/windows/4.2/PACKAGES', '/bin/contrib/4.2/PACKAGES', '/bin/windows/contrib/4.2'],
-    ...['/bin//contrib/4.2/PACKAGES', '/bin/a/../windows/contrib/4.2/PACKAGES', '/bin/x'],
-    ...['/bin/windows/contrib/4.2/', '/bin/win%7Cdows/contrib/4.2/PACKAGES'],
+    '/src/contrib/PACKAGES.xz',
+    '/src/contrib/PACKAGES.',
+    '/src/contrib/packages',
+    '/src/contrib/toy_1.0.zip',
+    '/src/contrib/toy_1.1.tar.gz',
+    '/src/contrib/toy.tar.gz',
+    '/src/contrib/__proto__',
+    '/src/contrib/constructor',
+    '/src/contrib/..%2FPACKAGES',
+    '/src/contrib/Archive/toy/PACKAGES',
+    '/src/contrib/Archive/toy/toy_2.0.tar.gz',
+    '/bin/windows/contrib/4.2/toy_1.0.tar.gz',
+    '/bin/windows/contrib/4.3/PACKAGES',
+    '/bin/windows/4.2/PACKAGES',
+    '/bin/contrib/4.2/PACKAGES',
+    '/bin/windows/contrib/4.2',
+    '/bin//contrib/4.2/PACKAGES',
+    '/bin/a/../windows/contrib/4.2/PACKAGES',
+    '/bin/x',
+    '/bin/windows/contrib/4.2/',
+    '/bin/win%7Cdows/contrib/4.2/PACKAGES',
   ]
   for (const path of paths) t.match(await get(town, path), { status: 404, text: '' }, path)
 })

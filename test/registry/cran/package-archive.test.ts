@@ -35,10 +35,8 @@ t.test('it is found where R has it', async (t) => {
   t.equal(await read(dotted), 'tar toy 1.0')
   const others = [
     { path: 'toy/', type: '5' },
-    ...[
-      { path: 'toy/inst/DESCRIPTION', body: 'x' },
-      { path: 'toy/DESCRIPTION.txt', body: 'x' },
-    ],
+    { path: 'toy/inst/DESCRIPTION', body: 'x' },
+    { path: 'toy/DESCRIPTION.txt', body: 'x' },
     { path: 'toy/description', body: 'x' },
     { path: 'toy/DESCRIPTION', type: '2' },
   ]

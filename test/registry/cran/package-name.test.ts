@@ -7,23 +7,21 @@ t.test('a name is letters, digits and dots, from a letter on and not to a dot', 
   const proper = ['ab', 'data.table', 'R6', 'A1', 'a..b', 'ggplot2', 'x'.repeat(200)]
   for (const name of proper) t.equal(isPackageName(name), true, name)
   const others = [
-    ...[
-      '',
-      'R',
-      'a',
-      '1a',
-      '.a',
-      'a.',
-      'a-b',
-      'a_b',
-      'a b',
-      'a/b',
-      'é1',
-      'ab\n',
-      ' ab',
-      '..',
-      'a\0',
-    ],
+    '',
+    'R',
+    'a',
+    '1a',
+    '.a',
+    'a.',
+    'a-b',
+    'a_b',
+    'a b',
+    'a/b',
+    'é1',
+    'ab\n',
+    ' ab',
+    '..',
+    'a\0',
   ]
   for (const name of others) t.equal(isPackageName(name), false, JSON.stringify(name))
 })

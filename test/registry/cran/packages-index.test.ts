@@ -26,8 +26,13 @@ function publish(fields: Readonly<Record<string, string>>, own: Record<string, s
   const { packageName, version } = description
   const digests = { md5: createHash('md5').update(archive).digest('hex') }
   const file = {
-    ...{ id: 1, name: `${packageName}_${version}.tar.gz`, compositeKey: '', blobKey: 'k' },
-    ...{ bytes: archive.length, createdAtMs: 0, downloads: 0 },
+    id: 1,
+    name: `${packageName}_${version}.tar.gz`,
+    compositeKey: '',
+    blobKey: 'k',
+    bytes: archive.length,
+    createdAtMs: 0,
+    downloads: 0,
     digests: { ...digests, sha1: '', sha256: '', sha512: '' },
   }
   const metadata = JSON.parse(JSON.stringify({ ...description.fields, ...own }))
@@ -42,16 +47,31 @@ async function build(t: Test, entries: readonly IndexEntry[]) {
 
 const ALL: readonly Published[] = [
   publish({
-    ...{ Package: 'zoo', Version: '1.9', Title: 'Zoo', License: 'GPL-3 |\n    file LICENSE' },
-    ...{ Depends: 'R (>= 3.5),\n  methods', Imports: 'tidytoy (>= 0.3-1)', NeedsCompilation: 'no' },
+    Package: 'zoo',
+    Version: '1.9',
+    Title: 'Zoo',
+    License: 'GPL-3 |\n    file LICENSE',
+    Depends: 'R (>= 3.5),\n  methods',
+    Imports: 'tidytoy (>= 0.3-1)',
+    NeedsCompilation: 'no',
   }),
   publish({ Package: 'zoo', Version: '1.10', License: 'GPL-3', Suggests: 'utils' }),
   publish({ Package: 'zoo', Version: '1.2', License: 'MIT' }),
   publish({
-    ...{ Package: 'tidytoy', Version: '0.3-1', Priority: 'contrib', License: 'GPL-3' },
-    ...{ License_is_FOSS: 'yes', License_restricts_use: 'no', OS_type: 'unix', Archs: 'x64' },
-    ...{ Depends: 'R (>= 4.1)', Imports: 'stats, utils', LinkingTo: 'Rcpp' },
-    ...{ Enhances: 'lattice', Suggests: 'knitr (>= 1.0)', NeedsCompilation: 'yes' },
+    Package: 'tidytoy',
+    Version: '0.3-1',
+    Priority: 'contrib',
+    License: 'GPL-3',
+    License_is_FOSS: 'yes',
+    License_restricts_use: 'no',
+    OS_type: 'unix',
+    Archs: 'x64',
+    Depends: 'R (>= 4.1)',
+    Imports: 'stats, utils',
+    LinkingTo: 'Rcpp',
+    Enhances: 'lattice',
+    Suggests: 'knitr (>= 1.0)',
+    NeedsCompilation: 'yes',
   }),
   publish({ Package: 'Alpha', Version: '1.0', License: 'GPL-2' }),
 ]

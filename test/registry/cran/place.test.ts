@@ -5,12 +5,16 @@ import { binaryPlace, SOURCE } from '../../../registry/cran/place.js'
 
 t.test('each platform and version of R has a place of its own', async (t) => {
   t.strictSame(binaryPlace('windows', '4.2'), {
-    ...{ subject: 'bin/windows/4.2', compositeKey: 'windows|4.2' },
-    ...{ tarSuffix: '.tar.gz', usualSuffix: '.zip' },
+    subject: 'bin/windows/4.2',
+    compositeKey: 'windows|4.2',
+    tarSuffix: '.tar.gz',
+    usualSuffix: '.zip',
   })
   t.strictSame(binaryPlace('macosx/big-sur-arm64', '4.2'), {
-    ...{ subject: 'bin/macosx/big-sur-arm64/4.2', compositeKey: 'macosx/big-sur-arm64|4.2' },
-    ...{ tarSuffix: '.tgz', usualSuffix: '.tgz' },
+    subject: 'bin/macosx/big-sur-arm64/4.2',
+    compositeKey: 'macosx/big-sur-arm64|4.2',
+    tarSuffix: '.tgz',
+    usualSuffix: '.tgz',
   })
   t.match(binaryPlace('macosx', '4.2'), { tarSuffix: '.tgz', usualSuffix: '.tgz' })
   const linux = binaryPlace('linux_x86+64', '4.2-devel')

@@ -7,7 +7,12 @@ import { anEntry } from '../../helpers/index-builds.js'
 function aFile(path: string, text: string) {
   const bytes = Buffer.from(text)
   const { digests } = anEntry({
-    ...{ part: '', metadata: {}, packageName: '', version: '', fileName: '', bytes },
+    part: '',
+    metadata: {},
+    packageName: '',
+    version: '',
+    fileName: '',
+    bytes,
   }).file
   return { path, bytes: bytes.length, digests }
 }

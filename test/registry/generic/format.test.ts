@@ -61,7 +61,8 @@ t.test('the last file takes its version along', async (t) => {
   const town = await startTown(t)
   const as = (method: string, path: string) =>
     town.ask({
-      ...{ method, path: `/api/packages/ada/generic/tool/1.0${path}` },
+      method,
+      path: `/api/packages/ada/generic/tool/1.0${path}`,
       ...(method === 'PUT' ? { body: Buffer.from(path) } : {}),
       authorization: town.authorizationOf('ada'),
     })
@@ -115,8 +116,10 @@ t.test('what an owner may have in all is a limit', async (t) => {
   const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '10' } })
   const put = (name: string, text: string) =>
     town.ask({
-      ...{ method: 'PUT', path: `/api/packages/ada/generic/tool/1.0/${name}` },
-      ...{ body: Buffer.from(text), authorization: town.authorizationOf('ada') },
+      method: 'PUT',
+      path: `/api/packages/ada/generic/tool/1.0/${name}`,
+      body: Buffer.from(text),
+      authorization: town.authorizationOf('ada'),
     })
   t.equal((await put('a', '123456')).status, 201)
   const refused = await put('b', '12345')

@@ -118,14 +118,15 @@ t.test('capitals are asked for with a bang, and are no other module', async (t) 
   t.match(await get('x.y/%21org/%21lib/@v/list'), { status: 200, text: 'v1.0.0-RC1\n' })
   t.equal((await get('x.y/%21org/%21lib/@v/v1.0.0-%21r%21c1.info')).status, 200)
   const others = [
-    ...[
-      'x.y/Org/Lib/@v/list',
-      'x.y/org/lib/@v/list',
-      'x.y/!org/lib/@v/list',
-      'x.y/!Org/!lib/@v/list',
-    ],
-    ...['x.y/!!org/!lib/@v/list', 'x.y/!org/!lib!/@v/list', 'x.y/!org/!lib/@v/v1.0.0-rc1.info'],
-    ...['x.y/!org/!lib/@v/v1.0.0-RC1.info', 'x.y/!org/!lib/@v/v1.0.0-!rc1.zip'],
+    'x.y/Org/Lib/@v/list',
+    'x.y/org/lib/@v/list',
+    'x.y/!org/lib/@v/list',
+    'x.y/!Org/!lib/@v/list',
+    'x.y/!!org/!lib/@v/list',
+    'x.y/!org/!lib!/@v/list',
+    'x.y/!org/!lib/@v/v1.0.0-rc1.info',
+    'x.y/!org/!lib/@v/v1.0.0-RC1.info',
+    'x.y/!org/!lib/@v/v1.0.0-!rc1.zip',
   ]
   for (const path of others) t.equal((await get(path)).status, 404, path)
   t.strictSame(await publish(town, await moduleZip('x.y/org/lib@v2.0.0-0')), [400])
@@ -137,18 +138,31 @@ t.test('what is not there is 404 in text, so that the next proxy is asked', asyn
   const town = await startTown(t)
   await publish(town, await moduleZip('x.y/tool@v1.0.0'))
   const paths = [
-    ...['x.y/@v/list', 'x.y/tool/sub/@v/list', 'x.y/tool/@v/v1.0.1.info', 'x.y/tool/@v/v1.0.0.exe'],
-    ...[
-      'x.y/tool/@v/master.info',
-      'x.y/tool/@v/v1.info',
-      'x.y/tool/@v/',
-      'x.y/tool/@v',
-      'x.y/tool',
-    ],
-    ...['x.y/tool/@latest/', 'x.y/tool@latest', 'x.y/other/@latest', '@latest', '@v/list'],
-    ...['x.y%2Ftool/@v/list', 'x.y/tool/@v%2Flist', 'x.y/tool/@v/..%2Flist', 'x.y//tool/@v/list'],
-    ...['sumdb/sum.golang.org/supported', 'x.y/tool/@v/v1.0.0.zip.zip', 'x.y/tool/%40v/../@v/list'],
-    ...['x.y/../x.y/tool/@v/list', 'x.y/tool/@v/latest', 'x.y/tool/@v/.info', ''],
+    'x.y/@v/list',
+    'x.y/tool/sub/@v/list',
+    'x.y/tool/@v/v1.0.1.info',
+    'x.y/tool/@v/v1.0.0.exe',
+    'x.y/tool/@v/master.info',
+    'x.y/tool/@v/v1.info',
+    'x.y/tool/@v/',
+    'x.y/tool/@v',
+    'x.y/tool',
+    'x.y/tool/@latest/',
+    'x.y/tool@latest',
+    'x.y/other/@latest',
+    '@latest',
+    '@v/list',
+    'x.y%2Ftool/@v/list',
+    'x.y/tool/@v%2Flist',
+    'x.y/tool/@v/..%2Flist',
+    'x.y//tool/@v/list',
+    'sumdb/sum.golang.org/supported',
+    'x.y/tool/@v/v1.0.0.zip.zip',
+    'x.y/tool/%40v/../@v/list',
+    'x.y/../x.y/tool/@v/list',
+    'x.y/tool/@v/latest',
+    'x.y/tool/@v/.info',
+    '',
   ]
   for (const path of paths) {
     const answer = await town.ask({ path: `${BASE}/${path}` })

@@ -10,15 +10,46 @@ import {
 t.test('a version is written in its one form', async (t) => {
   const module = { path: 'x.y/z', hasGoMod: true }
   const taken = [
-    ...['v0.0.0', 'v1.2.3', 'v1.0.0-rc.1', 'v1.0.0-RC1', 'v0.0.0-20200102030405-abcdef123456'],
-    ...['v1.2.4-0.20200102030405-abcdef123456', 'v1.0.0-0', 'v1.0.0--', 'v1.0.0-a.b-c.0'],
+    'v0.0.0',
+    'v1.2.3',
+    'v1.0.0-rc.1',
+    'v1.0.0-RC1',
+    'v0.0.0-20200102030405-abcdef123456',
+    'v1.2.4-0.20200102030405-abcdef123456',
+    'v1.0.0-0',
+    'v1.0.0--',
+    'v1.0.0-a.b-c.0',
   ]
   for (const version of taken) t.equal(whyNoVersion(version, module), undefined, version)
   const refused = [
-    ...['', 'v', '1.2.3', 'v1', 'v1.2', 'v1.2.3.4', 'V1.2.3', 'vv1.2.3', 'v01.2.3', 'v1.02.3'],
-    ...['v1.2.3-', 'v1.2.3-01', 'v1.2.3-a..b', 'v1.2.3+linux', 'v1.2.3-rc+x', 'v1.2.3 ', ' v1.2.3'],
-    ...['v1.2.3\n', 'v1.2.3\nv9.9.9', 'v1.2.3-é', 'v1.2.3-a_b', 'latest', 'master', 'v-1.2.3'],
-    ...[`v1.0.0-${'a'.repeat(300)}`, `v1.0.${'9'.repeat(17)}`, '=v1.2.3', 'v1.2.x'],
+    '',
+    'v',
+    '1.2.3',
+    'v1',
+    'v1.2',
+    'v1.2.3.4',
+    'V1.2.3',
+    'vv1.2.3',
+    'v01.2.3',
+    'v1.02.3',
+    'v1.2.3-',
+    'v1.2.3-01',
+    'v1.2.3-a..b',
+    'v1.2.3+linux',
+    'v1.2.3-rc+x',
+    'v1.2.3 ',
+    ' v1.2.3',
+    'v1.2.3\n',
+    'v1.2.3\nv9.9.9',
+    'v1.2.3-é',
+    'v1.2.3-a_b',
+    'latest',
+    'master',
+    'v-1.2.3',
+    `v1.0.0-${'a'.repeat(300)}`,
+    `v1.0.${'9'.repeat(17)}`,
+    '=v1.2.3',
+    'v1.2.x',
   ]
   for (const version of refused) {
     t.type(whyNoVersion(version, module), 'string', JSON.stringify(version))
@@ -31,15 +62,26 @@ t.test('the path of a module and its major version agree', async (t) => {
     return whyNoVersion(version, { path, hasGoMod: true }) === undefined
   }
   const taken = [
-    ...['x.y/z@v0.8.0', 'x.y/z@v1.0.0', 'x.y/z/v2@v2.1.5', 'x.y/z/v2@v2.0.0-rc.1'],
-    ...['x.y/z/v12@v12.0.0', 'gopkg.in/yaml.v0@v0.8.0', 'gopkg.in/yaml.v1@v1.0.0'],
-    ...['gopkg.in/yaml.v1@v0.0.0-20200102030405-abcdef123456', 'gopkg.in/yaml.v2@v2.1.5'],
+    'x.y/z@v0.8.0',
+    'x.y/z@v1.0.0',
+    'x.y/z/v2@v2.1.5',
+    'x.y/z/v2@v2.0.0-rc.1',
+    'x.y/z/v12@v12.0.0',
+    'gopkg.in/yaml.v0@v0.8.0',
+    'gopkg.in/yaml.v1@v1.0.0',
+    'gopkg.in/yaml.v1@v0.0.0-20200102030405-abcdef123456',
+    'gopkg.in/yaml.v2@v2.1.5',
     'gopkg.in/yaml.v2-unstable@v2.1.5',
   ]
   for (const name of taken) t.ok(fits(name), name)
   const refused = [
-    ...['x.y/z@v2.0.0', 'x.y/z@v10.0.0', 'x.y/z/v2@v1.0.0', 'x.y/z/v2@v3.0.0', 'x.y/z/v2@v20.0.0'],
-    ...['gopkg.in/yaml.v1@v2.0.0', 'gopkg.in/yaml.v2@v0.0.0-20200102030405-abcdef123456'],
+    'x.y/z@v2.0.0',
+    'x.y/z@v10.0.0',
+    'x.y/z/v2@v1.0.0',
+    'x.y/z/v2@v3.0.0',
+    'x.y/z/v2@v20.0.0',
+    'gopkg.in/yaml.v1@v2.0.0',
+    'gopkg.in/yaml.v2@v0.0.0-20200102030405-abcdef123456',
   ]
   for (const name of refused) t.notOk(fits(name), name)
 })
@@ -62,7 +104,11 @@ const NEW = 'v0.0.0-20210102030405-0bcdef123456'
 t.test('a list is in the order of versions, without commits', async (t) => {
   const versions = ['v1.10.0', 'v1.9.0', NEW, 'v1.10.0-rc.2', 'v1.10.0-rc.10']
   t.strictSame(listableVersions(['v2.0.0+incompatible', ...versions]), [
-    ...['v1.9.0', 'v1.10.0-rc.2', 'v1.10.0-rc.10', 'v1.10.0', 'v2.0.0+incompatible'],
+    'v1.9.0',
+    'v1.10.0-rc.2',
+    'v1.10.0-rc.10',
+    'v1.10.0',
+    'v2.0.0+incompatible',
   ])
   t.strictSame(listableVersions([OLD, 'v1.2.4-0.20200102030405-abcdef123456']), [])
   t.strictSame(listableVersions(['v1.2.4-pre.0.20200102030405-abcdef123456+incompatible']), [])

@@ -73,17 +73,26 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
       if (file === undefined) return 'none'
       let text = ''
       for await (const chunk of await registry.storage.open(file.blobKey, {
-        ...{ start: 0, end: file.bytes },
+        start: 0,
+        end: file.bytes,
       })) {
         text += Buffer.from(chunk).toString('latin1')
       }
       return text
     }
     await test(t, {
-      ...{ db, registry, other, ada, textOf },
+      db,
+      registry,
+      other,
+      ada,
+      textOf,
       shelfOf(from, maker) {
         const shelf = lendShelf(from, {
-          ...{ ownerId: ada.id, ownerName: 'ada', format: 'debian', user: ada, baseUrl: '' },
+          ownerId: ada.id,
+          ownerName: 'ada',
+          format: 'debian',
+          user: ada,
+          baseUrl: '',
           index: maker,
         })
         t.teardown(() => shelf.close())
@@ -92,7 +101,10 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
       async publish(shelf, name, part = 'main') {
         const upload = await shelf.receive(oneChunk(name))
         await shelf.publish(upload, {
-          ...{ packageName: name, version: '1', fileName: name, unique: 'file' },
+          packageName: name,
+          version: '1',
+          fileName: name,
+          unique: 'file',
           indexes: [{ key: name, subject: 'stable', part, metadata: { note: `about ${name}` } }],
         })
       },
@@ -222,10 +234,8 @@ await forEachStage(
     t.equal(await textOf(found), 'one 1 about one 3\n', 'by the digest that the old sums told')
     t.equal(found?.digests.sha512, createHash('sha512').update('one 1 about one 3\n').digest('hex'))
     const newer = await shelf.findIndexFile('stable', {
-      ...{
-        algorithm: 'sha512',
-        digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
-      },
+      algorithm: 'sha512',
+      digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
     })
     t.match(await textOf(newer), /two/)
     t.equal(await shelf.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }), undefined)

@@ -6,7 +6,9 @@ import type { Runs } from '../../../registry/indexing/texts.js'
 
 const fresh = (start: number, bytes: number) => ({
   id: `at ${start}`,
-  ...{ blobKey: undefined, start, bytes },
+  blobKey: undefined,
+  start,
+  bytes,
 })
 const sums = { bytes: 10, crc32: 7, count: 1 }
 
@@ -56,10 +58,16 @@ t.test('pieces follow each other in the files', async (t) => {
     RUNS.runs.map(({ from, parts }) => ({ from, parts })),
   )
   const inList = (id: string, start: number, bytes: number) => ({
-    ...{ id, blobKey: 'key of list', start, bytes },
+    id,
+    blobKey: 'key of list',
+    start,
+    bytes,
   })
   const packed = (id: string, start: number, bytes: number) => ({
-    ...{ id, blobKey: 'key of list.gz', start, bytes },
+    id,
+    blobKey: 'key of list.gz',
+    start,
+    bytes,
   })
   t.strictSame(
     runs.map(({ pieces }) => [...pieces]),

@@ -6,7 +6,8 @@ import { beginningsOf, createPrefixes } from '../../../registry/indexing/prefixe
 
 const spanOf = (id: string) => ({ id, blobKey: undefined, start: 0, bytes: id.length })
 const textOf = (...ids: readonly string[]) => ({
-  ...{ name: 'list', form: 'plain' as const },
+  name: 'list',
+  form: 'plain' as const,
   spans: ids.map(spanOf),
 })
 

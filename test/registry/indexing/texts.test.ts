@@ -33,9 +33,12 @@ async function openScene(t: Test, forms: readonly TextForm[]): Promise<Scene> {
   const entries = new Map<string, IndexEntry & Keyed>()
   const sorted = () => [...entries.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
   const scene: Scene = {
-    ...{ entries, rendered: 0 },
+    entries,
+    rendered: 0,
     workshop: {
-      ...{ subject: 'stable', scratch, compressXz: undefined },
+      subject: 'stable',
+      scratch,
+      compressXz: undefined,
       maker: {
         formsOf: () => forms,
         render(all, { parts }) {

@@ -144,8 +144,12 @@ t.test('a signature is never older than the newest key', async (t) => {
   const madeMs = Date.now() - 86_400_000
   const { generateKey } = await import('openpgp')
   const old = await generateKey({
-    ...{ type: 'ecc', curve: 'ed25519Legacy', userIDs: [{ name: 'ada' }], subkeys: [] },
-    ...{ format: 'armored', date: new Date(madeMs) },
+    type: 'ecc',
+    curve: 'ed25519Legacy',
+    userIDs: [{ name: 'ada' }],
+    subkeys: [],
+    format: 'armored',
+    date: new Date(madeMs),
   })
   const signer = await openSigner([KEY, old], { atMs: madeMs + 1_000 })
   const keyring = await aKeyring(t, KEY, old)
@@ -166,7 +170,8 @@ t.test('several keys stand in one armor, as many as there are', async (t) => {
     const home = t.testdir({ 'keys.asc': armored })
     const show = ['--homedir', home, '--batch', '--with-colons', '--show-keys']
     const shown = execFileSync('gpg', [...show, join(home, 'keys.asc')], {
-      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
     t.equal(shown.match(/^pub:/gm)?.length, count)
   }

@@ -12,8 +12,10 @@ t.test('openssl reads the keys and finds the signature to be right', async (t) =
   const folder = await temporaryFolder(t)
   const openssl = async (...args: readonly string[]) => {
     const { output } = await runToEnd('openssl', args, {
-      ...{ cwd: folder, environment: { PATH: process.env['PATH'] ?? '/usr/bin' } },
-      ...{ timeoutMs: 60_000, outputBytesMax: 65_536 },
+      cwd: folder,
+      environment: { PATH: process.env['PATH'] ?? '/usr/bin' },
+      timeoutMs: 60_000,
+      outputBytesMax: 65_536,
     })
     return output
   }

@@ -27,8 +27,11 @@ t.test('what is asked for comes back out of the address, and the secret does not
   const location = locationOf('s3://key:hunter2@s3.example.org:9000/bucket?region=eu-1')
   const query = { 'response-content-disposition': `attachment; filename*=UTF-8''(a*b)!%20"` }
   const url = presignedUrl(location, {
-    ...{ method: 'HEAD', address: 'https://s3.example.org:9000/bucket/a/b/key', query },
-    ...{ expiresSeconds: 300, now: NOW },
+    method: 'HEAD',
+    address: 'https://s3.example.org:9000/bucket/a/b/key',
+    query,
+    expiresSeconds: 300,
+    now: NOW,
   })
   t.match(url, /^https:\/\/s3\.example\.org:9000\/bucket\/a\/b\/key\?[A-Za-z0-9=&%._~-]+$/)
   const { searchParams } = new URL(url)

@@ -92,8 +92,15 @@ t.test('a version of Swift finds its manifest however it is written', async (t) 
     'Package@swift-6.0.swift': '',
   }
   const found = {
-    ...{ '5': '5', '5.0': '5', '5.0.0': '5', '5.6': '5.6', '5.6.0': '5.6', '5.6.1': '5.6.1' },
-    ...{ '6': '6', '6.0': '6.0', '6.0.0': '6.0' },
+    '5': '5',
+    '5.0': '5',
+    '5.0.0': '5',
+    '5.6': '5.6',
+    '5.6.0': '5.6',
+    '5.6.1': '5.6.1',
+    '6': '6',
+    '6.0': '6.0',
+    '6.0.0': '6.0',
   }
   for (const [wanted, version] of Object.entries(found)) {
     t.equal(findVariant(manifests, wanted), `Package@swift-${version}.swift`, wanted)

@@ -5,13 +5,19 @@ import { normaliseRepositoryUrl } from '../../../registry/swift/repository-url.j
 
 t.test('each way to one repository means the same', async (t) => {
   const ways = [
-    ...['https://github.com/mona/LinkedList', 'https://github.com/mona/LinkedList.git'],
-    ...['http://github.com/mona/LinkedList/', 'HTTPS://GitHub.COM//mona/LinkedList.git/'],
-    ...['git@github.com:mona/LinkedList.git', 'git@github.com:/mona/LinkedList'],
-    ...['ssh://git@github.com/mona/LinkedList.git', 'ssh://git@github.com:22/mona/LinkedList'],
-    ...['ssh://git@github.com:mona/LinkedList.git', 'git://github.com/mona/LinkedList.git'],
-    ...['https://user:secret@github.com/mona/LinkedList', 'github.com/mona/LinkedList'],
-    ...[' https://github.com:443/mona/LinkedList\n'],
+    'https://github.com/mona/LinkedList',
+    'https://github.com/mona/LinkedList.git',
+    'http://github.com/mona/LinkedList/',
+    'HTTPS://GitHub.COM//mona/LinkedList.git/',
+    'git@github.com:mona/LinkedList.git',
+    'git@github.com:/mona/LinkedList',
+    'ssh://git@github.com/mona/LinkedList.git',
+    'ssh://git@github.com:22/mona/LinkedList',
+    'ssh://git@github.com:mona/LinkedList.git',
+    'git://github.com/mona/LinkedList.git',
+    'https://user:secret@github.com/mona/LinkedList',
+    'github.com/mona/LinkedList',
+    ' https://github.com:443/mona/LinkedList\n',
   ]
   for (const way of ways) {
     t.equal(normaliseRepositoryUrl(way), 'github.com/mona/LinkedList', way)

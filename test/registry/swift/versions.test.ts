@@ -28,8 +28,18 @@ t.test('a version that ends like a file could not be asked for', async (t) => {
 
 t.test('the highest precedence stands first, as the standard’s own example has it', async (t) => {
   const rising = [
-    ...['1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta', '1.0.0-beta.2'],
-    ...['1.0.0-beta.11', '1.0.0-rc.1', '1.0.0', '1.9.0', '1.10.0', '2.0.0-rc.1', '2.0.0'],
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-alpha.beta',
+    '1.0.0-beta',
+    '1.0.0-beta.2',
+    '1.0.0-beta.11',
+    '1.0.0-rc.1',
+    '1.0.0',
+    '1.9.0',
+    '1.10.0',
+    '2.0.0-rc.1',
+    '2.0.0',
   ]
   const given = [...rising].sort().map((version) => ({ version }))
   t.strictSame(

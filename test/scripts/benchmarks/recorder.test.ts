@@ -41,7 +41,9 @@ t.test(
     const { folder, tip, server } = await aServedRepository(t)
     const url = `${server.url}/text.git`
     const { references, listing, fetch } = await recordClone(url, {
-      ...{ args: ['--depth=1'], folder, signal },
+      args: ['--depth=1'],
+      folder,
+      signal,
     })
     t.equal(references.suffix, 'info/refs?service=git-upload-pack')
     t.equal(references.body, undefined)

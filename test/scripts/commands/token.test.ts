@@ -17,7 +17,12 @@ async function withAda(t: Test) {
 t.test('a token stands alone on its line, works, and is revoked', async (t) => {
   const token = await withAda(t)
   const [plain = '', ...more] = await token(
-    ...['create', 'ada', '--name', 'ci', '--scopes', 'write:repository,package'],
+    'create',
+    'ada',
+    '--name',
+    'ci',
+    '--scopes',
+    'write:repository,package',
   )
   t.match(plain, /^[0-9a-f]{40}$/)
   t.strictSame(more, [])

@@ -20,8 +20,12 @@ t.test('a delivery that was given up is listed, and waits again', async (t) => {
     await addDeliveries(db, [{ webhookId, uuid: UUID, event: 'push', payload: '{}' }])
     const due = await nextDueDelivery(db, webhookId)
     const attempt = {
-      ...{ atMs: 1, requestHeaders: {}, status: 500, responseHeaders: {} },
-      ...{ responseBody: '', error: '' },
+      atMs: 1,
+      requestHeaders: {},
+      status: 500,
+      responseHeaders: {},
+      responseBody: '',
+      error: '',
     }
     const outcome = { isDelivered: false, nextAtMs: undefined }
     if (due !== undefined) await recordAttempt(db, due, attempt, outcome)

@@ -12,8 +12,14 @@ const EVE = { username: 'Eve', email: 'eve@example.org', password: 'a password o
 await forEachDatabase(t, 'an admin makes an account, which signs in', async (t, location) => {
   const { as, ask } = await startTown(t, { location })
   const made = await as('root', 'POST', '/admin/users', {
-    ...{ ...EVE, full_name: 'Eve E', visibility: 'limited', must_change_password: false },
-    ...{ source_id: 0, login_name: 'eve', send_notify: true, restricted: false },
+    ...EVE,
+    full_name: 'Eve E',
+    visibility: 'limited',
+    must_change_password: false,
+    source_id: 0,
+    login_name: 'eve',
+    send_notify: true,
+    restricted: false,
   })
   t.match(made, {
     status: 201,
@@ -52,7 +58,8 @@ await forEachDatabase(
     t.strictSame((await edit({ source_id: 0, login_name: 'ada' })).json, before)
     const fields = { full_name: 'Ada L', location: 'London', description: 'd', website: 'w' }
     t.match((await edit({ ...fields, email: 'new@example.org' })).json, {
-      ...{ ...fields, email: 'new@example.org' },
+      ...fields,
+      email: 'new@example.org',
     })
     t.equal((await edit({ email: 'BOB@example.com' })).status, 422)
     await edit({ password: 'another password' })
@@ -123,7 +130,8 @@ await forEachDatabase(t, 'somebody is left who can sign in and run it', async (t
   for (const body of shut) t.equal((await edit(body, 'bob')).status, 422)
   t.equal((await as('bob', 'DELETE', '/orgs/club/members/bob')).status, 422)
   t.match(await as('root', 'DELETE', '/admin/users/bob'), {
-    ...{ status: 422, json: { message: /last owner.*club/ } },
+    status: 422,
+    json: { message: /last owner.*club/ },
   })
   t.equal((await as('bob', 'DELETE', '/orgs/club/members/ada')).status, 204)
 
@@ -137,7 +145,9 @@ await forEachDatabase(t, 'somebody is left who can sign in and run it', async (t
     .update({ is_admin: false })
   const ends = ['two', 'one'].map((name, index) =>
     ask({
-      ...{ method: 'PATCH', path: `/api/v1/admin/users/${name}`, body: { prohibit_login: true } },
+      method: 'PATCH',
+      path: `/api/v1/admin/users/${name}`,
+      body: { prohibit_login: true },
       authorization: withToken(tokens[index]?.plain ?? ''),
     }),
   )

@@ -16,7 +16,11 @@ t.test('its address is its own, and its size that of its bytes', async (t) => {
   const added = await addAttachment(house.db, { uuid, releaseId, name: 'ü' }, aBlobOf('ü'))
   const downloads = 7
   t.strictSame(attachmentObject(context, { ...added, downloads, createdAtMs: 1_790_000_000_999 }), {
-    ...{ id: added.id, name: 'ü', size: 2, download_count: 7, uuid },
+    id: added.id,
+    name: 'ü',
+    size: 2,
+    download_count: 7,
+    uuid,
     created_at: '2026-09-21T14:13:20Z',
     browser_download_url: `${BASE_URL}/attachments/${uuid}`,
   })

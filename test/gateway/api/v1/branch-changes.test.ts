@@ -102,7 +102,8 @@ t.test('a branch is removed, and the default one is not', async (t) => {
   t.match(await branches('ada', 'DELETE', '/a/b'), { status: 404 })
   t.match(await branches('ada', 'DELETE', '/--help'), { status: 404 })
   t.match(await branches('ada', 'DELETE', '/main'), {
-    ...{ status: 403, json: { message: 'can not delete default branch' } },
+    status: 403,
+    json: { message: 'can not delete default branch' },
   })
   t.equal(await inside('for-each-ref', '--format=%(refname)'), 'refs/heads/main')
   t.match(await create({ new_branch_name: 'a' }), { status: 201 }, 'its folder went with it')

@@ -9,15 +9,25 @@ const PATH = '/branch_protections'
 t.test('a rule is made, read, changed in part, and removed', async (t) => {
   const { of } = await startPullTown(t)
   const made = await of('ada', 'POST', PATH, {
-    ...{ branch_name: 'main', enable_push: true, enable_push_whitelist: true },
-    ...{ push_whitelist_usernames: ['BOB', 'bob', 'ada'], required_approvals: 2 },
+    branch_name: 'main',
+    enable_push: true,
+    enable_push_whitelist: true,
+    push_whitelist_usernames: ['BOB', 'bob', 'ada'],
+    required_approvals: 2,
     status_check_contexts: ['ci/*'],
   })
   const rule = {
-    ...{ rule_name: 'main', branch_name: 'main', priority: 1, required_approvals: 2 },
-    ...{ enable_push: true, enable_force_push: false, status_check_contexts: ['ci/*'] },
-    ...{ push_whitelist_usernames: ['bob', 'ada'], merge_whitelist_usernames: [] },
-    ...{ require_signed_commits: false, protected_file_patterns: '' },
+    rule_name: 'main',
+    branch_name: 'main',
+    priority: 1,
+    required_approvals: 2,
+    enable_push: true,
+    enable_force_push: false,
+    status_check_contexts: ['ci/*'],
+    push_whitelist_usernames: ['bob', 'ada'],
+    merge_whitelist_usernames: [],
+    require_signed_commits: false,
+    protected_file_patterns: '',
   }
   t.match(made, { status: 201, json: rule })
   t.match(await of('ada', 'GET', `${PATH}/main`), { status: 200, json: rule })
@@ -93,14 +103,22 @@ t.test('a branch tells of its rule what the caller may know and do', async (t) =
   const { of } = await startPullTown(t)
   await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
   await of('ada', 'POST', PATH, {
-    ...{ rule_name: 'ma*', required_approvals: 2, enable_status_check: true },
-    ...{ status_check_contexts: ['ci'], enable_push: true, enable_push_whitelist: true },
-    ...{ push_whitelist_usernames: ['bob'] },
-    ...{ enable_merge_whitelist: true, merge_whitelist_usernames: ['ada'] },
+    rule_name: 'ma*',
+    required_approvals: 2,
+    enable_status_check: true,
+    status_check_contexts: ['ci'],
+    enable_push: true,
+    enable_push_whitelist: true,
+    push_whitelist_usernames: ['bob'],
+    enable_merge_whitelist: true,
+    merge_whitelist_usernames: ['ada'],
   })
   const common = {
-    ...{ name: 'main', protected: true, required_approvals: 2 },
-    ...{ enable_status_check: true, status_check_contexts: ['ci'] },
+    name: 'main',
+    protected: true,
+    required_approvals: 2,
+    enable_status_check: true,
+    status_check_contexts: ['ci'],
   }
   const seen = async (name: 'ada' | 'bob' | 'anyone') => [
     (await of(name, 'GET', '/branches/main')).json,
@@ -127,7 +145,9 @@ t.test('teams of the organization are named, and go with it', async (t) => {
     default_branch: 'main',
   })
   const team = await as('ada', 'POST', '/orgs/club/teams', {
-    ...{ name: 'Crew', permission: 'write', includes_all_repositories: true },
+    name: 'Crew',
+    permission: 'write',
+    includes_all_repositories: true,
     units: ['repo.code'],
   })
   t.equal(team.status, 201, team.text)

@@ -16,8 +16,9 @@ await forEachDatabase(t, 'who is let in may do what was said until then', async 
   t.equal(await mode(), 404)
   t.equal((await as('ada', 'GET', `${ALL}/bob`)).status, 404)
   for (const [permission, push, admin] of [
-    ...[['read', false, false] as const, ['admin', true, true] as const],
-    ...[[undefined, true, false] as const],
+    ['read', false, false] as const,
+    ['admin', true, true] as const,
+    [undefined, true, false] as const,
   ]) {
     t.equal((await as('ada', 'PUT', `${ALL}/BOB`, { permission })).status, 204)
     t.strictSame(await mode(), { pull: true, push, admin }, permission ?? 'by default')

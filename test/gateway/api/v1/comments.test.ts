@@ -17,9 +17,14 @@ await forEachDatabase(t, 'a comment is written, read, changed and removed', asyn
   t.equal(written.status, 201)
   const { id } = written.json as { id: number }
   t.match(written.json, {
-    ...{ id, body: ' so\u0000 ', user: { login: 'bob' }, assets: [], original_author: '' },
-    ...{ html_url: `http://code.example.com/ada/r/issues/1#issuecomment-${id}` },
-    ...{ issue_url: 'http://code.example.com/ada/r/issues/1', pull_request_url: '' },
+    id,
+    body: ' so\u0000 ',
+    user: { login: 'bob' },
+    assets: [],
+    original_author: '',
+    html_url: `http://code.example.com/ada/r/issues/1#issuecomment-${id}`,
+    issue_url: 'http://code.example.com/ada/r/issues/1',
+    pull_request_url: '',
   })
   t.match((await as('ada', 'GET', `${R}/issues/1`)).json, { comments: 1, updated_at: /^20/ })
   const path = `${R}/issues/comments/${id}`

@@ -16,7 +16,10 @@ import { aRepository } from '../../../helpers/rows.js'
 const ID = '1'.repeat(40)
 const at = { atMs: 1_700_000_000_000, offsetMinutes: 60 }
 const commit: Commit = {
-  ...{ id: ID, tree: '2'.repeat(40), parents: ['3'.repeat(40)], message: 'Title\n' },
+  id: ID,
+  tree: '2'.repeat(40),
+  parents: ['3'.repeat(40)],
+  message: 'Title\n',
   author: { name: 'Ada', email: 'ADA@example.com', ...at },
   committer: { name: 'Someone', email: 'nobody@example.com', ...at, offsetMinutes: 0 },
   signature: undefined,
@@ -31,8 +34,13 @@ t.test('people are the accounts of verified addresses', async (t) => {
   const stats = { total: 3, additions: 2, deletions: 1 }
   const [shown] = await commitObjects(context, view, [commit], () => ({ stats }))
   t.match(shown, {
-    ...{ sha: ID, url: `${api}/git/commits/${ID}`, html_url: `${BASE_URL}/ada/r/commit/${ID}` },
-    ...{ created: '2023-11-14T22:13:20Z', committer: null, files: null, stats },
+    sha: ID,
+    url: `${api}/git/commits/${ID}`,
+    html_url: `${BASE_URL}/ada/r/commit/${ID}`,
+    created: '2023-11-14T22:13:20Z',
+    committer: null,
+    files: null,
+    stats,
     author: { login: 'ada', email: 'ada@noreply.code.example.com' },
     commit: {
       author: { name: 'Ada', email: 'ADA@example.com', date: '2023-11-14T23:13:20+01:00' },
@@ -47,11 +55,17 @@ t.test('people are the accounts of verified addresses', async (t) => {
   t.match(own, { author: { email: 'ada@example.com' }, commit: { verification: null } })
   const [payload] = await payloadCommits(context, view, [commit])
   t.match(payload, {
-    ...{ id: ID, message: 'Title\n', timestamp: '2023-11-14T23:13:20+01:00', added: null },
-    ...{ author: { username: 'ada' }, committer: { username: '', name: 'Someone' } },
+    id: ID,
+    message: 'Title\n',
+    timestamp: '2023-11-14T23:13:20+01:00',
+    added: null,
+    author: { username: 'ada' },
+    committer: { username: '', name: 'Someone' },
   })
   t.match(fileCommitObject(context, repository, commit), {
-    ...{ sha: ID, message: 'Title\n', tree: { sha: '2'.repeat(40) } },
+    sha: ID,
+    message: 'Title\n',
+    tree: { sha: '2'.repeat(40) },
     committer: { name: 'Someone', date: '2023-11-14T22:13:20Z' },
   })
   t.strictSame(addressesOf(context, repository), { api, html: `${BASE_URL}/ada/r` })
@@ -79,7 +93,10 @@ t.test('times keep their offset, and odd ones are times all the same', async (t)
 
 t.test('a signature is told as it stands, and never as checked', async (t) => {
   t.match(verificationOf({ armored: 'A', payload: 'P' }), {
-    ...{ verified: false, signature: 'A', payload: 'P', signer: null },
+    verified: false,
+    signature: 'A',
+    payload: 'P',
+    signer: null,
   })
   t.equal(verificationOf(undefined).reason, 'gpg.error.not_signed_commit')
 })

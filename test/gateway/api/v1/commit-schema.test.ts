@@ -11,15 +11,39 @@ import {
 t.test('the fields are those of Gitea', async (t) => {
   const fields = (schema: { readonly properties: object }) => Object.keys(schema.properties).sort()
   t.strictSame(fields(COMMIT), [
-    ...['author', 'commit', 'committer', 'created', 'files', 'html_url', 'parents', 'sha'],
-    ...['stats', 'url'],
+    'author',
+    'commit',
+    'committer',
+    'created',
+    'files',
+    'html_url',
+    'parents',
+    'sha',
+    'stats',
+    'url',
   ])
   t.strictSame(fields(PAYLOAD_COMMIT), [
-    ...['added', 'author', 'committer', 'id', 'message', 'modified', 'removed', 'timestamp'],
-    ...['url', 'verification'],
+    'added',
+    'author',
+    'committer',
+    'id',
+    'message',
+    'modified',
+    'removed',
+    'timestamp',
+    'url',
+    'verification',
   ])
   t.strictSame(fields(FILE_COMMIT_RESPONSE), [
-    ...['author', 'committer', 'created', 'html_url', 'message', 'parents', 'sha', 'tree', 'url'],
+    'author',
+    'committer',
+    'created',
+    'html_url',
+    'message',
+    'parents',
+    'sha',
+    'tree',
+    'url',
   ])
   t.notOk(Compile(JSON.parse(JSON.stringify(COMMIT))).Check({ id: 'x' }))
 })

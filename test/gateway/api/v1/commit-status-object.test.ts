@@ -12,8 +12,14 @@ import { aRepository } from '../../../helpers/rows.js'
 const COMMIT = 'c'.repeat(40)
 
 const STATUS: CommitStatus = {
-  ...{ id: 7, commitId: COMMIT, state: 'warning', context: 'build / linux', description: 'slow' },
-  ...{ targetUrl: 'https://ci.example.com', creator: undefined, createdAtMs: 1_790_000_000_999 },
+  id: 7,
+  commitId: COMMIT,
+  state: 'warning',
+  context: 'build / linux',
+  description: 'slow',
+  targetUrl: 'https://ci.example.com',
+  creator: undefined,
+  createdAtMs: 1_790_000_000_999,
 }
 
 async function aGrant(t: Test) {
@@ -29,10 +35,15 @@ async function aGrant(t: Test) {
 t.test('one word, whose speaker has gone', async (t) => {
   const { context, grant } = await aGrant(t)
   t.match(commitStatusObject(context, grant, STATUS), {
-    ...{ id: 7, status: 'warning', context: 'build / linux', description: 'slow' },
-    ...{ target_url: 'https://ci.example.com', creator: { login: 'Ghost' } },
+    id: 7,
+    status: 'warning',
+    context: 'build / linux',
+    description: 'slow',
+    target_url: 'https://ci.example.com',
+    creator: { login: 'Ghost' },
     url: `${BASE_URL}/api/v1/repos/ada/engine/statuses/${COMMIT}`,
-    ...{ created_at: '2026-09-21T14:13:20Z', updated_at: '2026-09-21T14:13:20Z' },
+    created_at: '2026-09-21T14:13:20Z',
+    updated_at: '2026-09-21T14:13:20Z',
   })
 })
 

@@ -90,8 +90,16 @@ await forEachDatabase(t, 'all contexts together are as bad as the worst', async 
     states.push(((await combined()).json as Fields)['state'])
   }
   t.strictSame(states, [
-    ...['success', 'success', 'pending', 'warning', 'failure', 'error', 'failure'],
-    ...['warning', 'pending', 'success'],
+    'success',
+    'success',
+    'pending',
+    'warning',
+    'failure',
+    'error',
+    'failure',
+    'warning',
+    'pending',
+    'success',
   ])
   const { json } = await combined('?limit=2')
   const { statuses, ...rest } = json as Fields & { statuses: Fields[] }
@@ -111,8 +119,19 @@ await forEachDatabase(t, 'what is no status, or of no commit, is refused', async
   const { message } = NOT_FOUND
   const tree = await git(['rev-parse', 'main^{tree}'], { cwd })
   for (const name of [
-    ...['absent', '0'.repeat(40), 'main~0', 'main:README.md', '--help', '-d', tree, 'abc'],
-    ...['--output=%2Ftmp%2Fp', '%40%7B0%7D', '..%2f..', '%00', 'main%0A'],
+    'absent',
+    '0'.repeat(40),
+    'main~0',
+    'main:README.md',
+    '--help',
+    '-d',
+    tree,
+    'abc',
+    '--output=%2Ftmp%2Fp',
+    '%40%7B0%7D',
+    '..%2f..',
+    '%00',
+    'main%0A',
   ]) {
     t.strictSame(await said(name, { state: 'success' }), [404, message], name)
     for (const rest of [
@@ -127,9 +146,12 @@ await forEachDatabase(t, 'what is no status, or of no commit, is refused', async
   }
   t.strictSame(await said(sha, {}), [422, '[State]: Required'])
   for (const body of [
-    ...[{ state: 'great' }, { state: '' }, { state: 1 }, { state: 'success', context: 1 }],
-    ...[{ state: 'success', context: 'x'.repeat(256) }],
-    ...[{ state: 'success', description: 'x'.repeat(4_097) }],
+    { state: 'great' },
+    { state: '' },
+    { state: 1 },
+    { state: 'success', context: 1 },
+    { state: 'success', context: 'x'.repeat(256) },
+    { state: 'success', description: 'x'.repeat(4_097) },
     ...['javascript:alert(1)', 'data:text/html,x', '/relative', 'no address', 'file:///x'].map(
       (target_url) => ({ state: 'success', target_url }),
     ),

@@ -19,15 +19,27 @@ t.test('each kind has the fields that clients tell it by', async (t) => {
   const repository = await aRepository(house.db, ada.id, 'r')
   const show = (kind: 'file' | 'directory' | 'symlink' | 'submodule', extra = {}) =>
     contentsObject(context, repository, {
-      ...{ revision: main, path: 'x y/é#', entry: { id: ID, kind } },
-      ...{ sizeBytes: 2, lastCommitId: COMMIT_ID, ...extra },
+      revision: main,
+      path: 'x y/é#',
+      entry: { id: ID, kind },
+      sizeBytes: 2,
+      lastCommitId: COMMIT_ID,
+      ...extra,
     })
   const api = `${BASE_URL}/api/v1/repos/ada/r`
   const file = show('file', { content: Buffer.from([0xff, 0x00]) })
   t.strictSame(Object.keys(file).sort(), Object.keys(CONTENTS_RESPONSE.properties).sort())
   t.match(file, {
-    ...{ name: 'é#', path: 'x y/é#', sha: ID, type: 'file', size: 2, last_commit_sha: COMMIT_ID },
-    ...{ encoding: 'base64', content: '/wA=', target: null, submodule_git_url: null },
+    name: 'é#',
+    path: 'x y/é#',
+    sha: ID,
+    type: 'file',
+    size: 2,
+    last_commit_sha: COMMIT_ID,
+    encoding: 'base64',
+    content: '/wA=',
+    target: null,
+    submodule_git_url: null,
     url: `${api}/contents/x%20y/%C3%A9%23?ref=a%2F%C3%BC`,
     download_url: `${BASE_URL}/ada/r/raw/branch/a/%C3%BC/x%20y/%C3%A9%23`,
     git_url: `${api}/git/blobs/${ID}`,
@@ -35,16 +47,23 @@ t.test('each kind has the fields that clients tell it by', async (t) => {
   })
   t.match(show('file'), { encoding: null, content: null, size: 2 })
   t.match(show('directory'), {
-    ...{ type: 'dir', size: 0, content: null, download_url: null },
+    type: 'dir',
+    size: 0,
+    content: null,
+    download_url: null,
     git_url: `${api}/git/trees/${ID}`,
   })
   t.match(show('symlink', { content: Buffer.from('../y') }), { type: 'symlink', target: '../y' })
   t.match(show('submodule', { submoduleUrl: 'https://x.test/y' }), {
-    ...{ type: 'submodule', git_url: null, submodule_git_url: 'https://x.test/y', size: 0 },
+    type: 'submodule',
+    git_url: null,
+    submodule_git_url: 'https://x.test/y',
+    size: 0,
   })
   const other = { kind: 'other', shortName: 'HEAD', commitId: COMMIT_ID }
   t.match(show('file', { revision: other, lastCommitId: undefined }), {
-    ...{ last_commit_sha: null, download_url: new RegExp(`/raw/commit/${COMMIT_ID}/x%20y/`) },
+    last_commit_sha: null,
+    download_url: new RegExp(`/raw/commit/${COMMIT_ID}/x%20y/`),
   })
   t.equal(escapePath('a b/../?'), 'a%20b/../%3F')
 })

@@ -70,7 +70,9 @@ await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, l
 await forEachDatabase(t, 'a key without a word on it may write', async (t, location) => {
   const { add, engine } = await openTown(t, location)
   for (const [title, read_only] of [
-    ...[['a', undefined] as const, ['b', false] as const, ['c', true] as const],
+    ['a', undefined] as const,
+    ['b', false] as const,
+    ['c', true] as const,
   ]) {
     const { json } = await add(engine, { title, read_only })
     t.equal((json as Key).read_only, read_only === true)
@@ -152,8 +154,10 @@ await forEachDatabase(t, 'only who administers a repository sees its keys', asyn
   const body = { title: 'x', key: aKeyLine() }
   const asks = (repository: Repository, keyId: number) =>
     [
-      ...[['GET', ''] as const, ['POST', ''] as const],
-      ...[['GET', `/${keyId}`] as const, ['DELETE', `/${keyId}`] as const],
+      ['GET', ''] as const,
+      ['POST', ''] as const,
+      ['GET', `/${keyId}`] as const,
+      ['DELETE', `/${keyId}`] as const,
     ].map(([method, rest]) => ({ method, path: keysOf(repository) + rest }))
   const message = 'user should be an owner or a collaborator with admin write of a repository'
   const forbidden = { status: 403, json: refusal(message) }

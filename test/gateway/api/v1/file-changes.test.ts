@@ -26,7 +26,9 @@ async function scene(t: Test, fields: Record<string, unknown> = {}): Promise<Sce
   const path = await town.pathOf('ada', 'r')
   const inside = (...args: readonly string[]) => git(args, { cwd: path })
   return {
-    ...{ ...town, path, inside },
+    ...town,
+    path,
+    inside,
     file: (name, method, filepath, body) =>
       town.as(name, method, `/repos/ada/r/contents${filepath}`, body),
     idOf: (revision) => inside('rev-parse', revision),
@@ -39,7 +41,10 @@ for (const object_format_name of ['sha1', 'sha256']) {
   t.test(`the first file of an empty repository: ${object_format_name}`, async (t) => {
     const { file, inside, as } = await scene(t, { object_format_name })
     const made = await file('ada', 'POST', '/src/a%20b/%C3%BC.txt', {
-      ...{ content: base64('hello\n'), message: 'First\n\nWhy.', dates: DATES, signoff: true },
+      content: base64('hello\n'),
+      message: 'First\n\nWhy.',
+      dates: DATES,
+      signoff: true,
       author: { name: 'Grace', email: 'grace@example.com' },
     })
     t.equal(made.status, 201, made.text)
@@ -212,7 +217,10 @@ t.test('who is named, and when, is as in the words of the request', async (t) =>
   await file('ada', 'POST', '/1', { content: '', dates: zero, author: nobody, committer: nobody })
   await file('ada', 'POST', '/2', { content: '', committer: { name: 'C', email: 'c@x' } })
   await file('ada', 'POST', '/3', {
-    ...{ content: '', author: { name: 'A' }, committer: { email: 'c@x' }, signoff: true },
+    content: '',
+    author: { name: 'A' },
+    committer: { email: 'c@x' },
+    signoff: true,
   })
   t.equal(
     await inside('log', '-3', '--format=%an <%ae> %cn <%ce> %s', 'main'),

@@ -26,10 +26,14 @@ t.test('base64 is read in one line or in many, and nothing else is', async (t) =
 t.test('a change names what it needs', async (t) => {
   const path = 'a/b'
   t.match(readFileChange({ operation: 'create', path, content: 'YQ==' }), {
-    ...{ operation: 'create', names: ['a', 'b'], content: Buffer.from('a') },
+    operation: 'create',
+    names: ['a', 'b'],
+    content: Buffer.from('a'),
   })
   t.match(readFileChange({ operation: 'update', path, sha: '1', from_path: 'c' }), {
-    ...{ fromNames: ['c'], sha: '1', content: undefined },
+    fromNames: ['c'],
+    sha: '1',
+    content: undefined,
   })
   t.match(readFileChange({ operation: 'update', path, sha: '1' }), { content: Buffer.alloc(0) })
   for (const operation of ['update', 'delete'] as const) {

@@ -24,7 +24,11 @@ await forEachDatabase(t, 'a fork is a repository of its own', async (t, location
   t.match(made, {
     status: 202,
     json: {
-      ...{ full_name: 'bob/r', fork: true, empty: false, private: false, description: 'd' },
+      full_name: 'bob/r',
+      fork: true,
+      empty: false,
+      private: false,
+      description: 'd',
       permissions: { admin: true, push: true, pull: true },
       parent: { full_name: 'ada/r', fork: false, forks_count: 1, permissions: { push: false } },
     },

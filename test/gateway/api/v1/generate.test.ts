@@ -39,9 +39,17 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   t.match(made, {
     status: 201,
     json: {
-      ...{ full_name: 'bob/mine', description: 'new', default_branch: 'trunk', empty: false },
-      ...{ fork: false, template: false, private: false, topics: ['engines', 'wheels'] },
-      ...{ open_issues_count: 0, watchers_count: 1, permissions: { admin: true } },
+      full_name: 'bob/mine',
+      description: 'new',
+      default_branch: 'trunk',
+      empty: false,
+      fork: false,
+      template: false,
+      private: false,
+      topics: ['engines', 'wheels'],
+      open_issues_count: 0,
+      watchers_count: 1,
+      permissions: { admin: true },
     },
   })
   t.match((await as('bob', 'GET', '/repos/bob/mine/labels')).json, [{ name: 'bug' }])
@@ -66,7 +74,8 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   t.match(kept.json, { private: true }, 'nothing is made public by saying nothing')
   await as('ada', 'PATCH', '/repos/ada/t', { template: false })
   t.match(await generate('ada', { ...all, owner: 'ada' }), {
-    ...{ status: 422, json: { message: 'this is not a template repo' } },
+    status: 422,
+    json: { message: 'this is not a template repo' },
   })
   const folders = dirname(dirname(path))
   const names = (

@@ -15,7 +15,9 @@ t.test('an archive is what the real tar reads, by any name of a revision', async
   const listed = async (bytes: Buffer) => {
     await writeFile(file, bytes)
     const { output } = await runToEnd('tar', ['-tzf', file], {
-      ...{ environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000, outputBytesMax: 65_536 },
+      environment: { PATH: '/usr/bin:/bin' },
+      timeoutMs: 30_000,
+      outputBytesMax: 65_536,
     })
     return output.toString().split('\n').filter(Boolean)
   }

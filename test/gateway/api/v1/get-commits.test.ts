@@ -14,8 +14,12 @@ t.test('a history comes in pages, the newest first', async (t) => {
   const all = await get('commits')
   t.strictSame(shas(all.json), [third, second, first])
   t.match(all.headers, {
-    ...{ 'x-total-count': '3', 'x-page': '1', 'x-perpage': '30', 'x-total': '3' },
-    ...{ 'x-pagecount': '1', 'x-hasmore': 'false' },
+    'x-total-count': '3',
+    'x-page': '1',
+    'x-perpage': '30',
+    'x-total': '3',
+    'x-pagecount': '1',
+    'x-hasmore': 'false',
   })
   t.match(all.json, [
     {

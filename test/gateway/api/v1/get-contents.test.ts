@@ -10,13 +10,19 @@ t.test('a file comes with its content, in one line of base64', async (t) => {
   const { get, commits, copy } = await startGitTown(t)
   const [first, second, third] = commits
   t.match((await get('contents/README.md')).json, {
-    ...{ type: 'file', name: 'README.md', path: 'README.md', size: 10, encoding: 'base64' },
+    type: 'file',
+    name: 'README.md',
+    path: 'README.md',
+    size: 10,
+    encoding: 'base64',
     content: Buffer.from('# r\n\nmore\n').toString('base64'),
-    ...{ last_commit_sha: third, sha: await copy.git('rev-parse', 'main:README.md') },
+    last_commit_sha: third,
+    sha: await copy.git('rev-parse', 'main:README.md'),
     download_url: `${BASE_URL}/ada/r/raw/branch/main/README.md`,
   })
   t.match((await get('contents/README.md?ref=v1')).json, {
-    ...{ content: 'IyByCg==', last_commit_sha: first },
+    content: 'IyByCg==',
+    last_commit_sha: first,
     download_url: `${BASE_URL}/ada/r/raw/tag/v1/README.md`,
   })
   t.match((await get(`contents/data.bin?ref=${second}`)).json, { content: 'AP8B' })
@@ -24,10 +30,15 @@ t.test('a file comes with its content, in one line of base64', async (t) => {
     t.match((await get(`contents/${path}`)).json, { name: 'ä b#.html', size: 25 }, path)
   }
   t.match((await get('contents/link')).json, {
-    ...{ type: 'symlink', target: 'src/main.ts', content: null, encoding: null },
+    type: 'symlink',
+    target: 'src/main.ts',
+    content: null,
+    encoding: null,
   })
   t.match((await get('contents/module')).json, {
-    ...{ type: 'submodule', sha: first, submodule_git_url: 'https://example.com/m.git' },
+    type: 'submodule',
+    sha: first,
+    submodule_git_url: 'https://example.com/m.git',
   })
 })
 

@@ -19,7 +19,9 @@ t.test('tags are listed and read', async (t) => {
   t.match(await get('tags/v1'), {
     status: 200,
     json: {
-      ...{ name: 'v1', id: v1, message: 'The first' },
+      name: 'v1',
+      id: v1,
+      message: 'The first',
       commit: { sha: first, url: `${BASE_URL}/api/v1/repos/ada/r/git/commits/${first}` },
       zipball_url: `${BASE_URL}/ada/r/archive/v1.zip`,
     },
@@ -34,7 +36,10 @@ t.test('tags are listed and read', async (t) => {
   }
   for (const sha of [v1, 'v1', v1.slice(0, 9)]) {
     t.match((await get(`git/tags/${sha}`)).json, {
-      ...{ tag: 'v1', sha: v1, message: 'The first\n', tagger: { name: 'Ada' } },
+      tag: 'v1',
+      sha: v1,
+      message: 'The first\n',
+      tagger: { name: 'Ada' },
       object: { type: 'commit', sha: first },
     })
   }

@@ -23,8 +23,12 @@ t.test('a tree is listed flat, whole and in pages', async (t) => {
   t.match(
     entries.map(({ path, type, mode }) => `${mode} ${type} ${path}`),
     [
-      ...['100644 blob .gitmodules', '100644 blob README.md', '100644 blob data.bin'],
-      ...['120000 blob link', '160000 commit module', '040000 tree src'],
+      '100644 blob .gitmodules',
+      '100644 blob README.md',
+      '100644 blob data.bin',
+      '120000 blob link',
+      '160000 commit module',
+      '040000 tree src',
     ],
   )
   const whole = await get(`git/trees/${tree}?recursive=1`)

@@ -5,8 +5,14 @@ import { goDuration, parseGoDuration } from '../../../../gateway/api/v1/go-durat
 
 t.test('a length is written with every unit below its largest one', async (t) => {
   const texts: Readonly<Record<number, string>> = {
-    ...{ 0: '0s', 500: '500ms', 1000: '1s', 1500: '1.5s', 90000: '1m30s', 600000: '10m0s' },
-    ...{ 28800000: '8h0m0s', 90061001: '25h1m1.001s' },
+    0: '0s',
+    500: '500ms',
+    1000: '1s',
+    1500: '1.5s',
+    90000: '1m30s',
+    600000: '10m0s',
+    28800000: '8h0m0s',
+    90061001: '25h1m1.001s',
   }
   for (const [ms, text] of Object.entries(texts)) {
     t.equal(goDuration(Number(ms)), text)

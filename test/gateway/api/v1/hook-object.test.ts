@@ -20,7 +20,11 @@ t.test('a webhook is as it was sent, and its secret is nowhere', async (t) => {
   const sent = { type: 'gitea', config, authorization_header: 'Bearer x' }
   const webhook = await made(context, sent)
   t.match(await hookObject(context, webhook), {
-    ...{ type: 'gitea', config: CONFIG, events: ['push'], active: false, branch_filter: '' },
+    type: 'gitea',
+    config: CONFIG,
+    events: ['push'],
+    active: false,
+    branch_filter: '',
     authorization_header: 'Bearer x',
   })
   t.notMatch(JSON.stringify([webhook, await hookObject(context, webhook)]), /the key/)
@@ -30,18 +34,28 @@ t.test('a webhook is as it was sent, and its secret is nowhere', async (t) => {
 
 t.test('a patch keeps what it does not say, but for the events', async (t) => {
   const webhook = await made(context, {
-    ...{ type: 'gogs', config: { ...CONFIG, secret: 'the key' }, events: ['issues'] },
-    ...{ branch_filter: 'main', active: true },
+    type: 'gogs',
+    config: { ...CONFIG, secret: 'the key' },
+    events: ['issues'],
+    branch_filter: 'main',
+    active: true,
   })
   const kept = await patchHook(context, webhook, {})
   t.match(kept, { ...webhook, events: ['push'] })
   const changed = await patchHook(context, webhook, {
-    ...{ config: { content_type: 'form' }, events: ['release'], active: false },
-    ...{ branch_filter: 'release/*', authorization_header: 'Basic y' },
+    config: { content_type: 'form' },
+    events: ['release'],
+    active: false,
+    branch_filter: 'release/*',
+    authorization_header: 'Basic y',
   })
   t.match(changed, {
-    ...{ url: CONFIG.url, contentType: 'form', secretSealed: webhook.secretSealed },
-    ...{ events: ['release'], isActive: false, branchFilter: 'release/*' },
+    url: CONFIG.url,
+    contentType: 'form',
+    secretSealed: webhook.secretSealed,
+    events: ['release'],
+    isActive: false,
+    branchFilter: 'release/*',
   })
   t.type(changed.authorizationSealed, 'string')
   const emptied = await patchHook(context, webhook, { config: { secret: '' } })

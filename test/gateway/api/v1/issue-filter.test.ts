@@ -7,7 +7,10 @@ import { openContext } from '../../../helpers/gateway.js'
 t.test('lists are split, and what says nothing is left out', async (t) => {
   t.match(filterOf({}), { state: 'open', labels: [], milestones: [], text: undefined })
   t.match(filterOf({ state: 'all', labels: ' a , ,b,', milestones: ',', q: ' x ' }), {
-    ...{ state: undefined, labels: ['a', 'b'], milestones: [], text: 'x' },
+    state: undefined,
+    labels: ['a', 'b'],
+    milestones: [],
+    text: 'x',
   })
   t.match(filterOf({ state: 'closed', q: ' ' }), { state: 'closed', text: undefined })
   t.equal(filterOf({ state: 'nonsense' }).state, 'open')

@@ -41,7 +41,9 @@ await forEachDatabase(t, 'labels are added, replaced and taken away', async (t, 
   t.equal((await as('ada', 'DELETE', `${OF}/${a}`)).status, 204, 'it has not got it')
   await as('ada', 'POST', OF, { labels: [a, b] })
   for (const [method, path] of [
-    ...[['POST', OF] as const, ['PUT', OF] as const, ['DELETE', OF] as const],
+    ['POST', OF] as const,
+    ['PUT', OF] as const,
+    ['DELETE', OF] as const,
     ['DELETE', `${OF}/${a}`] as const,
   ]) {
     const body = method === 'DELETE' ? undefined : { labels: [] }

@@ -16,14 +16,24 @@ t.test('who has gone or hides is a ghost, and lists ask as often as one', async 
   const { context, house } = await openContext(t)
   const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
   const repository = await makeRepository(context, {
-    ...{ owner: ada, creator: ada, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: false },
+    owner: ada,
+    creator: ada,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
   })
   const fields = { repositoryId: repository.id, isPull: false, content: '', authorId: bob.id }
   const issue = await createIssue(house.db, { ...fields, title: 'x', assigneeIds: [bob.id] })
   const seen = { repository, user: undefined }
   t.match(await issueObject(context, seen, issue), {
-    ...{ user: { login: 'bob' }, assignee: { login: 'bob' }, pull_request: null, milestone: null },
+    user: { login: 'bob' },
+    assignee: { login: 'bob' },
+    pull_request: null,
+    milestone: null,
   })
   await house.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
   const hidden = await issueObject(context, seen, issue)

@@ -22,7 +22,9 @@ await forEachDatabase(t, 'people say of which issues they hear', async (t, locat
   t.equal((await as('bob', 'PUT', '/repos/ada/r/issues/9/subscriptions/bob')).status, 404)
   t.strictSame([await hears('ada'), await hears('bob')], [true, false])
   t.match((await as('bob', 'GET', `${path}/check`)).json, {
-    ...{ subscribed: false, ignored: true, reason: null },
+    subscribed: false,
+    ignored: true,
+    reason: null,
     url: `${BASE_URL}/api/v1${path}`,
     repository_url: `${BASE_URL}/api/v1/repos/ada/r`,
   })

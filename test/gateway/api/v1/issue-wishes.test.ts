@@ -13,12 +13,17 @@ t.test('who writes wishes, others are not even heard', async (t) => {
   const who = { kind: 'anonymous' } as const
   const by = (mode: 'read' | 'write') => ({ who, user: bob, repository, mode, hasMoved: false })
   const body = {
-    ...{ assignee: 'ADA', assignees: ['ada', 'root'], milestone: 3, labels: [1, 2] },
+    assignee: 'ADA',
+    assignees: ['ada', 'root'],
+    milestone: 3,
+    labels: [1, 2],
     due_date: '2030-01-02T03:04:05Z',
   }
   t.strictSame(await wishesOf(context, by('read'), { ...body, due_date: 'x' }), {})
   t.strictSame(await wishesOf(context, by('write'), body), {
-    ...{ assigneeIds: [ada.id, root.id], milestoneId: 3, labelIds: [1, 2] },
+    assigneeIds: [ada.id, root.id],
+    milestoneId: 3,
+    labelIds: [1, 2],
     dueAtMs: Date.UTC(2030, 0, 2, 23, 59, 59),
   })
   const none = { assigneeIds: [], milestoneId: undefined, labelIds: [], dueAtMs: undefined }

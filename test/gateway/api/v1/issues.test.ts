@@ -32,8 +32,14 @@ await forEachDatabase(t, 'an issue has every field of the API', async (t, locati
   t.equal(plain.status, 201)
   isExpected(t, plain.issue, 'api/issue-created')
   const full = await open('ada', {
-    ...{ title: ' näive ☃ 𝄞 ', body: 'for @bob', ref: 'main', closed: true },
-    ...{ labels: [labelId], milestone: milestoneId, assignee: 'ADA', assignees: ['ada'] },
+    title: ' näive ☃ 𝄞 ',
+    body: 'for @bob',
+    ref: 'main',
+    closed: true,
+    labels: [labelId],
+    milestone: milestoneId,
+    assignee: 'ADA',
+    assignees: ['ada'],
     due_date: '2030-02-03T22:00:00-05:00',
   })
   t.equal(full.status, 201, full.text)
@@ -59,7 +65,9 @@ await forEachDatabase(
       .json as Fields
     const milestone = (await as('ada', 'POST', `${R}/milestones`, { title: 'm' })).json as Fields
     const wishes = {
-      ...{ labels: [label['id']], milestone: milestone['id'], assignees: ['ada'] },
+      labels: [label['id']],
+      milestone: milestone['id'],
+      assignees: ['ada'],
       due_date: '2030-02-03T00:00:00Z',
     }
     const nothing = { labels: [], milestone: null, assignee: null, assignees: null, due_date: null }
@@ -98,12 +106,22 @@ await forEachDatabase(t, 'its author and those who write change it', async (t, l
   t.match((await as('ada', 'GET', R)).json, { open_issues_count: 1 })
   await db('issues').update({ updated_at: 1_000 })
   const changed = await edit('ada', 1, {
-    ...{ title: 'new', body: 'text', ref: 'main', state: 'closed', assignees: ['ada'] },
+    title: 'new',
+    body: 'text',
+    ref: 'main',
+    state: 'closed',
+    assignees: ['ada'],
     due_date: '2030-01-02T00:00:00Z',
   })
   t.match(changed.json, {
-    ...{ title: 'new', body: 'text', ref: 'main', state: 'closed', assignee: { login: 'ada' } },
-    ...{ closed_at: /^20/, due_date: '2030-01-02T23:59:59Z', updated_at: /^20/ },
+    title: 'new',
+    body: 'text',
+    ref: 'main',
+    state: 'closed',
+    assignee: { login: 'ada' },
+    closed_at: /^20/,
+    due_date: '2030-01-02T23:59:59Z',
+    updated_at: /^20/,
   })
   await db('issues').update({ updated_at: 1_000 })
   t.match((await edit('ada', 1, {})).json, { title: 'new', body: 'text', state: 'closed' })
@@ -192,17 +210,41 @@ await forEachDatabase(t, 'they are listed by what is asked for', async (t, locat
     return numbers.join()
   }
   for (const [query, numbers] of Object.entries({
-    ...{ '': '2,1', 'state=open': '2,1', 'state=closed': '3', 'state=all': '3,2,1' },
-    ...{ 'type=issues': '1', 'type=pulls': '2', 'type=': '2,1', 'type=issues&state=all': '3,1' },
-    ...{ 'state=all&labels=a': '3,1', 'state=all&labels=a,b': '1', 'labels=a,none': '' },
-    ...{ 'labels=A': '', 'milestones=v%201': '1', 'milestones=none': '', 'labels=%27': '' },
-    ...{ [`milestones=${milestone}`]: '1', [`milestones=none,${milestone}`]: '1' },
-    ...{ 'q=ONE': '1', 'q=%25': '2', 'q=_': '2', 'q=%5C': '', 'q=not%20x': '2', 'q[]=x': '2,1' },
-    ...{ 'created_by=ada': '1', 'created_by=BOB': '2', 'assigned_by=ada': '1' },
-    ...{ 'mentioned_by=ada': '2', 'mentioned_by=bob': '', 'created_by=': '2,1' },
-    ...{ 'since=1970-01-03T00:00:00Z': '2', 'before=1970-01-02T00:00:00Z': '1' },
-    ...{ 'since=1970-01-03T01:00:00%2B01:00': '2', 'since=1970-01-03T01:00:00+01:00': '2' },
-    ...{ 'since=1970-01-03T00:00:01Z': '', 'page=2': '' },
+    '': '2,1',
+    'state=open': '2,1',
+    'state=closed': '3',
+    'state=all': '3,2,1',
+    'type=issues': '1',
+    'type=pulls': '2',
+    'type=': '2,1',
+    'type=issues&state=all': '3,1',
+    'state=all&labels=a': '3,1',
+    'state=all&labels=a,b': '1',
+    'labels=a,none': '',
+    'labels=A': '',
+    'milestones=v%201': '1',
+    'milestones=none': '',
+    'labels=%27': '',
+    [`milestones=${milestone}`]: '1',
+    [`milestones=none,${milestone}`]: '1',
+    'q=ONE': '1',
+    'q=%25': '2',
+    'q=_': '2',
+    'q=%5C': '',
+    'q=not%20x': '2',
+    'q[]=x': '2,1',
+    'created_by=ada': '1',
+    'created_by=BOB': '2',
+    'assigned_by=ada': '1',
+    'mentioned_by=ada': '2',
+    'mentioned_by=bob': '',
+    'created_by=': '2,1',
+    'since=1970-01-03T00:00:00Z': '2',
+    'before=1970-01-02T00:00:00Z': '1',
+    'since=1970-01-03T01:00:00%2B01:00': '2',
+    'since=1970-01-03T01:00:00+01:00': '2',
+    'since=1970-01-03T00:00:01Z': '',
+    'page=2': '',
   })) {
     if (query === 'page=2') continue
     t.equal(await listed(query), numbers, query)
@@ -249,13 +291,15 @@ await forEachDatabase(
     t.equal((await as('ada', 'GET', `${R}/issues/1`)).status, 200)
     t.equal((await open('bob', { title: 'x' })).status, 423)
     for (const [method, path, body] of [
-      ...[['PATCH', '/issues/1', { title: 'y' }] as const, ['DELETE', '/issues/1', {}] as const],
-      ...[['POST', '/issues/1/deadline', {}] as const, ['PUT', '/issues/1/lock', {}] as const],
-      ...[['POST', '/issues/1/comments', { body: 'x' }] as const],
-      ...[['POST', '/issues/1/labels', { labels: [] }] as const],
-      ...[['POST', '/issues/1/reactions', { content: '+1' }] as const],
-      ...[['POST', '/labels', { name: 'l', color: 'abc' }] as const],
-      ...[['POST', '/milestones', { title: 'm' }] as const],
+      ['PATCH', '/issues/1', { title: 'y' }] as const,
+      ['DELETE', '/issues/1', {}] as const,
+      ['POST', '/issues/1/deadline', {}] as const,
+      ['PUT', '/issues/1/lock', {}] as const,
+      ['POST', '/issues/1/comments', { body: 'x' }] as const,
+      ['POST', '/issues/1/labels', { labels: [] }] as const,
+      ['POST', '/issues/1/reactions', { content: '+1' }] as const,
+      ['POST', '/labels', { name: 'l', color: 'abc' }] as const,
+      ['POST', '/milestones', { title: 'm' }] as const,
     ]) {
       t.equal((await as('ada', method, R + path, body)).status, 423, `${method} ${path}`)
     }

@@ -14,13 +14,19 @@ t.test('a stranger sees no comment, no use and no account', async (t) => {
   const kept = { id: 7, userId: ada.id, title: 'k', key, createdAtMs: 0, lastUsedAtMs: 1_000 }
   const seenBy = (viewer: typeof ada) => publicKeyObject(context, kept, { owner: ada, viewer })
   t.strictSame(seenBy(bob), {
-    ...{ id: 7, title: 'k', url: 'http://code.example.com/api/v1/user/keys/7' },
-    ...{ key: `ssh-ed25519 ${key.base64}`, fingerprint: key.fingerprint },
-    ...{ created_at: '1970-01-01T00:00:00Z', last_used_at: '1970-01-01T00:00:00Z' },
+    id: 7,
+    title: 'k',
+    url: 'http://code.example.com/api/v1/user/keys/7',
+    key: `ssh-ed25519 ${key.base64}`,
+    fingerprint: key.fingerprint,
+    created_at: '1970-01-01T00:00:00Z',
+    last_used_at: '1970-01-01T00:00:00Z',
   })
   for (const viewer of [ada, root]) {
     t.match(seenBy(viewer), {
-      ...{ key: /ada@home\.example$/, last_used_at: '1970-01-01T00:00:01Z', key_type: 'user' },
+      key: /ada@home\.example$/,
+      last_used_at: '1970-01-01T00:00:01Z',
+      key_type: 'user',
       user: { login: 'ada', email: 'ada@example.com' },
     })
   }

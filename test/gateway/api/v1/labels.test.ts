@@ -10,13 +10,21 @@ await forEachDatabase(t, 'a label is made, read, changed and removed', async (t,
   const { as } = await startTown(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   const made = await as('ada', 'POST', `${R}/labels`, {
-    ...{ name: 'kind/bug', color: '#EE0701', description: 'it fails', exclusive: true },
+    name: 'kind/bug',
+    color: '#EE0701',
+    description: 'it fails',
+    exclusive: true,
   })
   t.equal(made.status, 201)
   const { id } = made.json as { id: number }
   t.strictSame(made.json, {
-    ...{ id, name: 'kind/bug', exclusive: true, is_archived: false, color: 'ee0701' },
-    ...{ description: 'it fails', url: `http://code.example.com/api/v1${R}/labels/${id}` },
+    id,
+    name: 'kind/bug',
+    exclusive: true,
+    is_archived: false,
+    color: 'ee0701',
+    description: 'it fails',
+    url: `http://code.example.com/api/v1${R}/labels/${id}`,
   })
   t.strictSame((await as('anyone', 'GET', `${R}/labels/${id}`)).json, made.json)
   t.strictSame((await as('anyone', 'GET', `${R}/labels`)).json, [made.json])
@@ -30,7 +38,8 @@ await forEachDatabase(t, 'a label is made, read, changed and removed', async (t,
     }
   }
   for (const [method, path] of [
-    ...[['POST', '/labels'] as const, ['PATCH', `/labels/${id}`] as const],
+    ['POST', '/labels'] as const,
+    ['PATCH', `/labels/${id}`] as const,
     ['DELETE', `/labels/${id}`] as const,
   ]) {
     const body = method === 'DELETE' ? undefined : { name: 'x', color: 'abc' }

@@ -10,13 +10,21 @@ await forEachDatabase(t, 'a milestone is made, read, changed and removed', async
   const { as } = await startTown(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   const made = await as('ada', 'POST', M, {
-    ...{ title: 'v 1/2', description: 'first', due_on: '2030-02-03T01:00:00+09:00' },
+    title: 'v 1/2',
+    description: 'first',
+    due_on: '2030-02-03T01:00:00+09:00',
   })
   t.equal(made.status, 201)
   const { id } = made.json as { id: number }
   t.match(made.json, {
-    ...{ id, title: 'v 1/2', description: 'first', state: 'open', open_issues: 0 },
-    ...{ closed_issues: 0, closed_at: null, due_on: '2030-02-03T23:59:59Z' },
+    id,
+    title: 'v 1/2',
+    description: 'first',
+    state: 'open',
+    open_issues: 0,
+    closed_issues: 0,
+    closed_at: null,
+    due_on: '2030-02-03T23:59:59Z',
   })
   await as('ada', 'POST', '/repos/ada/r/issues', { title: 'x', milestone: id })
   for (const name of [String(id), 'v%201%2F2']) {
@@ -56,8 +64,14 @@ await forEachDatabase(t, 'a bad milestone is refused', async (t, location) => {
   const { as } = await startTown(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const body of [
-    ...[{}, { title: '' }, { title: ' ' }, { title: 'a\nb' }, { title: 'x'.repeat(256) }],
-    ...[{ title: 'x', state: 'all' }, { title: 'x', due_on: '2030' }, { title: 1 }],
+    {},
+    { title: '' },
+    { title: ' ' },
+    { title: 'a\nb' },
+    { title: 'x'.repeat(256) },
+    { title: 'x', state: 'all' },
+    { title: 'x', due_on: '2030' },
+    { title: 1 },
   ]) {
     t.equal((await as('ada', 'POST', M, body)).status, 422, JSON.stringify(body).slice(0, 40))
   }

@@ -91,13 +91,21 @@ await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t,
   const path = `/notifications/threads/${id}`
   const url = `${BASE_URL}/api/v1/repos/ada/r`
   const subject = {
-    ...{ title: 'one', type: 'Issue', state: 'open', url: `${url}/issues/1` },
-    ...{ html_url: `${BASE_URL}/ada/r/issues/1`, latest_comment_url: '' },
+    title: 'one',
+    type: 'Issue',
+    state: 'open',
+    url: `${url}/issues/1`,
+    html_url: `${BASE_URL}/ada/r/issues/1`,
+    latest_comment_url: '',
   }
   t.match(await as('ada', 'GET', path), {
     status: 200,
     json: {
-      ...{ id, unread: true, pinned: false, subject, url: `${BASE_URL}/api/v1${path}` },
+      id,
+      unread: true,
+      pinned: false,
+      subject,
+      url: `${BASE_URL}/api/v1${path}`,
       repository: { full_name: 'ada/r', permissions: { admin: true } },
     },
   })
@@ -144,7 +152,8 @@ await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t,
   t.equal(page.headers['x-total-count'], '3')
   t.match(page.headers.link, /status-types=unread%2Cpinned&limit=1&page=2>; rel="next"/)
   t.match((await of('ada', 'GET', '/notifications')).json, [
-    ...[{ subject: { title: 'two' } }, { subject: { title: 'one' } }],
+    { subject: { title: 'two' } },
+    { subject: { title: 'one' } },
   ])
   const early = '/notifications?last_read_at=2020-01-01T00:00:00Z'
   t.match(await as('ada', 'PUT', early), { status: 205, json: [] })
@@ -152,7 +161,9 @@ await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t,
   t.match(ofRepository, { status: 205, json: [{ unread: false, subject: { title: 'two' } }] })
   t.strictSame(await titles('ada'), ['three', 'one'])
   t.match((await as('ada', 'PUT', '/notifications?all=true&to-status=unread')).json, [
-    ...[{ unread: true }, { unread: true }, { unread: true }],
+    { unread: true },
+    { unread: true },
+    { unread: true },
   ])
   t.match((await read('ada')).json, [{ unread: false }, { unread: false }, { unread: false }])
   t.strictSame(await titles('ada'), [])

@@ -23,8 +23,15 @@ import { withPassword, withToken } from '../../../helpers/requests.js'
 import { isFullSize } from '../../../helpers/test-size.js'
 
 const CATEGORIES = [
-  ...['activitypub', 'admin', 'misc', 'notification', 'organization'],
-  ...['package', 'issue', 'repository', 'user'],
+  'activitypub',
+  'admin',
+  'misc',
+  'notification',
+  'organization',
+  'package',
+  'issue',
+  'repository',
+  'user',
 ]
 const SCOPES = ['all', ...CATEGORIES.flatMap((word) => [`read:${word}`, `write:${word}`])]
 
@@ -159,9 +166,17 @@ await house.addOrganization('club', ada)
 const repositoryIds: Record<string, number> = {}
 for (const name of ['public', 'private']) {
   const { id } = await createRepository(house.db, {
-    ...{ ownerId: ada.id, name, storage: newStorageKey(), description: '', website: '' },
-    ...{ isPrivate: name === 'private', isTemplate: false, isEmpty: true },
-    ...{ defaultBranch: 'main', objectFormat: 'sha1', preferences: {} },
+    ownerId: ada.id,
+    name,
+    storage: newStorageKey(),
+    description: '',
+    website: '',
+    isPrivate: name === 'private',
+    isTemplate: false,
+    isEmpty: true,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    preferences: {},
   })
   repositoryIds[name] = id
 }
@@ -195,10 +210,14 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
   const roots = await house.addToken(root, 'all')
   const basic = withPassword
   const refused = (kind: 'malformed' | 'wrong', name: string, authorization: string) => ({
-    ...{ name, bearer: { kind }, authorization },
+    name,
+    bearer: { kind },
+    authorization,
   })
   const taken = (name: string, bearer: Bearer, authorization: string) => ({
-    ...{ name, bearer, authorization },
+    name,
+    bearer,
+    authorization,
   })
   const password = (name: string, bearer: Bearer, user: string) => ({
     ...taken(name, bearer, basic(user, passwordOf(user))),
@@ -263,7 +282,8 @@ async function limitedCredentials(): Promise<readonly Credentials[]> {
     { name: 'a token that has ended', bearer: wrong, authorization: withToken(ended.plain) },
     { name: 'a token of elsewhere', bearer: wrong, authorization: withToken(elsewhere.plain) },
     {
-      ...{ name: 'a token of elsewhere as password', bearer: wrong },
+      name: 'a token of elsewhere as password',
+      bearer: wrong,
       authorization: withPassword('ada', elsewhere.plain),
     },
   ]
@@ -288,9 +308,14 @@ async function answerTo(
   { authorization, query = '' }: Credentials,
 ): Promise<string> {
   const request: Request = {
-    ...{ id: '1', method, path: `/api/v1${path}`, query },
+    id: '1',
+    method,
+    path: `/api/v1${path}`,
+    query,
     headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
-    ...{ address: '192.0.2.1', scheme: 'http', body: NO_BODY },
+    address: '192.0.2.1',
+    scheme: 'http',
+    body: NO_BODY,
     signal: new AbortController().signal,
   }
   const reply = await answer(request)
@@ -363,9 +388,18 @@ t.test('no two operations share an id, or a method and a path', async (t) => {
 t.test('every operation but of the account itself and of the house asks for scopes', async (t) => {
   const free = OPERATIONS.filter(({ scopes }) => scopes.length === 0).map(({ id }) => id)
   t.strictSame(free.sort(), [
-    ...['getGeneralAPISettings', 'getGeneralAttachmentSettings', 'getGeneralRepositorySettings'],
-    ...['getGeneralUISettings', 'getNodeInfo', 'getSigningKey', 'getVersion'],
-    ...['listGitignoresTemplates', 'listLabelTemplates', 'listLicenseTemplates'],
-    ...['userCreateToken', 'userDeleteAccessToken', 'userGetTokens'],
+    'getGeneralAPISettings',
+    'getGeneralAttachmentSettings',
+    'getGeneralRepositorySettings',
+    'getGeneralUISettings',
+    'getNodeInfo',
+    'getSigningKey',
+    'getVersion',
+    'listGitignoresTemplates',
+    'listLabelTemplates',
+    'listLicenseTemplates',
+    'userCreateToken',
+    'userDeleteAccessToken',
+    'userGetTokens',
   ])
 })

@@ -16,8 +16,13 @@ await forEachDatabase(t, 'owners make them, all repositories use them', async (t
   t.equal(made.status, 201)
   const { id } = made.json as { id: number }
   t.strictSame(made.json, {
-    ...{ id, name: 'all', exclusive: false, is_archived: false, color: 'aabbcc' },
-    ...{ description: 'd', url: `http://code.example.com/api/v1${L}/${id}` },
+    id,
+    name: 'all',
+    exclusive: false,
+    is_archived: false,
+    color: 'aabbcc',
+    description: 'd',
+    url: `http://code.example.com/api/v1${L}/${id}`,
   })
   t.strictSame((await as('anyone', 'GET', `${L}/${id}`)).json, made.json)
   const listed = await as('anyone', 'GET', L)
@@ -37,7 +42,9 @@ await forEachDatabase(t, 'owners make them, all repositories use them', async (t
   const changed = await as('ada', 'PATCH', `${L}/${id}`, { name: 'every' })
   t.match(changed.json, { id, name: 'every', color: 'aabbcc' })
   for (const [method, path] of [
-    ...[['POST', L] as const, ['PATCH', `${L}/${id}`] as const, ['DELETE', `${L}/${id}`] as const],
+    ['POST', L] as const,
+    ['PATCH', `${L}/${id}`] as const,
+    ['DELETE', `${L}/${id}`] as const,
   ]) {
     const body = method === 'DELETE' ? undefined : { name: 'x', color: 'abc' }
     t.equal((await as('bob', method, path, body)).status, 403, method)

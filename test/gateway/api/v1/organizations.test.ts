@@ -12,8 +12,13 @@ await forEachDatabase(t, 'an organization is made with every field', async (t, l
   t.equal(made.status, 201)
   isExpected(t, made.json, 'api/organization-created')
   const full = await as('ada', 'POST', '/orgs', {
-    ...{ username: 'full', full_name: 'Füll', email: 'full@example.com', description: 'd' },
-    ...{ website: 'https://example.com', location: 'Paris', visibility: 'limited' },
+    username: 'full',
+    full_name: 'Füll',
+    email: 'full@example.com',
+    description: 'd',
+    website: 'https://example.com',
+    location: 'Paris',
+    visibility: 'limited',
     repo_admin_change_team_access: true,
   })
   t.equal(full.status, 201)
@@ -48,8 +53,12 @@ async function addClub(
 ): Promise<void> {
   const { id } = await addOrganization('club', ada, team.visibility)
   const [teamId] = await db('teams').insert({
-    ...{ organization_id: id, name: 'Workers', name_lower: 'workers', permission: 'write' },
-    ...{ includes_all_repositories: true, can_create_repositories: team.mayCreate },
+    organization_id: id,
+    name: 'Workers',
+    name_lower: 'workers',
+    permission: 'write',
+    includes_all_repositories: true,
+    can_create_repositories: team.mayCreate,
   })
   await db('team_members').insert({ team_id: teamId, user_id: bob.id })
 }
@@ -165,7 +174,10 @@ await forEachDatabase(t, 'an organization is read, changed and removed', async (
   const refused = await as('bob', 'PATCH', '/orgs/club', { description: 'x' })
   t.match(refused, { status: 403, json: { message: 'Must be an organization owner' } })
   const changed = await as('ada', 'PATCH', '/orgs/club', {
-    ...{ full_name: 'The Club', email: 'c@example.com', visibility: 'limited', location: 'here' },
+    full_name: 'The Club',
+    email: 'c@example.com',
+    visibility: 'limited',
+    location: 'here',
     repo_admin_change_team_access: true,
   })
   const fields = { full_name: 'The Club', email: 'c@example.com', visibility: 'limited' }
@@ -193,7 +205,10 @@ await forEachDatabase(t, 'what one may in an organization is told members', asyn
   const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
   t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
   t.strictSame((await as('ada', 'GET', of('bob'))).json, {
-    ...{ is_owner: false, is_admin: false, can_write: true, can_read: true },
+    is_owner: false,
+    is_admin: false,
+    can_write: true,
+    can_read: true,
     can_create_repository: true,
   })
   t.equal((await as('root', 'GET', of('bob'))).status, 200)

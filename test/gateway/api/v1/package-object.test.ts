@@ -7,8 +7,13 @@ import { findUser } from '../../../../sql/users.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 const VERSION: ListedVersion = {
-  ...{ id: 7, version: '1.0/ß 1', format: 'composer', packageName: 'acme/lib?#' },
-  ...{ createdAtMs: 1_790_000_000_999, repositoryId: undefined, creator: undefined },
+  id: 7,
+  version: '1.0/ß 1',
+  format: 'composer',
+  packageName: 'acme/lib?#',
+  createdAtMs: 1_790_000_000_999,
+  repositoryId: undefined,
+  creator: undefined,
 }
 
 t.test('the address of a version keeps every sign of its name', async (t) => {
@@ -17,7 +22,11 @@ t.test('the address of a version keeps every sign of its name', async (t) => {
   const grant = { who: { kind: 'anonymous' }, user: undefined, owner } as const
   const [object] = await packageObjects(context, [VERSION], grant)
   t.match(object, {
-    ...{ id: 7, name: 'acme/lib?#', version: '1.0/ß 1', type: 'composer', repository: null },
+    id: 7,
+    name: 'acme/lib?#',
+    version: '1.0/ß 1',
+    type: 'composer',
+    repository: null,
     html_url: `${BASE_URL}/Ada/-/packages/composer/acme%2Flib%3F%23/1.0%2F%C3%9F%201`,
     created_at: '2026-09-21T14:13:20Z',
   })

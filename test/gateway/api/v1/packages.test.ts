@@ -50,11 +50,19 @@ await forEachDatabase(t, 'a version is read, with its files', async (t, location
   t.equal(files.status, 200)
   isExpected(t, files.json, 'api/package-files')
   for (const path of [
-    ...['/generic/report-tool/2025.06', '/generic/report-tool/2025.06/files'],
-    ...['/generic/absent/1.0', '/generic/absent/1.0/files', '/generic/absent/-/latest'],
-    ...['/go/report-tool/2025.06%2FRC%201', '/dummy/report-tool/2025.06%2FRC%201'],
-    ...['/dummy/report-tool', '/Generic/report-tool', '/dummy/report-tool/-/latest'],
-    ...['/generic/report-too_/2025.06%2FRC%201', '/generic/%00/%00', '/generic/%25/%25'],
+    '/generic/report-tool/2025.06',
+    '/generic/report-tool/2025.06/files',
+    '/generic/absent/1.0',
+    '/generic/absent/1.0/files',
+    '/generic/absent/-/latest',
+    '/go/report-tool/2025.06%2FRC%201',
+    '/dummy/report-tool/2025.06%2FRC%201',
+    '/dummy/report-tool',
+    '/Generic/report-tool',
+    '/dummy/report-tool/-/latest',
+    '/generic/report-too_/2025.06%2FRC%201',
+    '/generic/%00/%00',
+    '/generic/%25/%25',
     `/generic/${'n'.repeat(300)}/1.0`,
   ]) {
     t.match(await as('ada', 'GET', `/packages/ada${path}`), NO_PACKAGE, path)
@@ -82,15 +90,22 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
   const [newest] = all.json as Listed[]
   t.strictSame((await as('bob', 'GET', '/packages/ada/composer/acme%2Flib/1.0')).json, newest)
   t.match(newest, {
-    ...{ type: 'composer', creator: { login: 'bob' }, owner: { login: 'ada' } },
+    type: 'composer',
+    creator: { login: 'bob' },
+    owner: { login: 'ada' },
     html_url: `${BASE_URL}/ada/-/packages/composer/Acme%2FLib/1.0`,
   })
   for (const [query, names] of [
-    ...[['?type=', 'Acme/Lib 1.0,a_b 2,axb 1,a_b 1'] as const, ['?type=go', ''] as const],
-    ...[['?type=composer', 'Acme/Lib 1.0'] as const, ['?type=dummy', ''] as const],
-    ...[['?type=all&q=A_', 'a_b 2,a_b 1'] as const, ['?q=%25', ''] as const],
-    ...[['?q=e%2Fl', 'Acme/Lib 1.0'] as const, ['?q=', namesOf(all)] as const],
-    ...[['?q=x&type=composer', ''] as const, ['?limit=2&page=3', ''] as const],
+    ['?type=', 'Acme/Lib 1.0,a_b 2,axb 1,a_b 1'] as const,
+    ['?type=go', ''] as const,
+    ['?type=composer', 'Acme/Lib 1.0'] as const,
+    ['?type=dummy', ''] as const,
+    ['?type=all&q=A_', 'a_b 2,a_b 1'] as const,
+    ['?q=%25', ''] as const,
+    ['?q=e%2Fl', 'Acme/Lib 1.0'] as const,
+    ['?q=', namesOf(all)] as const,
+    ['?q=x&type=composer', ''] as const,
+    ['?limit=2&page=3', ''] as const,
     ["?q='%22%5C%00", ''] as const,
   ]) {
     t.equal(namesOf(await list(query)), names, query)
@@ -100,7 +115,8 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
   const link = (page: number) =>
     `<${BASE_URL}/api/v1/packages/ada?type=generic&q=a_b&limit=1&page=${page}>`
   t.match(second.headers, {
-    ...{ 'x-total-count': '2', link: `${link(1)}; rel="first",${link(1)}; rel="prev"` },
+    'x-total-count': '2',
+    link: `${link(1)}; rel="first",${link(1)}; rel="prev"`,
   })
 })
 
@@ -261,15 +277,15 @@ await forEachDatabase(t, 'an owner who is not seen is not there', async (t, loca
   await publish('ada', 'club/generic/tool/1/f')
   await db('owners').where({ id: ada.id }).update({ visibility: 'private' })
   const asks = [
-    ...[
-      ['GET', ''] as const,
-      ['GET', '/generic/tool'] as const,
-      ['GET', '/generic/tool/1'] as const,
-    ],
-    ...[['GET', '/generic/tool/1/files'] as const, ['GET', '/generic/tool/-/latest'] as const],
-    ...[['DELETE', '/generic/tool/1'] as const, ['DELETE', '/generic/tool'] as const],
-    ...[['POST', '/generic/tool/-/unlink'] as const],
-    ...[['POST', '/generic/tool/-/link/x'] as const],
+    ['GET', ''] as const,
+    ['GET', '/generic/tool'] as const,
+    ['GET', '/generic/tool/1'] as const,
+    ['GET', '/generic/tool/1/files'] as const,
+    ['GET', '/generic/tool/-/latest'] as const,
+    ['DELETE', '/generic/tool/1'] as const,
+    ['DELETE', '/generic/tool'] as const,
+    ['POST', '/generic/tool/-/unlink'] as const,
+    ['POST', '/generic/tool/-/link/x'] as const,
   ]
   for (const [method, rest] of asks) {
     const absent = await as('bob', method, `/packages/absent${rest}`)

@@ -15,7 +15,9 @@ t.test('commits come newest first, with their files, in pages', async (t) => {
     { sha: ids[2], files: [{ filename: 'a', status: 'modified' }] },
     { sha: ids[1], files: [{ filename: 'b', status: 'added' }] },
     {
-      ...{ sha: ids[0], author: { login: 'ada' }, html_url: `${BASE_URL}/ada/r/commit/${ids[0]}` },
+      sha: ids[0],
+      author: { login: 'ada' },
+      html_url: `${BASE_URL}/ada/r/commit/${ids[0]}`,
       commit: { message: 'Write a\n', verification: { verified: false } },
     },
   ])
@@ -39,7 +41,11 @@ t.test('files are what the two differ in since they went apart', async (t) => {
   const files = await of('anyone', 'GET', '/pulls/1/files')
   const path = '%C3%A4%20b%3F%23'
   t.strictSame((files.json as Fields[])[1], {
-    ...{ filename: 'ä b?#', status: 'added', additions: 2, deletions: 0, changes: 2 },
+    filename: 'ä b?#',
+    status: 'added',
+    additions: 2,
+    deletions: 0,
+    changes: 2,
     html_url: `${BASE_URL}/ada/r/src/commit/${tip}/${path}`,
     contents_url: `${BASE_URL}/api/v1/repos/ada/r/contents/${path}?ref=${tip}`,
     raw_url: `${BASE_URL}/ada/r/raw/commit/${tip}/${path}`,

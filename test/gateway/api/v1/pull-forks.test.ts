@@ -116,8 +116,18 @@ t.test('heads that are none, and what comes from the same place', async (t) => {
   const status = async (head: string) =>
     (await of('bob', 'POST', '/pulls', { ...TOPIC, head })).status
   for (const head of [
-    ...['bob:', ':topic', 'bob:absent', 'bob:-h', 'bob:--upload-pack=id', 'bob:topic:x', 'bob:a b'],
-    ...['bob/r/x:topic', '../r:topic', 'bob:../topic', 'bob:topic^{}', 'bob:refs/heads/../x'],
+    'bob:',
+    ':topic',
+    'bob:absent',
+    'bob:-h',
+    'bob:--upload-pack=id',
+    'bob:topic:x',
+    'bob:a b',
+    'bob/r/x:topic',
+    '../r:topic',
+    'bob:../topic',
+    'bob:topic^{}',
+    'bob:refs/heads/../x',
   ]) {
     t.equal(await status(head), 404, head)
   }

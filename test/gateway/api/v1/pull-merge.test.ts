@@ -32,8 +32,12 @@ await forEachDatabase(t, 'each style merges, and says so', async (t, location) =
     t.strictSame(log.split('\n'), subjects, style)
     t.equal((await of('ada', 'GET', `${path}/merge`)).status, 204)
     t.match((await of('ada', 'GET', path)).json, {
-      ...{ state: 'closed', merged: true, merged_by: { login: 'ada' }, mergeable: false },
-      ...{ merge_commit_sha: await git(['rev-parse', 'main'], { cwd: bare }), changed_files: 1 },
+      state: 'closed',
+      merged: true,
+      merged_by: { login: 'ada' },
+      mergeable: false,
+      merge_commit_sha: await git(['rev-parse', 'main'], { cwd: bare }),
+      changed_files: 1,
     })
     t.equal((await of('ada', 'POST', `${path}/merge`, { Do: style })).status, 405, 'but once')
     t.match((await of('ada', 'GET', `/issues/${at + 1}`)).json, {
@@ -121,7 +125,10 @@ await forEachDatabase(t, 'a merge that was cut off is found to be done', async (
   const tip = await write('main', 'a')
   await db('pulls').update({ merge_commit: tip, merged_by: 1 })
   t.match((await of('ada', 'GET', '/pulls/1')).json, {
-    ...{ merged: true, state: 'closed', merge_commit_sha: tip, merged_by: { login: 'ada' } },
+    merged: true,
+    state: 'closed',
+    merge_commit_sha: tip,
+    merged_by: { login: 'ada' },
   })
   t.equal((await of('ada', 'GET', '/pulls/1/merge')).status, 204)
 })

@@ -10,12 +10,23 @@ t.test('pull requests alone have one, with a draft told by its title', async (t)
   const { context, house } = await openContext(t)
   const ada = await house.addUser('ada')
   const repository = await makeRepository(context, {
-    ...{ owner: ada, creator: ada, name: 'r', description: '', isPrivate: false },
-    ...{ isTemplate: false, defaultBranch: 'main', objectFormat: 'sha1', hasReadme: false },
+    owner: ada,
+    creator: ada,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
   })
   const open = (title: string, isPull: boolean) =>
     createIssue(house.db, {
-      ...{ repositoryId: repository.id, isPull, title, content: '', authorId: ada.id },
+      repositoryId: repository.id,
+      isPull,
+      title,
+      content: '',
+      authorId: ada.id,
     })
   const issues = [await open('WIP: x', false), await open('wip: x', true), await open('x', true)]
   const metas = await pullRequestMetas(context, issues, () => repository)

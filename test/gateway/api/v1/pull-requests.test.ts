@@ -9,8 +9,11 @@ import { refusal } from '../../../helpers/town.js'
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 const BUG = {
-  ...{ name: 'bug', color: 'ff0000', description: '' },
-  ...{ isExclusive: false, isArchived: false },
+  name: 'bug',
+  color: 'ff0000',
+  description: '',
+  isExclusive: false,
+  isArchived: false,
 }
 const BODY = { title: 'x', head: 'topic', base: 'main' }
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
@@ -21,29 +24,57 @@ await forEachDatabase(t, 'a pull request is opened and read', async (t, location
   const head = await write('topic', 'a')
   const label = await createLabel(db, { repositoryId: 1 }, BUG)
   const opened = await open('topic', {
-    ...{ title: 'WIP: Topic', body: 'Why', assignees: ['ada'], reviewers: ['bob'] },
-    ...{ labels: [label.id] },
+    title: 'WIP: Topic',
+    body: 'Why',
+    assignees: ['ada'],
+    reviewers: ['bob'],
+    labels: [label.id],
     due_date: '2030-01-02T03:04:05Z',
   })
   const branch = (name: string, sha: string) => ({
-    ...{ label: name, ref: name, sha, repo_id: 1, repo: { full_name: 'ada/r' } },
+    label: name,
+    ref: name,
+    sha,
+    repo_id: 1,
+    repo: { full_name: 'ada/r' },
   })
   t.match(opened, {
-    ...{ id: 1, number: 1, url: URL_OF_ONE, html_url: URL_OF_ONE, state: 'open' },
-    ...{ diff_url: `${URL_OF_ONE}.diff`, patch_url: `${URL_OF_ONE}.patch` },
-    ...{ title: 'WIP: Topic', body: 'Why', draft: true, mergeable: false, merged: false },
-    ...{ merged_at: null, merge_commit_sha: null, merged_by: null, closed_at: null },
-    ...{ user: { login: 'ada' }, assignee: { login: 'ada' }, assignees: [{ login: 'ada' }] },
-    ...{ requested_reviewers: [{ login: 'bob' }], requested_reviewers_teams: null },
-    ...{ additions: 1, deletions: 0, changed_files: 1, merge_base: base, milestone: null },
-    ...{ labels: [{ name: 'bug', color: 'ff0000' }] },
-    ...{ base: branch('main', base), head: branch('topic', head) },
+    id: 1,
+    number: 1,
+    url: URL_OF_ONE,
+    html_url: URL_OF_ONE,
+    state: 'open',
+    diff_url: `${URL_OF_ONE}.diff`,
+    patch_url: `${URL_OF_ONE}.patch`,
+    title: 'WIP: Topic',
+    body: 'Why',
+    draft: true,
+    mergeable: false,
+    merged: false,
+    merged_at: null,
+    merge_commit_sha: null,
+    merged_by: null,
+    closed_at: null,
+    user: { login: 'ada' },
+    assignee: { login: 'ada' },
+    assignees: [{ login: 'ada' }],
+    requested_reviewers: [{ login: 'bob' }],
+    requested_reviewers_teams: null,
+    additions: 1,
+    deletions: 0,
+    changed_files: 1,
+    merge_base: base,
+    milestone: null,
+    labels: [{ name: 'bug', color: 'ff0000' }],
+    base: branch('main', base),
+    head: branch('topic', head),
     due_date: '2030-01-02T23:59:59Z',
   })
   t.match((await of('anyone', 'GET', '/pulls/1')).json, { number: 1, head: { sha: head } })
   t.equal(await copy.git('ls-remote', bare, 'refs/pull/1/head'), `${head}\trefs/pull/1/head`)
   t.match((await of('ada', 'PATCH', '/pulls/1', { title: 'Topic' })).json, {
-    ...{ draft: false, mergeable: true },
+    draft: false,
+    mergeable: true,
   })
   for (const number of ['2', '0', 'x', '1x', '999999999999999']) {
     t.equal((await of('ada', 'GET', `/pulls/${number}`)).status, 404, number)
@@ -103,7 +134,8 @@ t.test('whoever reads may open one, and decide little', async (t) => {
   t.match(opened, { status: 201, json: { user: { login: 'bob' }, assignees: null, labels: [] } })
   const edit = (name: 'ada' | 'bob', fields: Fields) => of(name, 'PATCH', '/pulls/1', fields)
   t.match((await edit('bob', { title: 'y', assignees: ['ada'] })).json, {
-    ...{ title: 'y', assignees: null },
+    title: 'y',
+    assignees: null,
   })
   t.match((await edit('ada', { assignees: ['ada'] })).json, { assignees: [{ login: 'ada' }] })
   t.match((await edit('ada', { assignees: [] })).json, { assignees: null, title: 'y' })

@@ -42,7 +42,9 @@ async function startDepot(t: Test, options: GatewayOptions = {}) {
     { name, form = false, by = 'ada' }: { name?: string; form?: boolean; by?: Name } = {},
   ): Promise<Answer> =>
     ask({
-      ...{ method: 'POST', authorization: authorizationOf(by), body: Buffer.from(body) },
+      method: 'POST',
+      authorization: authorizationOf(by),
+      body: Buffer.from(body),
       path: `/api/v1${path}${name === undefined ? '' : `?name=${encodeURIComponent(name)}`}`,
       ...(form ? { headers: FORM } : {}),
     })
@@ -112,8 +114,12 @@ await forEachDatabase(t, 'an id belongs to its release and repository', async (t
   const elsewhere = '/repos/ada/other/releases'
   const third = idOf(await as('ada', 'POST', elsewhere, { tag_name: 'v1' }))
   for (const wrong of [
-    ...[`${releases}/${other}/assets/${one}`, `${elsewhere}/${third}/assets/${one}`],
-    ...[path.replace('engine', 'other'), `${path}/0`, `${path}/x`, `${path}/${one}x`],
+    `${releases}/${other}/assets/${one}`,
+    `${elsewhere}/${third}/assets/${one}`,
+    path.replace('engine', 'other'),
+    `${path}/0`,
+    `${path}/x`,
+    `${path}/${one}x`,
   ]) {
     for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
       if (wrong.endsWith('assets') && method !== 'GET') continue

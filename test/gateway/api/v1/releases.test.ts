@@ -40,8 +40,12 @@ await forEachDatabase(t, 'a release is made with its tag, and read back', async 
   t.equal(plain.status, 201, plain.text)
   isExpected(t, plain.json, 'api/release-created')
   const all = {
-    ...{ tag_name: 'lib/v2', target_commitish: 'main', name: 'Zweï', body: '* one\n* two\n' },
-    ...{ prerelease: true, tag_message: 'Signed off\n\nby ada' },
+    tag_name: 'lib/v2',
+    target_commitish: 'main',
+    name: 'Zweï',
+    body: '* one\n* two\n',
+    prerelease: true,
+    tag_message: 'Signed off\n\nby ada',
   }
   const full = await as('ada', 'POST', path, all)
   t.equal(full.status, 201, full.text)
@@ -111,9 +115,26 @@ await forEachDatabase(t, 'a release of nothing is refused', async (t, location) 
 t.test('a tag name that could be something else to git is a name like any other', async (t) => {
   const { as, cwd, path, tags, lines } = await startWorkshop(t)
   const names = [
-    ...['-d', '--help', '-F/etc/passwd', '--upload-pack=touch x', 'a b', 'a..b', 'a.lock', '@'],
-    ...['../../x', 'a/../b', 'refs\\x', 'a\nb', 'a\u0000b', 'a:b', '^main', 'a~1', 'HEAD', '/a'],
-    ...['\ud800', 'x'.repeat(256)],
+    '-d',
+    '--help',
+    '-F/etc/passwd',
+    '--upload-pack=touch x',
+    'a b',
+    'a..b',
+    'a.lock',
+    '@',
+    '../../x',
+    'a/../b',
+    'refs\\x',
+    'a\nb',
+    'a\u0000b',
+    'a:b',
+    '^main',
+    'a~1',
+    'HEAD',
+    '/a',
+    '\ud800',
+    'x'.repeat(256),
   ]
   for (const tag_name of names) {
     const made = await as('ada', 'POST', path, { tag_name })

@@ -36,9 +36,18 @@ await forEachDatabase(
     t.equal(branch, 'refs/heads/main')
 
     const all = {
-      ...{ name: 'Full', description: 'näive ☃ 𝄞', private: true, template: true },
-      ...{ default_branch: 'trunk', auto_init: true, readme: 'Default', trust_model: 'committer' },
-      ...{ object_format_name: 'sha256', gitignores: '', license: '', issue_labels: '' },
+      name: 'Full',
+      description: 'näive ☃ 𝄞',
+      private: true,
+      template: true,
+      default_branch: 'trunk',
+      auto_init: true,
+      readme: 'Default',
+      trust_model: 'committer',
+      object_format_name: 'sha256',
+      gitignores: '',
+      license: '',
+      issue_labels: '',
     }
     const full = await as('ada', 'POST', '/user/repos', all)
     t.equal(full.status, 201, full.text)
@@ -97,9 +106,12 @@ await forEachDatabase(t, 'missing and private look the same, to the byte', async
   const { as } = await startTown(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'secret', private: true })
   for (const [name, method, status] of [
-    ...[['anyone', 'GET', 404] as const, ['bob', 'GET', 404] as const],
-    ...[['anyone', 'PATCH', 401] as const, ['bob', 'PATCH', 404] as const],
-    ...[['anyone', 'DELETE', 401] as const, ['bob', 'DELETE', 404] as const],
+    ['anyone', 'GET', 404] as const,
+    ['bob', 'GET', 404] as const,
+    ['anyone', 'PATCH', 401] as const,
+    ['bob', 'PATCH', 404] as const,
+    ['anyone', 'DELETE', 401] as const,
+    ['bob', 'DELETE', 404] as const,
   ]) {
     const body = method === 'PATCH' ? { description: 'x' } : undefined
     const hidden = await as(name, method, '/repos/ada/secret', body)

@@ -25,11 +25,14 @@ await forEachDatabase(t, 'webhooks are made, listed, changed, removed', async (t
     t.equal(listed.headers['x-total-count'], '2')
     const patch = { config: { content_type: 'form' }, active: true }
     t.match((await as('ada', 'PATCH', `${path}/${id}`, patch)).json, {
-      ...{ config: { ...CONFIG, content_type: 'form' }, events: ['push'], active: true },
+      config: { ...CONFIG, content_type: 'form' },
+      events: ['push'],
+      active: true,
     })
     t.match((await as('ada', 'GET', `${path}/${id}`)).json, { id, active: true })
     t.match(await as('ada', 'POST', path, { ...HOOK, type: 'x' }), {
-      ...{ status: 422, json: refusal('Invalid hook type: x') },
+      status: 422,
+      json: refusal('Invalid hook type: x'),
     })
     t.equal((await as('ada', 'POST', path, { type: 'gitea' })).status, 422)
     t.equal((await as('ada', 'POST', path, { ...HOOK, config: { url: 1 } })).status, 422)
@@ -67,8 +70,11 @@ t.test('a try sends the newest commit, to a webhook that listens to nothing', as
   const [told] = await toldTo(db)
   const payload: Readonly<Record<string, unknown>> = told?.payload ?? {}
   t.match(payload, {
-    ...{ ref: 'refs/heads/main', total_commits: 1, commits: [{ added: ['README.md'] }] },
-    ...{ head_commit: { message: 'Initial commit\n' }, pusher: { login: 'ada' } },
+    ref: 'refs/heads/main',
+    total_commits: 1,
+    commits: [{ added: ['README.md'] }],
+    head_commit: { message: 'Initial commit\n' },
+    pusher: { login: 'ada' },
   })
   t.equal(payload['before'], payload['after'])
   t.equal((await as('ada', 'POST', `${path}?ref=main`)).status, 204)

@@ -63,7 +63,9 @@ t.test('each preference has a default, which what was set replaces', async (t) =
   for (const name of Object.keys(PREFERENCES)) t.not(object[name], undefined, name)
   const changed = { ...made, preferences: { has_issues: false } }
   t.match(await repositoryObject(context, changed, 'read'), {
-    ...{ has_issues: false, has_releases: true, default_merge_style: 'merge' },
+    has_issues: false,
+    has_releases: true,
+    default_merge_style: 'merge',
   })
 })
 
@@ -74,7 +76,8 @@ t.test('nobody has packages where there are no registries', async (t) => {
     const ada = await house.addUser('ada')
     const made = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
     for (const [preferences, wanted] of [
-      ...[[{}, isEnabled] as const, [{ has_packages: true }, isEnabled] as const],
+      [{}, isEnabled] as const,
+      [{ has_packages: true }, isEnabled] as const,
       [{ has_packages: false }, false] as const,
     ]) {
       const { has_packages } = await repositoryObject(context, { ...made, preferences }, 'read')

@@ -70,7 +70,8 @@ await forEachDatabase(t, 'a team is asked until a member has decided', async (t,
     await pulls(method, '/1/requested_reviewers', { team_reviewers: names })
   const sent = { title: 'x', head: 'topic', base: 'main', team_reviewers: ['owners'] }
   t.match((await pulls('POST', '', sent)).json, {
-    ...{ requested_reviewers: null, requested_reviewers_teams: [{ name: 'Owners' }] },
+    requested_reviewers: null,
+    requested_reviewers_teams: [{ name: 'Owners' }],
   })
   const asked = await ask('POST', 'crew', 'CREW')
   t.match(asked, {

@@ -23,8 +23,15 @@ await forEachDatabase(t, 'a review is written with comments on lines', async (t,
   t.match(review, {
     status: 200,
     json: {
-      ...{ state: 'REQUEST_CHANGES', body: 'No.', user: { login: 'bob' }, team: null },
-      ...{ commit_id: head, stale: false, official: false, dismissed: false, comments_count: 3 },
+      state: 'REQUEST_CHANGES',
+      body: 'No.',
+      user: { login: 'bob' },
+      team: null,
+      commit_id: head,
+      stale: false,
+      official: false,
+      dismissed: false,
+      comments_count: 3,
       pull_request_url: URL_OF_ONE,
     },
   })
@@ -33,9 +40,16 @@ await forEachDatabase(t, 'a review is written with comments on lines', async (t,
   t.strictSame((await of('anyone', 'GET', path)).json, review.json)
   t.match((await of('anyone', 'GET', `${path}/comments`)).json, [
     {
-      ...{ path: 'a', body: 'Why two?', position: 2, original_position: 0, commit_id: head },
-      ...{ diff_hunk: '@@ -0,0 +1,3 @@\n+one\n+two', user: { login: 'bob' }, resolver: null },
-      ...{ pull_request_review_id: id, pull_request_url: URL_OF_ONE },
+      path: 'a',
+      body: 'Why two?',
+      position: 2,
+      original_position: 0,
+      commit_id: head,
+      diff_hunk: '@@ -0,0 +1,3 @@\n+one\n+two',
+      user: { login: 'bob' },
+      resolver: null,
+      pull_request_review_id: id,
+      pull_request_url: URL_OF_ONE,
     },
     { path: 'root', position: 0, original_position: 1, diff_hunk: '@@ -1 +1 @@\n-root' },
     { path: 'absent', position: 9, diff_hunk: '' },
@@ -62,7 +76,8 @@ await forEachDatabase(t, 'a draft is seen by its author alone', async (t, locati
   t.equal((await of('ada', 'DELETE', path)).status, 404)
   t.match(await of('bob', 'POST', path, { event: 'PENDING' }), { status: 422 })
   t.match(await of('bob', 'POST', path, { event: 'APPROVED' }), {
-    ...{ status: 200, json: { state: 'APPROVED', body: 'Hm' } },
+    status: 200,
+    json: { state: 'APPROVED', body: 'Hm' },
   })
   const again = await of('bob', 'POST', path, { event: 'APPROVED' })
   t.strictSame(again.json, refusal('only a pending review can be submitted'))

@@ -19,7 +19,8 @@ async function startScene(t: Test, options: GatewayOptions = {}) {
   const head = await write('topic', 'a')
   await open('topic')
   return {
-    ...{ ...town, head },
+    ...town,
+    head,
     wish: (body: Fields = {}, name: 'ada' | 'bob' = 'ada') =>
       of(name, 'POST', '/pulls/1/merge', { ...WISH, ...body }),
     say: (state: string, context = 'ci') =>

@@ -15,7 +15,9 @@ t.test('everybody hears what there is and what there is not', async (t) => {
     t.match(await as('anyone', 'GET', path), { status: 200, text: '[]' }, path)
   }
   t.match(await as('anyone', 'GET', '/signing-key.gpg'), {
-    ...{ status: 200, text: '', headers: { 'content-type': 'text/plain' } },
+    status: 200,
+    text: '',
+    headers: { 'content-type': 'text/plain' },
   })
 })
 

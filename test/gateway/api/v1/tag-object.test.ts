@@ -15,13 +15,19 @@ t.test('the signature is told apart from the text', async (t) => {
   const repository = await aRepository(house.db, (await house.addUser('ada')).id, 'r')
   const content = Buffer.from(`${head}\nText\n${armored}`)
   t.match(annotatedTagObject(context, repository, parseTag(ID, content)), {
-    ...{ tag: 'v1', sha: ID, message: 'Text\n', object: { type: 'commit' } },
+    tag: 'v1',
+    sha: ID,
+    message: 'Text\n',
+    object: { type: 'commit' },
     tagger: { name: 'Ada', date: '2023-11-14T22:13:20Z' },
     verification: { verified: false, signature: armored },
   })
   const object = { id: ID, type: 'tag', sizeBytes: content.length, content } as const
   t.match(tagObject(context, repository, { name: 'a/v1', object }), {
-    ...{ name: 'a/v1', id: ID, message: 'Text', commit: { sha: '2'.repeat(40) } },
+    name: 'a/v1',
+    id: ID,
+    message: 'Text',
+    commit: { sha: '2'.repeat(40) },
     zipball_url: /\/ada\/r\/archive\/a\/v1\.zip$/,
   })
   const old = parseTag(ID, Buffer.from('object x\ntype tree\ntag t\n\nm'))

@@ -17,13 +17,20 @@ await forEachDatabase(t, 'a team is made, changed and removed', async (t, locati
   const path = `/teams/${(made.json as Fields)['id']}`
   t.strictSame((await as('ada', 'GET', path)).json, made.json)
   const changed = await as('ada', 'PATCH', path, {
-    ...{ name: 'Crew', description: 'd', permission: 'write', can_create_org_repo: true },
-    ...{ includes_all_repositories: true, units: ['repo.code', 'repo.pulls'] },
+    name: 'Crew',
+    description: 'd',
+    permission: 'write',
+    can_create_org_repo: true,
+    includes_all_repositories: true,
+    units: ['repo.code', 'repo.pulls'],
   })
   t.match(changed, {
     status: 200,
     json: {
-      ...{ name: 'Crew', description: 'd', permission: 'write', can_create_org_repo: true },
+      name: 'Crew',
+      description: 'd',
+      permission: 'write',
+      can_create_org_repo: true,
       includes_all_repositories: true,
       units_map: { 'repo.code': 'write', 'repo.pulls': 'write' },
     },
@@ -70,8 +77,12 @@ await forEachDatabase(t, 'a team may no more than was said of its units', async 
     await as('ada', 'DELETE', path)
   }
   for (const body of [
-    ...[{ units: ['repo.x'] }, { units_map: { 'repo.code': 'owner' } }, { permission: 'owner' }],
-    ...[{ name: '' }, { name: ' x' }, { name: 7 }],
+    { units: ['repo.x'] },
+    { units_map: { 'repo.code': 'owner' } },
+    { permission: 'owner' },
+    { name: '' },
+    { name: ' x' },
+    { name: 7 },
   ]) {
     const refused = await as('ada', 'POST', '/orgs/club/teams', { name: 'x', ...body })
     t.equal(refused.status, 422, JSON.stringify(body))
@@ -85,7 +96,10 @@ await forEachDatabase(t, 'what owners may is not for a team to say', async (t, l
   const path = `/teams/${owners['id']}`
   t.match(owners, { name: 'Owners', permission: 'owner' })
   const changed = await as('ada', 'PATCH', path, {
-    ...{ name: 'Others', description: 'they run it', permission: 'read', units: [] },
+    name: 'Others',
+    description: 'they run it',
+    permission: 'read',
+    units: [],
     includes_all_repositories: false,
   })
   t.strictSame(changed.json, { ...owners, description: 'they run it' })

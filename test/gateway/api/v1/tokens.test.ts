@@ -101,7 +101,8 @@ await forEachDatabase(t, 'tokens are of their account, and of site admins', asyn
   const foreign = refusal('doer should be the site admin or be same as the contextUser')
   const bob = byPassword(town, 'bob')
   for (const [method, rest, sent] of [
-    ...[['GET', '', undefined] as const, ['POST', '', body] as const],
+    ['GET', '', undefined] as const,
+    ['POST', '', body] as const,
     ['DELETE', '/x', undefined] as const,
   ]) {
     const answer = await bob(method, rest, sent)
@@ -109,10 +110,12 @@ await forEachDatabase(t, 'tokens are of their account, and of site admins', asyn
     t.strictSame(answer.json, foreign)
     const path = `/users/ada/tokens${rest}`
     t.match(await town.as('ada', method, path, sent), {
-      ...{ status: 401, json: refusal('auth required') },
+      status: 401,
+      json: refusal('auth required'),
     })
     t.match(await town.as('anyone', method, path, sent), {
-      ...{ status: 401, json: refusal('Only signed in user is allowed to call APIs.') },
+      status: 401,
+      json: refusal('Only signed in user is allowed to call APIs.'),
     })
   }
   const authorization = withPassword('bob', passwordOf('bob'))
@@ -161,7 +164,10 @@ await forEachDatabase(t, 'a token says what limits it beside its scopes', async 
   await town.as('ada', 'DELETE', '/repos/ada/home')
   const [, fleet] = await list()
   t.strictSame(fleet, {
-    ...{ name: 'fleet', ...shown, repositories: [], packages: ['ada/composer/vendor/tool'] },
+    name: 'fleet',
+    ...shown,
+    repositories: [],
+    packages: ['ada/composer/vendor/tool'],
   })
 })
 

@@ -68,8 +68,10 @@ await forEachDatabase(t, 'keys are of their user alone', async (t, location) => 
   }
   t.strictSame((await as('bob', 'GET', '/user/keys')).json, [])
   for (const [method, path] of [
-    ...[['GET', '/user/keys'] as const, ['POST', '/user/keys'] as const],
-    ...[['GET', '/users/ada/keys'] as const, ['DELETE', `/user/keys/${id}`] as const],
+    ['GET', '/user/keys'] as const,
+    ['POST', '/user/keys'] as const,
+    ['GET', '/users/ada/keys'] as const,
+    ['DELETE', `/user/keys/${id}`] as const,
   ]) {
     t.equal((await as('anyone', method, path)).status, 401, `${method} ${path}`)
   }

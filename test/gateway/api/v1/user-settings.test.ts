@@ -13,8 +13,15 @@ await forEachDatabase(
     const read = async (name: 'ada' | 'bob' = 'ada') =>
       (await as(name, 'GET', '/user/settings')).json
     const before = {
-      ...{ full_name: '', website: '', description: '', location: '', language: '' },
-      ...{ theme: '', diff_view_style: '', hide_email: true, hide_activity: false },
+      full_name: '',
+      website: '',
+      description: '',
+      location: '',
+      language: '',
+      theme: '',
+      diff_view_style: '',
+      hide_email: true,
+      hide_activity: false,
     }
     t.strictSame(await read(), before)
     const edit = (body: object) => as('ada', 'PATCH', '/user/settings', body)

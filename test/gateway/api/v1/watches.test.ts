@@ -15,8 +15,12 @@ await forEachDatabase(t, 'people watch what they may see, and are counted', asyn
   t.equal((await as('bob', 'PUT', '/repos/ada/shut/subscription')).status, 404)
   const url = `${BASE_URL}/api/v1/repos/ada/r`
   const info = {
-    ...{ subscribed: true, ignored: false, reason: null, created_at: String },
-    ...{ url: `${url}/subscription`, repository_url: url },
+    subscribed: true,
+    ignored: false,
+    reason: null,
+    created_at: String,
+    url: `${url}/subscription`,
+    repository_url: url,
   }
   for (let round = 0; round < 2; round += 1) {
     t.match(await as('bob', 'PUT', watch), { status: 200, json: info })
