@@ -1,7 +1,7 @@
 /** What every handler may reach: made once in each worker and handed down. */
 
-import type { Git } from '../cgi/git.js'
-import type { Journal } from '../cgi/journal.js'
+import type { Journal } from '../cgi/maintenance/journal.js'
+import type { Git } from '../cgi/process/git.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import type { Registry } from '../registry/registry.js'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { access, constants, open, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { shelvesFolder } from '../cgi/paths.js'
+import { shelvesFolder } from '../cgi/repository/paths.js'
 import { type Awaitable, after } from '../conf/awaitable.js'
 import { unlessMissing } from '../conf/disk.js'
 import { diskFailureOf, insufficientStorage } from '../conf/disk-failure.js'

@@ -8,7 +8,7 @@ import {
   Histogram,
   Registry,
 } from 'prom-client'
-import { childrenCpuSeconds } from '../cgi/process-table.js'
+import { childrenCpuSeconds } from '../cgi/process/process-table.js'
 import type { DiskWatch } from './disk-watch.js'
 import type { PackCache, PackCacheOutcome, WarmAnswer } from './packs/pack-cache.js'
 import type { ProcessQueue } from './packs/process-queue.js'

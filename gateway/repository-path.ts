@@ -1,6 +1,6 @@
 /** The folder of a repository, by its row. */
 
-import { repositoryPath } from '../cgi/paths.js'
+import { repositoryPath } from '../cgi/repository/paths.js'
 import type { Settings } from '../conf/settings.js'
 
 const paths = new WeakMap<object, string>()

@@ -1,8 +1,8 @@
 /** One gateway: all that a worker needs, put together; the one place that knows all the rooms. */
 
-import { findGit, type Git } from '../cgi/git.js'
-import { openJournal } from '../cgi/journal.js'
-import { findXz } from '../cgi/xz.js'
+import { openJournal } from '../cgi/maintenance/journal.js'
+import { findGit, type Git } from '../cgi/process/git.js'
+import { findXz } from '../cgi/process/xz.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
-import { recover } from '../cgi/recovery.js'
+import { recover } from '../cgi/maintenance/recovery.js'
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database.js'

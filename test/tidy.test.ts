@@ -54,12 +54,12 @@ const opening: Rule = {
       .filter(({ text }) => !ONE_SENTENCE.test(text))
       .map(({ path }) => path),
   breaks: [
-    { path: 'cgi/run.ts', text: 'export {}\n' },
-    { path: 'cgi/run.ts', text: "import 'node:fs'\n/** Late. */\n" },
-    { path: 'cgi/run.ts', text: '/** One. And two. */\n' },
-    { path: 'cgi/run.ts', text: '/**\n * One.\n * And two.\n */\n' },
-    { path: 'cgi/run.ts', text: '/** No stop */\n/** Another. */\n' },
-    { path: 'cgi/run.ts', text: '// Runs programs.\n' },
+    { path: 'cgi/process/run.ts', text: 'export {}\n' },
+    { path: 'cgi/process/run.ts', text: "import 'node:fs'\n/** Late. */\n" },
+    { path: 'cgi/process/run.ts', text: '/** One. And two. */\n' },
+    { path: 'cgi/process/run.ts', text: '/**\n * One.\n * And two.\n */\n' },
+    { path: 'cgi/process/run.ts', text: '/** No stop */\n/** Another. */\n' },
+    { path: 'cgi/process/run.ts', text: '// Runs programs.\n' },
   ],
 }
 
@@ -108,16 +108,17 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'sql/oauth-grants.ts': 'by oauth.test.ts, on both databases',
   'sql/oauth-keys.ts': 'by oauth/id-token.test.ts, where it is made twice at once',
   'sql/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
-  'cgi/durable.ts': 'what it flushes shows after a loss of power only; its callers have tests',
-  'cgi/journal.ts': 'by recovery.test.ts, which reads what it wrote',
-  'cgi/leavings.ts': 'by recovery.test.ts, which finds what it lists',
-  'cgi/leader.ts': 'by run.test.ts, which starts processes in both ways',
-  'cgi/process-group.ts': 'by run.test.ts, which watches groups end',
-  'cgi/process-table.ts': 'by run.test.ts and recovery.test.ts',
-  'cgi/template.ts': 'by api/v1/generate.test.ts, which looks at what it made',
-  'cgi/update-list.ts': 'by complete-updates.test.ts, whose lists git writes and it reads',
-  'cgi/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
-  'cgi/walk.ts': 'by repository.test.ts and recovery.test.ts',
+  'cgi/repository/durable.ts':
+    'what it flushes shows after a loss of power only; its callers have tests',
+  'cgi/maintenance/journal.ts': 'by recovery.test.ts, which reads what it wrote',
+  'cgi/maintenance/leavings.ts': 'by recovery.test.ts, which finds what it lists',
+  'cgi/process/leader.ts': 'by run.test.ts, which starts processes in both ways',
+  'cgi/process/process-group.ts': 'by run.test.ts, which watches groups end',
+  'cgi/process/process-table.ts': 'by run.test.ts and recovery.test.ts',
+  'cgi/repository/template.ts': 'by api/v1/generate.test.ts, which looks at what it made',
+  'cgi/refs/update-list.ts': 'by complete-updates.test.ts, whose lists git writes and it reads',
+  'cgi/transfer/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
+  'cgi/repository/walk.ts': 'by repository.test.ts and recovery.test.ts',
   'conf/schemas.ts': 'by settings.test.ts and load.test.ts',
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
   'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
@@ -320,15 +321,15 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   mysql2: /^sql\//,
   // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.
   knex: /^sql\/|^scripts\/benchmarks\/fastify-server/,
-  execa: /^cgi\/leader\.ts$/,
+  execa: /^cgi\/process\/leader\.ts$/,
   // What users name is called by the one client that looks where it leads.
   'node:http': /^gateway\/(?:forward|outbound\/client)\.ts$|^scripts\/benchmarks\//,
   'node:https': /^gateway\/(?:forward|outbound\/client)\.ts$/,
   'node:dns': /^gateway\/outbound\/address\.ts$/,
-  'node:child_process': /^cgi\/leader\.ts$/,
+  'node:child_process': /^cgi\/process\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:history|commit-changes|refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/drawings))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes)|process\/refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/drawings))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
@@ -367,8 +368,8 @@ const libraries: Rule = {
   breaks: [
     { path: 'gateway/router.ts', text: "import { App } from 'uWebSockets.js'\n" },
     { path: 'gateway/api/users.ts', text: "import type { Knex } from 'knex'\n" },
-    { path: 'cgi/git.ts', text: "import { execa } from 'execa'\n" },
-    { path: 'cgi/run.ts', text: "import { spawn } from 'node:child_process'\n" },
+    { path: 'cgi/process/git.ts', text: "import { execa } from 'execa'\n" },
+    { path: 'cgi/process/run.ts', text: "import { spawn } from 'node:child_process'\n" },
     { path: 'gateway/server.ts', text: "await import('http-proxy')\n" },
     { path: 'gateway/server.ts', text: "import {\n  pino,\n} from 'pino'\n" },
     { path: 'gateway/server.ts', text: "import 'prom-client'\n" },
@@ -385,8 +386,8 @@ const environment: Rule = {
       /\bprocess\.env\b|\bprocess\[|\benv\b.*from 'node:process'/,
     ),
   breaks: [
-    { path: 'cgi/run.ts', text: 'const path = process.env.PATH\n' },
-    { path: 'cgi/run.ts', text: "import { env } from 'node:process'\n" },
+    { path: 'cgi/process/run.ts', text: 'const path = process.env.PATH\n' },
+    { path: 'cgi/process/run.ts', text: "import { env } from 'node:process'\n" },
   ],
 }
 
@@ -448,7 +449,7 @@ const unfinished: Rule = {
       files.filter((file) => !isLock(file)),
       new RegExp(`\\b(?:${UNFINISHED.join('|')})\\b`),
     ),
-  breaks: UNFINISHED.map((word) => ({ path: 'cgi/run.ts', text: `// ${word}: later\n` })),
+  breaks: UNFINISHED.map((word) => ({ path: 'cgi/process/run.ts', text: `// ${word}: later\n` })),
 }
 
 const ELSEWHERE = ['registry.npm' + 'js.org', 'registry.yarn' + 'pkg.com', 'npm' + 'mirror.com']
@@ -481,10 +482,13 @@ const whole: Rule = {
     return linesWith(files.filter(isTest).filter(isSource), pattern)
   },
   breaks: [
-    { path: 'test/cgi/run.test.ts', text: `t.${SKIP}('later', async () => {})\n` },
-    { path: 'test/cgi/run.test.ts', text: `t.${ONLY}('this', async () => {})\n` },
-    { path: 'test/cgi/run.test.ts', text: `t.test('x', { ${SKIP}: !isRoot }, async () => {})\n` },
-    { path: 'test/cgi/run.test.ts', text: `t.test('x', { timeout: 1, ${LATER}: true })\n` },
+    { path: 'test/cgi/process/run.test.ts', text: `t.${SKIP}('later', async () => {})\n` },
+    { path: 'test/cgi/process/run.test.ts', text: `t.${ONLY}('this', async () => {})\n` },
+    {
+      path: 'test/cgi/process/run.test.ts',
+      text: `t.test('x', { ${SKIP}: !isRoot }, async () => {})\n`,
+    },
+    { path: 'test/cgi/process/run.test.ts', text: `t.test('x', { timeout: 1, ${LATER}: true })\n` },
   ],
 }
 

@@ -1,10 +1,10 @@
 /** The one judge of moving branches: what a rule says to a push, through whichever door. */
 
-import { findMergeBase, isAncestor } from '../../cgi/commit-range.js'
-import type { Git } from '../../cgi/git.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import type { ReferenceChange } from '../../cgi/references.js'
-import { changedPaths } from '../../cgi/tree-changes.js'
+import { findMergeBase, isAncestor } from '../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import { changedPaths } from '../../cgi/objects/tree-changes.js'
+import type { Git } from '../../cgi/process/git.js'
+import type { ReferenceChange } from '../../cgi/refs/references.js'
 import { Failure } from '../../conf/failures.js'
 import { parseGlob } from '../../conf/glob.js'
 import type { Protection } from '../../sql/branch-protections.js'

@@ -1,7 +1,11 @@
 /** Makes a repository: first the folder, then the row that makes it known. */
 
-import { newStorageKey, repositoryPath } from '../../cgi/paths.js'
-import { commitFirstFile, initRepository, removeRepository } from '../../cgi/repository.js'
+import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
+import {
+  commitFirstFile,
+  initRepository,
+  removeRepository,
+} from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
 import type { Owner } from '../../sql/owners.js'

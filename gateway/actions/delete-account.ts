@@ -1,6 +1,6 @@
 /** Removes an account for good, if need be with all that it owns. */
 
-import { removeRepository } from '../../cgi/repository.js'
+import { removeRepository } from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { listSolelyOwned } from '../../sql/organization-members.js'
 import { listOwnerVersions } from '../../sql/package-lists.js'

@@ -1,6 +1,6 @@
 /** Changes a repository: what it says of itself, who may see it, and its default branch. */
 
-import { branchExists, setDefaultBranch } from '../../cgi/repository.js'
+import { branchExists, setDefaultBranch } from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
 import {

@@ -1,6 +1,6 @@
 /** Which pull request a request is about, as its repository has it now, and what it brings. */
 
-import type { CommitRange } from '../../cgi/commit-range.js'
+import type { CommitRange } from '../../cgi/objects/commit-range.js'
 import { notFound } from '../../conf/failures.js'
 import { findPull } from '../../sql/pulls.js'
 import type { Context } from '../context.js'

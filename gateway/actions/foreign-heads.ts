@@ -1,7 +1,7 @@
 /** Pull requests whose head is a branch of another repository: where that is, and its commits. */
 
-import { withObjects } from '../../cgi/objects.js'
-import { takeCommit } from '../../cgi/take-commit.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import { takeCommit } from '../../cgi/transfer/take-commit.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
 import { accessToRepository } from '../../sql/access.js'

@@ -1,8 +1,8 @@
 /** Makes a fork: first a copy of its own on the disk, then the row that makes it known. */
 
-import { forkRepository } from '../../cgi/fork.js'
-import { newStorageKey, repositoryPath } from '../../cgi/paths.js'
-import { removeRepository } from '../../cgi/repository.js'
+import { forkRepository } from '../../cgi/repository/fork.js'
+import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
+import { removeRepository } from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseRepositoryName } from '../../conf/names.js'
 import { createFork } from '../../sql/forks.js'

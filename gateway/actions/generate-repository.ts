@@ -1,9 +1,9 @@
 /** Makes a repository after a template: first the folder, then the row that makes it known. */
 
-import { withObjects } from '../../cgi/objects.js'
-import { newStorageKey, repositoryPath } from '../../cgi/paths.js'
-import { initRepository, removeRepository } from '../../cgi/repository.js'
-import { generateRepository } from '../../cgi/template.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
+import { initRepository, removeRepository } from '../../cgi/repository/repository.js'
+import { generateRepository } from '../../cgi/repository/template.js'
 import { Failure } from '../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
 import type { Owner } from '../../sql/owners.js'

@@ -1,11 +1,11 @@
 /** How operations read a repository's Git data: what they are lent for the length of a request. */
 
-import { type Commit, parseCommit } from '../../cgi/commit-object.js'
-import { type CommitRange, countApart, listCommits } from '../../cgi/commit-range.js'
-import type { Git } from '../../cgi/git.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { findRevision, type Revision } from '../../cgi/revision.js'
-import { readSizes } from '../../cgi/tree-listing.js'
+import { type Commit, parseCommit } from '../../cgi/objects/commit-object.js'
+import { type CommitRange, countApart, listCommits } from '../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import { readSizes } from '../../cgi/objects/tree-listing.js'
+import type { Git } from '../../cgi/process/git.js'
+import { findRevision, type Revision } from '../../cgi/refs/revision.js'
 import { notFound } from '../../conf/failures.js'
 import { BLOB_BYTES_MAX } from '../../conf/limits.js'
 import { offsetOf, type Page } from '../../sql/page.js'

@@ -1,11 +1,11 @@
 /** Takes a repository over from another server: all of it and its row at once, or nothing. */
 
 import { hostname } from 'node:os'
-import { cloneRepository, type RemoteSource } from '../../cgi/clone.js'
-import { newStorageKey, repositoryPath } from '../../cgi/paths.js'
-import { markProcess } from '../../cgi/process-table.js'
-import { type Remote, RemoteError } from '../../cgi/remote.js'
-import { removeRepository } from '../../cgi/repository.js'
+import { markProcess } from '../../cgi/process/process-table.js'
+import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
+import { removeRepository } from '../../cgi/repository/repository.js'
+import { cloneRepository, type RemoteSource } from '../../cgi/transfer/clone.js'
+import { type Remote, RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure } from '../../conf/failures.js'
 import { parseRepositoryName } from '../../conf/names.js'
 import type { Owner } from '../../sql/owners.js'

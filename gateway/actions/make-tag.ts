@@ -1,10 +1,10 @@
 /** The tag of a release: the one that is there, or one that is made where it shall be. */
 
-import { whileNoted } from '../../cgi/at-work.js'
-import { withObjects } from '../../cgi/objects.js'
-import { isEmptyRepository } from '../../cgi/repository.js'
-import { findRevision } from '../../cgi/revision.js'
-import { writeTag } from '../../cgi/write-objects.js'
+import { whileNoted } from '../../cgi/maintenance/at-work.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import { writeTag } from '../../cgi/objects/write-objects.js'
+import { findRevision } from '../../cgi/refs/revision.js'
+import { isEmptyRepository } from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'

@@ -1,8 +1,8 @@
 /** Merging a pull request as somebody wishes it: what stands in the way, and what follows. */
 
-import { isAncestor } from '../../cgi/commit-range.js'
-import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../cgi/merge.js'
-import { withObjects } from '../../cgi/objects.js'
+import { isAncestor } from '../../cgi/objects/commit-range.js'
+import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../cgi/objects/merge.js'
+import { withObjects } from '../../cgi/objects/objects.js'
 import { Failure } from '../../conf/failures.js'
 import { atLeast } from '../../sql/access.js'
 import { markMerged } from '../../sql/pulls.js'

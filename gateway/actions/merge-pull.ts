@@ -1,9 +1,9 @@
 /** Merging a pull request: the commits are made, the branch moves, and then it is said so. */
 
-import { whileNoted } from '../../cgi/at-work.js'
-import type { Signature } from '../../cgi/commit-object.js'
-import { isAncestor } from '../../cgi/commit-range.js'
-import { type MergeStyle, makeMerge } from '../../cgi/merge.js'
+import { whileNoted } from '../../cgi/maintenance/at-work.js'
+import type { Signature } from '../../cgi/objects/commit-object.js'
+import { isAncestor } from '../../cgi/objects/commit-range.js'
+import { type MergeStyle, makeMerge } from '../../cgi/objects/merge.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import { isHeadInUse, markMerged, updatePull } from '../../sql/pulls.js'
 import type { Repository } from '../../sql/repositories.js'

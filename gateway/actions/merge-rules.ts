@@ -1,6 +1,6 @@
 /** What the rule of a branch asks of a pull request before it is merged into it. */
 
-import { isAncestor } from '../../cgi/commit-range.js'
+import { isAncestor } from '../../cgi/objects/commit-range.js'
 import { Failure } from '../../conf/failures.js'
 import { parseGlob } from '../../conf/glob.js'
 import { atLeast } from '../../sql/access.js'

@@ -1,7 +1,7 @@
 /** Merging a pull request whose merge was to wait for its checks, if it is still to be merged. */
 
-import type { MergeStyle } from '../../cgi/merge.js'
-import { REFERENCE_HELD, REFERENCE_MOVED } from '../../cgi/references.js'
+import type { MergeStyle } from '../../cgi/objects/merge.js'
+import { REFERENCE_HELD, REFERENCE_MOVED } from '../../cgi/refs/references.js'
 import { Failure } from '../../conf/failures.js'
 import { findPullById } from '../../sql/pull-lists.js'
 import {

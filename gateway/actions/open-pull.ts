@@ -1,8 +1,8 @@
 /** Opening a pull request between two branches, of a repository or of two that are related. */
 
-import { findMergeBase } from '../../cgi/commit-range.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { findRevision } from '../../cgi/revision.js'
+import { findMergeBase } from '../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import { findRevision } from '../../cgi/refs/revision.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
 import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../sql/pulls.js'

@@ -1,7 +1,7 @@
 /** One push by git, over HTTPS or SSH: branch rules, the journal, crash recovery, what follows. */
 
-import type { GitSetting } from '../../cgi/git.js'
-import { prepareUpdateList, settleUpdateList } from '../../cgi/update-list.js'
+import type { GitSetting } from '../../cgi/process/git.js'
+import { prepareUpdateList, settleUpdateList } from '../../cgi/refs/update-list.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Context } from '../context.js'

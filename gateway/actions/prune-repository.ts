@@ -1,11 +1,11 @@
 /** Pruning a repository: what keeps a commit that is to go, the order for it, and the work. */
 
-import type { Git } from '../../cgi/git.js'
-import { withObjects } from '../../cgi/objects.js'
-import { repositoryPath } from '../../cgi/paths.js'
-import { type Pruned, pruneRepository, refuseOldGit } from '../../cgi/prune.js'
-import { moveReferences } from '../../cgi/references.js'
-import { type KeepingReference, referencesTo } from '../../cgi/references-to.js'
+import { type Pruned, pruneRepository, refuseOldGit } from '../../cgi/maintenance/prune.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import type { Git } from '../../cgi/process/git.js'
+import { moveReferences } from '../../cgi/refs/references.js'
+import { type KeepingReference, referencesTo } from '../../cgi/refs/references-to.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
 import { Failure } from '../../conf/failures.js'
 import { findIssue } from '../../sql/issues.js'
 import { type Repository, updateRepository } from '../../sql/repositories.js'

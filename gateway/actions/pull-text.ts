@@ -1,6 +1,6 @@
 /** All that a pull request changes as text: one diff, or a patch for each commit. */
 
-import { readDiff } from '../../cgi/diff.js'
+import { readDiff } from '../../cgi/objects/diff.js'
 import type { Reply } from '../../conf/http.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'

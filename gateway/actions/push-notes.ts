@@ -7,7 +7,7 @@ import {
   prepareChangeNote,
   readChangeNote,
   removeChangeNote,
-} from '../../cgi/pushed-changes.js'
+} from '../../cgi/refs/pushed-changes.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
 import { findOwner } from '../../sql/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'

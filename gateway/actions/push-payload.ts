@@ -1,9 +1,13 @@
 /** What receivers are told of a push: its newest commits with their files, and how many came. */
 
-import { type CommitRange, commitsWithFiles, countCommits } from '../../cgi/changed-files.js'
-import { type Commit, parseCommit } from '../../cgi/commit-object.js'
-import { withObjects } from '../../cgi/objects.js'
-import type { PushedChange } from '../../cgi/pushed-changes.js'
+import {
+  type CommitRange,
+  commitsWithFiles,
+  countCommits,
+} from '../../cgi/objects/changed-files.js'
+import { type Commit, parseCommit } from '../../cgi/objects/commit-object.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import type { PushedChange } from '../../cgi/refs/pushed-changes.js'
 import type { Owner } from '../../sql/owners.js'
 import type { Repository } from '../../sql/repositories.js'
 import { payloadCommits } from '../api/v1/commit-json.js'

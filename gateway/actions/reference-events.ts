@@ -1,7 +1,7 @@
 /** What follows from references that were made, moved or removed: create, delete, push. */
 
 import { randomUUID } from 'node:crypto'
-import type { PushedChange } from '../../cgi/pushed-changes.js'
+import type { PushedChange } from '../../cgi/refs/pushed-changes.js'
 import type { HookEvent } from '../../conf/hook-events.js'
 import type { Owner } from '../../sql/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'

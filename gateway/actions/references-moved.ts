@@ -1,6 +1,6 @@
 /** Moving references in a repository, and what follows when they have moved. */
 
-import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
+import { moveReferences, type ReferenceChange } from '../../cgi/refs/references.js'
 import { isFailure } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'

@@ -1,9 +1,9 @@
 /** Brings what is remembered of pull requests up to what the repository has now. */
 
-import { findMergeBase, isAncestor } from '../../cgi/commit-range.js'
-import { canMerge } from '../../cgi/merge.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { moveReferences, type ReferenceChange } from '../../cgi/references.js'
+import { findMergeBase, isAncestor } from '../../cgi/objects/commit-range.js'
+import { canMerge } from '../../cgi/objects/merge.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import { moveReferences, type ReferenceChange } from '../../cgi/refs/references.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
 import { type IssueAndPull, markMerged, updatePull } from '../../sql/pulls.js'
@@ -160,7 +160,7 @@ async function refresh(context: Context, path: string, state: PullState): Promis
 /**
  * Whether the two can be merged. What git cannot find out within its limits is kept as a no, so no
  * reader makes git try again. Undefined: git had not the time, which another attempt may have;
- * `cgi/merge` allows one every five minutes.
+ * `cgi/objects/merge` allows one every five minutes.
  */
 async function findMergeable(
   { git, log }: Context,

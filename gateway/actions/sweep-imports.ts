@@ -1,9 +1,9 @@
 /** Clears away what is left of imports whose process is gone. */
 
 import { hostname } from 'node:os'
-import { repositoryPath } from '../../cgi/paths.js'
-import { isRunning, type ProcessMark } from '../../cgi/process-table.js'
-import { removeUnfinished } from '../../cgi/repository.js'
+import { isRunning, type ProcessMark } from '../../cgi/process/process-table.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
+import { removeUnfinished } from '../../cgi/repository/repository.js'
 import type { Database } from '../../sql/database.js'
 import { endImport, giveUpImport, type Import, listImports } from '../../sql/repository-imports.js'
 

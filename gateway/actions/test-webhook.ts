@@ -1,8 +1,8 @@
 /** Tries a webhook: the newest commit of a branch is told as if it had been pushed. */
 
 import { randomUUID } from 'node:crypto'
-import { withObjects } from '../../cgi/objects.js'
-import { findRevision } from '../../cgi/revision.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import { findRevision } from '../../cgi/refs/revision.js'
 import type { Repository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import type { Webhook } from '../../sql/webhooks.js'

@@ -1,6 +1,6 @@
 /** The repository of a pull request's head, for whoever may see it or write to it. */
 
-import { repositoryPath } from '../../cgi/paths.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
 import { accessToRepository, atLeast } from '../../sql/access.js'
 import type { Pull } from '../../sql/pulls.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories.js'

@@ -1,8 +1,8 @@
 /** All branches and tags of a repository as one file (gitformat-bundle(5)), for bundle URIs. */
 
 import { createHash } from 'node:crypto'
-import { readPresentState } from '../../cgi/repository-state.js'
-import { UploadPackError } from '../../cgi/upload-pack.js'
+import { readPresentState } from '../../cgi/repository/repository-state.js'
+import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import { type ByteRange, cutRange, readByteRange } from '../../conf/byte-range.js'
 import { readOnce } from '../../conf/chunks.js'

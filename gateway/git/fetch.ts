@@ -1,7 +1,7 @@
 /** The request of a clone or fetch that says what is wanted. */
 
 import { createGunzip } from 'node:zlib'
-import { UploadPackError } from '../../cgi/upload-pack.js'
+import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'

@@ -1,6 +1,6 @@
 /** What a Git request is before git is asked: the kind of its body, and whose it is. */
 
-import type { GitService } from '../../cgi/environment.js'
+import type { GitService } from '../../cgi/transfer/environment.js'
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { clientOf } from '../auth/client.js'

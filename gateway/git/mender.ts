@@ -1,7 +1,7 @@
 /** Mends repositories after pushes that were cut off: in the background, one look at a time. */
 
-import { isGoing, listPushes } from '../../cgi/journal.js'
-import { recover } from '../../cgi/recovery.js'
+import { isGoing, listPushes } from '../../cgi/maintenance/journal.js'
+import { recover } from '../../cgi/maintenance/recovery.js'
 import type { Log } from '../../conf/log.js'
 
 export interface Mender {

@@ -1,7 +1,7 @@
 /** Advertisements and pushes through git http-backend, within bounds, and what follows a push. */
 
-import { callBackend } from '../../cgi/backend.js'
-import type { ProcessEnd } from '../../cgi/run.js'
+import type { ProcessEnd } from '../../cgi/process/run.js'
+import { callBackend } from '../../cgi/transfer/backend.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import type { Reply, Request } from '../../conf/http.js'
 import { type OpenPush, openPush } from '../actions/open-push.js'

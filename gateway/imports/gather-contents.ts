@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
-import { RemoteError } from '../../cgi/remote.js'
+import { RemoteError } from '../../cgi/transfer/remote.js'
 import { isFailure } from '../../conf/failures.js'
 import { parseFileName } from '../../conf/names.js'
 import { keepForImport, receiveAttachment } from '../../registry/attachments.js'

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
-import { RemoteError } from '../../cgi/remote.js'
+import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
 import { PAGE_ENTRIES_MAX } from '../../conf/limits.js'

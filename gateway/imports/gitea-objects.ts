@@ -1,7 +1,7 @@
 /** What a Gitea elsewhere tells of a repository, by the rules of this house. */
 
 import { type Static, Type } from 'typebox'
-import { RemoteError } from '../../cgi/remote.js'
+import { RemoteError } from '../../cgi/transfer/remote.js'
 import { isFailure } from '../../conf/failures.js'
 import { isReferenceName, parseTagName } from '../../conf/names.js'
 import type {

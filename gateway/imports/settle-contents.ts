@@ -1,10 +1,10 @@
 /** Brings what a Gitea elsewhere tells of commits and tags in line with the Git that came of it. */
 
-import { findMergeBase } from '../../cgi/commit-range.js'
-import type { Git } from '../../cgi/git.js'
-import type { Journal } from '../../cgi/journal.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects.js'
-import { keepPullHeads } from '../../cgi/pull-heads.js'
+import type { Journal } from '../../cgi/maintenance/journal.js'
+import { findMergeBase } from '../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import type { Git } from '../../cgi/process/git.js'
+import { keepPullHeads } from '../../cgi/refs/pull-heads.js'
 import type {
   ImportedBatch,
   ImportedIssue,

@@ -1,8 +1,8 @@
 /** The job after pushes: a repository is swept and repacked; its subject is the repository's id. */
 
-import { maintainRepository } from '../../cgi/maintenance.js'
-import { recover } from '../../cgi/recovery.js'
-import { sweepRepository } from '../../cgi/sweeper.js'
+import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
+import { recover } from '../../cgi/maintenance/recovery.js'
+import { sweepRepository } from '../../cgi/maintenance/sweeper.js'
 import { findRepositoryById, updateRepository } from '../../sql/repositories.js'
 import { repositoryPathOf } from '../repository-path.js'
 import type { JobKind } from './job.js'

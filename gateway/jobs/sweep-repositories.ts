@@ -1,9 +1,9 @@
 /** The job of every hour: what crashes left among the repositories is removed. */
 
-import { sweepPushQuestions } from '../../cgi/push-question.js'
-import { recover } from '../../cgi/recovery.js'
-import { sweepRepositories } from '../../cgi/sweeper.js'
-import { sweepUpdateLists } from '../../cgi/update-list.js'
+import { recover } from '../../cgi/maintenance/recovery.js'
+import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
+import { sweepPushQuestions } from '../../cgi/refs/push-question.js'
+import { sweepUpdateLists } from '../../cgi/refs/update-list.js'
 import { sweepImports } from '../actions/sweep-imports.js'
 import type { JobKind } from './job.js'
 

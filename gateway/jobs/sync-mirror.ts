@@ -1,9 +1,9 @@
 /** The job that brings a mirror to what its source has; its subject is the repository's id. */
 
-import { type RemoteSource, updateFromRemote } from '../../cgi/clone.js'
-import { recover } from '../../cgi/recovery.js'
-import { RemoteError } from '../../cgi/remote.js'
-import { repositorySizeKib } from '../../cgi/repository.js'
+import { recover } from '../../cgi/maintenance/recovery.js'
+import { repositorySizeKib } from '../../cgi/repository/repository.js'
+import { type RemoteSource, updateFromRemote } from '../../cgi/transfer/clone.js'
+import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure } from '../../conf/failures.js'
 import { enqueueJob } from '../../sql/jobs.js'
 import { findRepositoryById, type Repository, updateRepository } from '../../sql/repositories.js'

@@ -1,8 +1,8 @@
 /** Addresses of repositories elsewhere, as users name them, and what git is told of them. */
 
 import { isIP } from 'node:net'
-import type { Git } from '../../cgi/git.js'
-import { canPinAddresses, type Remote, type RemoteBounds } from '../../cgi/remote.js'
+import type { Git } from '../../cgi/process/git.js'
+import { canPinAddresses, type Remote, type RemoteBounds } from '../../cgi/transfer/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import { decodePercent } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readStateOfTurn } from '../../cgi/repository-state.js'
+import { readStateOfTurn } from '../../cgi/repository/repository-state.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
 import { readBody } from '../incoming-body.js'

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Git } from '../../cgi/git.js'
-import type { RepositoryState } from '../../cgi/repository-state.js'
+import type { Git } from '../../cgi/process/git.js'
+import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import type { FetchRequest, NormalRequest } from './normal-request.js'
 import type { ReferenceList } from './reference-list.js'
 

@@ -1,6 +1,6 @@
 /** The queue of git processes, for whoever has one to start on a client's behalf. */
 
-import type { GitService } from '../../cgi/environment.js'
+import type { GitService } from '../../cgi/transfer/environment.js'
 import type { Context } from '../context.js'
 
 export interface QueueEntry {

@@ -3,15 +3,15 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { firstLine, type Git } from '../../cgi/git.js'
+import { firstLine, type Git } from '../../cgi/process/git.js'
+import type { ProcessEnd } from '../../cgi/process/run.js'
 import {
   type RepositoryState,
   readPresentState,
   readSettledState,
   readStateOfTurn,
-} from '../../cgi/repository-state.js'
-import type { ProcessEnd } from '../../cgi/run.js'
-import { spoolUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+} from '../../cgi/repository/repository-state.js'
+import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import type { Log } from '../../conf/log.js'

@@ -1,13 +1,13 @@
 /** The references of repositories, asked of git once for each state. */
 
-import { hasOwnObject } from '../../cgi/object-presence.js'
+import { hasOwnObject } from '../../cgi/objects/object-presence.js'
 import {
   movedBranches,
   type ReferenceFiles,
   readReferenceFiles,
-} from '../../cgi/reference-files.js'
-import type { RepositoryState } from '../../cgi/repository-state.js'
-import { readPresentState } from '../../cgi/repository-state.js'
+} from '../../cgi/refs/reference-files.js'
+import type { RepositoryState } from '../../cgi/repository/repository-state.js'
+import { readPresentState } from '../../cgi/repository/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
 import type { ObjectFormat } from './normal-request.js'
 import { ReferenceList, referenceQuestion } from './reference-list.js'

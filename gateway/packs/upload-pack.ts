@@ -1,6 +1,6 @@
 /** One request to upload-pack, answered for every door: from the pack cache, or by git. */
 
-import { callUploadPack } from '../../cgi/upload-pack.js'
+import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'

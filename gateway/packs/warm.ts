@@ -1,8 +1,8 @@
 /** Puts the pack cache of a worker together from what the worker has. */
 
 import { join } from 'node:path'
-import type { Git } from '../../cgi/git.js'
-import { callUploadPack, UploadPackError } from '../../cgi/upload-pack.js'
+import type { Git } from '../../cgi/process/git.js'
+import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { isFailure } from '../../conf/failures.js'
 import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'

@@ -1,6 +1,6 @@
 /** What a client asks over SSH: git's three commands with one quoted argument, or nothing. */
 
-import type { GitService } from '../../cgi/environment.js'
+import type { GitService } from '../../cgi/transfer/environment.js'
 
 export type SshCommand =
   /** Nothing: somebody wants to see whether the key works. */

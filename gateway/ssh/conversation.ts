@@ -1,7 +1,7 @@
 /** A clone or fetch of protocol v2, in which the gateway itself is who the client speaks to. */
 
-import { callBackend } from '../../cgi/backend.js'
-import { UploadPackError } from '../../cgi/upload-pack.js'
+import { callBackend } from '../../cgi/transfer/backend.js'
+import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import { SSH_IDLE_MS } from '../../conf/limits.js'

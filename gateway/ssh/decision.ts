@@ -1,6 +1,6 @@
 /** What the house answers to a command over SSH: a sentence, or that git is to run, and where. */
 
-import type { GitService } from '../../cgi/environment.js'
+import type { GitService } from '../../cgi/transfer/environment.js'
 import { isFailure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database.js'
 import type { Repository } from '../../sql/repositories.js'

@@ -1,10 +1,10 @@
 /** One command over SSH, from the key that sshd has checked to the line in the log. */
 
-import { syncRepositoryNames } from '../../cgi/durable.js'
-import { type GitService, protocolEnvironment } from '../../cgi/environment.js'
-import { gitEnvironment } from '../../cgi/git.js'
-import { limitedCommand } from '../../cgi/git-limits.js'
-import { endProcessGroup } from '../../cgi/process-group.js'
+import { gitEnvironment } from '../../cgi/process/git.js'
+import { limitedCommand } from '../../cgi/process/git-limits.js'
+import { endProcessGroup } from '../../cgi/process/process-group.js'
+import { syncRepositoryNames } from '../../cgi/repository/durable.js'
+import { type GitService, protocolEnvironment } from '../../cgi/transfer/environment.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
 import { SSH_IDLE_MS } from '../../conf/limits.js'

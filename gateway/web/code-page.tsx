@@ -1,7 +1,7 @@
 /** The code of a repository: its folders, its files, and how to begin with an empty one. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { isEmptyRepository } from '../../cgi/repository.js'
+import { isEmptyRepository } from '../../cgi/repository/repository.js'
 import type { Reply } from '../../conf/http.js'
 import { cloneUrl, sshUrl } from '../actions/clone-urls.js'
 import type { Caller } from '../actions/git-queue.js'

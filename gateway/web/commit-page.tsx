@@ -1,8 +1,8 @@
 /** One commit: what it says, and what it changed. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Commit } from '../../cgi/commit-object.js'
-import { findRevision } from '../../cgi/revision.js'
+import type { Commit } from '../../cgi/objects/commit-object.js'
+import { findRevision } from '../../cgi/refs/revision.js'
 import { notFound } from '../../conf/failures.js'
 import { inQueue } from '../actions/git-queue.js'
 import { readCommit, readGit } from '../actions/git-reader.js'

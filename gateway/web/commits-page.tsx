@@ -1,8 +1,8 @@
 /** The history of a revision, or of a path in it, page by page. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Commit } from '../../cgi/commit-object.js'
-import { pageOfHistory } from '../../cgi/history.js'
+import type { Commit } from '../../cgi/objects/commit-object.js'
+import { pageOfHistory } from '../../cgi/objects/history.js'
 import { offsetOf } from '../../sql/page.js'
 import { inQueue } from '../actions/git-queue.js'
 import { readCommits, readGit } from '../actions/git-reader.js'

@@ -1,6 +1,6 @@
 /** What one branch has beyond another, and the form that asks to merge it. */
 
-import { findMergeBase } from '../../cgi/commit-range.js'
+import { findMergeBase } from '../../cgi/objects/commit-range.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import { findPullsBetween } from '../../sql/pull-lists.js'
 import { type Comparison, splitBaseHead, withComparison } from '../actions/compare-revisions.js'

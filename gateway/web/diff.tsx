@@ -1,8 +1,8 @@
 /** What differs between two commits, drawn file by file within the bounds of a page. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { CommitRange } from '../../cgi/commit-range.js'
-import { readDiff } from '../../cgi/diff.js'
+import type { CommitRange } from '../../cgi/objects/commit-range.js'
+import { readDiff } from '../../cgi/objects/diff.js'
 import { isFailure } from '../../conf/failures.js'
 import type { GitReader } from '../actions/git-reader.js'
 import { type DiffFile, parseDiff } from './diff-lines.js'

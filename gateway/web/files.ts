@@ -1,6 +1,6 @@
 /** A file of a repository, as its page shows it, or why it does not. */
 
-import type { TreeEntry } from '../../cgi/tree.js'
+import type { TreeEntry } from '../../cgi/objects/tree.js'
 import { notFound } from '../../conf/failures.js'
 import { type GitReader, readBlob } from '../actions/git-reader.js'
 

@@ -1,7 +1,7 @@
 /** A folder on a page: the way to it, its entries, and its README below. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { TreeEntry } from '../../cgi/tree.js'
+import type { TreeEntry } from '../../cgi/objects/tree.js'
 import { type Drawing, isDrawn } from './drawings.js'
 import { Markdown, PlainMarkdown } from './drawn-markdown.js'
 import type { ShownFolder } from './folders.js'

@@ -1,8 +1,8 @@
 /** A folder of a repository, as its page shows it: entries, their last commits, and its README. */
 
-import type { Commit } from '../../cgi/commit-object.js'
-import { lastCommits } from '../../cgi/last-commits.js'
-import { readTree, type TreeEntry } from '../../cgi/tree.js'
+import type { Commit } from '../../cgi/objects/commit-object.js'
+import { lastCommits } from '../../cgi/objects/last-commits.js'
+import { readTree, type TreeEntry } from '../../cgi/objects/tree.js'
 import { type GitReader, readBlob, readCommit } from '../actions/git-reader.js'
 import type { Place } from './place.js'
 

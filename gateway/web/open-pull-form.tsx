@@ -1,7 +1,7 @@
 /** The form that asks to merge one branch into another, or why there is none. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Commit } from '../../cgi/commit-object.js'
+import type { Commit } from '../../cgi/objects/commit-object.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import { isServed } from '../actions/issue-access.js'
 import type { Context } from '../context.js'

@@ -1,7 +1,7 @@
 /** Where in a repository a page is: a revision as people name it, and a path in its tree. */
 
-import { findRevision, type Revision } from '../../cgi/revision.js'
-import { findEntry, pathSegments, type TreeEntry } from '../../cgi/tree.js'
+import { findEntry, pathSegments, type TreeEntry } from '../../cgi/objects/tree.js'
+import { findRevision, type Revision } from '../../cgi/refs/revision.js'
 import { notFound } from '../../conf/failures.js'
 import { decodePercent } from '../../conf/http.js'
 import type { GitReader, RepositoryGrant } from '../actions/git-reader.js'

@@ -1,7 +1,7 @@
 /** Branches and tags, each with where it leads. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { pageOfReferences, type Reference } from '../../cgi/list-references.js'
+import { pageOfReferences, type Reference } from '../../cgi/refs/list-references.js'
 import { offsetOf } from '../../sql/page.js'
 import { findSeenParent } from '../actions/find-head.js'
 import { inQueue } from '../actions/git-queue.js'

@@ -1,9 +1,9 @@
 /** `api` and `web`: how soon the first pages of a large repository are there. */
 
 import { join } from 'node:path'
-import { findGit } from '../../cgi/git.js'
-import { openJournal } from '../../cgi/journal.js'
-import { maintainRepository } from '../../cgi/maintenance.js'
+import { openJournal } from '../../cgi/maintenance/journal.js'
+import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
+import { findGit } from '../../cgi/process/git.js'
 import type { Benchmark, Stage } from './benchmark.js'
 import { type Comparison, compareRounds, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'

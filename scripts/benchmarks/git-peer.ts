@@ -2,7 +2,7 @@
 
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findGit } from '../../cgi/git.js'
+import { findGit } from '../../cgi/process/git.js'
 import type { Stage } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'

@@ -1,7 +1,7 @@
 /** Sends recorded requests again without a git client, by count: no answer is cut off. */
 
 import { performance } from 'node:perf_hooks'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import type { Turn } from './compare.js'
 import { USER_PATH } from './server.js'
 

@@ -6,7 +6,7 @@ import { access, mkdir, readFile, rmdir } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runToEnd, startProcess } from '../../cgi/run.js'
+import { runToEnd, startProcess } from '../../cgi/process/run.js'
 
 /** Where servers and clients are looked for. */
 export const USER_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './server.js'
 
 const COMMAND_MS = 60_000

@@ -1,6 +1,6 @@
 /** Git as a user would run it, without the settings of this machine. */
 
-import { runToEnd, startProcess } from '../../cgi/run.js'
+import { runToEnd, startProcess } from '../../cgi/process/run.js'
 import { USER_PATH } from './server.js'
 
 const GIT_MS = 300_000

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { access, constants, mkdir, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findGit } from '../../cgi/git.js'
+import { findGit } from '../../cgi/process/git.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
 import { openStorage } from '../../registry/storage/open.js'

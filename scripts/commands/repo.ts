@@ -1,12 +1,12 @@
 /** `gatehouse repo …`: repositories, looked after from the machine itself. */
 
 import { stat } from 'node:fs/promises'
-import { findGit, type Git } from '../../cgi/git.js'
-import { openJournal } from '../../cgi/journal.js'
-import { type Maintained, maintainRepository } from '../../cgi/maintenance.js'
-import { repositoryPath } from '../../cgi/paths.js'
-import { recover } from '../../cgi/recovery.js'
-import { sweepRepository } from '../../cgi/sweeper.js'
+import { openJournal } from '../../cgi/maintenance/journal.js'
+import { type Maintained, maintainRepository } from '../../cgi/maintenance/maintenance.js'
+import { recover } from '../../cgi/maintenance/recovery.js'
+import { sweepRepository } from '../../cgi/maintenance/sweeper.js'
+import { findGit, type Git } from '../../cgi/process/git.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
 import { Failure } from '../../conf/failures.js'
 import { asDurationMs } from '../../conf/field.js'
 import type { Settings } from '../../conf/settings.js'

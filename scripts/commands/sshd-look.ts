@@ -2,7 +2,7 @@
 
 import { lstat, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import type { Settings } from '../../conf/settings.js'
 import { isAnswered } from '../../gateway/ssh/socket-file.js'
 import { HELPER_FOLDER, HELPER_NAME, sshdLines } from './ssh-helper.js'

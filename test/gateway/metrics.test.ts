@@ -1,7 +1,7 @@
 /** What is counted, by labels that nobody can make up. */
 
 import t from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { createMetrics } from '../../gateway/metrics.js'
 
 t.test('requests and Git services are counted by their labels', async (t) => {

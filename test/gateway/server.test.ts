@@ -1,7 +1,7 @@
 /** One gateway put together: every route has a door, limits are re-read, and stopping lets go. */
 
 import t from 'tap'
-import { findGit } from '../../cgi/git.js'
+import { findGit } from '../../cgi/process/git.js'
 import { OPERATIONS } from '../../gateway/api/v1/operations.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { allRoutes, startServer } from '../../gateway/server.js'

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
 import type { Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { TAR_END, type TarPiece, tarOf, tarPiece } from './tar-bytes.js'
 import { temporaryFolder } from './temporary.js'
 

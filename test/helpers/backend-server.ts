@@ -3,9 +3,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type BackendCall, callBackend } from '../../cgi/backend.js'
-import type { Git } from '../../cgi/git.js'
-import type { Journal } from '../../cgi/journal.js'
+import type { Journal } from '../../cgi/maintenance/journal.js'
+import type { Git } from '../../cgi/process/git.js'
+import { type BackendCall, callBackend } from '../../cgi/transfer/backend.js'
 
 /** A call with what the client said of its length, which git is not told. */
 type SeenCall = BackendCall & { readonly contentLength?: number | undefined }

@@ -1,7 +1,7 @@
 /** A gateway to be killed: serves the repositories of a folder, its pushes in the journal. */
 
-import { findGit } from '../../cgi/git.js'
-import { openJournal } from '../../cgi/journal.js'
+import { openJournal } from '../../cgi/maintenance/journal.js'
+import { findGit } from '../../cgi/process/git.js'
 import { serveBackend } from './backend-server.js'
 
 const folder = process.argv[2] ?? ''

@@ -1,6 +1,6 @@
 /** The real git, as a user runs it: a home of its own, and nothing of the machine's settings. */
 
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 
 export interface GitClientResult {
   readonly exitCode: number | undefined

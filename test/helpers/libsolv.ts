@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { temporaryFolder } from './temporary.js'
 
 const TOOLS = fileURLToPath(new URL('../../../.programs/libsolv', import.meta.url))

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findGit, type Git } from '../../cgi/git.js'
+import { findGit, type Git } from '../../cgi/process/git.js'
 
 const FOLDER = fileURLToPath(new URL('../../../.programs/newer-git/usr/bin', import.meta.url))
 

@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { temporaryFolder } from './temporary.js'
 
 export interface REnd {

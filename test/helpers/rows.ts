@@ -1,7 +1,7 @@
 /** Rows that a test needs to be there and says nothing else about. */
 
 import { randomUUID } from 'node:crypto'
-import { newStorageKey } from '../../cgi/paths.js'
+import { newStorageKey } from '../../cgi/repository/paths.js'
 import type { Database } from '../../sql/database.js'
 import { createOrganization, type Organization } from '../../sql/organizations.js'
 import { createRepository, type Repository } from '../../sql/repositories.js'

@@ -2,7 +2,7 @@
 
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { walk } from '../../cgi/walk.js'
+import { walk } from '../../cgi/repository/walk.js'
 
 /** The workers of a supervisor. */
 export async function workersOf(supervisor: number): Promise<readonly number[]> {

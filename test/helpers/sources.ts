@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createPlainServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findGit } from '../../cgi/git.js'
+import { findGit } from '../../cgi/process/git.js'
 import { serveBackend } from './backend-server.js'
 import { git } from './git-client.js'
 import { temporaryFolder } from './temporary.js'

@@ -1,7 +1,7 @@
 /** A server with a real sshd in front, and people with keys who call it with the real ssh. */
 
 import { join } from 'node:path'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
 import { type Gatehouse, type GatehouseOptions, type Person, startGatehouse } from './gatehouse.js'

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { temporaryFolder } from './temporary.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../.programs/tea/usr/bin/tea-cli', import.meta.url))

@@ -1,7 +1,7 @@
 /** A gateway with people in it: ada, bob, and root who is an admin, each with a token for all. */
 
 import type { Test } from 'tap'
-import { repositoryPath } from '../../cgi/paths.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
 import { findRepository } from '../../sql/repositories.js'
 import type { User } from '../../sql/users.js'
 import { BASE_URL, type Gateway, type GatewayOptions, startGateway } from './gateway.js'

@@ -3,7 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { deleteToken } from '../../sql/tokens.js'
 import { untilKept, untilOffered } from '../helpers/bundle-offers.js'
 import type { House } from '../helpers/gateway.js'

@@ -3,7 +3,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t as root, type Test, t } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { onPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
 import { buildRPackage, newRClient, type RClient } from '../helpers/r-client.js'
 import { rTarGz, rZip } from '../helpers/r-packages.js'

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
 import {

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { freePort, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'

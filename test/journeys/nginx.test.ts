@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { freePort, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type Nginx, startNginx } from '../helpers/nginx.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { startReceiver } from '../helpers/receiver.js'
 import { changeRepository, makeRepository } from '../helpers/repositories.js'

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runToEnd } from '../../cgi/run.js'
+import { runToEnd } from '../../cgi/process/run.js'
 
 const BENCH = fileURLToPath(new URL('../../scripts/bench.js', import.meta.url))
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { newStorageKey } from '../../cgi/paths.js'
+import { newStorageKey } from '../../cgi/repository/paths.js'
 import { listUnusedBlobs } from '../../sql/blobs.js'
 import { listComments } from '../../sql/comments.js'
 import type { Database } from '../../sql/database.js'

@@ -1,7 +1,7 @@
 /** Repositories are found in any case, renamed with a redirect, and listed by access. */
 
 import { t } from 'tap'
-import { newStorageKey } from '../../cgi/paths.js'
+import { newStorageKey } from '../../cgi/repository/paths.js'
 import {
   allStorages,
   createRepository,

@@ -1,7 +1,7 @@
 /** Imports keep a name while they last, and end whole or not at all. */
 
 import t from 'tap'
-import { newStorageKey } from '../../cgi/paths.js'
+import { newStorageKey } from '../../cgi/repository/paths.js'
 import { findRepository } from '../../sql/repositories.js'
 import {
   beginImport,

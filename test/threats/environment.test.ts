@@ -29,7 +29,7 @@ const HOSTILE_HEADERS = [
   'X-Forwarded-Host: evil.example',
 ]
 
-/** All that git may know, as cgi/environment.ts and cgi/git.ts make it. */
+/** All that git may know, as cgi/transfer/environment.ts and cgi/process/git.ts make it. */
 const KNOWN = new RegExp(
   '^(?:PATH|HOME|LC_ALL|GATEWAY_INTERFACE|SERVER_PROTOCOL|PATH_INFO|QUERY_STRING|REQUEST_METHOD' +
     '|REMOTE_ADDR|REMOTE_USER|CONTENT_TYPE|CONTENT_LENGTH|HTTP_CONTENT_ENCODING|GIT_PROTOCOL' +

@@ -1,7 +1,7 @@
 /** Where a second factor is enrolled, no door opens to a password alone, nor to a code twice. */
 
 import t, { type Test } from 'tap'
-import { findGit } from '../../cgi/git.js'
+import { findGit } from '../../cgi/process/git.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { startServer } from '../../gateway/server.js'
 import { startGateway } from '../helpers/gateway.js'

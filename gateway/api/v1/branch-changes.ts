@@ -1,11 +1,11 @@
 /** Branches over the API, changed: created, renamed, removed. */
 
 import { Type } from 'typebox'
-import { parseCommit } from '../../../cgi/commit-object.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects.js'
-import { NAME_IN_THE_WAY, type ReferenceChange } from '../../../cgi/references.js'
-import { isEmptyRepository, setDefaultBranch } from '../../../cgi/repository.js'
-import { findRevision, type Revision } from '../../../cgi/revision.js'
+import { parseCommit } from '../../../cgi/objects/commit-object.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { NAME_IN_THE_WAY, type ReferenceChange } from '../../../cgi/refs/references.js'
+import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
+import { isEmptyRepository, setDefaultBranch } from '../../../cgi/repository/repository.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { isReferenceName, parseBranchName } from '../../../conf/names.js'
 import { atLeast } from '../../../sql/access.js'

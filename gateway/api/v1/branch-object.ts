@@ -1,7 +1,7 @@
 /** The Branch of this API: a name, its youngest commit, and what the caller may do there. */
 
 import { type Static, Type } from 'typebox'
-import type { Commit } from '../../../cgi/commit-object.js'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
 import { atLeast } from '../../../sql/access.js'
 import { teamIdsOf } from '../../../sql/teams.js'
 import { mayMerge, mayPush, readBranchRules } from '../../actions/branch-rules.js'

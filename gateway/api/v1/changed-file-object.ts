@@ -1,7 +1,7 @@
 /** The ChangedFile of this API: one file that a pull request changes. */
 
 import { type Static, Type } from 'typebox'
-import type { ChangedFile } from '../../../cgi/diff.js'
+import type { ChangedFile } from '../../../cgi/objects/diff.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { Context } from '../../context.js'
 import { omissible } from '../schema.js'

@@ -1,6 +1,6 @@
 /** Commits as this API shows them, with the accounts that their addresses belong to. */
 
-import type { Commit, Signature } from '../../../cgi/commit-object.js'
+import type { Commit, Signature } from '../../../cgi/objects/commit-object.js'
 import { foldCase } from '../../../sql/bindings.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { User } from '../../../sql/users.js'

@@ -1,8 +1,8 @@
 /** Statuses of commits over the API: what builds say, word by word and together. */
 
 import { Type } from 'typebox'
-import { withObjects } from '../../../cgi/objects.js'
-import { findRevision } from '../../../cgi/revision.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import {

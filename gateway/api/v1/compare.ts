@@ -1,7 +1,7 @@
 /** What one revision has beyond another, over the API. */
 
 import { Type } from 'typebox'
-import { pageOfHistory } from '../../../cgi/history.js'
+import { pageOfHistory } from '../../../cgi/objects/history.js'
 import { withComparison } from '../../actions/compare-revisions.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,8 +1,8 @@
 /** The ContentsResponse of this API: a file, a folder, a link or a submodule at a path. */
 
 import { type Static, Type } from 'typebox'
-import type { Revision } from '../../../cgi/revision.js'
-import type { EntryKind, TreeEntry } from '../../../cgi/tree.js'
+import type { EntryKind, TreeEntry } from '../../../cgi/objects/tree.js'
+import type { Revision } from '../../../cgi/refs/revision.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { Context } from '../../context.js'
 import { nullable } from '../schema.js'

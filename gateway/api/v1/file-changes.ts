@@ -1,7 +1,7 @@
 /** Files over the API, written: created, changed, removed, one by one or several in one commit. */
 
 import { Type } from 'typebox'
-import { modeOf } from '../../../cgi/tree.js'
+import { modeOf } from '../../../cgi/objects/tree.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { parseFilePath } from '../../../conf/file-path.js'
 import { FILES_JSON_BYTES_MAX } from '../../../conf/limits.js'

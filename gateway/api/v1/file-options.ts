@@ -1,7 +1,7 @@
 /** What a change of files may say: which files, in whose name, on which branch. */
 
 import { type Static, Type } from 'typebox'
-import type { Signature } from '../../../cgi/commit-object.js'
+import type { Signature } from '../../../cgi/objects/commit-object.js'
 import { Failure } from '../../../conf/failures.js'
 import { parseFilePath } from '../../../conf/file-path.js'
 import { FILES_CHANGED_MAX } from '../../../conf/limits.js'

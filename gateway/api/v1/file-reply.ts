@@ -1,9 +1,9 @@
 /** A file of a repository as it is sent: never as a page that a browser would run. */
 
-import { streamBlob } from '../../../cgi/archive.js'
-import { findRevision } from '../../../cgi/revision.js'
-import { findEntry, pathSegments } from '../../../cgi/tree.js'
-import { readSizes } from '../../../cgi/tree-listing.js'
+import { streamBlob } from '../../../cgi/objects/archive.js'
+import { findEntry, pathSegments } from '../../../cgi/objects/tree.js'
+import { readSizes } from '../../../cgi/objects/tree-listing.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'

@@ -1,8 +1,8 @@
 /** Downloads that git makes while they are sent: archives of a revision, and commits as text. */
 
-import { type GitStream, streamArchive, streamCommit } from '../../../cgi/archive.js'
-import { isBounded } from '../../../cgi/commit-changes.js'
-import { findRevision } from '../../../cgi/revision.js'
+import { type GitStream, streamArchive, streamCommit } from '../../../cgi/objects/archive.js'
+import { isBounded } from '../../../cgi/objects/commit-changes.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'

@@ -1,7 +1,7 @@
 /** Branches over the API: listed and read. */
 
 import { Type } from 'typebox'
-import { pageOfReferences } from '../../../cgi/list-references.js'
+import { pageOfReferences } from '../../../cgi/refs/list-references.js'
 import { notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
 import { readCommit, readCommits, readGit, revisionOf } from '../../actions/git-reader.js'

@@ -1,12 +1,12 @@
 /** Commits over the API: a history in pages, one commit, and its note. */
 
 import { Type } from 'typebox'
-import { readChanges } from '../../../cgi/commit-changes.js'
-import type { Commit } from '../../../cgi/commit-object.js'
-import { type HistoryWish, lastCommitOf, pageOfHistory } from '../../../cgi/history.js'
-import { isEmptyRepository } from '../../../cgi/repository.js'
-import { findRevision } from '../../../cgi/revision.js'
-import { pathSegments, readTree } from '../../../cgi/tree.js'
+import { readChanges } from '../../../cgi/objects/commit-changes.js'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
+import { type HistoryWish, lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
+import { pathSegments, readTree } from '../../../cgi/objects/tree.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
+import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
 import { type Caller, inQueue } from '../../actions/git-queue.js'

@@ -1,9 +1,9 @@
 /** Tags over the API: listed and read, as names and as objects. */
 
 import { Type } from 'typebox'
-import { parseTag } from '../../../cgi/commit-object.js'
-import { pageOfReferences } from '../../../cgi/list-references.js'
-import { findObject } from '../../../cgi/revision.js'
+import { parseTag } from '../../../cgi/objects/commit-object.js'
+import { pageOfReferences } from '../../../cgi/refs/list-references.js'
+import { findObject } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/page.js'
 import { readGit } from '../../actions/git-reader.js'

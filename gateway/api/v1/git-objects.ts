@@ -1,15 +1,19 @@
 /** Git's own objects over the API: trees, blobs and references. */
 
 import { type Static, Type } from 'typebox'
-import { listReferences, type Reference, VISIBLE_REFERENCES } from '../../../cgi/list-references.js'
-import { findObject, findRevision } from '../../../cgi/revision.js'
-import { readTree, type TreeEntry } from '../../../cgi/tree.js'
+import { readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
 import {
   type ListedEntry,
   listTree,
   readSizes,
   type TreeListing,
-} from '../../../cgi/tree-listing.js'
+} from '../../../cgi/objects/tree-listing.js'
+import {
+  listReferences,
+  type Reference,
+  VISIBLE_REFERENCES,
+} from '../../../cgi/refs/list-references.js'
+import { findObject, findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'

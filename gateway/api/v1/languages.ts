@@ -1,8 +1,8 @@
 /** How much of a repository is written in which language, over the API. */
 
 import { Type } from 'typebox'
-import { isEmptyRepository } from '../../../cgi/repository.js'
-import { listTree, readSizes } from '../../../cgi/tree-listing.js'
+import { listTree, readSizes } from '../../../cgi/objects/tree-listing.js'
+import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { notFound } from '../../../conf/failures.js'
 import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
 import { inQueue } from '../../actions/git-queue.js'

@@ -1,6 +1,6 @@
 /** The object of one pull request, counted, and the parameters of its path in words. */
 
-import { type ChangedFile, listChangedFiles } from '../../../cgi/diff.js'
+import { type ChangedFile, listChangedFiles } from '../../../cgi/objects/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import { rangeOf } from '../../actions/find-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'

@@ -1,8 +1,8 @@
 /** What a pull request brings: its commits, its files, and all of it as a diff or as patches. */
 
 import { Type } from 'typebox'
-import { readChanges } from '../../../cgi/commit-changes.js'
-import { listChangedFiles, type Whitespace } from '../../../cgi/diff.js'
+import { readChanges } from '../../../cgi/objects/commit-changes.js'
+import { listChangedFiles, type Whitespace } from '../../../cgi/objects/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/page.js'
 import { pullOf, rangeOf } from '../../actions/find-pull.js'

@@ -1,6 +1,6 @@
 /** What changes of a pull request, and what its author alone may not change. */
 
-import { withObjects } from '../../../cgi/objects.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { replaceIssueLabels } from '../../../sql/issue-labels.js'
 import { type IssueUpdate, updateIssue } from '../../../sql/issues.js'

@@ -1,7 +1,7 @@
 /** The Repository of this API, and the preferences that its owner may set. */
 
 import { type Static, Type } from 'typebox'
-import { isEmptyRepository } from '../../../cgi/repository.js'
+import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { type AccessMode, atLeast } from '../../../sql/access.js'
 import { countOpenIssues } from '../../../sql/issues.js'

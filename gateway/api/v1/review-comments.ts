@@ -1,9 +1,9 @@
 /** What a review says of a line: where that is, and the piece of the diff that shows it. */
 
 import { type Static, Type } from 'typebox'
-import type { CommitRange } from '../../../cgi/commit-range.js'
-import { readFileDiff } from '../../../cgi/diff.js'
-import type { Git } from '../../../cgi/git.js'
+import type { CommitRange } from '../../../cgi/objects/commit-range.js'
+import { readFileDiff } from '../../../cgi/objects/diff.js'
+import type { Git } from '../../../cgi/process/git.js'
 import { Failure } from '../../../conf/failures.js'
 import type { NewReviewComment } from '../../../sql/reviews.js'
 

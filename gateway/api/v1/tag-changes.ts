@@ -1,10 +1,10 @@
 /** Tags over the API, changed: created and removed. */
 
 import { Type } from 'typebox'
-import { whileNoted } from '../../../cgi/at-work.js'
-import { withObjects } from '../../../cgi/objects.js'
-import { findRevision } from '../../../cgi/revision.js'
-import { writeTag } from '../../../cgi/write-objects.js'
+import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { writeTag } from '../../../cgi/objects/write-objects.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, isFailure, notFound } from '../../../conf/failures.js'
 import { isReferenceName } from '../../../conf/names.js'
 import { findReleaseByTag } from '../../../sql/releases.js'

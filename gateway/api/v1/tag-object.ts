@@ -1,8 +1,13 @@
 /** The Tag and the AnnotatedTag of this API. */
 
 import { type Static, Type } from 'typebox'
-import { parseCommit, parseTag, type Signature, type Tag } from '../../../cgi/commit-object.js'
-import type { GitObject } from '../../../cgi/objects.js'
+import {
+  parseCommit,
+  parseTag,
+  type Signature,
+  type Tag,
+} from '../../../cgi/objects/commit-object.js'
+import type { GitObject } from '../../../cgi/objects/objects.js'
 import type { Repository } from '../../../sql/repositories.js'
 import type { Context } from '../../context.js'
 import {

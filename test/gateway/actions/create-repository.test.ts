@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { repositoryPath } from '../../../cgi/paths.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { isFailure } from '../../../conf/failures.js'
 import { makeRepository } from '../../../gateway/actions/create-repository.js'
 import { openContext } from '../../helpers/gateway.js'

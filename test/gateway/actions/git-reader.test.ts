@@ -1,7 +1,7 @@
 /** What operations are lent to read with: revisions, commits, blobs, and places in the queue. */
 
 import t from 'tap'
-import { initRepository } from '../../../cgi/repository.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
 import type { Request } from '../../../conf/http.js'
 import { inQueue } from '../../../gateway/actions/git-queue.js'
 import {

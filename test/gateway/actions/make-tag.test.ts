@@ -1,7 +1,7 @@
 /** A tag is made once, where it shall be, and never moved. */
 
 import t, { type Test } from 'tap'
-import { repositoryPath } from '../../../cgi/paths.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { makeRepository } from '../../../gateway/actions/create-repository.js'
 import { makeTag, refuseEmpty } from '../../../gateway/actions/make-tag.js'
 import { openContext } from '../../helpers/gateway.js'

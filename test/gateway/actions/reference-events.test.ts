@@ -1,7 +1,7 @@
 /** What is told of branches and tags that were made, moved and removed. */
 
 import t, { type Test } from 'tap'
-import { repositoryPath } from '../../../cgi/paths.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { makeRepository } from '../../../gateway/actions/create-repository.js'
 import { recordReferenceEvents } from '../../../gateway/actions/reference-events.js'
 import { changeReferences } from '../../../gateway/actions/references-moved.js'

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findGit } from '../../../cgi/git.js'
+import { findGit } from '../../../cgi/process/git.js'
 import { conflictingTreeBombs, countCommands } from '../../helpers/git-bombs.js'
 import { type PullTown, startPullTown } from '../../helpers/pulls.js'
 import { temporaryFolder } from '../../helpers/temporary.js'

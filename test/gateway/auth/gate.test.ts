@@ -1,7 +1,7 @@
 /** The one gate: each access, asked by each kind of person, for each kind of repository. */
 
 import t, { type Test } from 'tap'
-import { newStorageKey } from '../../../cgi/paths.js'
+import { newStorageKey } from '../../../cgi/repository/paths.js'
 import { Failure } from '../../../conf/failures.js'
 import { accessToLinked } from '../../../gateway/auth/admit-repository.js'
 import { type Access, admit } from '../../../gateway/auth/gate.js'

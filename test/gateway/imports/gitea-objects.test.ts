@@ -1,7 +1,7 @@
 /** What another server tells is taken by the rules of this house, or refused by its number. */
 
 import t from 'tap'
-import { RemoteError } from '../../../cgi/remote.js'
+import { RemoteError } from '../../../cgi/transfer/remote.js'
 import {
   importedComment,
   importedIssue,

@@ -3,9 +3,13 @@
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../../cgi/journal.js'
-import { repositoryPath } from '../../../cgi/paths.js'
-import { commitFirstFile, initRepository, repositorySizeKib } from '../../../cgi/repository.js'
+import { listPushes } from '../../../cgi/maintenance/journal.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
+import {
+  commitFirstFile,
+  initRepository,
+  repositorySizeKib,
+} from '../../../cgi/repository/repository.js'
 import type { Context } from '../../../gateway/context.js'
 import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
 import { deleteRepository, findRepositoryById } from '../../../sql/repositories.js'

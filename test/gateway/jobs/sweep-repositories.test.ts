@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, utimes } from 'node:fs/promises'
 import t from 'tap'
-import { newStorageKey, repositoryPath } from '../../../cgi/paths.js'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import { SWEEP_REPOSITORIES } from '../../../gateway/jobs/sweep-repositories.js'
 import { openContext } from '../../helpers/gateway.js'
 

@@ -1,7 +1,7 @@
 /** A mirror becomes what its source is, with credentials, at an address that is checked anew. */
 
 import t, { type Test } from 'tap'
-import { repositoryPath } from '../../../cgi/paths.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { importRepository } from '../../../gateway/actions/import-repository.js'
 import { SYNC_MIRROR } from '../../../gateway/jobs/sync-mirror.js'
 import { findRepository } from '../../../sql/repositories.js'

@@ -1,7 +1,7 @@
 /** Addresses of repositories elsewhere are read to the letter, and checked at each use. */
 
 import t from 'tap'
-import { findGit } from '../../../cgi/git.js'
+import { findGit } from '../../../cgi/process/git.js'
 import {
   basicAuthorization,
   boundsOf,

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { RepositoryState } from '../../../cgi/repository-state.js'
+import type { RepositoryState } from '../../../cgi/repository/repository-state.js'
 import { AnswerNames } from '../../../gateway/packs/answer-names.js'
 import { type FetchRequest, normalize } from '../../../gateway/packs/normal-request.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'

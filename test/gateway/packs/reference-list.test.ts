@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findGit } from '../../../cgi/git.js'
-import { initRepository } from '../../../cgi/repository.js'
-import { callUploadPack } from '../../../cgi/upload-pack.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
 import { readBody } from '../../../gateway/incoming-body.js'
 import { normalize, type ObjectFormat } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'

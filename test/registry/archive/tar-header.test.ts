@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { runToEnd } from '../../../cgi/run.js'
+import { runToEnd } from '../../../cgi/process/run.js'
 import { readTar } from '../../../registry/archive/tar.js'
 import { TAR_END, tarHeader, tarPadding } from '../../../registry/archive/tar-header.js'
 import { chunksOf } from '../../helpers/byte-chunks.js'

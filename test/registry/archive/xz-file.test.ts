@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findXz } from '../../../cgi/xz.js'
+import { findXz } from '../../../cgi/process/xz.js'
 import { splitXz, xzText } from '../../../registry/archive/xz-file.js'
 
 async function pack(parts: readonly Buffer[]): Promise<Buffer> {

@@ -2,7 +2,7 @@
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { findXz } from '../../../cgi/xz.js'
+import { findXz } from '../../../cgi/process/xz.js'
 import { gzipText } from '../../../registry/archive/gzip-file.js'
 import type { IndexEntry, TextForm } from '../../../registry/index-maker.js'
 import { openIndexFiles } from '../../../registry/indexing/files.js'

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { runToEnd } from '../../../cgi/run.js'
+import { runToEnd } from '../../../cgi/process/run.js'
 import { makeRsaKeys, rsaFingerprint, signWithSha1 } from '../../../registry/sign/rsa.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findGit } from '../../../cgi/git.js'
+import { findGit } from '../../../cgi/process/git.js'
 import { recordClone } from '../../../scripts/benchmarks/recorder.js'
 import { saveAnswer } from '../../../scripts/benchmarks/replay.js'
 import { fillRepository } from '../../../scripts/benchmarks/repositories.js'

@@ -1,7 +1,7 @@
 /** A branch is shown with what its viewer may do there. */
 
 import t from 'tap'
-import { parseCommit } from '../../../../cgi/commit-object.js'
+import { parseCommit } from '../../../../cgi/objects/commit-object.js'
 import { BRANCH, branchObjects } from '../../../../gateway/api/v1/branch-object.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'

@@ -1,7 +1,7 @@
 /** Commits are shown with the accounts of their people, in the time of whoever wrote them. */
 
 import t from 'tap'
-import type { Commit } from '../../../../cgi/commit-object.js'
+import type { Commit } from '../../../../cgi/objects/commit-object.js'
 import {
   addressesOf,
   commitObjects,

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { runToEnd } from '../../../../cgi/run.js'
+import { runToEnd } from '../../../../cgi/process/run.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGitTown } from '../../../helpers/git-town.js'
 import { temporaryFolder } from '../../../helpers/temporary.js'

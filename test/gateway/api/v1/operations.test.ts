@@ -1,7 +1,7 @@
 /** Every operation with every kind of credentials: exactly what its access and scopes declare. */
 
 import t from 'tap'
-import { newStorageKey } from '../../../../cgi/paths.js'
+import { newStorageKey } from '../../../../cgi/repository/paths.js'
 import type { Request } from '../../../../conf/http.js'
 import { API_DOOR } from '../../../../gateway/api/door.js'
 import type { AnyOperation } from '../../../../gateway/api/operation.js'

@@ -1,7 +1,7 @@
 /** A repository as it is seen: permissions by access, addresses by settings, other defaults. */
 
 import t from 'tap'
-import { repositoryPath } from '../../../../cgi/paths.js'
+import { repositoryPath } from '../../../../cgi/repository/paths.js'
 import { makeRepository } from '../../../../gateway/actions/create-repository.js'
 import { PREFERENCES, repositoryObject } from '../../../../gateway/api/v1/repository-object.js'
 import { findRepositoryById } from '../../../../sql/repositories.js'

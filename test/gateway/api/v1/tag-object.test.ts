@@ -1,7 +1,7 @@
 /** What a tag says, with and without a signature behind its text. */
 
 import t from 'tap'
-import { parseTag } from '../../../../cgi/commit-object.js'
+import { parseTag } from '../../../../cgi/objects/commit-object.js'
 import { annotatedTagObject, tagObject } from '../../../../gateway/api/v1/tag-object.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'

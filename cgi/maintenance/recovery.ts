@@ -1,0 +1,137 @@
+/** Crash recovery of pushes: removes locks and partial packs, and completes ref updates. */
+
+import { realpath, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { unlessMissing } from '../../conf/disk.js'
+import type { Log } from '../../conf/log.js'
+import { endProcessGroup } from '../process/process-group.js'
+import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
+import { completeUpdates } from '../refs/complete-updates.js'
+import { isGoing, listPushes, type PushEntry, removeEntry } from './journal.js'
+import { type Leaving, listLeavings, readLeaving } from './leavings.js'
+
+/** A live reference lock exists for moments: what stands still for this long may be a dead one. */
+const STANDSTILL_MS = 1_000
+
+/** How often the repositories are looked at again in which somebody else is writing. */
+const LOOKS_MAX = 5
+
+/**
+ * Ends what is left of pushes that nobody looks after and mends their repositories, which it
+ * returns. A push that changed some of its refs is completed. Safe beside running gateways and
+ * pushes over SSH; to be called at the start, when a worker has died, and when a push was cut off.
+ * What may be somebody else's stays, and the push stays in the journal with it.
+ */
+export async function recover(dataDir: string, log?: Log): Promise<readonly string[]> {
+  const going: PushEntry[] = []
+  const cut = new Map<string, PushEntry>()
+  for (const [file, push] of await listPushes(dataDir)) {
+    if (await isGoing(push)) going.push(push)
+    else cut.set(file, push)
+  }
+  await Promise.all([...cut.values()].map(endLeftGroup))
+  const repositories = new Set([...cut.values()].map((push) => push.repositoryPath))
+  const mended = await mendRepositories([...repositories], going)
+  const incomplete = new Set<string>()
+  for (const [file, push] of [...cut].sort(byStart)) {
+    if (!mended.includes(push.repositoryPath)) continue
+    try {
+      await completeUpdates(push, log)
+      await removeEntry(file, push)
+    } catch (error) {
+      incomplete.add(push.repositoryPath)
+      log?.error({ error, path: push.repositoryPath }, 'an interrupted push was not completed yet')
+    }
+  }
+  return mended.filter((repository) => !incomplete.has(repository))
+}
+
+function byStart([, one]: CutPush, [, other]: CutPush): number {
+  return one.startedAtMs - other.startedAtMs
+}
+
+type CutPush = readonly [file: string, push: PushEntry]
+
+/** The number alone is not enough: after a while another process bears it. */
+async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
+  if (host !== hostname()) return
+  if (await isRunning(leader)) return endProcessGroup(leader.pid)
+  // Its leader is dead, and a group of that number holds git: a new leader would be among them.
+  const members = (await listProcesses()).filter((row) => row.groupId === leader.pid)
+  const isLeft = members.every((row) => row.pid !== leader.pid && /^\S*git/.test(row.command))
+  if (members.length > 0 && isLeft) await endProcessGroup(leader.pid)
+}
+
+/** Those of the repositories in which nothing is left that might be of a dead push. */
+async function mendRepositories(
+  repositories: readonly string[],
+  going: readonly PushEntry[],
+): Promise<readonly string[]> {
+  let pending = await lookInto(repositories)
+  for (let look = 0; pending.size > 0 && look < LOOKS_MAX; look += 1) {
+    await delay(STANDSTILL_MS)
+    const processes = await listProcesses()
+    for (const [repository, leavings] of pending) {
+      await removeDead(repository, leavings, { processes, going })
+    }
+    pending = await lookInto([...pending.keys()])
+  }
+  return repositories.filter((repository) => !pending.has(repository))
+}
+
+/** The leavings of those repositories that have some. */
+async function lookInto(
+  repositories: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Leaving>>> {
+  const found = new Map<string, ReadonlyMap<string, Leaving>>()
+  for (const repository of repositories) {
+    const leavings = await listLeavings(repository)
+    if (leavings.size > 0) found.set(repository, leavings)
+  }
+  return found
+}
+
+/** Everybody who may be at work on some repository. */
+export interface Others {
+  readonly processes: readonly ProcessRow[]
+  readonly going: readonly PushEntry[]
+}
+
+/** Removes leavings that have not changed since, and that nobody who writes there can have made. */
+export async function removeDead(
+  repository: string,
+  leavings: ReadonlyMap<string, Leaving>,
+  others: Others,
+): Promise<readonly string[]> {
+  const writers = await listWriters(repository, others)
+  const firstWriterMs = Math.min(...writers.map((each) => each.startedAtMs - CLOCK_GRAIN_MS))
+  const removed: string[] = []
+  for (const [path, before] of leavings) {
+    const now = await readLeaving(path)
+    const stoodStill = now.fingerprint === before.fingerprint
+    // Who began to write here later than that did not make it.
+    if (!stoodStill || now.changedAtMs >= firstWriterMs) continue
+    await rm(path, { recursive: true, force: true })
+    removed.push(path)
+  }
+  return removed
+}
+
+/** Who writes into a repository now: git's commands work in its folder, and pushes are noted. */
+async function listWriters(
+  repository: string,
+  { processes, going }: Others,
+): Promise<ReadonlyArray<{ readonly startedAtMs: number }>> {
+  const folder = await unlessMissing(realpath(repository))
+  return [
+    ...processes.filter((row) => row.folder === folder && !READER.test(row.command)),
+    ...going.filter((push) => push.repositoryPath === repository),
+  ]
+}
+
+/** The commands that clones and pages run, which write nothing. */
+const READER = /upload-pack|http-backend|cat-file|--stdout/
+
+/** The kernel counts a boot in seconds, and a file server may have a clock of its own. */
+const CLOCK_GRAIN_MS = 2_000

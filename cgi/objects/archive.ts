@@ -1,0 +1,140 @@
+/** All files of a commit as one archive, and a commit as a diff or a mail, streamed from git. */
+
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing } from '../../conf/disk.js'
+import { Failure } from '../../conf/failures.js'
+import { ARCHIVE_ENTRIES_MAX } from '../../conf/limits.js'
+import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
+import { refusalKey, remembering, rememberingChunks, throwIfRefused } from '../process/refusals.js'
+import type { RunningProcess } from '../process/run.js'
+import { withObjects } from './objects.js'
+import { areWalkable } from './tree-size.js'
+
+export interface StreamWish {
+  /** The full id of the commit. */
+  readonly commitId: string
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** An answer that grows beyond this is broken off. */
+  readonly bytesMax: number
+}
+
+/** Bytes that come from a process, which ends when they are no longer read. */
+export interface GitStream {
+  readonly body: AsyncIterable<Uint8Array>
+  /** Settles when the process group is gone. */
+  readonly ended: Promise<unknown>
+}
+
+export interface ArchiveWish extends StreamWish {
+  readonly format: 'zip' | 'tar.gz'
+  /** The folder in which all files are: a name of a repository. */
+  readonly folder: string
+}
+
+/**
+ * The files of a commit. Throws `payload_too_large` for more paths than an archive may have, and
+ * for a commit whose archive exceeded the limits of git before.
+ */
+export async function streamArchive(
+  git: Git,
+  path: string,
+  { format, folder, ...wish }: ArchiveWish,
+): Promise<GitStream> {
+  const commitId = fullId(wish.commitId)
+  await remembering(refusalKey(path, ['archive', commitId]), () => refuseMany(git, path, commitId))
+  await turnPlaceholdersOff(path)
+  const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
+  return stream(git, path, { args, ...wish })
+}
+
+async function refuseMany(git: Git, path: string, commitId: string): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const tree = await objects.read(`${commitId}^{tree}`)
+    return areWalkable(objects, [{ before: undefined, after: tree?.id }], ARCHIVE_ENTRIES_MAX)
+  })
+  if (!isSmall) throw new Failure('payload_too_large', 'There are too many files for an archive.')
+}
+
+const NO_PLACEHOLDERS = '* -export-subst\n'
+
+/**
+ * With the attribute `export-subst`, git replaces placeholders such as `$Format:%>(16384)%n$` in
+ * files of an archive: some bytes become megabytes, and git holds each such file in memory. The
+ * attributes file of the repository goes before those of its commits (gitattributes(5)).
+ */
+async function turnPlaceholdersOff(path: string): Promise<void> {
+  const file = join(path, 'info', 'attributes')
+  const text = (await unlessMissing(readFile(file, 'utf8'))) ?? ''
+  if (text.endsWith(NO_PLACEHOLDERS)) return
+  await mkdir(join(path, 'info'), { recursive: true })
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n'
+  await appendFile(file, separator + NO_PLACEHOLDERS)
+}
+
+/** What a commit changed, as a diff or as a mail that `git am` takes; merges have no mail. */
+export function streamCommit(
+  git: Git,
+  path: string,
+  { format, ...wish }: StreamWish & { readonly format: 'diff' | 'patch' },
+): GitStream {
+  const plain = ['--no-ext-diff', '--no-textconv', '--root']
+  const id = fullId(wish.commitId)
+  const args =
+    format === 'diff'
+      ? ['show', '--format=', '--diff-merges=first-parent', '-p', ...plain, id]
+      : ['format-patch', '-1', '--stdout', ...plain, id]
+  return stream(git, path, { args, ...wish })
+}
+
+/** The bytes of a file. */
+export function streamBlob(
+  git: Git,
+  path: string,
+  { blobId, ...wish }: Omit<StreamWish, 'commitId'> & { readonly blobId: string },
+): GitStream {
+  return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...wish })
+}
+
+function stream(
+  git: Git,
+  path: string,
+  {
+    args,
+    signal,
+    timeoutMs,
+    bytesMax,
+  }: Omit<StreamWish, 'commitId'> & {
+    readonly args: readonly string[]
+  },
+): GitStream {
+  const key = refusalKey(path, args)
+  throwIfRefused(key)
+  const running = startGit(git, 'download', [git.file, ...args], {
+    cwd: path,
+    signal,
+    timeoutMs,
+    environment: gitEnvironment(git, { config: [] }),
+  })
+  running.input.end()
+  const chunks = within(running, bytesMax, args[0])
+  return { body: rememberingChunks(key, chunks), ended: running.ended }
+}
+
+/** A part must never pass for the whole: what fails or grows too large is broken off. */
+async function* within(
+  running: RunningProcess,
+  bytesMax: number,
+  name: string | undefined,
+): AsyncGenerator<Uint8Array> {
+  let sizeBytes = 0
+  for await (const chunk of running.output) {
+    sizeBytes += chunk.length
+    if (sizeBytes > bytesMax) throw new Error('an answer of git is larger than is sent')
+    yield chunk
+  }
+  const end = await running.ended
+  if (end.exitCode !== 0) throw gitError(name, end)
+}

@@ -1,0 +1,68 @@
+/** The files that commits add, remove and modify. */
+
+import { type Git, runGit } from '../process/git.js'
+import { readChanges } from './commit-changes.js'
+import { type Commit, parseCommit } from './commit-object.js'
+import { type ObjectReader, withObjects } from './objects.js'
+import type { ChangedPath } from './tree-changes.js'
+
+/** A commit, and the paths in which it differs from its first parent. */
+export interface CommitFiles {
+  readonly id: string
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly modified: readonly string[]
+}
+
+export interface CommitRange {
+  /** The commit to begin with: a full id. */
+  readonly last: string
+  /** What this one leads to is left out: a full id. */
+  readonly before: string | undefined
+  readonly commitsMax: number
+}
+
+/** Paths of one commit that are told; an import of a whole system has more than anybody reads. */
+const PATHS_MAX = 3_000
+
+/**
+ * The newest commits of a range with their files, newest first. A commit that changed more paths
+ * than `readChanges` looks at has none.
+ */
+export async function commitsWithFiles(
+  git: Git,
+  path: string,
+  range: CommitRange,
+): Promise<readonly CommitFiles[]> {
+  const words = ['rev-list', `--max-count=${range.commitsMax}`, ...boundsOf(range)]
+  const ids = (await runGit(git, words, { cwd: path })).toString().split('\n').filter(Boolean)
+  return await withObjects(git, path, async (objects) => {
+    const commits = await Promise.all(ids.map((id) => readCommit(objects, id)))
+    const changes = await readChanges({ git, path, objects }, { commits, hasLines: false })
+    return ids.map((id) => ({ id, ...listsOf(changes.get(id)?.files ?? []) }))
+  })
+}
+
+async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
+  const { content } = (await objects.read(id)) ?? {}
+  if (content === undefined) throw new Error(`the commit ${id} cannot be read`)
+  return parseCommit(id, content)
+}
+
+/** How many commits are in the range, up to its maximum. */
+export async function countCommits(git: Git, path: string, range: CommitRange): Promise<number> {
+  const words = ['rev-list', '--count', `--max-count=${range.commitsMax}`, ...boundsOf(range)]
+  return Number((await runGit(git, words, { cwd: path })).toString())
+}
+
+function boundsOf({ last, before }: CommitRange): readonly string[] {
+  const ids = before === undefined ? [last] : [last, `^${before}`]
+  if (!ids.every((id) => /^\^?[0-9a-f]{40,64}$/.test(id))) throw new Error('an id is wanted')
+  return ['--end-of-options', ...ids, '--']
+}
+
+function listsOf(files: readonly ChangedPath[]): Omit<CommitFiles, 'id'> {
+  const pathsOf = (wanted: ChangedPath['status']) =>
+    files.flatMap(({ path, status }) => (status === wanted ? [path] : [])).slice(0, PATHS_MAX)
+  return { added: pathsOf('added'), removed: pathsOf('removed'), modified: pathsOf('modified') }
+}

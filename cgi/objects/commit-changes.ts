@@ -1,0 +1,185 @@
+/** What commits changed, each against its first parent: files and lines, for many at once. */
+
+import { LRUCache } from 'lru-cache'
+import type { Git } from '../process/git.js'
+import { fullId, gitRecords } from '../process/git-output.js'
+import { refusalKey, remembering } from '../process/refusals.js'
+import type { Commit } from './commit-object.js'
+import type { ObjectReader } from './objects.js'
+import { type Budget, type ChangedPath, changedPaths, type TreePair } from './tree-changes.js'
+import { areWalkable } from './tree-size.js'
+
+/** What one commit changed. */
+export interface CommitChanges {
+  readonly files: readonly ChangedPath[]
+  readonly lines: LineCounts | undefined
+}
+
+/** Lines; none of a binary file. */
+export interface LineCounts {
+  readonly additions: number
+  readonly deletions: number
+}
+
+type CommitPlace = Pick<Commit, 'id' | 'tree' | 'parents'>
+
+export interface ChangesWish {
+  readonly commits: readonly CommitPlace[]
+  /** Without them git need not read a file. */
+  readonly hasLines: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An open repository. */
+export interface Repository {
+  readonly git: Git
+  readonly path: string
+  readonly objects: ObjectReader
+}
+
+/** Paths that differ, of all commits of one answer. */
+const PATHS_MAX = 50_000
+
+/** What remembered paths hold, about, over all repositories. */
+const KNOWN_BYTES_MAX = 8 << 20
+
+/** What a commit changed never changes. By the folder of the repository and the commit's id. */
+const known = new LRUCache<string, CommitChanges>({
+  maxSize: KNOWN_BYTES_MAX,
+  sizeCalculation: ({ files }) => files.reduce((sum, { path }) => sum + path.length + 100, 500),
+})
+
+/** By the id of each commit. Those that make it more than an answer holds are not among them. */
+export async function readChanges(
+  repository: Repository,
+  { commits, hasLines, signal }: ChangesWish,
+): Promise<ReadonlyMap<string, CommitChanges>> {
+  const budget: Budget = { entries: PATHS_MAX }
+  const remembered = new Map<string, CommitChanges>()
+  for (const { id } of commits) {
+    const changes = known.get(keyOf(repository, id))
+    if (changes === undefined || (hasLines && changes.lines === undefined)) continue
+    if (changes.files.length > budget.entries) continue
+    budget.entries -= changes.files.length
+    remembered.set(id, changes)
+  }
+  const wish = { commits: commits.filter(({ id }) => !remembered.has(id)), hasLines, signal }
+  const read = await lookAt(repository, wish, budget)
+  for (const [id, changes] of read) known.set(keyOf(repository, id), changes)
+  const all = new Map<string, CommitChanges>()
+  for (const { id } of commits) {
+    const changes = remembered.get(id) ?? read.get(id)
+    if (changes !== undefined) all.set(id, hasLines ? changes : { ...changes, lines: undefined })
+  }
+  return all
+}
+
+function keyOf({ path }: Repository, id: string): string {
+  return `${path}\0${id}`
+}
+
+async function lookAt(
+  { git, path, objects }: Repository,
+  { commits, hasLines, signal }: ChangesWish,
+  budget: Budget,
+): Promise<ReadonlyMap<string, CommitChanges>> {
+  const trees = new Map(commits.map(({ id, tree }) => [id, tree]))
+  const looks = commits.map(async (commit) => ({
+    commit,
+    files: await filesOf(objects, commit, { budget, trees }),
+  }))
+  // Git counts the lines of the first while the files of the others are still looked for.
+  const [looked, lines] = await Promise.all([
+    Promise.all(looks),
+    hasLines && commits.length > 0
+      ? remembering(refusalKey(path, ['lines', ...commits.map(({ id }) => id)]), () =>
+          countLines(git, path, boundedOf(looks), signal),
+        )
+      : undefined,
+  ])
+  const changes = new Map<string, CommitChanges>()
+  for (const { commit, files } of looked) {
+    if (files === undefined) continue
+    const counted = lines && (lines.get(commit.id) ?? { additions: 0, deletions: 0 })
+    changes.set(commit.id, { files, lines: counted })
+  }
+  return changes
+}
+
+interface Look {
+  readonly commit: CommitPlace
+  readonly files: readonly ChangedPath[] | undefined
+}
+
+/** In the order of the commits, those that git may be asked for the whole of. */
+async function* boundedOf(looks: readonly Promise<Look>[]): AsyncGenerator<CommitPlace> {
+  for (const look of looks) {
+    const { commit, files } = await look
+    if (files !== undefined) yield commit
+  }
+}
+
+/** Whether a commit changed so little that git may be asked for the whole of it. */
+export async function isBounded(objects: ObjectReader, commit: CommitPlace): Promise<boolean> {
+  const { tree: after, parents } = commit
+  const before = await treeOf(objects, parents[0])
+  return isBoundedPair(objects, { before, after })
+}
+
+/** Whether two trees differ in so little that git may be asked for the whole of it. */
+export function isBoundedPair(objects: ObjectReader, pair: TreePair): Promise<boolean> {
+  return areWalkable(objects, [pair], PATHS_MAX)
+}
+
+async function treeOf(objects: ObjectReader, id: string | undefined): Promise<string | undefined> {
+  return id && (await objects.read(`${id}^{tree}`))?.id
+}
+
+interface Looking {
+  readonly budget: Budget
+  /** Of commits by their id, where some are known. */
+  readonly trees: ReadonlyMap<string, string>
+}
+
+async function filesOf(
+  objects: ObjectReader,
+  { tree, parents: [parent] }: CommitPlace,
+  { budget, trees }: Looking,
+): Promise<readonly ChangedPath[] | undefined> {
+  const known = parent && trees.get(parent)
+  const before = known ?? (await treeOf(objects, parent))
+  return changedPaths(objects, { before, after: tree }, budget)
+}
+
+async function countLines(
+  git: Git,
+  path: string,
+  commits: AsyncIterable<CommitPlace>,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, LineCounts>> {
+  const counts = new Map<string, LineCounts>()
+  const options = ['-r', '--root', '--no-renames', '--no-ext-diff', '--no-textconv', '-z']
+  const args = ['diff-tree', '--stdin', ...options, '--numstat']
+  const from = { cwd: path, separator: '\0' as const, input: linesOf(commits), signal }
+  let id = ''
+  for await (const record of gitRecords(git, args, from)) {
+    const [, added, removed] = /^(\d+|-)\t(\d+|-)\t/.exec(record) ?? []
+    if (added === undefined || removed === undefined) {
+      id = record
+      continue
+    }
+    const { additions, deletions } = counts.get(id) ?? { additions: 0, deletions: 0 }
+    counts.set(id, {
+      additions: additions + (Number(added) || 0),
+      deletions: deletions + (Number(removed) || 0),
+    })
+  }
+  return counts
+}
+
+async function* linesOf(commits: AsyncIterable<CommitPlace>): AsyncGenerator<string> {
+  for await (const { id, parents } of commits) {
+    const [parent] = parents
+    yield parent === undefined ? `${id}\n` : `${id} ${fullId(parent)}\n`
+  }
+}

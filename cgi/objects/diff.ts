@@ -1,0 +1,216 @@
+/** What differs between two commits: a list of files with counts, a unified diff, or patches. */
+
+import { Failure } from '../../conf/failures.js'
+import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../../conf/limits.js'
+import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { refusalKey, remembering, rememberingChunks, throwIfRefused } from '../process/refusals.js'
+import { isBounded, isBoundedPair } from './commit-changes.js'
+import { parseCommit } from './commit-object.js'
+import { type CommitRange, checkedId, listCommits } from './commit-range.js'
+import { withObjects } from './objects.js'
+
+/** One file that differs. */
+export interface ChangedFile {
+  readonly status: 'added' | 'deleted' | 'changed' | 'renamed' | 'copied'
+  readonly path: string
+  /** Of a renamed or copied one. */
+  readonly formerPath: string | undefined
+  /** Lines; none of a binary file. */
+  readonly additions: number
+  readonly deletions: number
+}
+
+/** Which blanks are passed over. */
+export type Whitespace = 'show-all' | 'ignore-all' | 'ignore-change' | 'ignore-eol'
+
+const WHITESPACE_OPTIONS: Readonly<Record<Whitespace, readonly string[]>> = {
+  'show-all': [],
+  'ignore-all': ['--ignore-all-space'],
+  'ignore-change': ['--ignore-space-change'],
+  'ignore-eol': ['--ignore-space-at-eol'],
+}
+
+/** No program of a repository's attributes runs, and renames are looked for within bounds. */
+const PLAIN = ['--no-ext-diff', '--no-textconv', '--find-renames', '-l1000']
+
+/** The files that differ. Throws `payload_too_large` where they are too many to list. */
+export async function listChangedFiles(
+  git: Git,
+  path: string,
+  { from, to, whitespace = 'show-all' }: CommitRange & { readonly whitespace?: Whitespace },
+): Promise<readonly ChangedFile[]> {
+  const options = [...PLAIN, ...WHITESPACE_OPTIONS[whitespace], '--raw', '--numstat', '-z']
+  const args = ['diff-tree', '-r', ...options, checkedId(from), checkedId(to)]
+  return await remembering(refusalKey(path, args), async () => {
+    await refuseTooMany(git, path, { from, to })
+    const output = await readOutput(git, path, args)
+    if (output === undefined) throw tooMany()
+    return parseFiles(output.toString())
+  })
+}
+
+/** Undefined where it is longer than a list may be. */
+async function readOutput(
+  git: Git,
+  path: string,
+  args: readonly string[],
+): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const chunk of outputOf(git, path, args)) {
+    chunks.push(chunk)
+    sizeBytes += chunk.length
+    if (sizeBytes > DIFF_LIST_BYTES_MAX) return undefined
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Git's letter → what happened to the file; a change of its type is a change. */
+const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+  C: 'copied',
+}
+
+/** git-diff-tree(1) `-z`: first all of `--raw`, then all of `--numstat`, each in the same order. */
+function parseFiles(text: string): readonly ChangedFile[] {
+  const fields = text.split('\0')
+  const files: Omit<ChangedFile, 'additions' | 'deletions'>[] = []
+  let at = 0
+  while (fields[at]?.startsWith(':')) {
+    const letter = fields[at]?.split(' ')[4]?.[0] ?? ''
+    const isMoved = letter === 'R' || letter === 'C'
+    const [one = '', other = ''] = [fields[at + 1], fields[at + 2]]
+    const status = STATUSES[letter] ?? 'changed'
+    files.push(
+      isMoved
+        ? { status, path: other, formerPath: one }
+        : { status, path: one, formerPath: undefined },
+    )
+    at += isMoved ? 3 : 2
+  }
+  const counts = new Map<string, readonly [additions: number, deletions: number]>()
+  for (; at < fields.length - 1; at += 1) {
+    const [, added = '', removed = '', name = ''] =
+      /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(fields[at] ?? '') ?? []
+    // A file that has moved has both its names behind an empty one.
+    const path = name === '' ? (fields[at + 2] ?? '') : name
+    if (name === '') at += 2
+    counts.set(path, [Number(added) || 0, Number(removed) || 0])
+  }
+  return files.map((file) => {
+    const [additions, deletions] = counts.get(file.path) ?? [0, 0]
+    return { ...file, additions, deletions }
+  })
+}
+
+export interface DiffWish extends CommitRange {
+  /** One diff of it all, or each commit as a mail that `git am` takes. */
+  readonly format: 'diff' | 'patch'
+  /** Whether binary files are there to be applied, or only named. */
+  readonly hasBinary: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The diff as text, which is broken off where it grows beyond all bounds. Throws
+ * `payload_too_large` where too many files differ.
+ */
+export async function readDiff(
+  git: Git,
+  path: string,
+  { from, to, format, hasBinary, signal }: DiffWish,
+): Promise<AsyncGenerator<Uint8Array>> {
+  const [one, other] = [checkedId(from), checkedId(to)]
+  const args =
+    format === 'diff'
+      ? ['diff-tree', '-r', '-p', ...PLAIN, ...(hasBinary ? ['--binary'] : []), one, other]
+      : ['format-patch', '--stdout', ...PLAIN, ...mailOptions(hasBinary), other, `^${one}`]
+  const key = refusalKey(path, args)
+  throwIfRefused(key)
+  const refuse = format === 'diff' ? refuseTooMany : refuseLargePatches
+  await remembering(refusalKey(path, [format, one, other]), () => refuse(git, path, { from, to }))
+  return rememberingChunks(key, boundedOutput(git, path, args, signal))
+}
+
+async function* boundedOutput(
+  git: Git,
+  path: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let sizeBytes = 0
+  for await (const chunk of outputOf(git, path, args, signal)) {
+    sizeBytes += chunk.length
+    if (sizeBytes > DIFF_BYTES_MAX) throw new Error('a diff is larger than anyone would read')
+    yield chunk
+  }
+}
+
+/** Git holds all paths that differ before it writes the first, and trees can name billions. */
+async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const [before, after] = await Promise.all(
+      [from, to].map(async (id) => (await objects.read(`${checkedId(id)}^{tree}`))?.id),
+    )
+    return isBoundedPair(objects, { before, after })
+  })
+  if (!isSmall) throw tooMany()
+}
+
+/** The same for each commit of its own; of a merge there is no patch. */
+async function refuseLargePatches(git: Git, path: string, range: CommitRange): Promise<void> {
+  const ids = await listCommits(git, path, { ...range, hasMerges: false })
+  await withObjects(git, path, async (objects) => {
+    for (const id of ids) {
+      const { content } = (await objects.read(id)) ?? {}
+      const commit = content && parseCommit(id, content)
+      if (commit !== undefined && !(await isBounded(objects, commit))) throw tooMany()
+    }
+  })
+}
+
+function tooMany(): Failure {
+  return new Failure('payload_too_large', 'Too many files differ to list them.')
+}
+
+/** format-patch writes binary files by itself. */
+function mailOptions(hasBinary: boolean): readonly string[] {
+  return hasBinary ? ['--binary'] : ['--no-binary']
+}
+
+/**
+ * The diff of one file, up to a size; undefined where it is larger. Throws `payload_too_large`
+ * where too many files differ: a path may be that of a folder.
+ */
+export async function readFileDiff(
+  git: Git,
+  path: string,
+  { from, to, file }: CommitRange & { readonly file: string },
+): Promise<string | undefined> {
+  const names = ['--', `:(top,literal)${file}`]
+  const args = ['diff-tree', '-r', '-p', ...PLAIN, checkedId(from), checkedId(to), ...names]
+  return await remembering(refusalKey(path, args), async () => {
+    await refuseTooMany(git, path, { from, to })
+    return (await readOutput(git, path, args))?.toString()
+  })
+}
+
+async function* outputOf(
+  git: Git,
+  path: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const running = startGit(git, 'read', [git.file, ...args], {
+    cwd: path,
+    environment: gitEnvironment(git, { config: [] }),
+    signal,
+    timeoutMs: GIT_COMMAND_MS,
+  })
+  running.input.end()
+  yield* running.output
+  const end = await running.ended
+  if (end.exitCode !== 0) throw gitError(args[0], end)
+}

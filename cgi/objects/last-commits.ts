@@ -1,0 +1,93 @@
+/** Which commit last changed each entry of a folder, as far back as is quickly seen. */
+
+import { fullId, gitRecords } from '../process/git-output.js'
+import type { Repository } from './commit-changes.js'
+import type { ObjectReader } from './objects.js'
+import { findEntry } from './tree.js'
+import { differing } from './tree-changes.js'
+
+export interface LastCommitsWish {
+  /** The full id of the youngest commit. */
+  readonly from: string
+  /** The way to the folder; none for the top of the repository. */
+  readonly folder: readonly string[]
+  readonly names: ReadonlySet<string>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Commits that are looked through, whatever they changed. */
+const COMMITS_MAX = 300
+
+/** Entries that are compared in all of them. */
+const ENTRIES_MAX = 400_000
+
+/**
+ * By the names of the entries. Those that the latest commits did not touch are not among them.
+ */
+export async function lastCommits(
+  repository: Repository,
+  { names, ...wish }: LastCommitsWish,
+): Promise<ReadonlyMap<string, string>> {
+  const { objects } = repository
+  const found = new Map<string, string>()
+  const trees = new Map<string, Promise<string | undefined>>()
+  const treeOf = (commitId: string) => {
+    const tree = trees.get(commitId) ?? folderTree(objects, commitId, wish.folder)
+    trees.set(commitId, tree)
+    return tree
+  }
+  let entries = 0
+  for await (const commits of changesOf(repository, wish)) {
+    const pairs = await Promise.all(
+      commits.map(async ({ id, parent }) => {
+        const [before, after] = await Promise.all([parent && treeOf(parent), treeOf(id)])
+        return { id, before, after }
+      }),
+    )
+    for (const { id, ...pair } of pairs) {
+      for (const [, entry] of await differing(objects, pair)) {
+        if (entry === undefined || !names.has(entry.name) || found.has(entry.name)) continue
+        found.set(entry.name, id)
+      }
+      entries += names.size
+      if (found.size === names.size || entries > ENTRIES_MAX) return found
+    }
+  }
+  return found
+}
+
+async function folderTree(
+  objects: ObjectReader,
+  commitId: string,
+  folder: readonly string[],
+): Promise<string | undefined> {
+  const top = await objects.read(`${commitId}^{tree}`)
+  const entry = top && (await findEntry(objects, top.id, folder))
+  return entry?.kind === 'directory' ? entry.id : undefined
+}
+
+/** Commits whose folders are looked up at once. */
+const COMMITS_AT_ONCE = 50
+
+interface Change {
+  readonly id: string
+  readonly parent: string | undefined
+}
+
+/** A merge is left out: what it brought was changed by the commits that it merged. */
+async function* changesOf(
+  { git, path }: Repository,
+  { from, signal }: Pick<LastCommitsWish, 'from' | 'signal'>,
+): AsyncGenerator<readonly Change[]> {
+  const part = ['--no-merges', '--parents', `--max-count=${COMMITS_MAX}`]
+  const args = ['rev-list', ...part, fullId(from), '--']
+  const options = { cwd: path, separator: '\n', signal } as const
+  let commits: Change[] = []
+  for await (const line of gitRecords(git, args, options)) {
+    const [id = '', parent] = line.split(' ')
+    if (commits.push({ id, parent }) < COMMITS_AT_ONCE) continue
+    yield commits
+    commits = []
+  }
+  yield commits
+}

@@ -1,0 +1,281 @@
+/** Merging one branch into another without a working copy: commits are told by full id alone. */
+
+import { Failure, isFailure } from '../../conf/failures.js'
+import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
+import { type Git, gitError, tryGit } from '../process/git.js'
+import { findRefusal, refusalKey, remembering } from '../process/refusals.js'
+import { keepCommits, withWorkbench } from '../repository/workbench.js'
+import { parseCommit, type Signature } from './commit-object.js'
+import {
+  checkedId,
+  isAncestor,
+  listCommitsApart,
+  listCommitsToRebase,
+  listMergeBases,
+} from './commit-range.js'
+import { type ObjectReader, withObjects } from './objects.js'
+import { areWalkable } from './tree-size.js'
+import { writeCommit } from './write-objects.js'
+
+export type MergeStyle = 'merge' | 'squash' | 'rebase' | 'rebase-merge' | 'fast-forward-only'
+
+export interface MergeWish {
+  readonly style: MergeStyle
+  /** The tip of the branch that is merged into. */
+  readonly base: string
+  /** The tip of the branch that is merged. */
+  readonly head: string
+  /** Of a merge commit, or of the one commit of a squash. */
+  readonly message: string
+  /** Of the one commit of a squash. */
+  readonly author: Signature
+  /** Who merges. */
+  readonly committer: Signature
+}
+
+/**
+ * Makes the commits of a merge and answers the new tip of the base; no reference moves. Throws
+ * `conflict` when the two cannot be brought together in that style, or not within git's limits.
+ */
+export async function makeMerge(git: Git, path: string, wish: MergeWish): Promise<string> {
+  refuseOldGit(git)
+  const { style, base, head } = wish
+  const bases = await listMergeBases(git, path, [base, head])
+  if (bases.length === 0) {
+    throw new Failure('conflict', 'The two branches have no history in common.')
+  }
+  const isForward = await isAncestor(git, path, { older: base, younger: head })
+  if (style === 'fast-forward-only') {
+    if (isForward) return head
+    throw new Failure('conflict', 'The base branch has moved on: it cannot be fast-forwarded.')
+  }
+  const rebases = style === 'rebase' || style === 'rebase-merge'
+  const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, wish)
+  try {
+    return await remembering(key, async () => {
+      await refuseLarge(git, path, { base, head, bases })
+      return await withWorkbench(path, async (bench) => {
+        const tip = await STYLES[style](git, bench, wish)
+        await keepCommits(git, path, { bench, tip, known: [base, head] })
+        return tip
+      })
+    })
+  } catch (error) {
+    if (!isFailure(error, 'payload_too_large')) throw error
+    throw new Failure('conflict', error.message, { cause: error })
+  }
+}
+
+type Tips = Pick<MergeWish, 'base' | 'head'>
+
+function mergeKey(path: string, { base, head }: Tips): string {
+  return refusalKey(path, ['merge', base, head])
+}
+
+/** Attempts that are at work, by what they merge. */
+const attempts = new Map<string, Promise<boolean>>()
+
+/**
+ * Whether the two can be merged without a conflict. Nothing is kept of the attempt. Throws
+ * `payload_too_large` for what git cannot find out within its limits, `unavailable` when it had not
+ * the time; `findMergeRefusal` returns either later. Concurrent callers share one attempt.
+ */
+export async function canMerge(git: Git, path: string, tips: Tips): Promise<boolean> {
+  if (!mergesTrees(git)) return false
+  const key = mergeKey(path, tips)
+  const attempt = attempts.get(key) ?? remembering(key, () => attemptMerge(git, path, tips))
+  attempts.set(key, attempt)
+  try {
+    return await attempt
+  } finally {
+    attempts.delete(key)
+  }
+}
+
+async function attemptMerge(git: Git, path: string, { base, head }: Tips): Promise<boolean> {
+  const bases = await listMergeBases(git, path, [base, head])
+  if (bases.length === 0) return false
+  if (bases.includes(base) || bases.includes(head)) return true
+  await refuseLarge(git, path, { base, head, bases })
+  return await withWorkbench(path, async (bench) => {
+    return (await mergeTrees(git, bench, { ours: base, theirs: head })) !== undefined
+  })
+}
+
+/** Why git could not find out whether the two can be merged, as far as this process remembers. */
+export function findMergeRefusal(path: string, tips: Tips): string | undefined {
+  return findRefusal(mergeKey(path, tips))?.message
+}
+
+/** Git holds every path that differs from a merge base. */
+async function refuseLarge(
+  git: Git,
+  path: string,
+  { base, head, bases }: Tips & { readonly bases: readonly string[] },
+): Promise<void> {
+  const isSmall = await withObjects(git, path, async (objects) => {
+    const [ours, theirs, ...before] = await Promise.all(
+      [base, head, ...bases].map((id) => treeOf(objects, id)),
+    )
+    const pairs = before.flatMap((tree) => [
+      { before: tree, after: ours },
+      { before: tree, after: theirs },
+    ])
+    return areWalkable(objects, pairs, MERGE_PATHS_MAX)
+  })
+  if (!isSmall) throw tooLarge()
+}
+
+function tooLarge(): Failure {
+  const sentence = 'The branches differ in too many paths to be merged here.'
+  return new Failure('payload_too_large', sentence)
+}
+
+export const MERGE_CONFLICT = 'The branches have changes that conflict.'
+
+type MakeTip = (git: Git, bench: string, wish: MergeWish) => Promise<string>
+
+const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>> = {
+  async merge(git, bench, { base, head, message, committer }) {
+    const tree = await mergeTreesOrRefuse(git, bench, { ours: base, theirs: head })
+    const people = { author: committer, committer }
+    return await writeCommit(git, bench, { tree, parents: [base, head], ...people, message })
+  },
+
+  async squash(git, bench, { base, head, message, author, committer }) {
+    const tree = await mergeTreesOrRefuse(git, bench, { ours: base, theirs: head })
+    return await writeCommit(git, bench, { tree, parents: [base], author, committer, message })
+  },
+
+  rebase: rebaseCommits,
+
+  async 'rebase-merge'(git, bench, wish) {
+    const { base, message, committer } = wish
+    const tip = await rebaseCommits(git, bench, wish)
+    const tree = await withObjects(git, bench, (objects) => treeOf(objects, tip))
+    const people = { author: committer, committer }
+    return await writeCommit(git, bench, { tree, parents: [base, tip], ...people, message })
+  },
+}
+
+/** Commit by commit onto the base, as `git rebase` does it; what becomes empty is left out. */
+async function rebaseCommits(
+  git: Git,
+  bench: string,
+  { base, head, committer }: Pick<MergeWish, 'base' | 'head' | 'committer'>,
+): Promise<string> {
+  await refuseLargeCommits(git, bench, { base, head })
+  const ids = await listCommitsToRebase(git, bench, { from: base, to: head })
+  if (ids.length > REBASE_COMMITS_MAX) {
+    throw new Failure('conflict', `A rebase takes at most ${REBASE_COMMITS_MAX} commits.`)
+  }
+  return await withObjects(git, bench, async (objects) => {
+    let tip = base
+    let tipTree = await treeOf(objects, base)
+    for (const id of ids) {
+      const commit = await readCommit(objects, id)
+      const [parent] = commit.parents
+      if (parent === tip) {
+        tip = id
+        tipTree = commit.tree
+        continue
+      }
+      const parentTree = parent === undefined ? undefined : await treeOf(objects, parent)
+      const step = { from: parentTree, ours: tipTree, theirs: commit.tree }
+      const tree = await applyChange(git, bench, { ...step, committer })
+      const wasEmpty = commit.tree === parentTree
+      if (tree === tipTree && !wasEmpty) continue
+      const { author, message } = commit
+      tip = await writeCommit(git, bench, { tree, parents: [tip], author, committer, message })
+      tipTree = tree
+    }
+    return tip
+  })
+}
+
+/** Git compares the changes of the commits on both sides, to leave out what has come in already. */
+async function refuseLargeCommits(git: Git, bench: string, { base, head }: Tips): Promise<void> {
+  const ids = await listCommitsApart(git, bench, { from: base, to: head })
+  await withObjects(git, bench, async (objects) => {
+    for (const id of ids) {
+      const { parents, tree } = await readCommit(objects, id)
+      const [parent] = parents
+      const before = parent === undefined ? undefined : await treeOf(objects, parent)
+      const isSmall = await areWalkable(objects, [{ before, after: tree }], MERGE_PATHS_MAX)
+      if (!isSmall) throw tooLarge()
+    }
+  })
+}
+
+interface Change {
+  /** Absent: there was nothing before. */
+  readonly from: string | undefined
+  readonly ours: string
+  readonly theirs: string
+  readonly committer: Signature
+}
+
+/**
+ * The tree `ours` with what differs from `from` to `theirs`. Git takes another base than that of
+ * the history from 2.40 on (`--merge-base`); commits of the bench that have one serve all.
+ */
+async function applyChange(git: Git, bench: string, change: Change): Promise<string> {
+  const { from, ours, theirs, committer } = change
+  if (from === ours || from === theirs || ours === theirs) return from === ours ? theirs : ours
+  const write = (tree: string, parents: readonly string[]) =>
+    writeCommit(git, bench, { tree, parents, author: committer, committer, message: '' })
+  const base = await write(from ?? (await emptyTree(git, bench)), [])
+  const [one, other] = [await write(ours, [base]), await write(theirs, [base])]
+  return await mergeTreesOrRefuse(git, bench, { ours: one, theirs: other })
+}
+
+async function emptyTree(git: Git, bench: string): Promise<string> {
+  const { output } = await tryGit(git, ['mktree'], { cwd: bench })
+  return checkedId(output.toString().trim())
+}
+
+interface Sides {
+  readonly ours: string
+  readonly theirs: string
+}
+
+async function mergeTreesOrRefuse(git: Git, bench: string, sides: Sides): Promise<string> {
+  const tree = await mergeTrees(git, bench, sides)
+  if (tree === undefined) throw new Failure('conflict', MERGE_CONFLICT)
+  return tree
+}
+
+/** The merged tree of two commits; undefined where they conflict. */
+async function mergeTrees(
+  git: Git,
+  bench: string,
+  { ours, theirs }: Sides,
+): Promise<string | undefined> {
+  const options = ['--write-tree', '--no-messages', '--name-only', '-z']
+  const args = ['merge-tree', ...options, checkedId(ours), checkedId(theirs)]
+  const end = await tryGit(git, args, { cwd: bench, work: 'merge' })
+  if (end.exitCode === 1) return undefined
+  if (end.exitCode === 0) return checkedId(end.output.toString().split('\0', 1)[0] ?? '')
+  throw gitError('merge-tree', end)
+}
+
+async function treeOf(objects: ObjectReader, id: string): Promise<string> {
+  return (await readCommit(objects, id)).tree
+}
+
+async function readCommit(objects: ObjectReader, id: string) {
+  const found = await objects.read(checkedId(id))
+  if (found?.content === undefined) throw new Error(`the commit ${id} is missing`)
+  return parseCommit(found.id, found.content)
+}
+
+/** `git merge-tree --write-tree` is there from 2.38 on. */
+function mergesTrees({ version: [major, minor] }: Git): boolean {
+  return major > 2 || minor >= 38
+}
+
+function refuseOldGit(git: Git): void {
+  if (mergesTrees(git)) return
+  const version = git.version.join('.')
+  throw new Failure('unavailable', `Merging needs git 2.38 or newer; this server has ${version}.`)
+}

@@ -1,0 +1,46 @@
+/** Git's own check of a `.gitmodules`, for those that come by another way than a push. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Failure } from '../../conf/failures.js'
+import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../../conf/limits.js'
+import { type Git, gitEnvironment, runGit, runGitToEnd } from '../process/git.js'
+import { writeBlob, writeTree } from './write-objects.js'
+
+/** A file that some checkout takes for `.gitmodules`. */
+export interface ModulesFile {
+  readonly name: string
+  readonly mode: string
+  readonly content: Buffer
+}
+
+/**
+ * Throws `invalid` where a clone would be led to a command, or out of its folder. Git judges it
+ * alone in a repository of its own, since its check reads every object that there is.
+ */
+export async function refuseBadModules(git: Git, file: ModulesFile): Promise<void> {
+  // A carriage return at the end of a path was read by git one way and written another
+  // (CVE-2025-48384), and its check let it pass.
+  if (/\r(?!\n)/.test(file.content.toString('latin1'))) throw refusal('carriage return')
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-modules-'))
+  try {
+    await runGit(git, ['init', '--quiet', '--bare', '--template=', folder], { cwd: folder })
+    const id = await writeBlob(git, folder, file.content)
+    await writeTree(git, folder, [{ ...file, id }])
+    const { exitCode, errorText } = await runGitToEnd(git, 'read', ['fsck', '--strict'], {
+      cwd: folder,
+      environment: gitEnvironment(git, { config: [] }),
+      timeoutMs: GIT_COMMAND_MS,
+      outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+    })
+    const [, reason] = /: (gitmodules\w+): /.exec(errorText) ?? []
+    if (exitCode !== 0) throw refusal(reason ?? 'fsck')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function refusal(reason: string): Failure {
+  return new Failure('invalid', `.gitmodules would harm who clones it: ${reason}`)
+}

@@ -1,0 +1,82 @@
+/** All that lies below a folder of a commit, within bounds, and how large it is. */
+
+import type { Git } from '../process/git.js'
+import { fullId, gitRecordBatches, gitRecords } from '../process/git-output.js'
+import { modeOf, type TreeEntry } from './tree.js'
+
+/** An entry by its whole path. */
+export type ListedEntry = Omit<TreeEntry, 'nameBytes' | 'name'> & { readonly path: string }
+
+export interface TreeListing {
+  /** How many entries there are, up to the maximum. */
+  readonly count: number
+  /** There are more than were asked for. */
+  readonly isCut: boolean
+  /** A part of them, by default all: who shows a page spares the rest. */
+  entries(from?: number, to?: number): ListedEntry[]
+}
+
+export interface TreeListingWish {
+  /** Some hundred bytes of objects can hold more paths than there is time in the world. */
+  readonly entriesMax: number
+  /** Whether the folders themselves are listed. */
+  readonly hasFolders?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Characters of a listing: a folder nested in a thousand others has them all in its path. */
+const CHARACTERS_MAX = 33_554_432
+
+/** What is below the tree of that id, at any depth, in git's order. */
+export async function listTree(
+  git: Git,
+  path: string,
+  treeId: string,
+  {
+    entriesMax,
+    hasFolders = true,
+    signal,
+  }: TreeListingWish & { readonly signal?: AbortSignal | undefined },
+): Promise<TreeListing> {
+  const records: string[] = []
+  let characters = 0
+  const isCut = () => records.length > entriesMax || characters > CHARACTERS_MAX
+  const folders = hasFolders ? ['-t'] : []
+  const args = ['ls-tree', '-r', ...folders, '-z', '--full-tree', fullId(treeId)]
+  for await (const batch of gitRecordBatches(git, args, { cwd: path, separator: '\0', signal })) {
+    for (const record of batch) {
+      records.push(record)
+      characters += record.length
+    }
+    if (isCut()) break
+  }
+  const count = Math.min(records.length, entriesMax)
+  return {
+    count,
+    isCut: isCut(),
+    entries: (from = 0, to = count) => records.slice(from, Math.min(to, count)).map(entryOf),
+  }
+}
+
+function entryOf(record: string): ListedEntry {
+  const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
+  return { ...modeOf(mode), id, path }
+}
+
+/** The sizes of objects by their ids, without reading them; those that are missing are left out. */
+export async function readSizes(
+  git: Git,
+  path: string,
+  ids: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>()
+  if (ids.length === 0) return sizes
+  const input = ids.map((id) => `${fullId(id)}\n`).join('')
+  const args = ['cat-file', '--batch-check=%(objectname) %(objectsize)']
+  for await (const line of gitRecords(git, args, { cwd: path, separator: '\n', input, signal })) {
+    const [, id = '', size = ''] = /^([0-9a-f]+) (\d+)$/.exec(line) ?? []
+    if (id !== '') sizes.set(id, Number(size))
+  }
+  return sizes
+}

@@ -1,0 +1,95 @@
+/** Resource limits of git processes (setrlimit(2)), by the kind of their work. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../../conf/failures.js'
+import type { ProcessEnd } from './run.js'
+
+/** The kind of work of a git process. */
+export type GitWork = 'read' | 'merge' | 'download' | 'fetch' | 'push' | 'upkeep' | 'import'
+
+interface Limits {
+  /** In multiples of `git.memory_max`. */
+  readonly memoryShares: number
+  readonly cpuSeconds: number
+}
+
+/**
+ * The limits hold for each process by itself, and its children inherit them. Of a push, index-pack
+ * alone needs much memory, and of a fetch pack-objects, so a request needs little more than one
+ * limit. A push has half of what the readers have: whatever it brings can be read again. Upkeep and
+ * imports have more, because few of them run at once and they work on whole repositories.
+ */
+const LIMITS: Readonly<Record<GitWork, Limits>> = {
+  read: { memoryShares: 1, cpuSeconds: 30 },
+  merge: { memoryShares: 1, cpuSeconds: 15 },
+  download: { memoryShares: 1, cpuSeconds: 900 },
+  fetch: { memoryShares: 1, cpuSeconds: 3_600 },
+  push: { memoryShares: 0.5, cpuSeconds: 3_600 },
+  upkeep: { memoryShares: 4, cpuSeconds: 3_600 },
+  import: { memoryShares: 4, cpuSeconds: 3_600 },
+}
+
+/** The limiter of git processes on this machine. */
+export interface GitLimiter {
+  /** Absolute path of prlimit(1); undefined: processes have no limits but time. */
+  readonly prlimit: string | undefined
+  /** The setting `git.memory_max`. */
+  readonly memoryBytesMax: number
+}
+
+/** A program and its arguments. */
+export type Command = readonly [file: string, ...args: string[]]
+
+/** CPU seconds between the signal SIGXCPU, which names the cause, and SIGKILL. */
+const CPU_GRACE_SECONDS = 5
+
+/**
+ * Returns the command that runs `command` under the limits of its work. prlimit(1) executes the
+ * program in its own place, so the process id stays the same.
+ *
+ * Memory is limited by RLIMIT_DATA: private memory that can be written. Packs are mapped read-only
+ * and do not count.
+ */
+export function limitedCommand(limiter: GitLimiter, work: GitWork, command: Command): Command {
+  const { prlimit, memoryBytesMax } = limiter
+  if (prlimit === undefined) return command
+  const { memoryShares, cpuSeconds } = LIMITS[work]
+  return [
+    prlimit,
+    `--data=${Math.floor(memoryShares * memoryBytesMax)}`,
+    `--cpu=${cpuSeconds}:${cpuSeconds + CPU_GRACE_SECONDS}`,
+    '--',
+    ...command,
+  ]
+}
+
+/** Returns the path of prlimit(1), which is part of util-linux; undefined if there is none. */
+export function findPrlimit(folders: readonly string[]): string | undefined {
+  return folders.map((folder) => join(folder, 'prlimit')).find((path) => existsSync(path))
+}
+
+/** Words of git, of zlib in git, and of the C library, for memory that could not be allocated. */
+const OUT_OF_MEMORY = /out of memory|cannot allocate memory|unable to create thread/i
+
+/** A stack that has overflowed ends so, and an allocation whose failure nobody checked. */
+const CRASHES: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT'])
+
+/**
+ * The failure of a process that reached a limit, for whoever caused it; undefined if it ended in
+ * another way. Memory and CPU time would be exceeded again (`payload_too_large`); time may be short
+ * because the machine is busy (`unavailable`).
+ */
+export function limitFailure(end: ProcessEnd): Failure | undefined {
+  const { signal, timedOut, errorText } = end
+  if (timedOut) return new Failure('unavailable', 'Git took too long. Try again later.')
+  const limit = exceeded(signal, errorText)
+  if (limit === undefined) return undefined
+  return new Failure('payload_too_large', `Git needs more ${limit} for this than it may use here.`)
+}
+
+function exceeded(signal: string | undefined, errorText: string): string | undefined {
+  if (signal === 'SIGXCPU') return 'CPU time'
+  if (signal !== undefined && CRASHES.has(signal)) return 'memory'
+  return OUT_OF_MEMORY.test(errorText) ? 'memory' : undefined
+}

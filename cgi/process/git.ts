@@ -1,0 +1,200 @@
+/** The git of this system: where it is, the environment it gets, and one-shot commands. */
+
+import { constants, existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { saysDiskIsFull } from '../../conf/disk-failure.js'
+import { GIT_COMMAND_MS, GIT_MEMORY_BYTES_MAX, GIT_OUTPUT_BYTES_MAX } from '../../conf/limits.js'
+import { findProgramFile } from '../../conf/program-file.js'
+import {
+  type Command,
+  findPrlimit,
+  type GitLimiter,
+  type GitWork,
+  limitedCommand,
+  limitFailure,
+} from './git-limits.js'
+import {
+  type ProcessEnd,
+  type ProcessOptions,
+  type RunningProcess,
+  runToEnd,
+  type ShortProcessEnd,
+  type ShortProcessOptions,
+  startProcess,
+} from './run.js'
+
+/** The git that this machine has. */
+export interface Git extends GitLimiter {
+  /** Absolute path of `git`. */
+  readonly file: string
+  /** Where git keeps its own programs (`git --exec-path`). */
+  readonly execPath: string
+  readonly version: readonly [major: number, minor: number, patch: number]
+  /** Absolute path of `git-http-backend`. */
+  readonly backend: string
+  /** Absolute path of conf/git.config. */
+  readonly configFile: string
+}
+
+/** One setting of git, such as `receive.maxInputSize`, that follows from a setting of ours. */
+export type GitSetting = readonly [key: string, value: string]
+
+/** Where systems keep programs. */
+export const PROGRAM_FOLDERS: readonly string[] = [
+  '/usr/local/bin',
+  '/usr/bin',
+  '/bin',
+  '/opt/homebrew/bin',
+  '/run/current-system/sw/bin',
+]
+
+/** What the oldest of the supported systems ships (Ubuntu 22.04). */
+const VERSION_MIN = [2, 34, 0] as const
+
+/** Finds git and its HTTP backend. Throws an Error that tells the administrator what is missing. */
+export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS): Promise<Git> {
+  const file = directories.map((folder) => join(folder, 'git')).find((path) => existsSync(path))
+  if (file === undefined) throw new Error(`git is missing: none in ${directories.join(', ')}`)
+  const version = parseVersion(await askGit(file, '--version'))
+  if (compareVersions(version, VERSION_MIN) < 0) {
+    throw new Error(`git ${version.join('.')} is too old: ${VERSION_MIN.join('.')} is needed`)
+  }
+  const execPath = await askGit(file, '--exec-path')
+  const backend = join(execPath, 'git-http-backend')
+  await access(backend, constants.X_OK).catch((cause: unknown) => {
+    throw new Error(`${backend} is missing; some systems pack it apart (git-daemon)`, { cause })
+  })
+  const limiter = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
+  const prlimit = (await canLimit(limiter, file)) ? limiter.prlimit : undefined
+  const configFile = findProgramFile('conf/git.config')
+  return { ...limiter, prlimit, file, execPath, version, backend, configFile }
+}
+
+/** Checks that git starts under limits, which a container may forbid. */
+async function canLimit(limiter: GitLimiter, file: string): Promise<boolean> {
+  const [program, ...args] = limitedCommand(limiter, 'import', [file, '--version'])
+  return await askProgram(program, args).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Starts a program of git under the limits of its work. See `startProcess`. */
+export function startGit(
+  git: Git,
+  work: GitWork,
+  command: Command,
+  options: ProcessOptions,
+): RunningProcess {
+  const [file, ...args] = limitedCommand(git, work, command)
+  return startProcess(file, args, { name: command[0], errorOf: limitFailure, ...options })
+}
+
+/** Runs a short command of git under the limits of its work. See `runToEnd`. */
+export async function runGitToEnd(
+  git: Git,
+  work: GitWork,
+  args: readonly string[],
+  options: ShortProcessOptions,
+): Promise<ShortProcessEnd> {
+  const [file, ...words] = limitedCommand(git, work, [git.file, ...args])
+  return await runToEnd(file, words, { name: git.file, errorOf: limitFailure, ...options })
+}
+
+/** The error of a git command that failed: a Failure if it reached a limit. */
+export function gitError(name: string | undefined, end: ProcessEnd): Error {
+  const { exitCode, errorText } = end
+  return limitFailure(end) ?? new Error(`git ${name} failed (${exitCode}): ${firstLine(errorText)}`)
+}
+
+/** The whole environment of a git process: nothing of the user's, and our hardened profile. */
+export function gitEnvironment(
+  git: Git,
+  options: { readonly config: readonly GitSetting[] },
+): Record<string, string> {
+  const environment: Record<string, string> = {
+    PATH: `${git.execPath}:${dirname(git.file)}:/usr/bin:/bin`,
+    // No folder at all: git finds no attributes, ignore rules or credentials of a user.
+    HOME: '/dev/null',
+    LC_ALL: 'C',
+    GIT_CONFIG_SYSTEM: git.configFile,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_COUNT: String(options.config.length),
+  }
+  for (const [index, [key, value]] of options.config.entries()) {
+    environment[`GIT_CONFIG_KEY_${index}`] = key
+    environment[`GIT_CONFIG_VALUE_${index}`] = value
+  }
+  return environment
+}
+
+/** Where and with what a one-shot command runs. */
+export interface GitCommandOptions {
+  readonly cwd: string
+  readonly input?: string | Uint8Array | undefined
+  /** Variables besides those that every git process gets. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Decides on its limits; by default `read`. */
+  readonly work?: GitWork
+}
+
+/** Runs a short git command. Throws an Error with its name and complaint when it fails: a bug. */
+export async function runGit(
+  git: Git,
+  args: readonly string[],
+  options: GitCommandOptions,
+): Promise<Buffer> {
+  const end = await tryGit(git, args, options)
+  if (end.exitCode === 0) return end.output
+  throw gitError(args[0], end)
+}
+
+/** Runs a short git command whose exit code is an answer. */
+export async function tryGit(
+  git: Git,
+  args: readonly string[],
+  { environment, work = 'read', ...options }: GitCommandOptions,
+): Promise<ShortProcessEnd> {
+  return await runGitToEnd(git, work, args, {
+    ...options,
+    environment: { ...gitEnvironment(git, { config: [] }), ...environment },
+    timeoutMs: GIT_COMMAND_MS,
+    outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+  })
+}
+
+/**
+ * The first line of what a program complained about, or the line of its own that says that the disk
+ * is full: of several complaints, that one is the cause.
+ */
+export function firstLine(errorText: string): string {
+  const lines = errorText.trimStart().split('\n')
+  return lines.find((line) => !line.startsWith('remote:') && saysDiskIsFull(line)) ?? lines[0] ?? ''
+}
+
+function askGit(file: string, question: string): Promise<string> {
+  return askProgram(file, [question])
+}
+
+async function askProgram(file: string, args: readonly string[]): Promise<string> {
+  const { exitCode, output, errorText } = await runToEnd(file, args, {
+    environment: { LC_ALL: 'C' },
+    timeoutMs: GIT_COMMAND_MS,
+    outputBytesMax: 4_096,
+  })
+  if (exitCode !== 0) throw new Error(`${file} ${args[0]} failed: ${firstLine(errorText)}`)
+  return output.toString().trim()
+}
+
+function parseVersion(text: string): Git['version'] {
+  const match = /^git version (\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
+  if (match === null) throw new Error('git does not tell its version')
+  return [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
+}
+
+function compareVersions(one: Git['version'], other: Git['version']): number {
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2]
+}

@@ -1,0 +1,229 @@
+/** Processes: each leads its own group, streams both ways and ends. */
+
+import type { Readable, Writable } from 'node:stream'
+import { readOnce } from '../../conf/chunks.js'
+import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './leader.js'
+import { endProcessGroup } from './process-group.js'
+
+/** What a process gets besides its arguments. */
+export interface ProcessOptions extends LeaderOptions {
+  /** Its abort ends the process group. */
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs: number
+  /** Name of the process in errors; by default its file. */
+  readonly name?: string | undefined
+  /** The error that `output` throws for a process that did not end by itself. */
+  readonly errorOf?: ((end: ProcessEnd) => Error | undefined) | undefined
+}
+
+/** The standard input of a process. */
+export interface ProcessInput {
+  /** Waits until the chunk is on its way. False: the process reads no more, which is no error. */
+  write(chunk: Uint8Array): Promise<boolean>
+  end(): void
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  /** Absent when a signal ended the process, or when it never started. */
+  readonly exitCode: number | undefined
+  readonly signal: string | undefined
+  /** The first 64 KiB of standard error; for a process that never started, why. */
+  readonly errorText: string
+  readonly timedOut: boolean
+}
+
+/** A process and its group, from start to end. */
+export interface RunningProcess {
+  /** Also the id of its group. Absent when it could not be started; `ended` tells why. */
+  readonly pid: number | undefined
+  readonly input: ProcessInput
+  /**
+   * Can be read once, and must be read or returned from: what nobody reads keeps its pipe open.
+   * Throws when the process did not end by itself, so that a part never passes for the whole.
+   * Returning early ends the process group.
+   */
+  readonly output: AsyncIterable<Uint8Array>
+  /** Settles when the whole group is gone. Never rejects. */
+  readonly ended: Promise<ProcessEnd>
+  /** Ends the whole group within a second. */
+  kill(): void
+}
+
+/** Starts a program. That it cannot be started, or fails, is told by `ended` and `output`. */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  options: ProcessOptions,
+): RunningProcess {
+  return follow(spawnLeader(file, args, options), file, options)
+}
+
+function follow(leader: Leader, file: string, options: ProcessOptions): RunningProcess {
+  const { pid, stdin, stdout, stderr, exit } = leader
+  const errorText = collectErrorText(stderr)
+  const state: State = { ending: undefined, killed: false, timedOut: false }
+  const kill = () => {
+    if (pid === undefined || state.ending !== undefined) return
+    state.killed = true
+    state.ending = endProcessGroup(pid)
+  }
+  const timer = setTimeout(() => {
+    state.timedOut = state.ending === undefined
+    kill()
+  }, options.timeoutMs)
+  options.signal?.addEventListener('abort', kill)
+  if (options.signal?.aborted) kill()
+
+  const ended = exit.then(async ({ exitCode, signal, startError }) => {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', kill)
+    // What the leader left behind goes with it: nothing outlives the process that was asked for.
+    if (pid !== undefined) state.ending ??= endProcessGroup(pid)
+    await state.ending
+    if (state.killed) stdout.destroy()
+    const text = await errorText()
+    return { exitCode, signal, errorText: startError ?? text, timedOut: state.timedOut }
+  })
+  return {
+    pid,
+    input: inputOf(stdin),
+    output: outputOf(stdout, { file, state, ended, kill, ...options }),
+    ended,
+    kill,
+  }
+}
+
+/** What a short command gets besides its arguments. */
+export interface ShortProcessOptions extends ProcessOptions {
+  readonly input?: string | Uint8Array | undefined
+  /** More output than this is an error. */
+  readonly outputBytesMax: number
+}
+
+/** How a short command ended, and what it said. */
+export interface ShortProcessEnd extends ProcessEnd {
+  readonly output: Buffer
+}
+
+/** Runs a short command. Throws when it did not start, was ended, or said too much. */
+export async function runToEnd(
+  file: string,
+  args: readonly string[],
+  options: ShortProcessOptions,
+): Promise<ShortProcessEnd> {
+  const running = follow(spawnCommand(file, args, options), file, options)
+  const { name = file } = options
+  void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const chunk of running.output) {
+    chunks.push(chunk)
+    sizeBytes += chunk.length
+    if (sizeBytes > options.outputBytesMax) {
+      throw new Error(`${name} wrote more than ${options.outputBytesMax} bytes`)
+    }
+  }
+  return { ...(await running.ended), output: Buffer.concat(chunks) }
+}
+
+interface State {
+  ending: Promise<void> | undefined
+  killed: boolean
+  timedOut: boolean
+}
+
+function inputOf(stdin: Writable): ProcessInput {
+  // EPIPE and the like are told to each write by its callback.
+  stdin.on('error', () => {})
+  return {
+    write(chunk) {
+      if (!stdin.writable) return Promise.resolve(false)
+      if (chunk.length === 0) return Promise.resolve(true)
+      return new Promise((resolve) => {
+        stdin.write(chunk, (error) => resolve(!error && !stdin.destroyed))
+      })
+    },
+    end() {
+      stdin.end()
+    },
+  }
+}
+
+interface OutputContext extends Pick<ProcessOptions, 'name' | 'errorOf'> {
+  readonly file: string
+  readonly state: State
+  readonly ended: Promise<ProcessEnd>
+  readonly kill: () => void
+}
+
+function outputOf(stdout: Readable, context: OutputContext): AsyncIterable<Uint8Array> {
+  // Without a reader of 'readable', Node would throw away what is unread when the process exits.
+  stdout.on('readable', () => {})
+  stdout.on('error', () => {})
+  const chunks: AsyncIterator<Uint8Array> = stdout[Symbol.asyncIterator]()
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    let broken: { readonly cause: unknown } | undefined
+    try {
+      const result = await chunks.next()
+      if (!result.done) return result
+    } catch (cause) {
+      broken = { cause }
+    }
+    const end = await context.ended
+    if (context.state.killed || !endedByItself(end) || broken !== undefined) {
+      const { file, name = file, errorOf } = context
+      throw errorOf?.(end) ?? new Error(`${name} ${describeEnd(end)}`, broken)
+    }
+    return { done: true, value: undefined }
+  }
+  return readOnce(next, () => {
+    context.kill()
+    stdout.destroy()
+  })
+}
+
+/**
+ * SIGPIPE counts: git-http-backend ends so when a push was refused, with a full report, before all
+ * of it was read.
+ */
+function endedByItself(end: ProcessEnd): boolean {
+  return end.exitCode !== undefined || end.signal === 'SIGPIPE'
+}
+
+function describeEnd(end: ProcessEnd): string {
+  if (end.timedOut) return 'ran out of time'
+  if (end.signal !== undefined) return `was ended by ${end.signal}`
+  return end.exitCode === undefined ? `did not start: ${end.errorText}` : 'was cut off'
+}
+
+const ERROR_TEXT_BYTES_MAX = 65_536
+
+/** How long standard error may stay open after the group is gone, held by who left the group. */
+const ERROR_TEXT_GRACE_MS = 200
+
+/** Reads on to the end, so that nobody blocks on a full pipe, and keeps the beginning. */
+function collectErrorText(stderr: Readable): () => Promise<string> {
+  const chunks: Buffer[] = []
+  let roomBytes = ERROR_TEXT_BYTES_MAX
+  stderr.on('error', () => {})
+  stderr.on('data', (chunk: Buffer) => {
+    if (roomBytes === 0) return
+    chunks.push(chunk.subarray(0, roomBytes))
+    roomBytes -= Math.min(chunk.length, roomBytes)
+  })
+  return async () => {
+    if (!stderr.closed) await closeWithin(stderr, ERROR_TEXT_GRACE_MS)
+    return Buffer.concat(chunks).toString()
+  }
+}
+
+function closeWithin(stream: Readable, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => stream.destroy(), graceMs)
+    stream.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,136 @@
+/** Completes pushes and moves of several refs that a crash cut between two of their refs. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unlessMissing } from '../../conf/disk.js'
+import { isFailure } from '../../conf/failures.js'
+import { CONNECTIVITY_MS } from '../../conf/limits.js'
+import type { Log } from '../../conf/log.js'
+import { isReferenceName } from '../../conf/names.js'
+import type { Journal, PushEntry } from '../maintenance/journal.js'
+import { findGit, type Git, gitEnvironment, runGitToEnd } from '../process/git.js'
+import { gitRecords } from '../process/git-output.js'
+import { completeChangeNote, type PushedChange } from './pushed-changes.js'
+import { moveReferences, REFERENCE_HELD } from './references.js'
+import { readUpdateList } from './update-list.js'
+
+/**
+ * Brings the refs of a dead push to one state: all changed or none. If git has changed none of
+ * them, nothing happens. Otherwise the others change too, each only if it is where the push found
+ * it. Rolling back instead could undo a push that somebody else made of the same ref in between.
+ * Throws if git fails for another reason than what the refs are: then it can be tried again.
+ */
+export async function completeUpdates(entry: PushEntry, log: Log | undefined): Promise<void> {
+  const { updates, repositoryPath: path } = entry
+  const listed = updates && (await readUpdateList(updates.file))
+  if (updates === undefined || listed === undefined) return
+  const head = await unlessMissing(readFile(join(path, 'HEAD'), 'utf8'))
+  // The repository has been deleted.
+  if (head === undefined) return
+  const git = await findGit()
+  const allowed = updates.writer === 'git' ? listed.filter(isAllowed(head)) : listed
+  const found = await compareRefs(git, path, allowed)
+  if (found.applied.length === 0) return
+  const { pending } = found
+  if (pending.length > 0 && (await areWhole(git, path, pending))) {
+    await applyUpdates(git, path, pending)
+  }
+  const { applied, ...left } = await compareRefs(git, path, allowed)
+  if (updates.changeNote !== undefined) await completeChangeNote(updates.changeNote, applied)
+  if (pending.length === 0) return
+  const names = [...left.pending, ...left.moved].map(({ name }) => name)
+  const counts = { refs: listed.length, before: found.applied.length, after: applied.length }
+  log?.warn({ path, ...counts, left: names }, 'an interrupted push was completed')
+}
+
+/** Refs that clients may push (`transfer.hideRefs` in conf/git.config). */
+const PUSHABLE = /^refs\/(?:heads|tags|notes)\//
+
+/**
+ * Selects the updates that git would make itself: the hook writes its list before git has checked
+ * names and the deletion of the default branch, which the file HEAD names.
+ */
+function isAllowed(head: string): (update: PushedChange) => boolean {
+  return ({ name, after }) =>
+    PUSHABLE.test(name) &&
+    isReferenceName(name.slice('refs/'.length)) &&
+    !name.includes('\ufffd') &&
+    (after !== undefined || head.trim() !== `ref: ${name}`)
+}
+
+interface Comparison {
+  /** Updates whose ref is where they bring it. */
+  readonly applied: readonly PushedChange[]
+  /** Updates whose ref is where they found it. */
+  readonly pending: readonly PushedChange[]
+  /** Updates whose ref is elsewhere: others have moved it. */
+  readonly moved: readonly PushedChange[]
+}
+
+async function compareRefs(
+  git: Git,
+  path: string,
+  updates: readonly PushedChange[],
+): Promise<Comparison> {
+  const current = new Map<string, string>()
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)']
+  for await (const record of gitRecords(git, args, { cwd: path, separator: '\n' })) {
+    const at = record.indexOf(' ')
+    current.set(record.slice(at + 1), record.slice(0, at))
+  }
+  const isApplied = ({ name, after }: PushedChange) => current.get(name) === after
+  const isPending = ({ name, before }: PushedChange) => current.get(name) === before
+  const others = updates.filter((update) => !isApplied(update))
+  return {
+    applied: updates.filter(isApplied),
+    pending: others.filter(isPending),
+    moved: others.filter((update) => !isPending(update)),
+  }
+}
+
+/** Checks that the repository has all objects that the updates need, as git does in a push. */
+async function areWhole(
+  git: Git,
+  path: string,
+  updates: readonly PushedChange[],
+): Promise<boolean> {
+  const ids = updates.flatMap(({ after }) => (after === undefined ? [] : [`${after}\n`]))
+  if (ids.length === 0) return true
+  const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all']
+  const { exitCode } = await runGitToEnd(git, 'push', args, {
+    cwd: path,
+    input: ids.join(''),
+    environment: gitEnvironment(git, { config: [] }),
+    timeoutMs: CONNECTIVITY_MS,
+    outputBytesMax: 4_096,
+  })
+  return exitCode === 0
+}
+
+/** All at once, or one by one in their order if git refuses some, as it does in a push. */
+async function applyUpdates(
+  git: Git,
+  path: string,
+  updates: readonly PushedChange[],
+): Promise<void> {
+  const move = async (changes: readonly PushedChange[]): Promise<boolean> => {
+    try {
+      await moveReferences(git, path, changes, { journal: RECORDED_ALREADY })
+      return true
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      return false
+    }
+  }
+  if (await move(updates)) return
+  for (const update of updates) await move([update])
+}
+
+/** The journal keeps the entry of the push until its refs are complete. */
+const RECORDED_ALREADY: Journal = { record: async () => async () => {} }
+
+/** Tells refusals from faults that pass: a held lock, a full disk, a killed git. */
+function isRefusal(error: unknown): boolean {
+  if (isFailure(error, 'conflict')) return error.message !== REFERENCE_HELD
+  return /non-commit object|nonexistent object/.test(String(error))
+}

@@ -1,0 +1,105 @@
+/** Moving references: all or nothing, only from where they were thought to be, and for good. */
+
+import { join } from 'node:path'
+import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { Failure } from '../../conf/failures.js'
+import { GIT_COMMAND_MS } from '../../conf/limits.js'
+import { isReferenceName } from '../../conf/names.js'
+import { type Journal, noteWriter } from '../maintenance/journal.js'
+import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
+import { syncRepositoryNames } from '../repository/durable.js'
+
+/** A reference, where it is, and where it shall be. */
+export interface ReferenceChange {
+  /** In full: `refs/heads/main`. */
+  readonly name: string
+  /** Undefined: it does not exist yet. */
+  readonly before: string | undefined
+  /** Undefined: it goes. */
+  readonly after: string | undefined
+}
+
+export interface MoveOptions {
+  /** Notes the work while it lasts: a move that was cut off stays noted until it is mended. */
+  readonly journal: Journal
+}
+
+/** How long git waits for a lock that somebody else holds. */
+const LOCK_WAIT: readonly GitSetting[] = [
+  ['core.filesRefLockTimeout', '2000'],
+  ['core.packedRefsTimeout', '2000'],
+]
+
+/**
+ * Moves references in one transaction, which is on the disk when this settles. Throws `conflict`
+ * where one is not where it was thought to be, or another name is in the way; then none has moved.
+ */
+export async function moveReferences(
+  git: Git,
+  path: string,
+  changes: readonly ReferenceChange[],
+  { journal }: MoveOptions,
+): Promise<void> {
+  const commands = Buffer.from(changes.map(commandOf).join(''))
+  const startedAtMs = Date.now()
+  const words = ['update-ref', '--no-deref', '-z', '--stdin']
+  const running = startGit(git, 'read', [git.file, ...words], {
+    cwd: path,
+    environment: gitEnvironment(git, { config: LOCK_WAIT }),
+    timeoutMs: GIT_COMMAND_MS,
+  })
+  const strike = await noteWriter(journal, path, running, changes)
+  void running.input.write(commands).then(() => running.input.end())
+  for await (const _ of running.output) {
+    // It says nothing when all is well.
+  }
+  const { exitCode, errorText } = await running.ended
+  if (exitCode === 0) {
+    // Git knows from 2.36 on that references are to be flushed.
+    for (const { name } of changes) await unlessMissing(syncPath(join(path, name)))
+    await syncRepositoryNames(path, startedAtMs)
+  }
+  await strike()
+  if (exitCode !== 0) throw failureOf(firstLine(errorText))
+}
+
+const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+/** git-update-ref(1), the form with NUL. */
+function commandOf({ name, before, after }: ReferenceChange): string {
+  const isNamed = name.startsWith('refs/') && isReferenceName(name.slice('refs/'.length))
+  const areIds = [before, after].every((id) => id === undefined || ID.test(id))
+  if (!isNamed || !areIds || (before ?? after) === undefined) {
+    throw new Error('a change of a reference is checked before git sees it')
+  }
+  if (after === undefined) return `delete ${name}\0${before}\0`
+  if (before === undefined) return `create ${name}\0${after}\0`
+  return `update ${name}\0${after}\0${before}\0`
+}
+
+/** What a `conflict` says where the same may be tried again from where the reference is now. */
+export const REFERENCE_MOVED = 'The reference has changed meanwhile.'
+
+/** What a `conflict` says of `a/b` where there is `a`, and the other way round. */
+export const NAME_IN_THE_WAY = 'A reference of another name is in the way.'
+
+/** What a `conflict` says where a lock has been held for longer than a writer holds it. */
+export const REFERENCE_HELD = 'The reference is being changed by somebody else.'
+
+const MOVED = /: is at [0-9a-f]+ but expected |reference already exists|unable to resolve reference/
+const IN_THE_WAY = /exists; cannot create|cannot process '|non-empty directory|Not a directory/
+const LOCKED = /\.lock': File exists/
+
+function failureOf(complaint: string): Error {
+  const cause = new Error(`git update-ref: ${complaint}`)
+  if (MOVED.test(complaint)) {
+    return new Failure('conflict', REFERENCE_MOVED, { cause })
+  }
+  if (IN_THE_WAY.test(complaint)) {
+    return new Failure('conflict', NAME_IN_THE_WAY, { cause })
+  }
+  if (LOCKED.test(complaint)) {
+    return new Failure('conflict', REFERENCE_HELD, { cause })
+  }
+  return cause
+}

@@ -1,0 +1,56 @@
+/** A whole copy of a repository, which shares nothing on the disk with it. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncPath } from '../../conf/disk.js'
+import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../../conf/limits.js'
+import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../process/git.js'
+import { syncTree } from './durable.js'
+import type { RepositoryOptions } from './repository.js'
+
+/**
+ * What git would give to one who clones: objects that no branch or tag reaches stay behind, and
+ * with them what was deleted and what is hidden. An own copy, since whoever may fetch from a
+ * repository can have any object of its store by its id, and of a store that it borrows from.
+ */
+const REFERENCES = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
+
+/** What the house itself has taken in is not checked again, and comes from a path. */
+const CONFIG = [['fetch.fsckObjects', 'false'] as const, ['protocol.file.allow', 'always'] as const]
+
+export interface ForkOptions extends RepositoryOptions {
+  /** The bare repository that is copied. */
+  readonly source: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Makes the copy at `path`: there whole and for good when this settles, or not at all. */
+export async function forkRepository(git: Git, path: string, options: ForkOptions): Promise<void> {
+  const { source, defaultBranch, objectFormat, signal } = options
+  const parent = dirname(path)
+  const unfinished = `${path}.new-${randomBytes(6).toString('hex')}`
+  const firstMade = await mkdir(parent, { recursive: true })
+  try {
+    const choices = [`--initial-branch=${defaultBranch}`, `--object-format=${objectFormat}`]
+    await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, unfinished], {
+      cwd: parent,
+    })
+    const words = ['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--end-of-options']
+    const end = await runGitToEnd(git, 'fetch', [...words, source, ...REFERENCES], {
+      cwd: unfinished,
+      environment: gitEnvironment(git, { config: CONFIG }),
+      timeoutMs: REPOSITORY_COPY_MS,
+      outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+      signal,
+    })
+    if (end.exitCode !== 0) throw gitError('fetch', end)
+    await syncTree(unfinished)
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 3 })
+    throw error
+  }
+  await syncPath(parent)
+  if (firstMade !== undefined) await syncPath(dirname(parent))
+}

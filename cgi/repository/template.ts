@@ -1,0 +1,65 @@
+/** A repository that begins with what another one holds now, and with nothing of its past. */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../../conf/limits.js'
+import type { Signature } from '../objects/commit-object.js'
+import { writeCommit } from '../objects/write-objects.js'
+import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../process/git.js'
+import { initRepository, type RepositoryOptions } from './repository.js'
+
+export interface TemplateOptions extends Omit<RepositoryOptions, 'fill'> {
+  /** The bare repository whose content is taken. */
+  readonly source: string
+  /** The id of a tree of its. */
+  readonly tree: string
+  readonly author: Signature
+  readonly message: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * Makes the repository at `path`, whose default branch has one commit of that tree: there whole and
+ * for good when this settles, or not at all. It gets the tree's objects and no others.
+ */
+export async function generateRepository(
+  git: Git,
+  path: string,
+  options: TemplateOptions,
+): Promise<void> {
+  const { defaultBranch, objectFormat, tree, author, message } = options
+  await initRepository(git, path, {
+    defaultBranch,
+    objectFormat,
+    async fill(unfinished) {
+      const commit = { tree, parents: [], author, committer: author, message }
+      const tip = await writeCommit(git, unfinished, commit)
+      await takeObjects(git, unfinished, { ...options, tip })
+      await runGit(git, ['update-ref', `refs/heads/${defaultBranch}`, tip], { cwd: unfinished })
+    },
+  })
+}
+
+/** Packs what the commit reaches, reading it from the source, which is forgotten again. */
+async function takeObjects(
+  git: Git,
+  unfinished: string,
+  { source, tip, signal }: TemplateOptions & { readonly tip: string },
+): Promise<void> {
+  const objects = join(unfinished, 'objects')
+  const alternates = join(objects, 'info', 'alternates')
+  await mkdir(join(objects, 'info'), { recursive: true })
+  await mkdir(join(objects, 'pack'), { recursive: true })
+  await writeFile(alternates, `${relative(objects, join(source, 'objects'))}\n`)
+  const words = ['pack-objects', '--quiet', '--revs', join(objects, 'pack', 'pack')]
+  const end = await runGitToEnd(git, 'fetch', words, {
+    cwd: unfinished,
+    input: `${tip}\n`,
+    environment: gitEnvironment(git, { config: [] }),
+    timeoutMs: REPOSITORY_COPY_MS,
+    outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+    signal,
+  })
+  await rm(alternates)
+  if (end.exitCode !== 0) throw gitError('pack-objects', end)
+}

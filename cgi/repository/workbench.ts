@@ -1,0 +1,65 @@
+/** A bench beside a repository, on which git makes objects that nobody sees until they are kept. */
+
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { syncPath } from '../../conf/disk.js'
+import { type Git, gitEnvironment, runGit } from '../process/git.js'
+
+/**
+ * Lets `use` work in a repository of its own that reads the objects of the one at `path`, and of
+ * those beside it, and writes elsewhere. It is removed afterwards; what a crash leaves of it, the
+ * sweeper removes.
+ */
+export async function withWorkbench<T>(
+  path: string,
+  use: (bench: string) => Promise<T>,
+  besides: readonly string[] = [],
+): Promise<T> {
+  const bench = `${path}.new-${randomBytes(6).toString('hex')}`
+  try {
+    await mkdir(join(bench, 'objects', 'info'), { recursive: true })
+    await mkdir(join(bench, 'refs'))
+    await copyFile(join(path, 'HEAD'), join(bench, 'HEAD'))
+    const config = await readFile(join(path, 'config'), 'utf8')
+    await writeFile(join(bench, 'config'), config + BENCH_CONFIG)
+    const borrowed = join('..', '..', basename(path), 'objects')
+    const folders = [borrowed, ...besides.map((each) => resolve(each, 'objects'))]
+    await writeFile(join(bench, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
+    return await use(bench)
+  } finally {
+    await rm(bench, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** What is kept is flushed when it is kept; renames are looked for within bounds. */
+const BENCH_CONFIG = `
+[core]
+	fsync = none
+[merge]
+	renameLimit = 1000
+`
+
+export interface KeptCommits {
+  readonly bench: string
+  /** The newest of the commits that were made on the bench. */
+  readonly tip: string
+  /** Commits of the repository from which they go on. */
+  readonly known: readonly string[]
+}
+
+/** Takes what was made on a bench into the repository at `path`: one pack, and on the disk. */
+export async function keepCommits(
+  git: Git,
+  path: string,
+  { bench, tip, known }: KeptCommits,
+): Promise<void> {
+  const folder = join(path, 'objects', 'pack')
+  await mkdir(folder, { recursive: true })
+  await runGit(git, ['pack-objects', '--quiet', '--local', '--revs', join(folder, 'pack')], {
+    cwd: bench,
+    input: [tip, ...known.map((id) => `^${id}`), ''].join('\n'),
+    environment: gitEnvironment(git, { config: [['core.fsync', 'committed,pack-metadata']] }),
+  })
+  await syncPath(folder)
+}

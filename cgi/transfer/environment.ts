@@ -1,0 +1,67 @@
+/** The environment of git-http-backend (RFC 3875 §4.1), built from a fixed list of variables. */
+
+import { basename, dirname } from 'node:path'
+import { type Git, type GitSetting, gitEnvironment } from '../process/git.js'
+
+/** The two services of the smart protocol. */
+export type GitService = 'git-upload-pack' | 'git-receive-pack'
+
+/** What the door has worked out about a request. No header reaches git by its name. */
+export interface BackendRequest {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  readonly method: 'GET' | 'POST'
+  readonly suffix: 'info/refs' | GitService
+  readonly service: GitService
+  /** As sent; git refuses with 415 what is not the service's own type. */
+  readonly contentType?: string | undefined
+  /** Whether the body is compressed with gzip: the one encoding that git takes. */
+  readonly gzip: boolean
+  /** `Git-Protocol` as sent. */
+  readonly gitProtocol?: string | undefined
+  /** The account; without one, git refuses every push. */
+  readonly remoteUser?: string | undefined
+  readonly remoteAddress: string
+  readonly config: readonly GitSetting[]
+  /** For the hook of a push. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
+}
+
+const CONTENT_TYPES: ReadonlySet<string> = new Set([
+  'application/x-git-upload-pack-request',
+  'application/x-git-receive-pack-request',
+])
+
+const GIT_PROTOCOL = /^version=[0-2](?::[a-z0-9=.-]+)*$/
+const GIT_PROTOCOL_BYTES_MAX = 256
+
+/**
+ * The whole environment that git-http-backend gets for one request. It is never told a length:
+ * told one, it waits for that many bytes without an end when its input ends before (git 2.39), and
+ * a killed gateway would leave it spinning. Packets and packs say themselves where they end.
+ */
+export function backendEnvironment(git: Git, request: BackendRequest): Record<string, string> {
+  const { repositoryPath, suffix, contentType = '' } = request
+  const environment: Record<string, string> = {
+    ...gitEnvironment(git, request),
+    ...request.variables,
+    GATEWAY_INTERFACE: 'CGI/1.1',
+    SERVER_PROTOCOL: 'HTTP/1.1',
+    GIT_HTTP_EXPORT_ALL: '1',
+    GIT_PROJECT_ROOT: dirname(repositoryPath),
+    PATH_INFO: `/${basename(repositoryPath)}/${suffix}`,
+    QUERY_STRING: suffix === 'info/refs' ? `service=${request.service}` : '',
+    REQUEST_METHOD: request.method,
+    REMOTE_ADDR: request.remoteAddress,
+  }
+  if (CONTENT_TYPES.has(contentType)) environment.CONTENT_TYPE = contentType
+  if (request.gzip) environment.HTTP_CONTENT_ENCODING = 'gzip'
+  if (request.remoteUser !== undefined) environment.REMOTE_USER = request.remoteUser
+  return { ...environment, ...protocolEnvironment(request.gitProtocol) }
+}
+
+/** What a process of git is told of the client's `Git-Protocol`: nothing that git does not know. */
+export function protocolEnvironment(gitProtocol = ''): Record<string, string> {
+  const isKnown = gitProtocol.length <= GIT_PROTOCOL_BYTES_MAX && GIT_PROTOCOL.test(gitProtocol)
+  return isKnown ? { GIT_PROTOCOL: gitProtocol } : {}
+}

@@ -1,0 +1,120 @@
+/** A commit of one repository of this house brought into another, with all that it stands on. */
+
+import { mkdir, readdir, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { Failure } from '../../conf/failures.js'
+import { type Journal, noteWriter } from '../maintenance/journal.js'
+import { checkedId } from '../objects/commit-range.js'
+import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { type Quarantine, withQuarantine } from '../repository/quarantine.js'
+import { walk } from '../repository/walk.js'
+
+export interface TakenCommit {
+  /** The folder of the repository that has it. */
+  readonly source: string
+  /** Its full id. */
+  readonly commit: string
+  /** Of the pack that comes; about as many, since git is watched from outside. */
+  readonly packBytesMax: number
+  readonly timeoutMs: number
+  readonly journal: Journal
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What the house itself has taken in is not checked again, and comes from a path. */
+const CONFIG = [['fetch.fsckObjects', 'false'] as const, ['protocol.file.allow', 'always'] as const]
+
+const FETCH = [
+  'fetch',
+  '--quiet',
+  '--no-write-fetch-head',
+  '--no-tags',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--end-of-options',
+]
+
+/**
+ * Brings what the repository at `path` lacks of the commit: whole, of its own and on the disk when
+ * this settles, and nothing of it otherwise. No reference moves. Throws `payload_too_large`.
+ */
+export async function takeCommit(git: Git, path: string, taken: TakenCommit): Promise<void> {
+  await withQuarantine(path, async (quarantine) => {
+    await fetchInto(git, path, { ...taken, quarantine })
+    await keepPacks(path, quarantine.folder)
+  })
+}
+
+async function fetchInto(
+  git: Git,
+  path: string,
+  { quarantine, ...taken }: TakenCommit & { readonly quarantine: Quarantine },
+): Promise<void> {
+  const { source, commit, packBytesMax, timeoutMs, signal, journal } = taken
+  const words = [...FETCH, source, checkedId(commit)]
+  const running = startGit(git, 'fetch', [git.file, ...words], {
+    cwd: path,
+    environment: {
+      ...gitEnvironment(git, { config: CONFIG }),
+      ...quarantine.variables,
+    },
+    timeoutMs,
+    signal,
+  })
+  const strike = await noteWriter(journal, path, running)
+  running.input.end()
+  let isTooLarge = false
+  const look = async () => {
+    isTooLarge ||= (await bytesIn(quarantine.folder)) > packBytesMax
+    if (isTooLarge) running.kill()
+  }
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS)
+  try {
+    for await (const _ of running.output) {
+      // It says nothing.
+    }
+  } catch {
+    // One that was ended tells below what came of it.
+  }
+  const end = await running.ended
+  clearInterval(timer)
+  await strike()
+  await look()
+  signal?.throwIfAborted()
+  if (isTooLarge) throw new Failure('payload_too_large', TOO_LARGE)
+  if (end.exitCode !== 0) throw gitError('fetch', end)
+}
+
+const TOO_LARGE = 'What the branch brings is more than one push may bring.'
+
+/** How often the growing pack is looked at. */
+const LOOK_EVERY_MS = 250
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0
+  for await (const { path, isFolder } of walk(folder)) {
+    if (!isFolder) bytes += (await unlessMissing(stat(path)))?.size ?? 0
+  }
+  return bytes
+}
+
+/**
+ * Moves the packs of another object directory into the repository at `path`. A pack is there for
+ * git when its index is, which therefore comes last.
+ */
+export async function keepPacks(path: string, quarantine: string): Promise<void> {
+  const from = join(quarantine, 'pack')
+  const names = (await unlessMissing(readdir(from))) ?? []
+  if (names.length === 0) return
+  const to = join(path, 'objects', 'pack')
+  await mkdir(to, { recursive: true })
+  const isIndex = (name: string) => name.endsWith('.idx')
+  for (const name of [...names.filter((each) => !isIndex(each)), ...names.filter(isIndex)]) {
+    // Git flushes both from 2.36 on, and packs alone before.
+    await syncPath(join(from, name))
+    await rename(join(from, name), join(to, name))
+  }
+  await syncPath(to)
+  await syncPath(join(path, 'objects'))
+}

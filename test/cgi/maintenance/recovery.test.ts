@@ -1,0 +1,298 @@
+/** What a cut push leaves is mended, and what a living one holds is not. */
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { listPushes, openJournal, type PushEntry } from '../../../cgi/maintenance/journal.js'
+import { listLeavings } from '../../../cgi/maintenance/leavings.js'
+import { recover } from '../../../cgi/maintenance/recovery.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { isRunning, listProcesses, markProcess } from '../../../cgi/process/process-table.js'
+import { type RunningProcess, runToEnd, startProcess } from '../../../cgi/process/run.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+const GATEWAY = fileURLToPath(new URL('../../helpers/gateway-process.js', import.meta.url))
+
+async function startGateway(folder: string): Promise<{ url: string; gateway: RunningProcess }> {
+  const gateway = startProcess(process.execPath, [GATEWAY, folder], {
+    environment: {},
+    timeoutMs: 300_000,
+  })
+  const { value } = await gateway.output[Symbol.asyncIterator]().next()
+  return { url: String(value).trim(), gateway }
+}
+
+/** A push of many references and some data, in a working folder of its own. */
+async function preparePush(folder: string, name: string): Promise<string> {
+  const bare = join(folder, `${name}.git`)
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const work = join(folder, name)
+  await mkdir(work)
+  await git(['init', '-q', '-b', 'main'], { cwd: work })
+  return work
+}
+
+async function commitMore(work: string, round: number): Promise<void> {
+  await writeFile(join(work, 'data'), randomBytes(1 << 20))
+  await git(['add', '.'], { cwd: work })
+  await git(['commit', '-qm', `round ${round}`], { cwd: work })
+  const updates = Array.from({ length: 40 }, (_, index) => `update refs/heads/b${index} HEAD\n`)
+  await git(['update-ref', '--stdin'], { cwd: work, input: updates.join('') })
+}
+
+/** The journal's entry of the push to that repository, or undefined when it was not seen. */
+async function waitForPush(folder: string, name: string): Promise<PushEntry | undefined> {
+  for (let look = 0; look < 2_000; look += 1) {
+    for (const push of (await listPushes(folder)).values()) {
+      if (push.repositoryPath === join(folder, name)) return push
+    }
+    await delay(5)
+  }
+  return undefined
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended before.
+  }
+}
+
+t.test('pushes killed at any moment are mended, and the next push works', async (t) => {
+  const folder = await temporaryFolder(t)
+  const kills: Record<string, (leader: number) => void> = {
+    group: (leader) => killQuietly(-leader),
+    leader: (leader) => killQuietly(leader),
+    nobody: () => {},
+  }
+  const works = await Promise.all(Object.keys(kills).map((name) => preparePush(folder, name)))
+  let leavings = 0
+  let mended = 0
+  for (let round = 0; round < 5; round += 1) {
+    const { url, gateway } = await startGateway(folder)
+    t.teardown(() => gateway.kill())
+    await Promise.all(works.map((work) => commitMore(work, round)))
+    const pushes = works.map((cwd) =>
+      tryGit(['push', '-q', `${url}/${basename(cwd)}.git`, '+refs/heads/*:refs/heads/*'], { cwd }),
+    )
+    const killed = Object.entries(kills).map(async ([name, kill], index) => {
+      const push = await Promise.race([waitForPush(folder, `${name}.git`), pushes[index]])
+      await delay(randomInt(100))
+      if (push !== undefined && 'leader' in push) kill(push.leader.pid)
+    })
+    await Promise.all(killed)
+    killQuietly(gateway.pid ?? 0)
+    await gateway.ended
+    await Promise.all(pushes)
+    for (const name of Object.keys(kills)) {
+      leavings += (await listLeavings(join(folder, `${name}.git`))).size
+    }
+
+    mended += (await recover(folder)).length
+    t.equal((await listPushes(folder)).size, 0)
+    const next = await startGateway(folder)
+    const left = await listProcesses()
+    const checks = works.map(async (cwd) => {
+      const bare = `${cwd}.git`
+      t.equal((await listLeavings(bare)).size, 0)
+      t.same(
+        left.filter((row) => row.folder.startsWith(bare)),
+        [],
+      )
+      await git(['fsck', '--strict'], { cwd: bare })
+      const target = `${next.url}/${basename(bare)}`
+      await git(['push', '-q', target, '+refs/heads/*:refs/heads/*'], { cwd })
+      const tip = await git(['rev-parse', 'HEAD'], { cwd })
+      t.equal(await git(['rev-parse', 'b39'], { cwd: bare }), tip)
+    })
+    await Promise.all(checks)
+    next.gateway.kill()
+    await next.gateway.ended
+    await recover(folder)
+  }
+  t.ok(mended > 0, `${mended} of 15 pushes were cut off, and left ${leavings} things`)
+})
+
+interface Scene {
+  readonly dataDir: string
+  readonly bare: string
+  /** Everything that a dead push may leave, each in its place. */
+  readonly leavings: readonly string[]
+}
+
+/** A repository with every kind of leaving, and others' files that look alike. */
+async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
+  const dataDir = await temporaryFolder(t)
+  await openJournal(dataDir)
+  const bare = join(dataDir, 'x.git')
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  await mkdir(join(bare, 'refs/heads/a'))
+  await mkdir(join(bare, 'objects/tmp_objdir-incoming-x/pack'), { recursive: true })
+  await mkdir(join(bare, 'objects/incoming-y'))
+  await mkdir(join(bare, 'objects/ab'))
+  const files = {
+    'refs/heads/a/b.lock': '',
+    'packed-refs.lock': '',
+    'packed-refs.new': '',
+    'HEAD.lock': '',
+    'config.lock': '',
+    'shallow.lock': '',
+    'objects/pack/tmp_pack_1': 'x',
+    'objects/pack/.tmp-1-pack-1.idx': 'x',
+    'objects/pack/multi-pack-index.lock': '',
+    'objects/info/commit-graph.lock': '',
+    'objects/maintenance.lock': '',
+    'objects/bitmap-ref-tips_1': 'x',
+    'objects/pack/pack-1.keep': 'receive-pack 1 on here\n',
+    'objects/pack/pack-2.keep': 'mine, says the administrator\n',
+    'objects/tmp_objdir-incoming-x/pack/tmp_pack_2': 'x',
+    'objects/ab/tmp_obj_1': 'x',
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(bare, name), text)
+  const leavings = [...(await listLeavings(bare)).keys()]
+  return { dataDir, bare, leavings }
+}
+
+async function note({ dataDir, bare }: Scene, change: Partial<PushEntry>): Promise<void> {
+  const dead = { pid: 999_999_999, identity: 'another boot/1' }
+  const entry: PushEntry = {
+    host: hostname(),
+    gateway: dead,
+    leader: dead,
+    repositoryPath: bare,
+    startedAtMs: Date.now(),
+    ...change,
+  }
+  const name = `${randomBytes(4).toString('hex')}.json`
+  await symlink(JSON.stringify(entry), join(dataDir, 'pushes', name))
+}
+
+t.test('every leaving of a dead push goes, and nothing else', async (t) => {
+  const here = await scene(t)
+  t.equal(here.leavings.length, 16)
+  await note(here, {})
+  t.same(await recover(here.dataDir), [here.bare])
+  t.same([...(await listLeavings(here.bare)).keys()], [])
+  t.ok(existsSync(join(here.bare, 'objects/pack/pack-2.keep')))
+  t.equal((await listPushes(here.dataDir)).size, 0)
+})
+
+t.test('a push that a living gateway looks after is left alone', async (t) => {
+  const here = await scene(t)
+  const self = await markProcess(process.pid)
+  await note(here, { gateway: self, leader: self })
+  t.same(await recover(here.dataDir), [])
+  t.equal((await listLeavings(here.bare)).size, here.leavings.length)
+  t.equal((await listPushes(here.dataDir)).size, 1)
+})
+
+t.test('a push whose git was ended is mended, though its gateway lives', async (t) => {
+  const here = await scene(t)
+  await note(here, { gateway: await markProcess(process.pid) })
+  t.same(await recover(here.dataDir), [here.bare])
+  t.equal((await listLeavings(here.bare)).size, 0)
+})
+
+t.test('what may be of somebody who writes there now waits until they are gone', async (t) => {
+  const dataDir = await temporaryFolder(t)
+  const bare = join(dataDir, 'x.git')
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  await openJournal(dataDir)
+  const writer = startProcess('/bin/sleep', ['60'], {
+    cwd: bare,
+    environment: {},
+    timeoutMs: 60_000,
+  })
+  t.teardown(() => writer.kill())
+  const young = join(bare, 'refs/heads/young.lock')
+  const old = join(bare, 'refs/heads/old.lock')
+  await writeFile(young, '')
+  await writeFile(old, '')
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  await utimes(old, hourAgo, hourAgo)
+  await note({ dataDir, bare, leavings: [] }, {})
+  t.same(await recover(dataDir), [])
+  t.ok(existsSync(young), 'may be theirs')
+  t.notOk(existsSync(old), 'was there before they began')
+  writer.kill()
+  await writer.ended
+  t.same(await recover(dataDir), [bare])
+  t.notOk(existsSync(young))
+})
+
+t.test('a lock that changes is somebody else at work', async (t) => {
+  const here = await scene(t)
+  await note(here, {})
+  const busy = join(here.bare, 'refs/heads/busy.lock')
+  await writeFile(busy, '')
+  let round = 0
+  const touching = setInterval(() => {
+    round += 1
+    void writeFile(busy, 'x'.repeat(round))
+  }, 100)
+  t.teardown(async () => clearInterval(touching))
+  t.same(await recover(here.dataDir), [])
+  t.ok(existsSync(busy))
+  t.same([...(await listLeavings(here.bare)).keys()], [busy])
+})
+
+t.test('a push of another machine is taken over when no push could last as long', async (t) => {
+  const here = await scene(t)
+  const host = 'another.example.com'
+  await note(here, { host })
+  t.same(await recover(here.dataDir), [])
+  await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
+  await recover(here.dataDir)
+  t.equal((await listPushes(here.dataDir)).size, 2, 'the younger one may still be writing')
+  for (const name of await readdir(join(here.dataDir, 'pushes'))) {
+    await rm(join(here.dataDir, 'pushes', name))
+    await symlink('{"half', join(here.dataDir, 'pushes', name))
+  }
+  await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
+  t.same(await recover(here.dataDir), [here.bare])
+  t.equal((await listLeavings(here.bare)).size, 0)
+})
+
+t.test('git that a dead gateway left running is ended, also when its leader is dead', async (t) => {
+  const here = await scene(t)
+  const leader = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
+  t.teardown(() => leader.kill())
+  await note(here, { leader: await markProcess(leader.pid ?? 0) })
+  // A group of its own whose leader kills itself, while git waits at a pipe that never ends.
+  const pipe = join(here.dataDir, 'pipe')
+  const script = `mkfifo ${pipe}
+git -C ${here.bare} cat-file --batch <>${pipe} >/dev/null 2>&1 &
+echo $$ $!
+kill -9 $$`
+  const { output } = await runToEnd('/usr/bin/setsid', ['--wait', 'sh', '-c', script], {
+    environment: { PATH: '/usr/bin:/bin' },
+    timeoutMs: 30_000,
+    outputBytesMax: 100,
+  })
+  const [deadLeader = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
+  t.teardown(async () => killQuietly(orphan))
+  t.equal(await isRunning(await markProcess(orphan)), true)
+  await note(here, { leader: { pid: deadLeader, identity: 'this boot/1' } })
+  await recover(here.dataDir)
+  t.equal((await markProcess(orphan)).identity, undefined)
+  t.equal((await leader.ended).signal, 'SIGTERM')
+})
+
+t.test('a process that only bears the number of a dead one is not touched', async (t) => {
+  const here = await scene(t)
+  const other = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
+  t.teardown(() => other.kill())
+  const pid = other.pid ?? 0
+  await note(here, { leader: { pid, identity: 'another boot/1' } })
+  await recover(here.dataDir)
+  t.equal(process.kill(pid, 0), true)
+})

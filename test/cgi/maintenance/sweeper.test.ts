@@ -1,0 +1,118 @@
+/** What a crash left an hour ago goes; what is younger, in use or not ours stays. */
+
+import { existsSync } from 'node:fs'
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { sweepRepositories, sweepRepository } from '../../../cgi/maintenance/sweeper.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { startProcess } from '../../../cgi/process/run.js'
+import { newStorageKey, repositoryPath, shelvesFolder } from '../../../cgi/repository/paths.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { walk } from '../../../cgi/repository/walk.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+const HOUR_AGO = new Date(Date.now() - 3_700_000)
+const NEARLY_AN_HOUR_AGO = new Date(Date.now() - 3_400_000)
+
+interface Scene {
+  readonly dataDir: string
+  readonly bare: string
+}
+
+async function scene(t: Test): Promise<Scene> {
+  const dataDir = await temporaryFolder(t)
+  const bare = repositoryPath(dataDir, newStorageKey())
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  return { dataDir, bare }
+}
+
+/** Makes the pushes in the journal two hours old. */
+async function agePushes(dataDir: string): Promise<void> {
+  for (const [file, push] of await listPushes(dataDir)) {
+    const startedAtMs = Date.now() - 7_200_000
+    await rm(file)
+    await symlink(JSON.stringify({ ...push, startedAtMs }), file)
+  }
+}
+
+/** A file, with its folders, that has not been touched since then. */
+async function leave(path: string, when: Date): Promise<string> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, 'x')
+  await utimes(path, when, when)
+  return path
+}
+
+async function leaveFolder(path: string, when: Date): Promise<string> {
+  await leave(join(path, 'deep', 'file'), when)
+  for await (const found of walk(path)) await utimes(found.path, when, when)
+  await utimes(path, when, when)
+  return path
+}
+
+t.test('locks, quarantines and half a repository of an hour ago are removed', async (t) => {
+  const { dataDir, bare } = await scene(t)
+  const trash = `${bare}.trash-0123456789ab`
+  const unborn = `${repositoryPath(dataDir, newStorageKey())}.new-0123456789ab`
+  const dead = [
+    await leave(join(bare, 'refs/heads/main.lock'), HOUR_AGO),
+    await leave(join(bare, 'objects/pack/multi-pack-index.lock'), HOUR_AGO),
+    await leave(join(bare, 'objects/pack/.tmp-1-pack-2.pack'), HOUR_AGO),
+    await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-old'), HOUR_AGO),
+    await leaveFolder(trash, HOUR_AGO),
+    await leaveFolder(unborn, HOUR_AGO),
+  ]
+  const young = [
+    await leave(join(bare, 'refs/heads/young.lock'), NEARLY_AN_HOUR_AGO),
+    await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-young'), NEARLY_AN_HOUR_AGO),
+    await leaveFolder(`${bare}.new-ba9876543210`, NEARLY_AN_HOUR_AGO),
+  ]
+  const foreign = [
+    await leaveFolder(join(shelvesFolder(dataDir), 'aa', 'backup'), HOUR_AGO),
+    await leaveFolder(`${bare}.old`, HOUR_AGO),
+    await leave(join(bare, 'objects/pack/mine.keep'), HOUR_AGO),
+  ]
+  t.strictSame([...(await sweepRepositories(dataDir))].sort(), dead.toSorted())
+  t.strictSame(dead.filter(existsSync), [])
+  t.strictSame([...young, ...foreign].filter(existsSync), [...young, ...foreign])
+  t.ok(existsSync(join(bare, 'HEAD')), 'the repository itself is there')
+})
+
+t.test('a quarantine that still grows is somebody at work', async (t) => {
+  const { dataDir, bare } = await scene(t)
+  const quarantine = await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-x'), HOUR_AGO)
+  await utimes(join(quarantine, 'deep', 'file'), new Date(), new Date())
+  t.strictSame(await sweepRepository(dataDir, bare), [])
+  t.ok(existsSync(quarantine))
+})
+
+t.test('what a process that has worked there for long may hold is left to it', async (t) => {
+  const { dataDir, bare } = await scene(t)
+  const lock = join(bare, 'refs/heads/main.lock')
+  const writer = startProcess('/bin/sleep', ['60'], {
+    cwd: bare,
+    environment: {},
+    timeoutMs: 60_000,
+  })
+  t.teardown(() => writer.kill())
+  await leave(lock, HOUR_AGO)
+  const noted = await openJournal(dataDir)
+  const strike = await noted.record({ repositoryPath: bare, pid: writer.pid ?? 0 })
+  await agePushes(dataDir)
+  t.strictSame(await sweepRepository(dataDir, bare), [])
+  await strike()
+  writer.kill()
+  await writer.ended
+  t.strictSame(await sweepRepository(dataDir, bare), [lock])
+})
+
+t.test('a sweep that is told to stop stops, and one without repositories is none', async (t) => {
+  const { dataDir, bare } = await scene(t)
+  const lock = await leave(join(bare, 'HEAD.lock'), HOUR_AGO)
+  t.strictSame(await sweepRepositories(dataDir, AbortSignal.abort()), [])
+  t.strictSame(await sweepRepositories(dataDir), [lock])
+  t.strictSame(await sweepRepositories(join(dataDir, 'nowhere')), [])
+})

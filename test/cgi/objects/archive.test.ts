@@ -1,0 +1,130 @@
+/** Archives and diffs come whole or break off, and end with their reader. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { streamArchive, streamBlob, streamCommit } from '../../../cgi/objects/archive.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { runToEnd } from '../../../cgi/process/run.js'
+import { commitTreeBomb } from '../../helpers/git-bombs.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+const TOO_LARGE = { name: 'Error', failure: 'payload_too_large' }
+
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+const bounds = () => ({
+  signal: new AbortController().signal,
+  timeoutMs: 30_000,
+  bytesMax: 1 << 24,
+})
+
+t.test('an archive is what the real tar reads', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const commitId = await copy.commit('a', 'the text\n')
+  const wish = { commitId, folder: 'r', ...bounds() }
+  const { body, ended } = await streamArchive(ours, copy.path, { ...wish, format: 'tar.gz' })
+  const file = join(await temporaryFolder(t), 'x.tar.gz')
+  await writeFile(file, await collect(body))
+  const { output } = await runToEnd('tar', ['-xzOf', file, 'r/a'], {
+    environment: { PATH: '/usr/bin:/bin' },
+    timeoutMs: 30_000,
+    outputBytesMax: 4_096,
+  })
+  t.equal(output.toString(), 'the text\n')
+  await ended
+  const zip = await collect((await streamArchive(ours, copy.path, { ...wish, format: 'zip' })).body)
+  t.equal(zip.toString('latin1', 0, 2), 'PK')
+})
+
+t.test('a commit is told as a diff and as a mail, the first one too', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const first = await copy.commit('a', 'the text\n')
+  const text = async (commitId: string, format: 'diff' | 'patch') =>
+    (
+      await collect(streamCommit(ours, copy.path, { commitId, format, ...bounds() }).body)
+    ).toString()
+  t.match(await text(first, 'diff'), /^diff --git a\/a b\/a\nnew file mode[\s\S]*\+the text\n$/)
+  t.match(await text(first, 'patch'), /^From [0-9a-f]{40} [\s\S]*Subject: \[PATCH\] Write a\n/)
+  await copy.git('checkout', '--quiet', '-b', 'side')
+  await copy.commit('b')
+  await copy.git('checkout', '--quiet', 'main')
+  await copy.git('merge', '--quiet', '--no-ff', '--no-edit', 'side')
+  const merge = await copy.git('rev-parse', 'HEAD')
+  t.match(await text(merge, 'diff'), /^diff --git a\/b b\/b\n/)
+})
+
+t.test('too much is broken off, and an abort ends git', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const commitId = await copy.commit('a', incompressible(1 << 20))
+  const blobId = await copy.git('rev-parse', 'HEAD:a')
+  const whole = streamBlob(ours, copy.path, { blobId, ...bounds() })
+  t.equal((await collect(whole.body)).length, 1 << 20)
+  const cut = streamBlob(ours, copy.path, { blobId, ...bounds(), bytesMax: 1_000 })
+  await t.rejects(collect(cut.body), { message: /larger than is sent/ })
+  await cut.ended
+  const abort = new AbortController()
+  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  const stopped = await streamArchive(ours, copy.path, { ...wish, signal: abort.signal })
+  abort.abort()
+  await stopped.ended
+  await t.rejects(collect(stopped.body))
+  await t.rejects(streamArchive(ours, copy.path, { ...wish, commitId: '--output=x' }))
+  const missing = streamBlob(ours, copy.path, { blobId: '0'.repeat(40), ...bounds() })
+  await t.rejects(collect(missing.body), { message: /^git cat-file failed \(128\)/ })
+})
+
+t.test('placeholders stay as they are, whatever the attributes of the commit say', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('ignored', 'not in the archive\n')
+  const macro = '[attr]bomb export-subst\n* bomb\na export-subst\nignored export-ignore\n'
+  await copy.commit('.gitattributes', macro)
+  const commitId = await copy.commit('a', '$Format:%H$ $Format:%>(16384)%n$\n')
+  const bare = join(copy.path, '.git')
+  await mkdir(join(bare, 'info'), { recursive: true })
+  await writeFile(join(bare, 'info', 'attributes'), 'a -text\n* export-subst')
+  for (const _ of [1, 2]) {
+    const wish = { commitId, folder: 'r', format: 'tar.gz' as const, ...bounds() }
+    const file = join(await temporaryFolder(t), 'x.tar.gz')
+    await writeFile(file, await collect((await streamArchive(ours, bare, wish)).body))
+    const run = async (...args: string[]) => {
+      const { output } = await runToEnd('/bin/sh', ['-c', 'zcat "$0" | "$@"', file, ...args], {
+        environment: { PATH: '/usr/bin:/bin' },
+        timeoutMs: 30_000,
+        outputBytesMax: 4_096,
+      })
+      return output.toString()
+    }
+    t.equal(await run('tar', '-xOf', '-', 'r/a'), '$Format:%H$ $Format:%>(16384)%n$\n')
+    t.equal(await run('tar', '-tf', '-'), 'r/\nr/.gitattributes\nr/a\n')
+    t.equal(await run('git', 'get-tar-commit-id'), `${commitId}\n`)
+  }
+  const attributes = await readFile(join(bare, 'info', 'attributes'), 'utf8')
+  t.equal(attributes, 'a -text\n* export-subst\n* -export-subst\n')
+})
+
+t.test('what exceeded a limit is not begun again', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.git('config', 'core.bigFileThreshold', '1g')
+  const commitId = await copy.commit('a', incompressible(20 << 20))
+  const small = { ...ours, memoryBytesMax: 12 << 20 }
+  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  const bare = join(copy.path, '.git')
+  const { body } = await streamArchive(small, bare, wish)
+  await t.rejects(collect(body), TOO_LARGE)
+  await t.rejects(streamArchive(small, bare, wish), TOO_LARGE)
+  await t.rejects(streamArchive(ours, bare, wish), TOO_LARGE, 'it is remembered')
+})
+
+t.test('of ten billion paths there is no archive', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const commitId = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' })
+  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  await t.rejects(streamArchive(ours, copy.path, wish), TOO_LARGE)
+})

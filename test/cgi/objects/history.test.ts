@@ -1,0 +1,53 @@
+/** Histories are cut, counted and followed along a path, which is taken to the letter. */
+
+import t from 'tap'
+import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { commitTimeS, newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+t.test('a history by part, time, path and what to leave out', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await writeHistory(copy, { commits: 5 })
+  const all = (await copy.git('rev-list', 'main')).split('\n')
+  const [from = '', , not = ''] = all
+  const page = async (wish: object) => {
+    const part = { from, offset: 0, limit: 10, ...wish }
+    const { ids, total } = await pageOfHistory(ours, copy.path, part)
+    return { ids, total: await total() }
+  }
+  const list = async (wish: object) => (await page(wish)).ids
+  const count = async (wish: object) => (await page(wish)).total
+  t.strictSame(await list({}), all)
+  t.equal(await count({}), 5)
+  t.strictSame(await list({ offset: 1, limit: 2 }), all.slice(1, 3))
+  t.strictSame(await page({ offset: 4 }), { ids: all.slice(4), total: 5 })
+  t.strictSame(await page({ offset: 9 }), { ids: [], total: 5 })
+  t.strictSame(await list({ not }), all.slice(0, 2))
+  t.equal(await count({ not }), 2)
+  t.strictSame(await list({ file: 'file-2' }), all.slice(3, 4))
+  t.strictSame(await list({ sinceMs: commitTimeS(4) * 1_000 }), all.slice(0, 2))
+  t.strictSame(await list({ untilMs: commitTimeS(2) * 1_000 }), all.slice(3))
+  for (const file of ['file-*', ':(glob)*', ':/', '--all', 'absent', '-- main']) {
+    t.strictSame(await list({ file }), [], file)
+  }
+  await copy.commit('file-2', 'again')
+  const young = await copy.commit('file-2', 'and again')
+  t.strictSame(await page({ from: young, file: 'file-2', offset: 2, limit: 1 }), {
+    ids: all.slice(3, 4),
+    total: 3,
+  })
+  for (const wish of [{}, { file: 'file-2' }, { not }, { sinceMs: commitTimeS(4) * 1_000 }]) {
+    const { ids } = await page({ from: young, ...wish })
+    const cut = await page({ from: young, ...wish, limit: 1 })
+    t.strictSame(cut, { ids: ids.slice(0, 1), total: ids.length }, 'counted, and so remembered')
+    t.strictSame(await page({ from: young, ...wish, limit: 1 }), cut)
+  }
+  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'file-3' }), all[2])
+  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'absent' }), undefined)
+  for (const odd of ['main', '--output=x', `${from}~1`]) {
+    await t.rejects(async () => list({ from: odd }), { message: /full id/ }, odd)
+    await t.rejects(async () => list({ not: odd }), { message: /full id/ }, odd)
+  }
+})

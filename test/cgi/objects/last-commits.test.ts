@@ -1,0 +1,45 @@
+/** Each entry of a folder is told the commit that last changed it, past merges. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { lastCommits } from '../../../cgi/objects/last-commits.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+t.test('entries of the top and of a folder', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await mkdir(join(copy.path, 'd/e'), { recursive: true })
+  const first = await copy.commit('a')
+  const second = await copy.commit('d/e/f')
+  const third = await copy.commit('d/g')
+  await copy.git('checkout', '--quiet', '-b', 'side', first)
+  const side = await copy.commit('s')
+  await copy.git('checkout', '--quiet', 'main')
+  await copy.git('merge', '--quiet', '--no-edit', 'side')
+  const from = await copy.git('rev-parse', 'HEAD')
+  const ask = async (folder: string, ...names: string[]) =>
+    withObjects(ours, copy.path, async (objects) => {
+      const wish = { from, folder: folder.split('/').filter(Boolean), names: new Set(names) }
+      const repository = { git: ours, path: copy.path, objects }
+      return Object.fromEntries(await lastCommits(repository, wish))
+    })
+  t.strictSame(await ask('', 'a', 'd', 's', 'absent'), { a: first, d: third, s: side })
+  t.strictSame(await ask('d', 'e', 'g'), { e: second, g: third })
+  t.strictSame(await ask('d/e', 'f'), { f: second })
+  t.strictSame(await ask('*', 'e'), {})
+})
+
+t.test('what is too far back is left out', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await writeHistory(copy, { commits: 310 })
+  const from = await copy.git('rev-parse', 'main')
+  const names = new Set(['file-1', 'file-11', 'file-310'])
+  const found = await withObjects(ours, copy.path, (objects) =>
+    lastCommits({ git: ours, path: copy.path, objects }, { from, folder: [], names }),
+  )
+  t.strictSame([...found.keys()].sort(), ['file-11', 'file-310'])
+})

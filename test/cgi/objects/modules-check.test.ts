@@ -1,0 +1,29 @@
+/** A `.gitmodules` that would harm who clones it is refused, in git's own judgement. */
+
+import t from 'tap'
+import { refuseBadModules } from '../../../cgi/objects/modules-check.js'
+import { findGit } from '../../../cgi/process/git.js'
+
+const ours = await findGit()
+
+const judge = (text: string, { name = '.gitmodules', mode = '100644' } = {}) =>
+  refuseBadModules(ours, { name, mode, content: Buffer.from(text) })
+
+const module = (path: string, url: string) => `[submodule "a"]\n\tpath = ${path}\n\turl = ${url}\n`
+
+t.test('what git takes in a push is taken', async () => {
+  await judge('')
+  await judge(module('lib/a', 'https://example.com/a.git'))
+  await judge(module('lib/a', '../a.git').replaceAll('\n', '\r\n'))
+})
+
+t.test('what leads to a command, or out of the folder, is not', async (t) => {
+  const bad = { failure: 'invalid', message: /would harm who clones it: gitmodules/ }
+  await t.rejects(judge(module('a', '-u./payload')), bad)
+  await t.rejects(judge(module('-a', 'https://example.com/a')), bad)
+  await t.rejects(judge(module('a', 'https://example.com/a').replace('"a"', '"../../a"')), bad)
+  await t.rejects(judge(module('a', '-u./x'), { name: '.GitModules ' }), bad)
+  await t.rejects(judge(module('a', '-u./x'), { name: 'gitmod~1' }), bad)
+  await t.rejects(judge('/etc/passwd', { mode: '120000' }), bad)
+  await t.rejects(judge(module('"a\r"', 'https://example.com/a')), { message: /carriage return/ })
+})

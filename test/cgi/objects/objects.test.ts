@@ -1,0 +1,100 @@
+/** Objects are read whole, in any number and order, by one process; odd names never reach git. */
+
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+for (const format of ['sha1', 'sha256'] as const) {
+  t.test(`objects of ${format} are read by id and by reference`, async (t) => {
+    const copy = await newWorkingCopy(t, format)
+    const tip = await copy.commit('a', 'first\n')
+    await copy.git('tag', '-m', 'A tag', 'v1')
+    await withObjects(ours, copy.path, async (objects) => {
+      const blobId = await copy.git('rev-parse', 'HEAD:a')
+      const [blob, commit, tree, tag, peeled] = await Promise.all(
+        [blobId, tip, `${tip}^{tree}`, 'refs/tags/v1', 'refs/tags/v1^{commit}'].map((name) =>
+          objects.read(name),
+        ),
+      )
+      t.match(blob, { id: blobId, type: 'blob', sizeBytes: 6, content: Buffer.from('first\n') })
+      t.match(commit, { id: tip, type: 'commit' })
+      t.match(tree, { type: 'tree' })
+      t.match(tag, { type: 'tag' })
+      t.match(peeled, { id: tip, type: 'commit' })
+      t.equal(await objects.read(tip.slice(0, 10)).then((found) => found?.id), tip)
+      t.equal(await objects.read('refs/heads/absent'), undefined)
+      t.equal(await objects.read(`${blobId}^{commit}`), undefined)
+    })
+  })
+}
+
+t.test('a thousand questions at once are answered in their order', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const contents = Array.from({ length: 200 }, (_, index) => `${index}\n`.repeat(index))
+  await Promise.all(
+    contents.map((content, index) => writeFile(join(copy.path, `f${index}`), content)),
+  )
+  const paths = contents.map((_, index) => `f${index}`)
+  const ids = (await copy.git('hash-object', '-w', ...paths)).split('\n')
+  await withObjects(ours, copy.path, async (objects) => {
+    const wanted = Array.from({ length: 1_000 }, (_, index) => index % 200)
+    const found = await Promise.all(wanted.map((index) => objects.read(ids[index] ?? '')))
+    t.strictSame(
+      found.map((object) => object?.content?.toString()),
+      wanted.map((index) => contents[index]),
+    )
+  })
+})
+
+t.test('what is too large is passed over, and the next is read all the same', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('large', randomBytes(1_000_000))
+  await copy.commit('small', 'small')
+  await withObjects(ours, copy.path, async (objects) => {
+    const [large, small] = await Promise.all([
+      copy.git('rev-parse', 'HEAD:large').then((id) => objects.read(id, 999_999)),
+      copy.git('rev-parse', 'HEAD:small').then((id) => objects.read(id, 5)),
+    ])
+    t.match(large, { type: 'blob', sizeBytes: 1_000_000, content: undefined })
+    t.equal(small?.content?.toString(), 'small')
+  })
+})
+
+t.test('a name that means more to git than an object is a bug, and not asked', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('a')
+  const names = [
+    '',
+    'main',
+    '-h',
+    '--batch',
+    'HEAD:a',
+    'HEAD~1',
+    'refs/heads/main:a',
+    'refs/heads/a..b',
+    'HEAD\nHEAD',
+    'refs/heads/a\n',
+    'HEAD^',
+    'HEAD^{/a}',
+    'refs/heads/@{1}',
+    ':/a',
+    '@',
+  ]
+  await withObjects(ours, copy.path, async (objects: ObjectReader) => {
+    for (const name of names) await t.rejects(objects.read(name), /checked before git/, name)
+    t.match(await objects.read('HEAD'), { type: 'commit' })
+  })
+})
+
+t.test('a repository that is gone is an error, not an absent object', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const path = join(copy.path, 'absent')
+  const read = withObjects(ours, path, (objects) => objects.read('HEAD'))
+  await t.rejects(read, /git did not start|git cat-file/)
+})

@@ -1,0 +1,46 @@
+/** Work that exceeded a limit is refused from then on; whatever else went wrong is tried again. */
+
+import t from 'tap'
+import {
+  findRefusal,
+  refusalKey,
+  remembering,
+  rememberingChunks,
+} from '../../../cgi/process/refusals.js'
+import { Failure, type FailureName } from '../../../conf/failures.js'
+
+t.test('only the failure of a limit is remembered, for the same work', async (t) => {
+  const expected: readonly (readonly [FailureName, number])[] = [
+    ['payload_too_large', 1],
+    ['unavailable', 1],
+    ['conflict', 2],
+  ]
+  for (const [name, runs] of expected) {
+    const key = refusalKey('/r', ['work', name])
+    let started = 0
+    const work = async () => {
+      started += 1
+      throw new Failure(name, 'No.')
+    }
+    await t.rejects(remembering(key, work), { name: 'Error', failure: name })
+    await t.rejects(remembering(key, work), { name: 'Error', failure: name, message: 'No.' })
+    t.equal(started, runs, name)
+  }
+  t.equal(await remembering(refusalKey('/other', ['work', 'unavailable']), async () => 1), 1)
+  await t.rejects(remembering('bug', () => Promise.reject(new Error('bug'))))
+  t.equal(findRefusal('bug'), undefined)
+})
+
+t.test('chunks pass through until the limit, which is remembered', async (t) => {
+  async function* chunks() {
+    yield Buffer.from('a')
+    throw new Failure('payload_too_large', 'No.')
+  }
+  const seen: string[] = []
+  const read = async () => {
+    for await (const chunk of rememberingChunks('stream', chunks())) seen.push(String(chunk))
+  }
+  await t.rejects(read(), { name: 'Error', failure: 'payload_too_large' })
+  t.strictSame(seen, ['a'])
+  t.match(findRefusal('stream'), { name: 'Error', failure: 'payload_too_large', message: 'No.' })
+})

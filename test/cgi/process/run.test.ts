@@ -1,0 +1,248 @@
+/** Processes stream both ways, and their whole group ends. */
+
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { listProcesses } from '../../../cgi/process/process-table.js'
+import {
+  type ProcessOptions,
+  type RunningProcess,
+  runToEnd,
+  startProcess,
+} from '../../../cgi/process/run.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+/** A second as a busy machine may measure it. */
+const BUSY_SECOND_MS = 2_000
+
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (reason) => unhandled.push(reason))
+
+const PLAIN: ProcessOptions = { environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000 }
+
+function shell(script: string, options: Partial<ProcessOptions> = {}): RunningProcess {
+  return startProcess('/bin/sh', ['-c', script], { ...PLAIN, ...options })
+}
+
+async function readAll(output: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of output) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+/** A leader, a child and a grandchild that all ignore SIGTERM, once they say so. */
+const STUBBORN = `trap '' TERM
+sh -c "trap '' TERM; sh -c \\"trap '' TERM; echo ready; sleep 60; sleep 60\\" & sleep 60; sleep 60" &
+sleep 60; sleep 60`
+
+async function startStubborn(options: Partial<ProcessOptions> = {}) {
+  const running = shell(STUBBORN, options)
+  const chunks = running.output[Symbol.asyncIterator]()
+  const { value } = await chunks.next()
+  if (String(value) !== 'ready\n') throw new Error('the processes did not come up')
+  return { running, chunks }
+}
+
+async function countMembers(groupId: number | undefined): Promise<number> {
+  return (await listProcesses()).filter((row) => row.groupId === groupId).length
+}
+
+t.test('bytes go in and come out, and the end is told', async (t) => {
+  const running = shell('cat; echo complaint >&2; exit 3')
+  t.equal(await running.input.write(Buffer.from('hello')), true)
+  running.input.end()
+  t.equal(await readAll(running.output), 'hello')
+  t.same(await running.ended, {
+    exitCode: 3,
+    signal: undefined,
+    errorText: 'complaint\n',
+    timedOut: false,
+  })
+})
+
+t.test('output that nobody reads until after the exit is still there', async (t) => {
+  const running = shell('echo late')
+  await running.ended
+  await delay(50)
+  t.equal(await readAll(running.output), 'late\n')
+})
+
+t.test('the environment is what is given and nothing else', async (t) => {
+  const { output } = await runToEnd('/usr/bin/env', ['-0'], {
+    environment: { ONE: '1' },
+    timeoutMs: 5_000,
+    outputBytesMax: 1_000_000,
+  })
+  const names = output.toString().split('\0').filter(Boolean)
+  // The test runner adds variables of its own to every process.
+  const given = names.filter((line) => !/^(?:_TAPJS|NODE_OPTIONS|TAP)/.test(line))
+  t.same(given.sort(), ['ONE=1'])
+})
+
+t.test('every ending reaches a whole group that ignores SIGTERM, within a second', async (t) => {
+  const endings: Record<string, (stubborn: Awaited<ReturnType<typeof startStubborn>>) => unknown> =
+    {
+      kill: ({ running }) => running.kill(),
+      'an early return': ({ chunks }) => chunks.return?.(),
+      'kill -9 of the leader alone': ({ running }) => process.kill(running.pid ?? 0, 'SIGKILL'),
+    }
+  for (const [name, end] of Object.entries(endings)) {
+    const stubborn = await startStubborn()
+    t.ok((await countMembers(stubborn.running.pid)) >= 4, `${name}: they run`)
+    const startedAt = performance.now()
+    end(stubborn)
+    t.equal((await stubborn.running.ended).signal, 'SIGKILL')
+    t.ok(
+      performance.now() - startedAt < BUSY_SECOND_MS,
+      `${name}: ${performance.now() - startedAt} ms`,
+    )
+    t.equal(await countMembers(stubborn.running.pid), 0, `${name}: they are gone`)
+  }
+})
+
+t.test('an abort and a time-out end the group, and output throws', async (t) => {
+  const leaving = new AbortController()
+  const aborted = await startStubborn({ signal: leaving.signal })
+  leaving.abort()
+  await t.rejects(aborted.chunks.next(), /was ended by SIGKILL/)
+  t.equal(await countMembers(aborted.running.pid), 0)
+
+  const late = await startStubborn({ timeoutMs: 700 })
+  await t.rejects(late.chunks.next(), /ran out of time/)
+  t.match(await late.running.ended, { timedOut: true, signal: 'SIGKILL' })
+  t.equal(await countMembers(late.running.pid), 0)
+
+  const never = shell('sleep 60', { signal: AbortSignal.abort() })
+  await t.rejects(readAll(never.output), /was ended by SIGTERM/)
+})
+
+t.test('a process that answers SIGTERM with a clean exit was still cut off', async (t) => {
+  const running = shell("trap 'exit 0' TERM; echo part; while :; do sleep 0.05; done")
+  const chunks = running.output[Symbol.asyncIterator]()
+  t.equal(String((await chunks.next()).value), 'part\n')
+  running.kill()
+  await t.rejects(chunks.next(), /was cut off/)
+})
+
+t.test('a process that reads no more is told by write, and is no error', async (t) => {
+  const running = shell('exec <&-; echo closed; sleep 0.2')
+  await running.output[Symbol.asyncIterator]().next()
+  const chunk = Buffer.alloc(1 << 20)
+  let isRead = true
+  for (let round = 0; round < 5 && isRead; round += 1) isRead = await running.input.write(chunk)
+  t.equal(isRead, false)
+  running.input.end()
+  t.equal((await running.ended).exitCode, 0)
+  t.equal(await running.input.write(chunk), false, 'nor does the dead one')
+})
+
+t.test('a write that waits is released when the process dies', async (t) => {
+  const running = shell('sleep 60')
+  const written = running.input.write(Buffer.alloc(10 << 20))
+  running.kill()
+  t.equal(await written, false)
+})
+
+t.test('what cannot be started is told by its end', async (t) => {
+  const missing = startProcess('/nonexistent/program', [], PLAIN)
+  t.equal(missing.pid, undefined)
+  t.equal(await missing.input.write(Buffer.from('x')), false)
+  await t.rejects(readAll(missing.output), /did not start: .*ENOENT/)
+  t.match(await missing.ended, { exitCode: undefined, errorText: /ENOENT/ })
+  missing.kill()
+  const nowhere = startProcess('/bin/true', [], { ...PLAIN, cwd: '/nonexistent' })
+  t.match(await nowhere.ended, { exitCode: undefined, errorText: /.+/ })
+  await t.rejects(runToEnd('/etc/passwd', [], { ...PLAIN, outputBytesMax: 1 }), /did not start/)
+})
+
+t.test('of a flood of complaints the beginning is kept, and nobody blocks', async (t) => {
+  const running = shell('head -c 3000000 /dev/zero | tr "\\0" x >&2')
+  await readAll(running.output)
+  const { errorText, exitCode } = await running.ended
+  t.equal(exitCode, 0)
+  t.equal(errorText.length, 65_536)
+})
+
+t.test('a child left behind goes with its leader', async (t) => {
+  const running = shell('sleep 60 >/dev/null 2>&1 <&- & echo done')
+  t.equal(await readAll(running.output), 'done\n')
+  await running.ended
+  t.equal(await countMembers(running.pid), 0)
+})
+
+t.test('a slow reader holds the writer back, and memory stays flat', async (t) => {
+  const running = shell('head -c 300000000 /dev/zero')
+  const before = process.memoryUsage.rss()
+  let sizeBytes = 0
+  let peakBytes = 0
+  for await (const chunk of running.output) {
+    sizeBytes += chunk.length
+    if (sizeBytes % 7 === 0) await delay(1)
+    peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
+  }
+  t.equal(sizeBytes, 300_000_000)
+  t.ok(peakBytes - before < 64 << 20, `${(peakBytes - before) >> 20} MiB more`)
+})
+
+t.test('a reader that stands still lets no more through than the pipes hold', async (t) => {
+  const folder = await temporaryFolder(t)
+  const progress = join(folder, 'progress')
+  const running = shell(
+    `i=0; while [ $i -lt 100 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i > ${progress}; done`,
+  )
+  await running.output[Symbol.asyncIterator]().next()
+  await delay(300)
+  const written = Number(await readFile(progress, 'utf8')) * 65_536
+  t.ok(written <= 1 << 20, `${written} bytes`)
+  running.kill()
+  await running.ended
+})
+
+t.test('too much output of a short command is an error, and ends it', async (t) => {
+  await t.rejects(
+    runToEnd('/usr/bin/yes', [], { ...PLAIN, outputBytesMax: 100_000 }),
+    /wrote more than 100000 bytes/,
+  )
+})
+
+t.test('two hundred processes, ended in every order, leave nothing behind', async (t) => {
+  const countOpen = () => readdirSync('/proc/self/fd').length
+  await endInOneWay(0)
+  const before = countOpen()
+  for (let round = 0; round < 200; round += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, index) => endInOneWay(round + index)))
+  }
+  await delay(100)
+  t.ok(countOpen() <= before + 2, `${before} then ${countOpen()}`)
+  const children = (await listProcesses()).filter((row) =>
+    /sh -c cat; sleep 0\.01/.test(row.command),
+  )
+  t.equal(children.length, 0)
+  t.same(unhandled, [])
+})
+
+/** Kill, abort, leave, end of input and broken input, at moments that vary with the round. */
+async function endInOneWay(round: number): Promise<void> {
+  const leaving = new AbortController()
+  const running = shell('cat; sleep 0.01', { signal: leaving.signal })
+  const chunks = running.output[Symbol.asyncIterator]()
+  const pending = chunks.next().catch(() => undefined)
+  void running.input.write(Buffer.alloc(100_000))
+  if (round % 3 === 0) await delay(round % 7)
+  const ways = [
+    () => running.kill(),
+    () => leaving.abort(),
+    () => chunks.return?.(),
+    () => running.input.end(),
+    () => process.kill(running.pid ?? 0, 'SIGKILL'),
+  ]
+  void ways[round % ways.length]?.()
+  await pending
+  for (;;) {
+    const result = await chunks.next().catch(() => undefined)
+    if (result === undefined || result.done) break
+  }
+  await running.ended
+}

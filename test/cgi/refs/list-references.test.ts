@@ -1,0 +1,46 @@
+/** References are listed by room and order, in parts. */
+
+import t from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
+import {
+  listReferences,
+  pageOfReferences,
+  VISIBLE_REFERENCES,
+} from '../../../cgi/refs/list-references.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+t.test('rooms, orders and parts', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const tip = await copy.commit('a')
+  for (const name of ['refs/heads/b', 'refs/heads/a/x', 'refs/pull/1/head', 'refs/pull/1/merge']) {
+    await copy.git('update-ref', name, tip)
+  }
+  for (const [name, at] of [
+    ['t1', 3],
+    ['t2', 1],
+    ['t3', 2],
+  ] as const) {
+    const environment = { GIT_COMMITTER_DATE: `${at}000000000 +0000` }
+    await copy.try(['tag', '-m', name, name], { environment })
+  }
+  const names = async (...args: Parameters<typeof listReferences>) => {
+    const found: string[] = []
+    for await (const { name } of listReferences(...args)) found.push(name)
+    return found
+  }
+  const heads = ['refs/heads/a/x', 'refs/heads/b', 'refs/heads/main']
+  const tags = (...numbers: number[]) => numbers.map((number) => `refs/tags/t${number}`)
+  t.strictSame(await names(ours, copy.path, { rooms: ['refs/heads'] }), heads)
+  const newest = { rooms: ['refs/tags'], order: 'newest' } as const
+  t.strictSame(await names(ours, copy.path, newest), tags(1, 3, 2))
+  const visible = await names(ours, copy.path, { rooms: VISIBLE_REFERENCES })
+  t.strictSame(visible, [...heads, 'refs/pull/1/head', ...tags(1, 2, 3)])
+  const part = { rooms: ['refs/heads'], offset: 1, limit: 1 } as const
+  t.match(await pageOfReferences(ours, copy.path, part), {
+    total: 3,
+    entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }],
+  })
+  t.strictSame((await pageOfReferences(ours, copy.path, { ...part, offset: 9 })).entries, [])
+})

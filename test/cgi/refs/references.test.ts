@@ -1,0 +1,172 @@
+/** References move together or not at all, only from where they were thought to be. */
+
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { recover } from '../../../cgi/maintenance/recovery.js'
+import { writeCommit, writeTree } from '../../../cgi/objects/write-objects.js'
+import { findGit, type Git } from '../../../cgi/process/git.js'
+import { moveReferences, type ReferenceChange } from '../../../cgi/refs/references.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { isFailure } from '../../../conf/failures.js'
+import { git } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+
+async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+  const dataDir = await temporaryFolder(t)
+  const bare = join(dataDir, 'x.git')
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat })
+  const journal = await openJournal(dataDir)
+  const tree = await writeTree(ours, bare, [])
+  const ada = { name: 'Ada', email: 'ada@example.com', atMs: 0, offsetMinutes: 0 }
+  const ids = await Promise.all(
+    ['one', 'two'].map((message) =>
+      writeCommit(ours, bare, { tree, parents: [], author: ada, committer: ada, message }),
+    ),
+  )
+  const [one = '', two = ''] = ids
+  return {
+    dataDir,
+    bare,
+    one,
+    two,
+    move: (changes: readonly ReferenceChange[], by: Git = ours) =>
+      moveReferences(by, bare, changes, { journal }),
+    async all() {
+      const text = await git(['for-each-ref', '--format=%(refname) %(objectname)'], { cwd: bare })
+      return text === '' ? [] : text.split('\n')
+    },
+  }
+}
+
+const CONFLICT = { failure: 'conflict', message: /meanwhile|in the way/ }
+
+for (const format of ['sha1', 'sha256'] as const) {
+  t.test(`made, moved and removed: ${format}`, async (t) => {
+    const { move, all, one, two, dataDir } = await scene(t, format)
+    const main = 'refs/heads/main'
+    await move([
+      { name: main, before: undefined, after: one },
+      { name: 'refs/tags/-x"y', before: undefined, after: two },
+    ])
+    t.strictSame(await all(), [`${main} ${one}`, `refs/tags/-x"y ${two}`])
+    await move([{ name: main, before: one, after: two }])
+    t.strictSame(await all(), [`${main} ${two}`, `refs/tags/-x"y ${two}`])
+    await move([
+      { name: main, before: two, after: undefined },
+      { name: 'refs/heads/new', before: undefined, after: two },
+      { name: 'refs/tags/-x"y', before: two, after: undefined },
+    ])
+    t.strictSame(await all(), [`refs/heads/new ${two}`])
+    t.equal((await listPushes(dataDir)).size, 0, 'nothing stays noted')
+  })
+}
+
+t.test('one that is elsewhere, or a name in the way, stops all of them', async (t) => {
+  const { move, all, one, two, bare, dataDir } = await scene(t)
+  await move([
+    { name: 'refs/heads/main', before: undefined, after: one },
+    { name: 'refs/heads/a/b', before: undefined, after: one },
+  ])
+  const other = { name: 'refs/heads/other', before: undefined, after: one }
+  const refused: readonly ReferenceChange[] = [
+    { name: 'refs/heads/main', before: two, after: one },
+    { name: 'refs/heads/main', before: undefined, after: two },
+    { name: 'refs/heads/main', before: two, after: undefined },
+    { name: 'refs/heads/absent', before: one, after: two },
+    { name: 'refs/heads/absent', before: one, after: undefined },
+    { name: 'refs/heads/main/x', before: undefined, after: two },
+    { name: 'refs/heads/a', before: undefined, after: two },
+    { name: 'refs/heads/other/x', before: undefined, after: two },
+  ]
+  for (const pack of [false, true]) {
+    if (pack) await git(['pack-refs', '--all'], { cwd: bare })
+    const before = await all()
+    for (const change of refused) {
+      await t.rejects(move([other, change]), CONFLICT, JSON.stringify(change))
+    }
+    t.strictSame(await all(), before)
+  }
+  t.equal((await listPushes(dataDir)).size, 0)
+})
+
+t.test('of many at once from the same place, one wins', async (t) => {
+  const { move, all, one, two } = await scene(t)
+  const change = { name: 'refs/heads/main', before: undefined }
+  const moves = Array.from({ length: 8 }, (_, at) =>
+    move([{ ...change, after: at % 2 ? one : two }]),
+  )
+  const ends = await Promise.allSettled(moves)
+  t.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const end of ends) if (end.status === 'rejected') t.ok(isFailure(end.reason, 'conflict'))
+  t.equal((await all()).length, 1)
+})
+
+t.test('what is no reference, or no id, is a bug', async (t) => {
+  const { move, one } = await scene(t)
+  const wrong: readonly ReferenceChange[] = [
+    { name: 'HEAD', before: undefined, after: one },
+    { name: 'refs/heads/a b', before: undefined, after: one },
+    { name: 'refs/heads/../x', before: undefined, after: one },
+    { name: 'refs/heads/a', before: undefined, after: 'HEAD' },
+    { name: 'refs/heads/a', before: undefined, after: undefined },
+  ]
+  for (const change of wrong) await t.rejects(move([change]), /checked before git/)
+  const absent = '1'.repeat(40)
+  await t.rejects(
+    move([{ name: 'refs/heads/a', before: undefined, after: absent }]),
+    /nonexistent object/,
+  )
+})
+
+t.test('a git that was killed with a lock in its hands stays noted, and is mended', async (t) => {
+  const { move, all, one, two, bare, dataDir } = await scene(t)
+  await move([{ name: 'refs/heads/main', before: undefined, after: one }])
+  const lock = join(bare, 'refs', 'heads', 'main.lock')
+  const folder = join(dataDir, 'bin')
+  await mkdir(folder)
+  const file = join(folder, 'git')
+  // Takes the lock as git does, and is killed as by the kernel that runs out of memory.
+  await writeFile(file, `#!/bin/sh\ncat >/dev/null\n: > '${lock}'\nkill -9 $$\n`)
+  await chmod(file, 0o755)
+  const change = { name: 'refs/heads/main', before: one, after: two }
+  await t.rejects(move([change], { ...ours, file }), /SIGKILL/)
+  t.ok(existsSync(lock))
+  t.equal((await listPushes(dataDir)).size, 1)
+  t.strictSame(await recover(dataDir), [bare])
+  t.notOk(existsSync(lock))
+  await move([change])
+  t.strictSame(await all(), [`refs/heads/main ${two}`])
+})
+
+t.test('a move of several refs that was killed after the first is completed', async (t) => {
+  const { move, all, one, two, bare, dataDir } = await scene(t)
+  const first = { name: 'refs/heads/main', before: undefined, after: one }
+  const file = join(dataDir, 'git')
+  const script = `cat >/dev/null; git -C '${bare}' update-ref ${first.name} ${one}; kill -9 $$`
+  await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const others = [
+    { name: 'refs/pull/1/head', before: undefined, after: two },
+    { name: 'refs/heads/side', before: undefined, after: two },
+  ]
+  await t.rejects(move([first, ...others], { ...ours, file }), /SIGKILL/)
+  t.strictSame(await all(), [`refs/heads/main ${one}`])
+  t.strictSame(await recover(dataDir), [bare])
+  t.strictSame(await all(), [
+    `refs/heads/main ${one}`,
+    `refs/heads/side ${two}`,
+    `refs/pull/1/head ${two}`,
+  ])
+  t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'nothing stays noted')
+})
+
+t.test('a lock that somebody holds is waited for, and then told of', async (t) => {
+  const { move, one, bare } = await scene(t)
+  await writeFile(join(bare, 'refs', 'heads', 'main.lock'), '')
+  const moved = move([{ name: 'refs/heads/main', before: undefined, after: one }])
+  await t.rejects(moved, { failure: 'conflict', message: /being changed by somebody else/ })
+})

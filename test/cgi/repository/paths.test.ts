@@ -1,0 +1,26 @@
+/** A repository lies under its storage key, and nothing else is a path. */
+
+import t from 'tap'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
+
+t.test('a new key names a folder below repositories, and is never the same', async (t) => {
+  const key = newStorageKey()
+  t.match(key, /^[0-9a-f]{32}$/)
+  t.not(newStorageKey(), key)
+  t.equal(repositoryPath('/data', key), `/data/repositories/${key.slice(0, 2)}/${key}.git`)
+})
+
+t.test('what is not a key never becomes a path', async (t) => {
+  const key = 'a'.repeat(32)
+  for (const wrong of [
+    '',
+    '..',
+    `../${key}`,
+    `${key}/`,
+    `${key}\n`,
+    key.toUpperCase(),
+    `${key}a`,
+  ]) {
+    t.throws(() => repositoryPath('/data', wrong), /32 hexadecimal digits/, JSON.stringify(wrong))
+  }
+})

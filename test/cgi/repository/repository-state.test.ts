@@ -1,0 +1,217 @@
+/** The state of a repository: what changes references or settings shows, and reading does not. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import {
+  readPresentState,
+  readSettledState,
+  readStateOfTurn,
+} from '../../../cgi/repository/repository-state.js'
+import { inTurn } from '../../../conf/turn.js'
+import { git as runGit } from '../../helpers/git-client.js'
+import { diskFolder, temporaryFolder } from '../../helpers/temporary.js'
+import { cloneInto, newWorkingCopy } from '../../helpers/working-copy.js'
+
+const ours = await findGit()
+
+/** A bare repository with two commits on main, and a working copy to push from. */
+async function aRepository(t: Test) {
+  const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const copy = await newWorkingCopy(t)
+  await copy.git('remote', 'add', 'origin', path)
+  const first = await copy.commit('one')
+  const second = await copy.commit('two')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  const git = (...args: readonly string[]) => runGit(args, { cwd: path })
+  return { path, copy, first, second, git }
+}
+
+/** The state, which must have one. */
+async function stateOf(path: string) {
+  const state = await readSettledState(path)
+  if (state === undefined) throw new Error(`${path} has no state`)
+  return state
+}
+
+t.test('each change of references shows, whoever makes it and however', async (t) => {
+  const { path, copy, first, second, git } = await aRepository(t)
+  const seen = new Map([[(await stateOf(path)).text, 'at first']])
+  const { settingsText } = await stateOf(path)
+  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a new branch is pushed': () => copy.git('push', '--quiet', 'origin', 'main:topic'),
+    'a loose one is updated': () => git('update-ref', 'refs/heads/main', first),
+    'and updated back': () => git('update-ref', 'refs/heads/main', second),
+    'a push by force': () => copy.git('push', '--quiet', '-f', 'origin', `${first}:topic`),
+    'a folder of references': () => git('update-ref', 'refs/heads/a/b/c', first),
+    'one in that folder is updated': () => git('update-ref', 'refs/heads/a/b/c', second),
+    'another beside it': () => git('update-ref', 'refs/heads/a/b/d', second),
+    'a folder outside of branches and tags': () => git('update-ref', 'refs/pull/1/head', first),
+    'one there is updated': () => git('update-ref', 'refs/pull/1/head', second),
+    'a tag': () => git('tag', '-a', '-m', 'One', 'v1', first),
+    'all are packed': () => git('pack-refs', '--all', '--prune'),
+    'a packed one is updated': () => git('update-ref', 'refs/heads/a/b/c', first),
+    'a packed one is deleted': () => git('update-ref', '-d', 'refs/heads/a/b/d'),
+    'a loose one is deleted': () => git('update-ref', '-d', 'refs/heads/a/b/c'),
+    'the default branch': () => git('symbolic-ref', 'HEAD', 'refs/heads/topic'),
+    'a head without a branch': () => git('update-ref', '--no-deref', 'HEAD', first),
+    'a transaction': () =>
+      runGit(['update-ref', '--stdin'], { cwd: path, input: `create refs/tags/x ${first}\n` }),
+    'tables of references': async () => {
+      await mkdir(join(path, 'reftable'))
+      await writeFile(join(path, 'reftable/tables.list'), '0x1-0x1-1.ref\n')
+    },
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    await change()
+    const state = await stateOf(path)
+    t.equal(seen.get(state.text), undefined, name)
+    t.equal(state.settingsText, settingsText, `no setting: ${name}`)
+    seen.set(state.text, name)
+  }
+})
+
+t.test('each change of settings, and of where histories end, shows as one', async (t) => {
+  const { path, first, git } = await aRepository(t)
+  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a setting': () => git('config', 'uploadpack.hideRefs', 'refs/heads/secret'),
+    'a setting in place': () => writeFile(join(path, 'config'), '[core]\nbare = true\n'),
+    'a setting of this folder alone': () => writeFile(join(path, 'config.worktree'), '[core]\n'),
+    'a shallow file': () => writeFile(join(path, 'shallow'), `${first}\n`),
+    'no shallow file': () => rm(join(path, 'shallow')),
+    'a graft': async () => {
+      await mkdir(join(path, 'info'), { recursive: true })
+      await writeFile(join(path, 'info/grafts'), `${first}\n`)
+    },
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const before = await stateOf(path)
+    await change()
+    const state = await stateOf(path)
+    t.not(state.text, before.text, name)
+    t.not(state.settingsText, before.settingsText, name)
+  }
+})
+
+t.test('reading changes nothing, nor do new objects and packs', async (t) => {
+  const { path, git } = await aRepository(t)
+  const before = await stateOf(path)
+  await cloneInto(t, path, ['--no-local', '--quiet'])
+  await cloneInto(t, path, ['--no-local', '--quiet', '--depth=1'])
+  await git('for-each-ref')
+  await git('fsck')
+  await git('repack', '-a', '-d', '-b', '-n', '-q')
+  await git('commit-graph', 'write', '--reachable')
+  await runGit(['hash-object', '-w', '--stdin'], { cwd: path, input: 'a blob of nobody' })
+  t.strictSame(await stateOf(path), before)
+})
+
+t.test('git gc packs the references, which shows though they stay what they were', async (t) => {
+  const { path, git } = await aRepository(t)
+  const before = await stateOf(path)
+  const references = await git('for-each-ref')
+  await git('gc', '--quiet')
+  const after = await stateOf(path)
+  t.equal(await git('for-each-ref'), references)
+  t.not(after.text, before.text)
+  t.equal(after.settingsText, before.settingsText)
+})
+
+t.test('a folder that comes while its repository is looked at is not missed', async (t) => {
+  const { path, first, second, git } = await aRepository(t)
+  await stateOf(path)
+  const { readdirSync } = fs
+  const restore = async () => {
+    Object.assign(fs, { readdirSync })
+    syncBuiltinESMExports()
+  }
+  t.teardown(restore)
+  // Between the list of a folder and its stamp, where nobody could come on purpose otherwise.
+  const listAndMake = (...args: Parameters<typeof readdirSync>) => {
+    const entries = readdirSync(...args)
+    Object.assign(fs, { readdirSync })
+    syncBuiltinESMExports()
+    execFileSync('git', ['update-ref', 'refs/new/a', first], { cwd: path })
+    return entries
+  }
+  Object.assign(fs, { readdirSync: listAndMake })
+  syncBuiltinESMExports()
+  await git('update-ref', 'refs/heads/main', first)
+  const before = await stateOf(path)
+  t.equal(fs.readdirSync, readdirSync, 'it came')
+  await git('update-ref', 'refs/new/a', second)
+  t.not((await stateOf(path)).text, before.text)
+})
+
+t.test('a change of a moment ago is waited for until it is past', async (t) => {
+  const { path, first, git } = await aRepository(t)
+  await stateOf(path)
+  await git('update-ref', 'refs/heads/new', first)
+  const state = await stateOf(path)
+  const { ctimeMs } = fs.statSync(join(path, 'refs/heads'))
+  t.ok(Date.now() - ctimeMs >= 50, 'the change is past')
+  t.strictSame(readPresentState(path), state, 'and what it answers is so now')
+})
+
+t.test('a change shows to all who ask in the next turn', async (t) => {
+  const { path, first } = await aRepository(t)
+  const { text } = await stateOf(path)
+  const ofTurn = () => inTurn(() => readStateOfTurn(path)?.text)
+  t.equal(ofTurn(), text)
+  execFileSync('git', ['-C', path, 'update-ref', 'refs/heads/new', first])
+  await new Promise((resolve) => setImmediate(resolve))
+  t.not(ofTurn(), text)
+  t.equal(ofTurn(), readPresentState(path)?.text)
+})
+
+t.test('one that never stands still has no state', async (t) => {
+  const { path } = await aRepository(t)
+  const lock = join(path, 'refs/heads/x.lock')
+  const changing = spawn('/bin/sh', ['-c', `while : >"${lock}" && rm "${lock}"; do :; done`])
+  await once(changing, 'spawn')
+  await sleep(100)
+  t.equal(await readSettledState(path), undefined)
+  t.ok(readPresentState(path), 'at each moment it has one')
+  changing.kill('SIGKILL')
+  await once(changing, 'exit')
+  t.ok(await readSettledState(path))
+})
+
+t.test('a clock that was set back makes no state', async (t) => {
+  const { path } = await aRepository(t)
+  await stateOf(path)
+  const { now } = Date
+  t.teardown(async () => {
+    Date.now = now
+  })
+  Date.now = () => now() - 60_000
+  t.equal(await readSettledState(path), undefined)
+  Date.now = now
+  t.ok(await readSettledState(path))
+})
+
+t.test('what is no repository, has too many folders or hides some has no state', async (t) => {
+  const { path, first, git } = await aRepository(t)
+  t.equal(await readSettledState(`${path}x`), undefined, 'nothing is there')
+  const elsewhere = await temporaryFolder(t, diskFolder())
+  t.equal(await readSettledState(elsewhere), undefined, 'no references')
+  await symlink(elsewhere, join(path, 'refs/heads/linked'))
+  t.equal(await readSettledState(path), undefined, 'what changes behind a link would not show')
+  await rm(join(path, 'refs/heads/linked'))
+  t.ok(await readSettledState(path))
+  const names = Array.from({ length: 600 }, (_, at) => `create refs/heads/${at}/x ${first}\n`)
+  await runGit(['update-ref', '--stdin'], { cwd: path, input: names.join('') })
+  t.equal(await readSettledState(path), undefined, 'too many folders')
+  await git('pack-refs', '--all', '--prune')
+  t.ok(await readSettledState(path), 'packed, they are one file')
+  await rm(path, { recursive: true })
+  t.equal(await readSettledState(path), undefined, 'gone')
+})

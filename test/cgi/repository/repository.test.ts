@@ -1,0 +1,124 @@
+/** Bare repositories are made whole, removed at once, and looked at cheaply. */
+
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
+import {
+  commitFirstFile,
+  type FirstFile,
+  initRepository,
+  isEmptyRepository,
+  removeRepository,
+  repositorySizeKib,
+  setDefaultBranch,
+} from '../../../cgi/repository/repository.js'
+import { git } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+
+async function aRepository(t: Test): Promise<string> {
+  const path = repositoryPath(await temporaryFolder(t), newStorageKey())
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  return path
+}
+
+const README: FirstFile = {
+  branch: 'main',
+  fileName: 'README.md',
+  content: '# Größe\n\ndone\n',
+  author: { name: 'Ada\n<Lovelace>', email: 'ada@example.com>' },
+  message: 'Begin\n\nWith a ü and no end of line',
+  when: new Date('2024-02-29T12:00:00Z'),
+}
+
+t.test('a new repository is bare and empty, with its branch and object format', async (t) => {
+  const path = await aRepository(t)
+  t.equal(await git(['rev-parse', '--is-bare-repository'], { cwd: path }), 'true')
+  t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/main')
+  t.same((await readdir(path)).sort(), ['HEAD', 'config', 'objects', 'refs'])
+  t.same(await readdir(dirname(path)), [path.slice(dirname(path).length + 1)], 'nothing beside it')
+  const other = `${path}-256`
+  await initRepository(ours, other, { defaultBranch: 'trunk/x', objectFormat: 'sha256' })
+  t.equal(await git(['rev-parse', '--show-object-format'], { cwd: other }), 'sha256')
+  t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: other }), 'refs/heads/trunk/x')
+})
+
+t.test('where a repository stands already, none is made and nothing is left over', async (t) => {
+  const path = await aRepository(t)
+  await commitFirstFile(ours, path, README)
+  await t.rejects(initRepository(ours, path, { defaultBranch: 'x', objectFormat: 'sha1' }))
+  t.equal(await isEmptyRepository(path), false)
+  t.equal((await readdir(dirname(path))).length, 1)
+})
+
+t.test('a first file is one commit, as its author wrote it, in one pack', async (t) => {
+  const path = await aRepository(t)
+  t.equal(await isEmptyRepository(path), true)
+  await commitFirstFile(ours, path, README)
+  t.equal(await isEmptyRepository(path), false)
+  const format = '%an|%ae|%cn|%at|%B'
+  t.equal(
+    await git(['log', '-1', `--format=${format}`, 'main'], { cwd: path }),
+    `AdaLovelace|ada@example.com|AdaLovelace|1709208000|${README.message}`,
+  )
+  t.equal(await git(['show', 'main:README.md'], { cwd: path }), README.content.trim())
+  await git(['fsck', '--strict'], { cwd: path })
+  const packs = await readdir(join(path, 'objects', 'pack'))
+  t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1)
+})
+
+t.test('a first file does not replace a branch that exists', async (t) => {
+  const path = await aRepository(t)
+  await commitFirstFile(ours, path, README)
+  const tip = await git(['rev-parse', 'main'], { cwd: path })
+  const again = commitFirstFile(ours, path, { ...README, content: 'other' })
+  await t.rejects(again, /git fast-import failed/)
+  t.equal(await git(['rev-parse', 'main'], { cwd: path }), tip)
+})
+
+t.test('a name that would be a command of fast-import is refused', async (t) => {
+  const path = await aRepository(t)
+  for (const fileName of ['a b', 'a\nreset x', '"x"', '../x', 'a/b', '']) {
+    await t.rejects(commitFirstFile(ours, path, { ...README, fileName }), /plain name/)
+  }
+  await t.rejects(commitFirstFile(ours, path, { ...README, branch: 'x\nreset y' }), /parsed/)
+  t.equal(await isEmptyRepository(path), true)
+})
+
+t.test('references count as content, packed or loose; locks do not', async (t) => {
+  const path = await aRepository(t)
+  await mkdir(join(path, 'refs/heads/deep'))
+  await writeFile(join(path, 'refs/heads/deep/x.lock'), '')
+  await writeFile(join(path, 'packed-refs'), '# pack-refs with: peeled fully-peeled sorted \n')
+  t.equal(await isEmptyRepository(path), true)
+  await commitFirstFile(ours, path, { ...README, branch: 'deep/y' })
+  await git(['pack-refs', '--all'], { cwd: path })
+  t.notOk(existsSync(join(path, 'refs/heads/deep/y')))
+  t.equal(await isEmptyRepository(path), false)
+  await t.rejects(isEmptyRepository(`${path}x`), /ENOENT/)
+})
+
+t.test('the default branch moves, also to one that is not there yet', async (t) => {
+  const path = await aRepository(t)
+  await setDefaultBranch(ours, path, 'next')
+  t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/next')
+})
+
+t.test('the size is that of the files', async (t) => {
+  const path = await aRepository(t)
+  const before = await repositorySizeKib(path)
+  await writeFile(join(path, 'objects', 'x'), Buffer.alloc(10 * 1_024))
+  t.equal(await repositorySizeKib(path), before + 10)
+  t.equal(await repositorySizeKib(`${path}x`), 0)
+})
+
+t.test('a removed repository leaves nothing, and may be removed again', async (t) => {
+  const path = await aRepository(t)
+  await removeRepository(path)
+  t.same(await readdir(dirname(path)), [])
+  await removeRepository(path)
+})

@@ -1,0 +1,61 @@
+/** A bench reads what the repository has, keeps what it is told to, and leaves nothing else. */
+
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
+import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
+import { keepCommits, withWorkbench } from '../../../cgi/repository/workbench.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+
+async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256') {
+  const path = repositoryPath(await temporaryFolder(t), newStorageKey())
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat })
+  await commitFirstFile(ours, path, {
+    branch: 'main',
+    fileName: 'README.md',
+    content: 'x',
+    message: 'Begin',
+    author: { name: 'Ada', email: 'ada@example.com' },
+    when: new Date(),
+  })
+  return { path, tip: await git(['rev-parse', 'main'], { cwd: path }) }
+}
+
+for (const format of ['sha1', 'sha256'] as const) {
+  t.test(`what is kept of ${format} stays, what is not goes`, async (t) => {
+    const { path, tip } = await aRepository(t, format)
+    const commit = (cwd: string, message: string) =>
+      git(['commit-tree', '-p', tip, '-m', message, `${tip}^{tree}`], { cwd })
+    const [kept, left] = await withWorkbench(path, async (bench) => {
+      t.equal(dirname(bench), dirname(path))
+      const made = await commit(bench, 'kept')
+      const other = await commit(bench, 'left')
+      const absent = await tryGit(['cat-file', '-e', made], { cwd: path })
+      t.not(absent.exitCode, 0, 'nobody sees it yet')
+      // What is known makes it quicker, and no smaller.
+      const known = format === 'sha1' ? [tip] : []
+      await keepCommits(ours, path, { bench, tip: made, known })
+      return [made, other]
+    })
+    t.equal(await git(['cat-file', '-t', kept ?? ''], { cwd: path }), 'commit')
+    t.not((await tryGit(['cat-file', '-e', left ?? ''], { cwd: path })).exitCode, 0)
+    t.strictSame(await readdir(dirname(path)), [basename(path)])
+    const packs = await readdir(join(path, 'objects', 'pack'))
+    t.equal(packs.filter((name) => name.endsWith('.pack')).length, 2)
+    const count = await git(['count-objects', '-v'], { cwd: path })
+    t.match(count, /^in-pack: 4$/m, 'three of the first commit and the one that was kept')
+    await git(['fsck', '--strict'], { cwd: path })
+  })
+}
+
+t.test('a bench goes also when the work on it fails', async (t) => {
+  const { path } = await aRepository(t, 'sha1')
+  const failing = withWorkbench(path, () => Promise.reject(new Error('no')))
+  await t.rejects(failing, /^no$/)
+  t.strictSame(await readdir(dirname(path)), [basename(path)])
+})

@@ -1,0 +1,380 @@
+/** The real git clones from and pushes to git-http-backend as the house runs it. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
+import { hasRunningMember, listProcesses } from '../../../cgi/process/process-table.js'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { type BackendCall, callBackend } from '../../../cgi/transfer/backend.js'
+import { type BackendServer, serveBackend } from '../../helpers/backend-server.js'
+import { git, tryGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+
+const ours = await findGit()
+
+/** A second as a busy machine may measure it. */
+const BUSY_SECOND_MS = 2_000
+
+interface House {
+  readonly folder: string
+  readonly bare: string
+  readonly url: string
+  readonly work: string
+  readonly server: BackendServer
+}
+
+/** A served empty repository `x.git` and a working folder with one commit on main. */
+async function house(
+  t: Test,
+  change?: (call: BackendCall) => Partial<BackendCall>,
+): Promise<House> {
+  const folder = await temporaryFolder(t)
+  const bare = join(folder, 'x.git')
+  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const server = await serveBackend(ours, change === undefined ? { folder } : { folder, change })
+  t.teardown(() => server.close())
+  const work = join(folder, 'work')
+  await mkdir(work)
+  await git(['init', '-q', '-b', 'main'], { cwd: work })
+  await writeFile(join(work, 'a.txt'), 'a\n')
+  await git(['add', '.'], { cwd: work })
+  await git(['commit', '-qm', 'first'], { cwd: work })
+  const url = `${server.url}/x.git`
+  await git(['remote', 'add', 'origin', url], { cwd: work })
+  return { folder, bare, url, work, server }
+}
+
+t.test('an empty repository clones with its default branch', async (t) => {
+  const { folder, url } = await house(t)
+  const { errorText } = await tryGit(['clone', url, 'copy'], { cwd: folder })
+  t.match(errorText, /empty repository/)
+  t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: join(folder, 'copy') }), 'refs/heads/main')
+})
+
+t.test('what was pushed is cloned under every protocol version', async (t) => {
+  const { folder, url, work } = await house(t)
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  const pushed = await git(['rev-parse', 'HEAD'], { cwd: work })
+  for (const version of ['0', '1', '2']) {
+    const copy = `copy${version}`
+    await git(['-c', `protocol.version=${version}`, 'clone', '-q', url, copy], { cwd: folder })
+    t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, copy) }), pushed)
+  }
+})
+
+t.test('shallow and partial clones are served in the forms that are allowed', async (t) => {
+  const { folder, url, work } = await house(t)
+  await writeFile(join(work, 'b.txt'), 'b\n')
+  await git(['add', '.'], { cwd: work })
+  await git(['commit', '-qm', 'second'], { cwd: work })
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  await git(['clone', '-q', '--depth=1', url, 'shallow'], { cwd: folder })
+  t.equal(await git(['rev-list', '--count', 'HEAD'], { cwd: join(folder, 'shallow') }), '1')
+  const filters = ['blob:none', 'blob:limit=1k', 'tree:0', 'combine:blob:none+tree:3']
+  for (const filter of filters) {
+    const copy = filter.replaceAll(/\W/g, '-')
+    await git(['clone', '-q', '--no-checkout', `--filter=${filter}`, url, copy], { cwd: folder })
+    const missing = ['rev-list', '--objects', '--all', '--missing=print']
+    const listed = await git(missing, { cwd: join(folder, copy) })
+    t.equal(/^\?/m.test(listed), filter !== 'blob:limit=1k', filter)
+  }
+  for (const filter of ['sparse:oid=main:a.txt', 'tree:17']) {
+    const refused = await tryGit(['clone', '-q', '--bare', `--filter=${filter}`, url, 'no'], {
+      cwd: folder,
+    })
+    t.not(refused.exitCode, 0, filter)
+    t.match(refused.errorText, /filter '.*' not supported|allows max depth 16/, filter)
+  }
+})
+
+t.test('a push beyond http.postBuffer comes chunked and arrives whole', async (t) => {
+  const { bare, work, server } = await house(t)
+  await writeFile(join(work, 'big'), randomBytes(3 << 20))
+  await git(['add', '.'], { cwd: work })
+  await git(['commit', '-qm', 'big'], { cwd: work })
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  const pushes = server.calls.filter((call) => call.suffix === 'git-receive-pack')
+  t.ok(pushes.some((call) => call.contentLength === undefined))
+  await git(['fsck', '--full', '--strict'], { cwd: bare })
+  t.equal(
+    await git(['rev-parse', 'main'], { cwd: bare }),
+    await git(['rev-parse', 'HEAD'], { cwd: work }),
+  )
+  const packs = await readdir(join(bare, 'objects', 'pack'))
+  t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1, 'stays one pack')
+})
+
+t.test('a fetch that names hundreds of references is compressed and answered', async (t) => {
+  const { folder, bare, url, work, server } = await house(t)
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  const tip = await git(['rev-parse', 'HEAD'], { cwd: work })
+  const stream = Array.from({ length: 500 }, (_, index) => [
+    `commit refs/heads/b${index}`,
+    `committer Ada <ada@example.com> ${index} +0000`,
+    'data 1\nx',
+    `from ${tip}`,
+  ])
+  await git(['fast-import', '--quiet'], { cwd: bare, input: `${stream.flat().join('\n')}\n` })
+  await git(['clone', '-q', '--bare', url, 'copy'], { cwd: folder })
+  t.ok(server.calls.some((call) => call.gzip))
+  const references = await git(['for-each-ref'], { cwd: join(folder, 'copy') })
+  t.equal(references.split('\n').length, 501)
+})
+
+t.test('tags, deletions and forced pushes do as asked', async (t) => {
+  const { bare, work } = await house(t)
+  await git(['tag', '-m', 'one', 'v1'], { cwd: work })
+  await git(['push', '-q', 'origin', 'main', 'main:side', 'v1'], { cwd: work })
+  await git(['commit', '-q', '--amend', '-m', 'other'], { cwd: work })
+  const plain = await tryGit(['push', 'origin', 'main:side'], { cwd: work })
+  t.match(plain.errorText, /rejected/)
+  await git(['push', '-q', '--force', 'origin', 'main:side'], { cwd: work })
+  t.equal(
+    await git(['rev-parse', 'side'], { cwd: bare }),
+    await git(['rev-parse', 'HEAD'], { cwd: work }),
+  )
+  await git(['push', '-q', 'origin', ':side', ':v1'], { cwd: work })
+  t.equal(await git(['for-each-ref', '--format=%(refname)'], { cwd: bare }), 'refs/heads/main')
+  const current = await tryGit(['push', 'origin', ':main'], { cwd: work })
+  t.match(current.errorText, /deletion of the current branch prohibited/)
+})
+
+t.test(
+  'beside branches and tags heads of pull requests are seen, and nothing written',
+  async (t) => {
+    const { folder, bare, url, work } = await house(t)
+    await git(['push', '-q', 'origin', 'main'], { cwd: work })
+    await git(['update-ref', 'refs/pull/1/head', 'main'], { cwd: bare })
+    await git(['update-ref', 'refs/internal/x', 'main'], { cwd: bare })
+    const seen = await git(['ls-remote', url], { cwd: folder })
+    t.match(seen, /refs\/pull\/1\/head$/m)
+    t.notMatch(seen, /refs\/internal/)
+    await git(['commit', '-q', '--amend', '-m', 'other'], { cwd: work })
+    const attempts = [
+      ['main:refs/pull/2/head', /deny updating a hidden ref/],
+      ['+main:refs/pull/1/head', /deny updating a hidden ref/],
+      [':refs/pull/1/head', /deny deleting a hidden ref|deny updating a hidden ref/],
+      ['main:refs/stash', /deny updating a hidden ref/],
+      ['main:refs/headsx/x', /deny updating a hidden ref/],
+      ['main:refs/gatehouse/x', /deny updating a hidden ref/],
+    ] as const
+    const before = await git(['for-each-ref'], { cwd: bare })
+    for (const [refspec, refusal] of attempts) {
+      const { exitCode, errorText } = await tryGit(['push', 'origin', refspec], { cwd: work })
+      t.not(exitCode, 0, refspec)
+      t.match(errorText, refusal, refspec)
+    }
+    t.equal(await git(['for-each-ref'], { cwd: bare }), before)
+  },
+)
+
+t.test('a pack with names that would become .git on a client is refused (F12)', async (t) => {
+  const { bare, work } = await house(t)
+  const blob = await git(['hash-object', '-w', 'a.txt'], { cwd: work })
+  for (const name of ['.git', '.GIT', '.g\u200cit', 'git~1', '..']) {
+    const inner = await git(['mktree'], { cwd: work, input: `100644 blob ${blob}\tconfig\n` })
+    const tree = await git(['mktree', '-z'], {
+      cwd: work,
+      input: `040000 tree ${inner}\t${name}\0`,
+    })
+    const commit = await git(['commit-tree', '-m', 'x', tree], { cwd: work })
+    const { errorText } = await tryGit(['push', 'origin', `${commit}:refs/heads/x`], { cwd: work })
+    t.match(errorText, /fsck error|unpacker error|index-pack abnormal exit/, name)
+  }
+  t.equal(await git(['for-each-ref'], { cwd: bare }), '')
+})
+
+t.test('a few kilobytes that unpack to 150 megabytes cost little memory (F8)', async (t) => {
+  const peaks: Promise<number>[] = []
+  const { work } = await house(t, () => ({
+    onStarted: async (groupId) => {
+      peaks.push(watchPeakKib(groupId))
+    },
+  }))
+  await writeFile(join(work, 'zeros'), Buffer.alloc(150 << 20))
+  await git(['add', 'zeros'], { cwd: work })
+  await git(['commit', '-qm', 'zeros'], { cwd: work })
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  const peakKib = Math.max(...(await Promise.all(peaks)))
+  t.ok(peakKib > 0 && peakKib < 64 << 10, `${peakKib} KiB`)
+})
+
+t.test('no hook runs, whatever stands in a repository', async (t) => {
+  const { folder, bare, work } = await house(t)
+  await mkdir(join(bare, 'hooks'))
+  for (const name of ['pre-receive', 'post-receive', 'update', 'reference-transaction']) {
+    const script = `#!/bin/sh\ntouch ${folder}/ran\nexit 1\n`
+    await writeFile(join(bare, 'hooks', name), script, { mode: 0o755 })
+  }
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  t.notOk((await readdir(folder)).includes('ran'))
+})
+
+t.test('a push without an account, and any file by its path, are refused (F14)', async (t) => {
+  const { bare, work } = await house(t, () => ({ remoteUser: undefined }))
+  const push = await tryGit(['push', 'origin', 'main'], { cwd: work })
+  t.match(push.errorText, /403/)
+  const file = await callBackend(ours, {
+    ...aCall(bare),
+    suffix: 'objects/info/packs' as BackendCall['suffix'],
+  })
+  t.equal(file.status, 403)
+  t.equal(await readAll(file.body), '')
+})
+
+t.test('git itself refuses what is no repository and what has another content type', async (t) => {
+  const { bare } = await house(t)
+  const missing = await callBackend(ours, { ...aCall(bare), repositoryPath: `${bare}x` })
+  t.equal(missing.status, 404)
+  await readAll(missing.body)
+  const form = 'application/x-www-form-urlencoded'
+  const typed = await callBackend(ours, { ...aPush(bare, none()), contentType: form })
+  t.equal(typed.status, 415)
+  await readAll(typed.body)
+})
+
+t.test('a setting bounds the size of a push', async (t) => {
+  const { bare, work } = await house(t, () => ({ config: [['receive.maxInputSize', '65536']] }))
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  await writeFile(join(work, 'big'), randomBytes(5 << 20))
+  await git(['add', '.'], { cwd: work })
+  await git(['commit', '-qm', 'big'], { cwd: work })
+  const { errorText } = await tryGit(['push', 'origin', 'main'], { cwd: work })
+  t.match(errorText, /pack exceeds maximum allowed size/)
+  t.equal(await git(['rev-list', '--count', 'main'], { cwd: bare }), '1')
+})
+
+t.test('a gzip bomb for a body costs neither memory nor an answer of its size', async (t) => {
+  const { bare } = await house(t)
+  const bomb = gzipSync(Buffer.alloc(300 << 20, '0'))
+  const peaks: Promise<number>[] = []
+  const answer = await callBackend(ours, {
+    ...aPush(bare, only(bomb)),
+    gzip: true,
+    onStarted: async (groupId) => {
+      peaks.push(watchPeakKib(groupId))
+    },
+  })
+  t.ok((await readAll(answer.body)).length < 10_000)
+  await answer.ended
+  t.ok(Math.max(...(await Promise.all(peaks))) < 64 << 10)
+})
+
+t.test('a process that fails before it answers is an error with its own words', async (t) => {
+  const { folder, bare } = await house(t)
+  const backend = join(folder, 'backend')
+  await writeFile(backend, '#!/bin/sh\necho "out of order" >&2\nexit 3\n', { mode: 0o755 })
+  await t.rejects(callBackend({ ...ours, backend }, aCall(bare)), /failed: out of order/)
+  await t.rejects(callBackend({ ...ours, backend: `${backend}x` }, aCall(bare)), /No such file/)
+})
+
+t.test('a body that breaks off ends the push, and its error is the answer', async (t) => {
+  const { bare, work } = await house(t)
+  let groupId = 0
+  const push = async () => {
+    const onStarted = async (pid: number) => {
+      groupId = pid
+    }
+    // Git may or may not have said its headers by then.
+    const { body } = await callBackend(ours, { ...aPush(bare, breaking()), onStarted })
+    await readAll(body)
+  }
+  await t.rejects(push(), /cable cut/)
+  t.equal(await hasRunningMember(groupId), false)
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+})
+
+t.test('a reader that leaves, or an abort, ends the whole group within a second', async (t) => {
+  const { bare } = await house(t)
+  for (const how of ['leave', 'abort'] as const) {
+    let groupId = 0
+    const aborted = new AbortController()
+    const stalled = new AbortController()
+    t.teardown(() => stalled.abort())
+    const answer = await callBackend(ours, {
+      ...aPush(bare, stalling(stalled.signal)),
+      signal: aborted.signal,
+      onStarted: async (pid) => {
+        groupId = pid
+      },
+    })
+    const chunks = answer.body[Symbol.asyncIterator]()
+    const leftAt = performance.now()
+    if (how === 'leave') await chunks.return?.()
+    else aborted.abort()
+    const end = await answer.ended
+    t.ok(performance.now() - leftAt < BUSY_SECOND_MS, how)
+    t.equal(end.signal, 'SIGTERM')
+    t.equal(await hasRunningMember(groupId), false)
+  }
+})
+
+function aCall(repositoryPath: string): BackendCall {
+  return {
+    repositoryPath,
+    method: 'GET',
+    suffix: 'info/refs',
+    service: 'git-upload-pack',
+    gzip: false,
+    remoteUser: 'ada',
+    remoteAddress: '127.0.0.1',
+    config: [],
+    body: none(),
+    signal: new AbortController().signal,
+    timeoutMs: 60_000,
+  }
+}
+
+function aPush(repositoryPath: string, body: AsyncIterable<Uint8Array>): BackendCall {
+  return {
+    ...aCall(repositoryPath),
+    method: 'POST',
+    suffix: 'git-receive-pack',
+    service: 'git-receive-pack',
+    contentType: 'application/x-git-receive-pack-request',
+    body,
+  }
+}
+
+async function* none(): AsyncGenerator<Uint8Array> {}
+
+async function* only(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk
+}
+
+/** The beginning of a push's body, as far as its length. */
+const BEGINNING = Buffer.from('00940000')
+
+async function* breaking(): AsyncGenerator<Uint8Array> {
+  yield BEGINNING
+  throw new Error('cable cut')
+}
+
+async function* stalling(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  yield BEGINNING
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
+
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+/** The largest resident size that a process of the group has, told when the group is gone. */
+async function watchPeakKib(groupId: number): Promise<number> {
+  let peakKib = 0
+  for (;;) {
+    const members = (await listProcesses()).filter((row) => row.groupId === groupId)
+    if (members.length === 0) return peakKib
+    for (const { pid } of members) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+      peakKib = Math.max(peakKib, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
+    }
+    await delay(10)
+  }
+}
