@@ -1,8 +1,8 @@
 /** Applies missing migrations at the start of a server, and logs them. */
 
 import type { Log } from '../conf/log.js'
-import type { Database } from '../sql/database.js'
-import { migrate, migrationStatus } from '../sql/migrate.js'
+import type { Database } from '../sql/database/database.js'
+import { migrate, migrationStatus } from '../sql/database/migrate.js'
 
 /** Writes one line of the log if the database changed, and one for each migration at debug. */
 export async function migrateDatabase(db: Database, log: Log): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
-import { closeDatabase, openDatabase } from '../sql/database.js'
+import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { createSharedThrottle } from './auth/throttle.js'
 import { isSupervisorMessage, PROTOCOL, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'

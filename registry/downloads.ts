@@ -1,8 +1,8 @@
 /** Counts downloads without a write for each: what came together is added together. */
 
 import type { Log } from '../conf/log.js'
-import type { Database } from '../sql/database.js'
-import { addDownloads } from '../sql/package-files.js'
+import type { Database } from '../sql/database/database.js'
+import { addDownloads } from '../sql/packages/package-files.js'
 
 export interface Downloads {
   /** One more of the file with that id. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
-import type { NewBlob } from '../sql/blobs.js'
+import type { NewBlob } from '../sql/packages/blobs.js'
 import type { ReceivedFile } from './received-file.js'
 import type { BlobStorage } from './storage/storage.js'
 

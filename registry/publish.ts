@@ -1,16 +1,16 @@
 /** Publishing: the bytes into their place, then everything that is known of them in one go. */
 
 import { Failure } from '../conf/failures.js'
-import type { Database } from '../sql/database.js'
-import { findFile } from '../sql/package-files.js'
-import { findVersion } from '../sql/package-versions.js'
-import { findPackage, type PackageShelf } from '../sql/packages.js'
+import type { Database } from '../sql/database/database.js'
+import { findFile } from '../sql/packages/package-files.js'
+import { findVersion } from '../sql/packages/package-versions.js'
+import { findPackage, type PackageShelf } from '../sql/packages/packages.js'
 import {
   FILE_EXISTS,
   type NewPublication,
   publishFile,
   VERSION_EXISTS,
-} from '../sql/publications.js'
+} from '../sql/packages/publications.js'
 import { keepBlob } from './keep-blob.js'
 import type { Publication } from './package-store.js'
 import type { ReceivedFile } from './received-file.js'

@@ -1,11 +1,11 @@
 /** The packages of one owner in one format, as one request may use them. */
 
 import type { PackageFormat } from '../conf/package.js'
-import { findFile } from '../sql/package-files.js'
-import { findVersion, listFullVersions, listVersions } from '../sql/package-versions.js'
-import { findPackage, searchPackages } from '../sql/packages.js'
-import { removeFile, removeVersion } from '../sql/publications.js'
-import type { User } from '../sql/users.js'
+import type { User } from '../sql/accounts/users.js'
+import { findFile } from '../sql/packages/package-files.js'
+import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
+import { findPackage, searchPackages } from '../sql/packages/packages.js'
+import { removeFile, removeVersion } from '../sql/packages/publications.js'
 import { settledTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
 import type { PackageQuestion, Shelf, Upload } from './package-store.js'

@@ -2,14 +2,14 @@
 
 import { Failure } from '../conf/failures.js'
 import type { InstanceSecret } from '../conf/instance-secret.js'
-import type { Database } from '../sql/database.js'
-import type { PackageShelf } from '../sql/packages.js'
+import type { Database } from '../sql/database/database.js'
+import type { PackageShelf } from '../sql/packages/packages.js'
 import {
   addSigningKey,
   listSigningKeys,
   rotateSigningKey,
   type SealedKey,
-} from '../sql/signing-keys.js'
+} from '../sql/packages/signing-keys.js'
 import type { SigningKey } from './index-maker.js'
 
 type MakeKey = () => Promise<SigningKey>

@@ -4,8 +4,8 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../conf/disk.js'
 import { CRASH_GRACE_MS } from '../conf/limits.js'
-import { forgetUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/blobs.js'
-import type { Database } from '../sql/database.js'
+import type { Database } from '../sql/database/database.js'
+import { forgetUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
 import type { BlobStorage } from './storage/storage.js'
 
 export interface Swept {

@@ -78,8 +78,8 @@ const length: Rule = {
       })
       .map(({ path }) => path),
   breaks: [
-    { path: 'sql/users.ts', text: '\n'.repeat(401) },
-    { path: 'test/sql/users.test.ts', text: '\n'.repeat(601) },
+    { path: 'sql/accounts/users.ts', text: '\n'.repeat(401) },
+    { path: 'test/sql/accounts/users.test.ts', text: '\n'.repeat(601) },
   ],
 }
 
@@ -88,7 +88,7 @@ const columns: Rule = {
   advice: 'Break the line, or say it in fewer words.',
   find: (files) => linesWith(files.filter(isCode), /^(?=\s*(?:\/\*|\*|\/\/|#)).{101}/u),
   breaks: [
-    { path: 'sql/users.ts', text: `/** ${'x'.repeat(100)} */` },
+    { path: 'sql/accounts/users.ts', text: `/** ${'x'.repeat(100)} */` },
     { path: 'scripts/start', text: `# ${'x'.repeat(100)}` },
   ],
 }
@@ -103,11 +103,11 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/oauth-secret.ts':
     'by oauth/access-token.test.ts, which tries each in the place of others',
   'gateway/oauth/': 'by oauth/access-token.test.ts and threats/oauth.test.ts',
-  'sql/owners.ts': 'by users.test.ts and organizations.test.ts, on both databases',
-  'sql/oauth-applications.ts': 'by oauth.test.ts, on both databases',
-  'sql/oauth-grants.ts': 'by oauth.test.ts, on both databases',
-  'sql/oauth-keys.ts': 'by oauth/id-token.test.ts, where it is made twice at once',
-  'sql/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
+  'sql/accounts/owners.ts': 'by users.test.ts and organizations.test.ts, on both databases',
+  'sql/accounts/oauth-applications.ts': 'by oauth.test.ts, on both databases',
+  'sql/accounts/oauth-grants.ts': 'by oauth.test.ts, on both databases',
+  'sql/accounts/oauth-keys.ts': 'by oauth/id-token.test.ts, where it is made twice at once',
+  'sql/accounts/oauth-tokens.ts': 'by oauth.test.ts, on both databases',
   'cgi/repository/durable.ts':
     'what it flushes shows after a loss of power only; its callers have tests',
   'cgi/maintenance/journal.ts': 'by recovery.test.ts, which reads what it wrote',
@@ -167,7 +167,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/v1/token-limits.ts': 'by tokens.test.ts, whose wishes it reads',
   'gateway/auth/admit-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/packages/narrow-shelf.ts': 'by auth/limits.test.ts, through a registry',
-  'sql/token-limits.ts': 'by tokens.test.ts, on both databases',
+  'sql/accounts/token-limits.ts': 'by tokens.test.ts, on both databases',
   'gateway/packages/watched-shelf.ts': 'by actions/package-events.test.ts, through a registry',
   'gateway/actions/checks.ts': 'by scheduled-merges.test.ts, whose merges wait for them',
   'gateway/actions/find-head.ts': 'by pull-forks.test.ts, which names all kinds of heads',
@@ -246,27 +246,34 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/index-maker.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/package-store.ts': 'a shape; shelf.test.ts tries what it promises',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
-  'sql/forks.ts': 'by api/v1/forks.test.ts, on both databases',
-  'sql/issue-subscriptions.ts': 'by api/v1/issue-subscriptions.test.ts, on both databases',
-  'sql/notifications.ts': 'by api/v1/notifications.test.ts, on both databases',
-  'sql/organization-members.ts': 'by api/v1/organization-members.test.ts, on both databases',
-  'sql/repository-facts.ts': 'by api/v1/topics.test.ts and forks.test.ts, on both databases',
-  'sql/repository-lists.ts': 'by visibility.test.ts and api/v1/repository-lists.test.ts',
-  'sql/repository-transfer.ts': 'by api/v1/forks.test.ts, on both databases',
-  'sql/stars-and-watches.ts': 'by api/v1/stars.test.ts and watches.test.ts, on both databases',
-  'sql/templates.ts': 'by api/v1/generate.test.ts, on both databases',
-  'sql/teams.ts': 'by api/v1/teams.test.ts and team-contents.test.ts, on both databases',
-  'sql/topics.ts': 'by api/v1/topics.test.ts, on both databases',
-  'sql/user-changes.ts': 'by api/v1/admin-users.test.ts and user-settings.test.ts',
-  'sql/user-lists.ts': 'by api/v1/collaborators.test.ts and stars.test.ts, on both databases',
-  'sql/user-search.ts': 'by visibility.test.ts and api/v1/users.test.ts, on both databases',
-  'sql/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
-  'sql/dialect.ts': 'by database.test.ts, on both databases',
+  'sql/repositories/forks.ts': 'by api/v1/forks.test.ts, on both databases',
+  'sql/issues/issue-subscriptions.ts': 'by api/v1/issue-subscriptions.test.ts, on both databases',
+  'sql/notifications/notifications.ts': 'by api/v1/notifications.test.ts, on both databases',
+  'sql/organizations/organization-members.ts':
+    'by api/v1/organization-members.test.ts, on both databases',
+  'sql/repositories/repository-facts.ts':
+    'by api/v1/topics.test.ts and forks.test.ts, on both databases',
+  'sql/repositories/repository-lists.ts':
+    'by visibility.test.ts and api/v1/repository-lists.test.ts',
+  'sql/repositories/repository-transfer.ts': 'by api/v1/forks.test.ts, on both databases',
+  'sql/repositories/stars-and-watches.ts':
+    'by api/v1/stars.test.ts and watches.test.ts, on both databases',
+  'sql/repositories/templates.ts': 'by api/v1/generate.test.ts, on both databases',
+  'sql/organizations/teams.ts':
+    'by api/v1/teams.test.ts and team-contents.test.ts, on both databases',
+  'sql/repositories/topics.ts': 'by api/v1/topics.test.ts, on both databases',
+  'sql/accounts/user-changes.ts': 'by api/v1/admin-users.test.ts and user-settings.test.ts',
+  'sql/accounts/user-lists.ts':
+    'by api/v1/collaborators.test.ts and stars.test.ts, on both databases',
+  'sql/accounts/user-search.ts':
+    'by visibility.test.ts and api/v1/users.test.ts, on both databases',
+  'sql/database/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
+  'sql/database/dialect.ts': 'by database.test.ts, on both databases',
   'sql/migrations/': 'by migrate.test.ts, up and down on both databases',
-  'sql/mysql-client.ts': 'by database.test.ts and errors.test.ts',
-  'sql/page.ts': 'by the lists of users.test.ts and tokens.test.ts',
-  'sql/retry.ts': 'by database.test.ts, with real deadlocks',
-  'sql/sqlite-client.ts': 'by database.test.ts and errors.test.ts',
+  'sql/database/mysql-client.ts': 'by database.test.ts and errors.test.ts',
+  'sql/database/page.ts': 'by the lists of users.test.ts and tokens.test.ts',
+  'sql/database/retry.ts': 'by database.test.ts, with real deadlocks',
+  'sql/database/sqlite-client.ts': 'by database.test.ts and errors.test.ts',
   'registry/storage/storage.ts': 'a shape; conformance/blob-storage.ts tries what it promises',
   'conf/limits.ts': 'numbers without behaviour; each is tried where it is used',
 }
@@ -308,8 +315,8 @@ const spreads: Rule = {
   advice: 'Write the properties or the elements out.',
   find: (files) => linesWith(files.filter(isSource), /\.\.\.(?:\{[^{}]*\}|\[[^[\]]*\])\s*[,\])}]/),
   breaks: [
-    { path: 'sql/users.ts', text: `const user = { ${'...'}{ id, name }, isAdmin }` },
-    { path: 'sql/users.ts', text: `const ids = [${'...'}[1, 2], 3]` },
+    { path: 'sql/accounts/users.ts', text: `const user = { ${'...'}{ id, name }, isAdmin }` },
+    { path: 'sql/accounts/users.ts', text: `const ids = [${'...'}[1, 2], 3]` },
   ],
 }
 

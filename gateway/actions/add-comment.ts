@@ -1,8 +1,8 @@
 /** A word under an issue or a pull request, of which everybody hears who keeps watch. */
 
 import { Failure } from '../../conf/failures.js'
-import { type Comment, createComment } from '../../sql/comments.js'
-import type { Issue } from '../../sql/issues.js'
+import { type Comment, createComment } from '../../sql/issues/comments.js'
+import type { Issue } from '../../sql/issues/issues.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { refuseLocked } from './issue-access.js'

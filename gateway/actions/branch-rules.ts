@@ -1,16 +1,16 @@
 /** Which rule of a repository holds for a branch, and who may do what by it. */
 
 import { parseGlob } from '../../conf/glob.js'
-import { type AccessMode, accessToRepository, atLeast } from '../../sql/access.js'
+import type { User } from '../../sql/accounts/users.js'
 import {
   listProtections,
   type Protection,
   type ProtectionList,
-} from '../../sql/branch-protections.js'
-import type { Database } from '../../sql/database.js'
-import type { Repository } from '../../sql/repositories.js'
-import { teamIdsOf } from '../../sql/teams.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/code/branch-protections.js'
+import type { Database } from '../../sql/database/database.js'
+import { teamIdsOf } from '../../sql/organizations/teams.js'
+import { type AccessMode, accessToRepository, atLeast } from '../../sql/repositories/access.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 
 /** The rule of a branch, told by its short name; undefined where it has none. */
 export type RuleOf = (branch: string) => Protection | undefined

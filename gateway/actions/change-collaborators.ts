@@ -1,14 +1,14 @@
 /** Lets people into a repository by name, and shuts them out again. */
 
 import { Failure } from '../../conf/failures.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import {
   type CollaboratorMode,
   removeCollaborator,
   setCollaborator,
-} from '../../sql/collaborators.js'
-import type { Database } from '../../sql/database.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/repositories/collaborators.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { findVisibleUser } from '../auth/seen-owner.js'
 
 export interface CollaboratorWish {

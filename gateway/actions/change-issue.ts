@@ -1,6 +1,11 @@
 /** Changing an issue, or a pull request as the issue that it is, and telling what was changed. */
 
-import { type Issue, type IssuePatch, type IssueUpdate, updateIssue } from '../../sql/issues.js'
+import {
+  type Issue,
+  type IssuePatch,
+  type IssueUpdate,
+  updateIssue,
+} from '../../sql/issues/issues.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { refuseOthers } from './issue-access.js'

@@ -1,7 +1,7 @@
 /** A new password for who knows the old one: whoever else came in with that has to go. */
 
 import { Failure, isFailure } from '../../conf/failures.js'
-import { setPassword, type User } from '../../sql/users.js'
+import { setPassword, type User } from '../../sql/accounts/users.js'
 import { type IdentifyContext, judgePassword } from '../auth/identify.js'
 import { hashPassword } from '../auth/password.js'
 

@@ -1,7 +1,7 @@
 /** Teams of an organization: made, changed and removed. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 import {
   createTeam,
   deleteTeam,
@@ -10,7 +10,7 @@ import {
   type Team,
   type TeamPatch,
   updateTeam,
-} from '../../sql/teams.js'
+} from '../../sql/organizations/teams.js'
 import { orInvalid } from './or-invalid.js'
 import { refuseLonger } from './refuse-longer.js'
 

@@ -1,7 +1,7 @@
 /** Whether the checks of a commit have succeeded, and the merges that wait for that. */
 
-import { type CommitPlace, combineCommitStatuses } from '../../sql/commit-statuses.js'
-import { listMergesOf } from '../../sql/scheduled-merges.js'
+import { type CommitPlace, combineCommitStatuses } from '../../sql/code/commit-statuses.js'
+import { listMergesOf } from '../../sql/pulls/scheduled-merges.js'
 import { worstOf } from '../api/v1/commit-status-object.js'
 import type { Context } from '../context.js'
 

@@ -8,9 +8,13 @@ import {
 } from '../../cgi/repository/repository.js'
 import { Failure } from '../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../conf/names.js'
-import type { Owner } from '../../sql/owners.js'
-import { createRepository, findRepository, type Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { User } from '../../sql/accounts/users.js'
+import {
+  createRepository,
+  findRepository,
+  type Repository,
+} from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { emit } from './events.js'
 import { repositoryEvent } from './house-events.js'

@@ -1,7 +1,7 @@
 /** Removes a repository for good, with its folder; webhooks of its owner are told. */
 
 import { removeRepository } from '../../cgi/repository/repository.js'
-import { deleteRepository } from '../../sql/repositories.js'
+import { deleteRepository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'
 import { emit } from './events.js'

@@ -8,8 +8,8 @@ import {
   type Repository,
   type RepositoryPatch,
   updateRepository,
-} from '../../sql/repositories.js'
-import { setMirrorInterval } from '../../sql/repository-sources.js'
+} from '../../sql/repositories/repositories.js'
+import { setMirrorInterval } from '../../sql/repositories/repository-sources.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'
 import { refuseLonger } from './refuse-longer.js'

@@ -3,10 +3,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { parseGlob } from '../../conf/glob.js'
 import type { HookEvent } from '../../conf/hook-events.js'
-import type { Owner } from '../../sql/owners.js'
-import type { Repository } from '../../sql/repositories.js'
-import { addDeliveries } from '../../sql/webhook-deliveries.js'
-import { listeningWebhooks, type Webhook } from '../../sql/webhooks.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import { addDeliveries } from '../../sql/webhooks/webhook-deliveries.js'
+import { listeningWebhooks, type Webhook } from '../../sql/webhooks/webhooks.js'
 import type { Context } from '../context.js'
 
 export interface HouseEvent {

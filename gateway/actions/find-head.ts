@@ -1,8 +1,8 @@
 /** Which branch, of which repository, somebody calls the head of a pull request. */
 
-import { findRelatives } from '../../sql/forks.js'
-import { findRepositoryById, type Repository } from '../../sql/repositories.js'
-import { findRepositoryFacts } from '../../sql/repository-facts.js'
+import { findRelatives } from '../../sql/repositories/forks.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
+import { findRepositoryFacts } from '../../sql/repositories/repository-facts.js'
 import { accessToLinked } from '../auth/admit-repository.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import type { CommitRange } from '../../cgi/objects/commit-range.js'
 import { notFound } from '../../conf/failures.js'
-import { findPull } from '../../sql/pulls.js'
+import { findPull } from '../../sql/pulls/pulls.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { isServed, issueOf } from './issue-access.js'

@@ -1,7 +1,7 @@
 /** After a push: pull requests into other repositories whose heads are here follow it. */
 
-import { listPullsFrom } from '../../sql/pull-lists.js'
-import { findRepositoriesById, type Repository } from '../../sql/repositories.js'
+import { listPullsFrom } from '../../sql/pulls/pull-lists.js'
+import { findRepositoriesById, type Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { refreshPulls } from './refresh-pulls.js'
 

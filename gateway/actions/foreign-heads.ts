@@ -4,14 +4,14 @@ import { withObjects } from '../../cgi/objects/objects.js'
 import { takeCommit } from '../../cgi/transfer/take-commit.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
-import { accessToRepository } from '../../sql/access.js'
-import type { IssueAndPull } from '../../sql/pulls.js'
+import { findUserById } from '../../sql/accounts/users.js'
+import type { IssueAndPull } from '../../sql/pulls/pulls.js'
+import { accessToRepository } from '../../sql/repositories/access.js'
 import {
   findRepositoriesById,
   findRepositoryById,
   type Repository,
-} from '../../sql/repositories.js'
-import { findUserById } from '../../sql/users.js'
+} from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { repositoryPathOf } from '../repository-path.js'
 

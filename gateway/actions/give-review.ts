@@ -1,13 +1,13 @@
 /** Giving a review of a pull request: what may be said, and who hears of it. */
 
 import { Failure } from '../../conf/failures.js'
+import type { User } from '../../sql/accounts/users.js'
 import {
   createReview,
   type NewReviewComment,
   type Review,
   type ReviewState,
-} from '../../sql/reviews.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/pulls/reviews.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { isOfficialFor } from './merge-rules.js'

@@ -1,9 +1,9 @@
 /** What an application asks a user for (RFC 6749 §4.1.1, RFC 7636), and the code that grants it. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
-import { findClient, type OauthClient } from '../../sql/oauth-applications.js'
-import { createGrant, type GrantTerms, hasGrant } from '../../sql/oauth-grants.js'
+import { findClient, type OauthClient } from '../../sql/accounts/oauth-applications.js'
+import { createGrant, type GrantTerms, hasGrant } from '../../sql/accounts/oauth-grants.js'
+import type { Database } from '../../sql/database/database.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { type AskedScopes, readOauthScopes } from '../auth/oauth-scopes.js'
 import { newOauthSecret } from '../auth/oauth-secret.js'

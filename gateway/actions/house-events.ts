@@ -1,7 +1,7 @@
 /** What receivers are told of repositories, packages, issues, pulls, releases and statuses. */
 
-import type { Owner } from '../../sql/owners.js'
-import type { Repository } from '../../sql/repositories.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { repositoryObject } from '../api/v1/repository-object.js'
 import { ownerObject } from '../api/v1/user-object.js'
 import type { Context } from '../context.js'

@@ -8,14 +8,14 @@ import { cloneRepository, type RemoteSource } from '../../cgi/transfer/clone.js'
 import { type Remote, RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure } from '../../conf/failures.js'
 import { parseRepositoryName } from '../../conf/names.js'
-import type { Owner } from '../../sql/owners.js'
-import { findRepository, type Repository } from '../../sql/repositories.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
 import {
   beginImport,
   completeImport,
   endImport,
   renewImport,
-} from '../../sql/repository-imports.js'
+} from '../../sql/repositories/repository-imports.js'
 import type { Context } from '../context.js'
 import { type Arriving, openArriving } from '../imports/arriving.js'
 import type { ContentsWish } from '../imports/gather-contents.js'

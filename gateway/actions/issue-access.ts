@@ -2,9 +2,9 @@
 
 import { Failure, notFound } from '../../conf/failures.js'
 import { parseTitle } from '../../conf/names.js'
-import { atLeast } from '../../sql/access.js'
-import { findIssue, type Issue } from '../../sql/issues.js'
-import type { Repository } from '../../sql/repositories.js'
+import { findIssue, type Issue } from '../../sql/issues/issues.js'
+import { atLeast } from '../../sql/repositories/access.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 

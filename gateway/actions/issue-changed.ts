@@ -1,10 +1,10 @@
 /** What follows a change of an issue, a pull or a comment: its time, and who hears of it. */
 
-import { type Comment, findComment } from '../../sql/comments.js'
-import { findIssue, type Issue, touchIssue } from '../../sql/issues.js'
-import { findPull } from '../../sql/pulls.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import { type Comment, findComment } from '../../sql/issues/comments.js'
+import { findIssue, type Issue, touchIssue } from '../../sql/issues/issues.js'
+import { findPull } from '../../sql/pulls/pulls.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { commentObject } from '../api/v1/comment-object.js'
 import { issueObject } from '../api/v1/issue-object.js'
 import { pullObject } from '../api/v1/pull-object.js'

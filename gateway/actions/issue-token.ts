@@ -1,8 +1,8 @@
 /** A new access token, which is told once. */
 
-import type { Database } from '../../sql/database.js'
-import type { TokenLimits } from '../../sql/token-limits.js'
-import { createToken, type Token } from '../../sql/tokens.js'
+import type { TokenLimits } from '../../sql/accounts/token-limits.js'
+import { createToken, type Token } from '../../sql/accounts/tokens.js'
+import type { Database } from '../../sql/database/database.js'
 import { normaliseScopes } from '../auth/scopes.js'
 import { hashToken, newToken } from '../auth/token.js'
 

@@ -1,7 +1,7 @@
 /** A new account, from what somebody typed. */
 
 import { parseEmail, parseOwnerName } from '../../conf/names.js'
-import type { NewUser } from '../../sql/users.js'
+import type { NewUser } from '../../sql/accounts/users.js'
 import { hashPassword } from '../auth/password.js'
 
 export interface AccountWish {

@@ -2,8 +2,8 @@
 
 import { Failure } from '../../conf/failures.js'
 import { parseEmail } from '../../conf/names.js'
-import { type UserPatch, updateUser } from '../../sql/user-changes.js'
-import { createUser, findUser, type User } from '../../sql/users.js'
+import { type UserPatch, updateUser } from '../../sql/accounts/user-changes.js'
+import { createUser, findUser, type User } from '../../sql/accounts/users.js'
 import { hashPassword } from '../auth/password.js'
 import type { Context } from '../context.js'
 import { deleteAccount } from './delete-account.js'

@@ -3,13 +3,13 @@
 import type { MergeStyle } from '../../cgi/objects/merge.js'
 import { REFERENCE_HELD, REFERENCE_MOVED } from '../../cgi/refs/references.js'
 import { Failure } from '../../conf/failures.js'
-import { findPullById } from '../../sql/pull-lists.js'
+import { findUserById, type User } from '../../sql/accounts/users.js'
+import { findPullById } from '../../sql/pulls/pull-lists.js'
 import {
   cancelScheduledMerge,
   findScheduledMerge,
   type ScheduledMerge,
-} from '../../sql/scheduled-merges.js'
-import { findUserById, type User } from '../../sql/users.js'
+} from '../../sql/pulls/scheduled-merges.js'
 import { clientOf } from '../auth/client.js'
 import { admit, type Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

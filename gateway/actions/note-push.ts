@@ -1,7 +1,7 @@
 /** What follows a push that ended well: upkeep is asked for, and the database told of it. */
 
 import { repositorySizeKib } from '../../cgi/repository/repository.js'
-import { type Repository, updateRepository } from '../../sql/repositories.js'
+import { type Repository, updateRepository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { followHeads } from './follow-heads.js'
 

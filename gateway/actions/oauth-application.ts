@@ -2,13 +2,13 @@
 
 import { randomUUID } from 'node:crypto'
 import { parseTitle } from '../../conf/names.js'
-import type { Database } from '../../sql/database.js'
 import {
   createApplication,
   findApplication,
   type OauthApplication,
   updateApplication,
-} from '../../sql/oauth-applications.js'
+} from '../../sql/accounts/oauth-applications.js'
+import type { Database } from '../../sql/database/database.js'
 import { newOauthSecret } from '../auth/oauth-secret.js'
 import { checkRedirectAddresses } from '../auth/redirect-address.js'
 import { hashToken } from '../auth/token.js'

@@ -1,7 +1,7 @@
 /** Opening an issue, of which everybody hears who keeps watch. */
 
 import { notFound } from '../../conf/failures.js'
-import { createIssue, type Issue, type NewIssue } from '../../sql/issues.js'
+import { createIssue, type Issue, type NewIssue } from '../../sql/issues/issues.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { isServed, titleOf } from './issue-access.js'

@@ -1,12 +1,12 @@
 /** A new organization, with whoever asks for it as its first owner. */
 
 import { parseEmail, parseOwnerName } from '../../conf/names.js'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 import {
   createOrganization,
   type NewOrganization,
   type Organization,
-} from '../../sql/organizations.js'
+} from '../../sql/organizations/organizations.js'
 import { orInvalid } from './or-invalid.js'
 
 /** Throws `invalid` for a name that cannot be, or is taken. */

@@ -2,8 +2,8 @@
 
 import type { GitSetting } from '../../cgi/process/git.js'
 import { prepareUpdateList, settleUpdateList } from '../../cgi/refs/update-list.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { notePush } from './note-push.js'
 import { openPushNote } from './push-notes.js'

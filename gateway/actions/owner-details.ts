@@ -1,7 +1,7 @@
 /** What users and organizations say of themselves: as long as every door lets it be. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Owner, Visibility } from '../../sql/owners.js'
+import type { Owner, Visibility } from '../../sql/accounts/owners.js'
 import { refuseLonger } from './refuse-longer.js'
 
 export type OwnerDetails = Pick<

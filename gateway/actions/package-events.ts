@@ -5,9 +5,9 @@ import {
   type ListedVersion,
   listOwnerVersions,
   type VersionSearch,
-} from '../../sql/package-lists.js'
-import { findRepositoryById } from '../../sql/repositories.js'
-import { isHeardAnywhere } from '../../sql/webhooks.js'
+} from '../../sql/packages/package-lists.js'
+import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import { isHeardAnywhere } from '../../sql/webhooks/webhooks.js'
 import { packageObjects } from '../api/v1/package-object.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

@@ -9,9 +9,9 @@ import {
   removeChangeNote,
 } from '../../cgi/refs/pushed-changes.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
-import { findOwner } from '../../sql/owners.js'
-import { findRepositoryById, type Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import { findOwner } from '../../sql/accounts/owners.js'
+import type { User } from '../../sql/accounts/users.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { isHeard } from './events.js'
 import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'

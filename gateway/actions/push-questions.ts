@@ -6,7 +6,7 @@ import {
   type PushAsking,
   type PushQuestion,
 } from '../../cgi/refs/push-question.js'
-import { hasProtections } from '../../sql/branch-protections.js'
+import { hasProtections } from '../../sql/code/branch-protections.js'
 import type { Context } from '../context.js'
 import { judgeMoves, type WantedMoves } from './branch-judge.js'
 

@@ -2,8 +2,8 @@
 
 import { moveReferences, type ReferenceChange } from '../../cgi/refs/references.js'
 import { isFailure } from '../../conf/failures.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { refuseMoves } from './branch-judge.js'
 import { notePush } from './note-push.js'

@@ -1,9 +1,9 @@
 /** What follows a change of a release, or a word on a commit: whoever keeps watch hears of it. */
 
-import type { CommitStatus } from '../../sql/commit-statuses.js'
-import type { Release } from '../../sql/releases.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { CommitStatus } from '../../sql/code/commit-statuses.js'
+import type { Release } from '../../sql/releases/releases.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { commitStatusObject } from '../api/v1/commit-status-object.js'
 import { releaseObject } from '../api/v1/release-object.js'
 import { ANONYMOUS } from '../auth/identify.js'

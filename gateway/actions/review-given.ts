@@ -1,8 +1,8 @@
 /** What follows a review: the time of its pull request, and who hears of it. */
 
-import { noteMentions } from '../../sql/issue-people.js'
-import { touchIssue } from '../../sql/issues.js'
-import type { Review } from '../../sql/reviews.js'
+import { noteMentions } from '../../sql/issues/issue-people.js'
+import { touchIssue } from '../../sql/issues/issues.js'
+import type { Review } from '../../sql/pulls/reviews.js'
 import type { Context } from '../context.js'
 import { type IssueNews, tellOfIssue } from './tell-people.js'
 

@@ -1,7 +1,7 @@
 /** The releases of a repository that a caller sees: drafts are for those who write. */
 
 import { notFound } from '../../conf/failures.js'
-import type { Paged } from '../../sql/page.js'
+import type { Paged } from '../../sql/database/page.js'
 import {
   findLatestRelease,
   findRelease,
@@ -9,8 +9,8 @@ import {
   listReleases,
   type Release,
   type ReleaseQuestion,
-} from '../../sql/releases.js'
-import type { Repository } from '../../sql/repositories.js'
+} from '../../sql/releases/releases.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import type { RepositoryGrant } from './git-reader.js'
 import { mayWrite, numberOf } from './issue-access.js'

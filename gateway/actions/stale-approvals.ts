@@ -1,7 +1,7 @@
 /** Approvals of what the head of a pull request was before somebody pushed to it. */
 
-import type { Pull } from '../../sql/pulls.js'
-import { dismissApprovals } from '../../sql/reviews.js'
+import type { Pull } from '../../sql/pulls/pulls.js'
+import { dismissApprovals } from '../../sql/pulls/reviews.js'
 import type { Context } from '../context.js'
 import { readBranchRules } from './branch-rules.js'
 

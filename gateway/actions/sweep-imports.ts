@@ -4,8 +4,13 @@ import { hostname } from 'node:os'
 import { isRunning, type ProcessMark } from '../../cgi/process/process-table.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { removeUnfinished } from '../../cgi/repository/repository.js'
-import type { Database } from '../../sql/database.js'
-import { endImport, giveUpImport, type Import, listImports } from '../../sql/repository-imports.js'
+import type { Database } from '../../sql/database/database.js'
+import {
+  endImport,
+  giveUpImport,
+  type Import,
+  listImports,
+} from '../../sql/repositories/repository-imports.js'
 
 /**
  * Removes the folders, then the rows; answers how many. The git of a dead process has to be gone

@@ -1,16 +1,16 @@
 /** Who is in a team or an organization, and which repositories a team has: by their names. */
 
 import { notFound } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
-import { type MemberSearch, showMember } from '../../sql/organization-members.js'
-import { organizationRole } from '../../sql/organizations.js'
-import { findRepository, type Repository } from '../../sql/repositories.js'
+import type { Database } from '../../sql/database/database.js'
+import { type MemberSearch, showMember } from '../../sql/organizations/organization-members.js'
+import { organizationRole } from '../../sql/organizations/organizations.js'
 import {
   addTeamMember,
   addTeamRepository,
   removeMember,
   removeTeamRepository,
-} from '../../sql/teams.js'
+} from '../../sql/organizations/teams.js'
+import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
 import type { Grants } from '../auth/gate.js'
 import { viewerOf } from '../auth/refusals.js'
 import { findVisibleUser } from '../auth/seen-owner.js'

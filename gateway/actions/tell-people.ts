@@ -1,8 +1,8 @@
 /** People are told of what happens; who they are, a job finds out. */
 
-import type { Issue } from '../../sql/issues.js'
-import type { Repository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Issue } from '../../sql/issues/issues.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 
 export interface IssueNews {

@@ -3,14 +3,14 @@
 import { parseAddressSet } from '../../conf/addresses.js'
 import { Failure } from '../../conf/failures.js'
 import { PACKAGE_FORMATS } from '../../conf/package.js'
-import { accessToPackages, accessToRepository } from '../../sql/access.js'
-import { foldCase } from '../../sql/bindings.js'
-import type { Database } from '../../sql/database.js'
-import { findOwner, findOwnersById } from '../../sql/owners.js'
-import { findRepositoriesById, findRepository } from '../../sql/repositories.js'
-import type { PackageReach, TokenLimits, TokenReach } from '../../sql/token-limits.js'
-import type { Token } from '../../sql/tokens.js'
-import type { User } from '../../sql/users.js'
+import { findOwner, findOwnersById } from '../../sql/accounts/owners.js'
+import type { PackageReach, TokenLimits, TokenReach } from '../../sql/accounts/token-limits.js'
+import type { Token } from '../../sql/accounts/tokens.js'
+import type { User } from '../../sql/accounts/users.js'
+import { foldCase } from '../../sql/database/bindings.js'
+import type { Database } from '../../sql/database/database.js'
+import { accessToPackages, accessToRepository } from '../../sql/repositories/access.js'
+import { findRepositoriesById, findRepository } from '../../sql/repositories/repositories.js'
 
 /** How many repositories may be named, and how many packages. */
 export const ENTRIES_MAX = 100

@@ -1,11 +1,11 @@
 /** Gives a repository to another owner, where the caller may make repositories. */
 
 import { Failure, notFound } from '../../conf/failures.js'
-import { type AccessMode, accessToRepository } from '../../sql/access.js'
-import type { Owner } from '../../sql/owners.js'
-import { findRepositoryById, type Repository } from '../../sql/repositories.js'
-import { transferRepository } from '../../sql/repository-transfer.js'
-import { findTeam } from '../../sql/teams.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import { findTeam } from '../../sql/organizations/teams.js'
+import { type AccessMode, accessToRepository } from '../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
+import { transferRepository } from '../../sql/repositories/repository-transfer.js'
 import { placeForRepositories } from '../auth/admit-people.js'
 import type { Identity } from '../auth/identify.js'
 import { signedIn } from '../auth/refusals.js'

@@ -1,8 +1,8 @@
 /** Closing a pull request and opening it again, which one that is merged cannot be. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Issue, IssueState } from '../../sql/issues.js'
-import { findPull, holdTargets, type Pull } from '../../sql/pulls.js'
+import type { Issue, IssueState } from '../../sql/issues/issues.js'
+import { findPull, holdTargets, type Pull } from '../../sql/pulls/pulls.js'
 import type { Context } from '../context.js'
 
 /** Throws `precondition_failed` where a merged one would be opened. */

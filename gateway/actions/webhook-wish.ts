@@ -10,7 +10,7 @@ import {
   type HookPlace,
   type Webhook,
   type WebhookFields,
-} from '../../sql/webhooks.js'
+} from '../../sql/webhooks/webhooks.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'
 import { resolveOutbound } from '../outbound/address.js'

@@ -1,9 +1,9 @@
 /** The repository of a pull request's head, for whoever may see it or write to it. */
 
 import { repositoryPath } from '../../cgi/repository/paths.js'
-import { accessToRepository, atLeast } from '../../sql/access.js'
-import type { Pull } from '../../sql/pulls.js'
-import { findRepositoryById, type Repository } from '../../sql/repositories.js'
+import type { Pull } from '../../sql/pulls/pulls.js'
+import { accessToRepository, atLeast } from '../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { accessToLinked } from '../auth/admit-repository.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

@@ -1,7 +1,7 @@
 /** Who changes something of a repository that may be changed. */
 
 import { Failure } from '../../conf/failures.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import type { Grants } from '../auth/gate.js'
 import { SIGN_IN_MESSAGE } from '../auth/identify.js'
 

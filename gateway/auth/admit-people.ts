@@ -1,7 +1,9 @@
 /** What the gate asks of organizations, teams and those who run the site. */
 
 import { Failure, notFound } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
+import { findOwner, findOwnersById, type Owner } from '../../sql/accounts/owners.js'
+import { findUser, type User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import {
   findOrganization,
   findOrganizationById,
@@ -9,10 +11,8 @@ import {
   type Organization,
   type OrganizationRole,
   organizationRole,
-} from '../../sql/organizations.js'
-import { findOwner, findOwnersById, type Owner } from '../../sql/owners.js'
-import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/teams.js'
-import { findUser, type User } from '../../sql/users.js'
+} from '../../sql/organizations/organizations.js'
+import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/organizations/teams.js'
 import type { Identity } from './identify.js'
 import { isBound, limited } from './limits.js'
 import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'

@@ -2,23 +2,23 @@
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
+import { type Attachment, findAttachmentByUuid } from '../../sql/releases/attachments.js'
 import {
   type AccessMode,
   accessToRepositories,
   accessToRepository,
   atLeast,
   atMost,
-} from '../../sql/access.js'
-import { type Attachment, findAttachmentByUuid } from '../../sql/attachments.js'
-import type { Database } from '../../sql/database.js'
-import { deployKeyAccess } from '../../sql/deploy-keys.js'
+} from '../../sql/repositories/access.js'
+import { deployKeyAccess } from '../../sql/repositories/deploy-keys.js'
 import {
   findRedirect,
   findRepository,
   findRepositoryById,
   type Repository,
-} from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/repositories/repositories.js'
 import type { Identity } from './identify.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'

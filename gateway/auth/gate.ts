@@ -3,10 +3,10 @@
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
-import type { Database } from '../../sql/database.js'
-import { mayCreateRepositories, organizationRole } from '../../sql/organizations.js'
-import { findOwner, type Owner } from '../../sql/owners.js'
-import { findUser, type User } from '../../sql/users.js'
+import { findOwner, type Owner } from '../../sql/accounts/owners.js'
+import { findUser, type User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
+import { mayCreateRepositories, organizationRole } from '../../sql/organizations/organizations.js'
 import { admitToPackages, type PackagesGrant } from './admit-packages.js'
 import {
   admitAdmin,

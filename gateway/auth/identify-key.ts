@@ -1,8 +1,8 @@
 /** Says who signs in over SSH, from the fingerprint of a key; whether they may is the gate's. */
 
 import type { Log } from '../../conf/log.js'
-import type { Database } from '../../sql/database.js'
-import { findKeyByFingerprint, touchKey } from '../../sql/keys.js'
+import { findKeyByFingerprint, touchKey } from '../../sql/accounts/keys.js'
+import type { Database } from '../../sql/database/database.js'
 import { type Identity, isNotedAlready, maySignIn } from './identify.js'
 
 /** Whoever holds the private half of a key that the house knows. */

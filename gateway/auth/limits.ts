@@ -1,7 +1,7 @@
 /** What a token that is limited beside its scopes may still ask, and what it opens. */
 
 import { Failure } from '../../conf/failures.js'
-import { foldCase } from '../../sql/bindings.js'
+import { foldCase } from '../../sql/database/bindings.js'
 import { ANONYMOUS, type Identity } from './identify.js'
 import type { Scope } from './scopes.js'
 

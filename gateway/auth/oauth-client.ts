@@ -2,8 +2,8 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Request } from '../../conf/http.js'
-import type { Database } from '../../sql/database.js'
-import { findClient, type OauthApplication } from '../../sql/oauth-applications.js'
+import { findClient, type OauthApplication } from '../../sql/accounts/oauth-applications.js'
+import type { Database } from '../../sql/database/database.js'
 import { readCredentials } from './credentials.js'
 import { OauthFailure } from './oauth-failure.js'
 import { hashToken } from './token.js'

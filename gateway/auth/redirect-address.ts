@@ -1,7 +1,7 @@
 /** Addresses to which an application has people led back, and whether one of them is meant. */
 
 import { Failure } from '../../conf/failures.js'
-import type { OauthApplication } from '../../sql/oauth-applications.js'
+import type { OauthApplication } from '../../sql/accounts/oauth-applications.js'
 
 const ADDRESSES_MAX = 20
 const CHARACTERS_MAX = 2_000

@@ -1,8 +1,8 @@
 /** What the gate says no to and in which words, wherever it stands. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Owner } from '../../sql/owners.js'
-import type { Viewer } from '../../sql/visibility.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { Viewer } from '../../sql/repositories/visibility.js'
 import { type Identity, SIGN_IN_MESSAGE } from './identify.js'
 import { isPublicOnly } from './scopes.js'
 

@@ -5,7 +5,6 @@ import { Failure } from '../../conf/failures.js'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
-import type { Database } from '../../sql/database.js'
 import {
   acceptRecoveryCode,
   acceptStep,
@@ -14,8 +13,9 @@ import {
   offerSecondFactor,
   removeSecondFactor,
   replaceRecoveryCodes,
-} from '../../sql/second-factors.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/accounts/second-factors.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import type { Throttle } from './throttle.js'
 import { hashToken } from './token.js'
 import { isCodeShaped, matchingStep, newSecret } from './totp.js'

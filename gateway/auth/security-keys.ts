@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { Failure } from '../../conf/failures.js'
 import type { Settings } from '../../conf/settings.js'
-import type { Database } from '../../sql/database.js'
 import {
   acceptSignature,
   addSecurityKey,
@@ -12,8 +11,9 @@ import {
   keepChallenge,
   listSecurityKeys,
   takeChallenge,
-} from '../../sql/security-keys.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/accounts/security-keys.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import { type FactorContext, hasSecondFactor } from './second-factor.js'
 import { hashToken } from './token.js'
 

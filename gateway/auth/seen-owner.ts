@@ -1,9 +1,9 @@
 /** Owners of whom a caller may know: users by their own visibility, organizations by the gate's. */
 
 import { Failure, notFound } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
-import { findOwner, type Owner } from '../../sql/owners.js'
-import { findUser, type User } from '../../sql/users.js'
+import { findOwner, type Owner } from '../../sql/accounts/owners.js'
+import { findUser, type User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import { admitToOrganization } from './admit-people.js'
 import type { Identity } from './identify.js'
 

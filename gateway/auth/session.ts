@@ -8,8 +8,8 @@ import {
   deleteSession,
   findSessionWithUser,
   touchSession,
-} from '../../sql/sessions.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/accounts/sessions.js'
+import type { User } from '../../sql/accounts/users.js'
 import { type Header, readCookie, setCookie } from './cookies.js'
 import {
   ANONYMOUS,

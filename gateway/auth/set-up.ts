@@ -8,7 +8,7 @@ import { unlessMissing } from '../../conf/disk.js'
 import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
-import { hasUsers } from '../../sql/site.js'
+import { hasUsers } from '../../sql/admin/site.js'
 import type { Context } from '../context.js'
 import { newToken } from './token.js'
 

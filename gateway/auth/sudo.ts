@@ -2,8 +2,8 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
-import type { Database } from '../../sql/database.js'
-import { findUser } from '../../sql/users.js'
+import { findUser } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import type { Identity } from './identify.js'
 import { isLimited, limited } from './limits.js'
 

@@ -3,9 +3,14 @@
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
-import type { Database } from '../../sql/database.js'
-import { closeTicket, findTicketUser, openTicket, takeTicketTry } from '../../sql/second-factors.js'
-import type { User } from '../../sql/users.js'
+import {
+  closeTicket,
+  findTicketUser,
+  openTicket,
+  takeTicketTry,
+} from '../../sql/accounts/second-factors.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import { type Header, readCookie, setCookie } from './cookies.js'
 import { hashToken, isTokenShaped, newToken } from './token.js'
 

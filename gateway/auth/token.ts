@@ -2,7 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { parseAddressSet } from '../../conf/addresses.js'
-import type { TokenLimits } from '../../sql/token-limits.js'
+import type { TokenLimits } from '../../sql/accounts/token-limits.js'
 
 const TOKEN_SHAPE = /^[0-9a-f]{40}$/
 

@@ -1,7 +1,7 @@
 /** What comes with a repository from elsewhere besides its Git, from the first page to the rows. */
 
 import { RemoteError } from '../../cgi/transfer/remote.js'
-import type { ArrivedContents } from '../../sql/imported-contents.js'
+import type { ArrivedContents } from '../../sql/repositories/imported-contents.js'
 import type { Context } from '../context.js'
 import { type ContentsWish, gatherContents } from './gather-contents.js'
 import { openGiteaApi } from './gitea-api.js'

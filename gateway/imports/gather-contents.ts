@@ -8,7 +8,7 @@ import { parseFileName } from '../../conf/names.js'
 import { keepForImport, receiveAttachment } from '../../registry/attachments.js'
 import type { ReceivedFile } from '../../registry/received-file.js'
 import type { Registry } from '../../registry/registry.js'
-import type { ImportedAttachment, ImportedIssue } from '../../sql/imported-contents.js'
+import type { ImportedAttachment, ImportedIssue } from '../../sql/repositories/imported-contents.js'
 import type { GiteaApi } from './gitea-api.js'
 import {
   GITEA_COMMENT,

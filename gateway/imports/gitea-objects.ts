@@ -11,7 +11,7 @@ import type {
   ImportedMilestone,
   ImportedPull,
   ImportedRelease,
-} from '../../sql/imported-contents.js'
+} from '../../sql/repositories/imported-contents.js'
 import { titleOf } from '../actions/issue-access.js'
 import { readLabel } from '../api/v1/label-object.js'
 import { readTime } from '../api/v1/times.js'

@@ -10,7 +10,7 @@ import type {
   ImportedIssue,
   ImportedPull,
   ImportedRelease,
-} from '../../sql/imported-contents.js'
+} from '../../sql/repositories/imported-contents.js'
 import { branchReference, pullReference } from '../actions/refresh-pulls.js'
 import type { Spool } from './spool.js'
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ImportedBatch } from '../../sql/imported-contents.js'
+import type { ImportedBatch } from '../../sql/repositories/imported-contents.js'
 
 export interface Spool {
   append(batch: ImportedBatch): Promise<void>

@@ -10,8 +10,8 @@ import {
   nextDeliveryTime,
   nextDueDelivery,
   recordAttempt,
-} from '../../sql/webhook-deliveries.js'
-import { findWebhookById, type Webhook } from '../../sql/webhooks.js'
+} from '../../sql/webhooks/webhook-deliveries.js'
+import { findWebhookById, type Webhook } from '../../sql/webhooks/webhooks.js'
 import { callOutbound } from '../outbound/client.js'
 import { deliveryRequest } from '../outbound/delivery-request.js'
 import type { JobContext, JobKind } from './job.js'

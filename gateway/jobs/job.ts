@@ -5,7 +5,7 @@ import type { Git } from '../../cgi/process/git.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import type { Registry } from '../../registry/registry.js'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 import type { DiskWatch } from '../disk-watch.js'
 
 /** What every job may reach. */

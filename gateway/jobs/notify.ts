@@ -1,12 +1,12 @@
 /** The job that tells people of something new; its subject says of what, and who did it. */
 
-import { type Activity, listAudience } from '../../sql/audiences.js'
-import type { Database } from '../../sql/database.js'
-import { listMentioned } from '../../sql/issue-people.js'
-import { findIssue } from '../../sql/issues.js'
-import { notifyUsers } from '../../sql/notifications.js'
-import { findRelease } from '../../sql/releases.js'
-import { findRepositoryById } from '../../sql/repositories.js'
+import type { Database } from '../../sql/database/database.js'
+import { listMentioned } from '../../sql/issues/issue-people.js'
+import { findIssue } from '../../sql/issues/issues.js'
+import { type Activity, listAudience } from '../../sql/notifications/audiences.js'
+import { notifyUsers } from '../../sql/notifications/notifications.js'
+import { findRelease } from '../../sql/releases/releases.js'
+import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import type { JobKind } from './job.js'
 
 /** One statement writes so many rows; others of the database come in between. */

@@ -1,7 +1,7 @@
 /** The job of every hour that asks for a part of the repositories to be pruned, if it is set. */
 
-import { enqueueJob } from '../../sql/jobs.js'
-import { listRepositoryPart } from '../../sql/repositories.js'
+import { enqueueJob } from '../../sql/admin/jobs.js'
+import { listRepositoryPart } from '../../sql/repositories/repositories.js'
 import { pruneSubject } from '../actions/prune-repository.js'
 import type { JobKind } from './job.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'

@@ -1,7 +1,7 @@
 /** The job that prunes one repository, as its subject says. */
 
 import { recover } from '../../cgi/maintenance/recovery.js'
-import { findRepositoryById } from '../../sql/repositories.js'
+import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { parsePruneSubject, pruneNow } from '../actions/prune-repository.js'
 import type { JobKind } from './job.js'
 

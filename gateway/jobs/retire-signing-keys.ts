@@ -1,6 +1,6 @@
 /** The job of every hour: keys whose overlap is over sign no longer, and their indexes know it. */
 
-import { retireDueKeys } from '../../sql/signing-keys.js'
+import { retireDueKeys } from '../../sql/packages/signing-keys.js'
 import type { JobKind } from './job.js'
 
 const HOUR_MS = 3_600_000

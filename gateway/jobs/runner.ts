@@ -11,7 +11,7 @@ import {
   releaseJob,
   renewLease,
   type Worker,
-} from '../../sql/jobs.js'
+} from '../../sql/admin/jobs.js'
 import type { JobContext, JobKind } from './job.js'
 
 export interface JobRunner {

@@ -1,6 +1,6 @@
 /** The job of every day: what webhooks were told long ago is forgotten. */
 
-import { removeOldDeliveries } from '../../sql/webhook-deliveries.js'
+import { removeOldDeliveries } from '../../sql/webhooks/webhook-deliveries.js'
 import type { JobKind } from './job.js'
 
 const DAY_MS = 86_400_000

@@ -1,10 +1,10 @@
 /** The job of every day: tokens, sessions, sign-ins and grants that have ended are forgotten. */
 
-import { removeExpiredGrants } from '../../sql/oauth-grants.js'
-import { removeExpiredTickets } from '../../sql/second-factors.js'
-import { removeExpiredChallenges } from '../../sql/security-keys.js'
-import { removeExpiredSessions } from '../../sql/sessions.js'
-import { removeExpiredTokens } from '../../sql/tokens.js'
+import { removeExpiredGrants } from '../../sql/accounts/oauth-grants.js'
+import { removeExpiredTickets } from '../../sql/accounts/second-factors.js'
+import { removeExpiredChallenges } from '../../sql/accounts/security-keys.js'
+import { removeExpiredSessions } from '../../sql/accounts/sessions.js'
+import { removeExpiredTokens } from '../../sql/accounts/tokens.js'
 import type { JobKind } from './job.js'
 
 const DAY_MS = 86_400_000

@@ -5,9 +5,17 @@ import { repositorySizeKib } from '../../cgi/repository/repository.js'
 import { type RemoteSource, updateFromRemote } from '../../cgi/transfer/clone.js'
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure } from '../../conf/failures.js'
-import { enqueueJob } from '../../sql/jobs.js'
-import { findRepositoryById, type Repository, updateRepository } from '../../sql/repositories.js'
-import { findMirror, type MirrorSource, noteMirrorTry } from '../../sql/repository-sources.js'
+import { enqueueJob } from '../../sql/admin/jobs.js'
+import {
+  findRepositoryById,
+  type Repository,
+  updateRepository,
+} from '../../sql/repositories/repositories.js'
+import {
+  findMirror,
+  type MirrorSource,
+  noteMirrorTry,
+} from '../../sql/repositories/repository-sources.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { unsealCredentials } from '../outbound/mirror-credentials.js'
 import { repositoryPathOf } from '../repository-path.js'

@@ -1,7 +1,7 @@
 /** The job of every minute: mirrors whose time has come are asked to be updated, one by one. */
 
-import { enqueueJob } from '../../sql/jobs.js'
-import { listDueMirrors } from '../../sql/repository-sources.js'
+import { enqueueJob } from '../../sql/admin/jobs.js'
+import { listDueMirrors } from '../../sql/repositories/repository-sources.js'
 import type { JobKind } from './job.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 

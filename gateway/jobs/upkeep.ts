@@ -1,6 +1,6 @@
 /** What is done in the background: which jobs there are, and what calls for them. */
 
-import { enqueueJob } from '../../sql/jobs.js'
+import { enqueueJob } from '../../sql/admin/jobs.js'
 import { pruneSubject, type WaitingPrune } from '../actions/prune-repository.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'

@@ -1,8 +1,8 @@
 /** Tokens for an application, in exchange for a code or for the refresh token before. */
 
 import { createHash } from 'node:crypto'
-import type { OauthApplication } from '../../sql/oauth-applications.js'
-import type { OauthGrant } from '../../sql/oauth-grants.js'
+import type { OauthApplication } from '../../sql/accounts/oauth-applications.js'
+import type { OauthGrant } from '../../sql/accounts/oauth-grants.js'
 import {
   type FoundCode,
   findCode,
@@ -10,7 +10,7 @@ import {
   spendCode,
   spendRefresh,
   type TokenPair,
-} from '../../sql/oauth-tokens.js'
+} from '../../sql/accounts/oauth-tokens.js'
 import { maySignIn } from '../auth/identify.js'
 import { identifyClient, type OauthFields } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'

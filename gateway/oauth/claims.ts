@@ -1,6 +1,6 @@
 /** What an application is told of who has signed in (OpenID Connect Core §5.1). */
 
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 
 /** The claims that are the same in every place. */
 export function claimsOf(user: User) {

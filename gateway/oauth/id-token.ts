@@ -1,7 +1,7 @@
 /** Who has signed in, signed for the one application that asked (OpenID Connect Core §2). */
 
 import { sign } from 'node:crypto'
-import type { OauthGrant } from '../../sql/oauth-grants.js'
+import type { OauthGrant } from '../../sql/accounts/oauth-grants.js'
 import type { Context } from '../context.js'
 import { claimsOf } from './claims.js'
 import { privateKey } from './signing-key.js'

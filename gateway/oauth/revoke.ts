@@ -1,7 +1,7 @@
 /** An application gives back what it was let do: all of one grant ends (RFC 7009). */
 
-import { endGrant } from '../../sql/oauth-grants.js'
-import { findAccess, findRefresh } from '../../sql/oauth-tokens.js'
+import { endGrant } from '../../sql/accounts/oauth-grants.js'
+import { findAccess, findRefresh } from '../../sql/accounts/oauth-tokens.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { hashToken } from '../auth/token.js'
 import type { Route } from '../route.js'

@@ -3,8 +3,8 @@
 import { createHash, createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
-import { findOauthKey, keepOauthKey } from '../../sql/oauth-keys.js'
-import type { SealedKey } from '../../sql/signing-keys.js'
+import { findOauthKey, keepOauthKey } from '../../sql/accounts/oauth-keys.js'
+import type { SealedKey } from '../../sql/packages/signing-keys.js'
 import type { Context } from '../context.js'
 
 const WORDS = 'oauth id tokens'

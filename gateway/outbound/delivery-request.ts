@@ -3,8 +3,8 @@
 import { createHmac } from 'node:crypto'
 import { eventName } from '../../conf/hook-events.js'
 import type { InstanceSecret } from '../../conf/instance-secret.js'
-import type { Delivery } from '../../sql/webhook-deliveries.js'
-import type { Webhook } from '../../sql/webhooks.js'
+import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
+import type { Webhook } from '../../sql/webhooks/webhooks.js'
 
 /** What the secret of a webhook is sealed with, besides the secret of the instance. */
 export const SECRET_WORDS = 'webhook secret'

@@ -1,7 +1,7 @@
 /** What the pages for those who run the site share: their name, and the way between them. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'
 import { Tab } from './tab.js'

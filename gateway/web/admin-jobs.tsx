@@ -1,7 +1,7 @@
 /** Administration, Jobs: what waits to be done, what runs, and what failed. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { type ListedJob, listJobs, retryJob } from '../../sql/job-lists.js'
+import { type ListedJob, listJobs, retryJob } from '../../sql/admin/job-lists.js'
 import { readId } from '../auth/refusals.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { htmlReply } from './html.js'

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Field } from '../../conf/field.js'
 import { SCHEMAS } from '../../conf/schemas.js'
-import { isRegistrationOpen, setRegistration } from '../../sql/site.js'
+import { isRegistrationOpen, setRegistration } from '../../sql/admin/site.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { htmlReply } from './html.js'
 import { definePage, leadTo, readForm } from './page.js'

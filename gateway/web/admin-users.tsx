@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import type { Page, Paged } from '../../sql/page.js'
-import { searchUsers } from '../../sql/user-search.js'
-import type { User } from '../../sql/users.js'
+import { searchUsers } from '../../sql/accounts/user-search.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Page, Paged } from '../../sql/database/page.js'
 import { makeUser } from '../actions/manage-users.js'
 import type { Context } from '../context.js'
 import { AccountForm, accountWishOf } from './account-form.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../conf/http.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import { findAsker, grantCode, isGranted, readWish, type Wish } from '../actions/grant-code.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { sentenceOfScope } from '../auth/oauth-scopes.js'

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../conf/failures.js'
 import { PASSWORD_CHARACTERS_MAX } from '../../conf/limits.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import { changePassword } from '../actions/change-password.js'
 import { beginSession } from '../auth/session.js'
 import type { Context } from '../context.js'

@@ -1,7 +1,7 @@
 /** What programs say of a commit: the last word of each. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { CombinedStatus } from '../../sql/commit-statuses.js'
+import type { CombinedStatus } from '../../sql/code/commit-statuses.js'
 import { Shown } from './visible-text.js'
 
 /** How many of them a page has. */

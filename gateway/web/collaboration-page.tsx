@@ -3,13 +3,13 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
+import type { User } from '../../sql/accounts/users.js'
 import {
   COLLABORATOR_MODES,
   type CollaboratorMode,
   collaboratorModes,
   listCollaborators,
-} from '../../sql/collaborators.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/repositories/collaborators.js'
 import { letCollaboratorIn, shutCollaboratorOut } from '../actions/change-collaborators.js'
 import { viewerOf } from '../auth/refusals.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import { notFound } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import type { Issue } from '../../sql/issues.js'
+import type { Issue } from '../../sql/issues/issues.js'
 import { addComment } from '../actions/add-comment.js'
 import { changeIssue } from '../actions/change-issue.js'
 import { issueOf } from '../actions/issue-access.js'

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../cgi/objects/commit-object.js'
 import { pageOfHistory } from '../../cgi/objects/history.js'
-import { offsetOf } from '../../sql/page.js'
+import { offsetOf } from '../../sql/database/page.js'
 import { inQueue } from '../actions/git-queue.js'
 import { readCommits, readGit } from '../actions/git-reader.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import { findMergeBase } from '../../cgi/objects/commit-range.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
-import { findPullsBetween } from '../../sql/pull-lists.js'
+import { findPullsBetween } from '../../sql/pulls/pull-lists.js'
 import { type Comparison, splitBaseHead, withComparison } from '../actions/compare-revisions.js'
 import type { Caller } from '../actions/git-queue.js'
 import { readRange } from '../actions/git-reader.js'

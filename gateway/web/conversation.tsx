@@ -1,10 +1,10 @@
 /** What people say under an issue or a pull request: the opening text, comments, and a form. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import { type Comment, listComments } from '../../sql/comments.js'
-import type { Issue } from '../../sql/issues.js'
-import { findOwnersById, type Owner } from '../../sql/owners.js'
-import type { Page } from '../../sql/page.js'
+import { findOwnersById, type Owner } from '../../sql/accounts/owners.js'
+import type { Page } from '../../sql/database/page.js'
+import { type Comment, listComments } from '../../sql/issues/comments.js'
+import type { Issue } from '../../sql/issues/issues.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import { mayChange, maySpeak } from '../actions/issue-access.js'
 import type { Context } from '../context.js'

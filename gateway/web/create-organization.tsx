@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { OWNER_CHARACTERS_MAX } from '../../conf/names.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import { openOrganization } from '../actions/open-organization.js'
 import type { Context } from '../context.js'
 import { DetailFields, detailsAsSent, detailsOf } from './detail-fields.js'

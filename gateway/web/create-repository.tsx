@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { listOrganizations, mayCreateRepositories } from '../../sql/organizations.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import { listOrganizations, mayCreateRepositories } from '../../sql/organizations/organizations.js'
 import { makeRepository } from '../actions/create-repository.js'
 import { placeForRepositories } from '../auth/admit-people.js'
 import type { Identity } from '../auth/identify.js'

@@ -1,7 +1,7 @@
 /** What cannot be taken back, asked for by typing the full name of the repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Repository } from '../../sql/repositories.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { Confirmation } from './confirmation.js'
 
 export interface DangerZoneProps {

@@ -8,7 +8,7 @@ import {
   type DeployKey,
   listDeployKeys,
   removeDeployKey,
-} from '../../sql/deploy-keys.js'
+} from '../../sql/repositories/deploy-keys.js'
 import { KEY_TITLE_CHARACTERS_MAX, readKey } from '../actions/read-key.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'

@@ -1,7 +1,7 @@
 /** What users and organizations say of themselves, in a form. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Visibility } from '../../sql/owners.js'
+import type { Visibility } from '../../sql/accounts/owners.js'
 import { DETAIL_CHARACTERS_MAX, type OwnerDetails, readDetails } from '../actions/owner-details.js'
 import { fieldOf } from './page.js'
 import { TextField } from './text-field.js'

@@ -1,7 +1,7 @@
 /** What all pages share: head, navigation, and foot. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import type { Context } from '../context.js'
 import { STYLESHEET } from './asset-files.js'
 import { Icon } from './icon.js'

@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { searchRepositories } from '../../sql/repository-lists.js'
-import { hasUsers } from '../../sql/site.js'
+import { hasUsers } from '../../sql/admin/site.js'
+import { searchRepositories } from '../../sql/repositories/repository-lists.js'
 import { viewerOf } from '../auth/refusals.js'
 import { isAtMachine } from '../auth/set-up.js'
 import type { Context } from '../context.js'

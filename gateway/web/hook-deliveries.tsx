@@ -1,7 +1,7 @@
 /** What a webhook was told or is to be told, and what came of it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Delivery } from '../../sql/webhook-deliveries.js'
+import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
 import { Ago, agoOf } from './times.js'
 import { Shown } from './visible-text.js'
 

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { HOOK_EVENTS, parseHookEvents, wordOf } from '../../conf/hook-events.js'
-import type { WebhookFields } from '../../sql/webhooks.js'
+import type { WebhookFields } from '../../sql/webhooks/webhooks.js'
 import {
   BRANCH_FILTER_CHARACTERS_MAX,
   HOOK_TEXT_CHARACTERS_MAX,

@@ -3,13 +3,13 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import { listDeliveries, redeliver } from '../../sql/webhook-deliveries.js'
+import { listDeliveries, redeliver } from '../../sql/webhooks/webhook-deliveries.js'
 import {
   deleteWebhook,
   updateWebhook,
   type Webhook,
   type WebhookFields,
-} from '../../sql/webhooks.js'
+} from '../../sql/webhooks/webhooks.js'
 import { testWebhook } from '../actions/test-webhook.js'
 import { namedWebhook, wishedWebhook } from '../actions/webhook-wish.js'
 import type { Context } from '../context.js'

@@ -8,7 +8,7 @@ import {
   listWebhooks,
   type Webhook,
   type WebhookFields,
-} from '../../sql/webhooks.js'
+} from '../../sql/webhooks/webhooks.js'
 import { NEW_WEBHOOK, wishedWebhook } from '../actions/webhook-wish.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'

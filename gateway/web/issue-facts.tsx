@@ -1,11 +1,11 @@
 /** What an issue or a pull request is tied to: labels, a milestone, a day, and who works on it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { assigneesOfIssues } from '../../sql/issue-people.js'
-import type { Issue } from '../../sql/issues.js'
-import { type Label, labelsOfIssues } from '../../sql/labels.js'
-import { findMilestonesById, type Milestone } from '../../sql/milestones.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import { assigneesOfIssues } from '../../sql/issues/issue-people.js'
+import type { Issue } from '../../sql/issues/issues.js'
+import { type Label, labelsOfIssues } from '../../sql/issues/labels.js'
+import { findMilestonesById, type Milestone } from '../../sql/issues/milestones.js'
 import type { Context } from '../context.js'
 import { LabelName } from './label-name.js'
 import { Person } from './person.js'

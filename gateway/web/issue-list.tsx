@@ -1,9 +1,9 @@
 /** Issues or pull requests one below the other. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Issue } from '../../sql/issues.js'
-import { type Label, labelsOfIssues } from '../../sql/labels.js'
-import { findOwnersById, type Owner } from '../../sql/owners.js'
+import { findOwnersById, type Owner } from '../../sql/accounts/owners.js'
+import type { Issue } from '../../sql/issues/issues.js'
+import { type Label, labelsOfIssues } from '../../sql/issues/labels.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { LabelName } from './label-name.js'

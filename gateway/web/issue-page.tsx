@@ -1,7 +1,7 @@
 /** One issue: its title, what it is tied to, what people say, and the form to say something. */
 
 import type { Reply } from '../../conf/http.js'
-import type { Issue } from '../../sql/issues.js'
+import type { Issue } from '../../sql/issues/issues.js'
 import { issueOf } from '../actions/issue-access.js'
 import type { Context } from '../context.js'
 import type { Call } from '../route.js'

@@ -1,7 +1,7 @@
 /** The issues of a repository, page by page. */
 
 import { notFound } from '../../conf/failures.js'
-import { listIssues } from '../../sql/issue-lists.js'
+import { listIssues } from '../../sql/issues/issue-lists.js'
 import { isServed } from '../actions/issue-access.js'
 import { htmlReply } from './html.js'
 import { IssueList, readIssues } from './issue-list.js'

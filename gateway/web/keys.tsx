@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { addUserKey, listUserKeys, removeUserKey, type UserKey } from '../../sql/keys.js'
-import type { Page, Paged } from '../../sql/page.js'
-import type { User } from '../../sql/users.js'
+import { addUserKey, listUserKeys, removeUserKey, type UserKey } from '../../sql/accounts/keys.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Page, Paged } from '../../sql/database/page.js'
 import { KEY_TITLE_CHARACTERS_MAX, readKey } from '../actions/read-key.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'

@@ -1,7 +1,7 @@
 /** A label: its name, beside a dot of its color. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Label } from '../../sql/labels.js'
+import type { Label } from '../../sql/issues/labels.js'
 import { Shown } from './visible-text.js'
 
 export function LabelName({ label }: { readonly label: Label }): JSX.Element {

@@ -1,8 +1,8 @@
 /** URLs and paths of pages, as other pages link to them. */
 
 import type { Settings } from '../../conf/settings.js'
-import type { Issue } from '../../sql/issues.js'
-import type { Repository } from '../../sql/repositories.js'
+import type { Issue } from '../../sql/issues/issues.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 
 interface Site {
   readonly settings: Pick<Settings, 'http'>

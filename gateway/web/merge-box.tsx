@@ -1,7 +1,7 @@
 /** Whether a pull request can be merged, why not, and the form that merges it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { findOwnersById, type Owner } from '../../sql/owners.js'
+import { findOwnersById, type Owner } from '../../sql/accounts/owners.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import { allows, deletesBranch, findMergeObstacle, type MergeOrder } from '../actions/merge-now.js'
 import type { PullState } from '../actions/refresh-pulls.js'

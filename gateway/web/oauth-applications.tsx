@@ -6,9 +6,9 @@ import {
   deleteApplication,
   listApplications,
   type OauthApplication,
-} from '../../sql/oauth-applications.js'
-import { endGrants, listPermissions, type Permission } from '../../sql/oauth-grants.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/accounts/oauth-applications.js'
+import { endGrants, listPermissions, type Permission } from '../../sql/accounts/oauth-grants.js'
+import type { User } from '../../sql/accounts/users.js'
 import { makeApplication, type TrustedApplication } from '../actions/oauth-application.js'
 import { readId } from '../auth/refusals.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import { deleteOrganization, updateOrganization } from '../../sql/organizations.js'
+import { deleteOrganization, updateOrganization } from '../../sql/organizations/organizations.js'
 import type { OwnerDetails } from '../actions/owner-details.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

@@ -1,6 +1,6 @@
 /** Account settings, Organizations: those of which somebody is a member. */
 
-import { listOrganizations } from '../../sql/organizations.js'
+import { listOrganizations } from '../../sql/organizations/organizations.js'
 import { viewerOf } from '../auth/refusals.js'
 import { AccountDocument } from './account-document.js'
 import { htmlReply } from './html.js'

@@ -1,8 +1,8 @@
 /** The name of a user or an organization, and the way between its pages. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { OrganizationRole } from '../../sql/organizations.js'
-import type { Owner } from '../../sql/owners.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { OrganizationRole } from '../../sql/organizations/organizations.js'
 import type { Context } from '../context.js'
 import { Tab } from './tab.js'
 import { Shown } from './visible-text.js'

@@ -1,7 +1,7 @@
 /** The page of a user or an organization: who it is, and its repositories. */
 
-import { mayCreateRepositories } from '../../sql/organizations.js'
-import { searchRepositories } from '../../sql/repository-lists.js'
+import { mayCreateRepositories } from '../../sql/organizations/organizations.js'
+import { searchRepositories } from '../../sql/repositories/repository-lists.js'
 import { roleIn } from '../auth/admit-people.js'
 import { viewerOf } from '../auth/refusals.js'
 import { findSeenOwner } from '../auth/seen-owner.js'

@@ -1,7 +1,7 @@
 /** The way through a list that does not fit on one page. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Page } from '../../sql/page.js'
+import type { Page } from '../../sql/database/page.js'
 
 export interface PagerProps {
   /** Of the list, without a query. */

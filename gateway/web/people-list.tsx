@@ -1,7 +1,7 @@
 /** People one below the other, each with what may be done about them. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import { Shown } from './visible-text.js'
 
 export interface PeopleListProps {

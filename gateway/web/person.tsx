@@ -1,9 +1,9 @@
 /** Who wrote something, as far as the visitor may know. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { OriginalAuthor } from '../../sql/issues.js'
-import type { Owner } from '../../sql/owners.js'
-import type { User } from '../../sql/users.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { OriginalAuthor } from '../../sql/issues/issues.js'
 import { isVisible } from '../auth/seen-owner.js'
 import { Shown } from './visible-text.js'
 

@@ -1,8 +1,8 @@
 /** Account settings, Profile: what users say of themselves, and to whom. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { updateUser } from '../../sql/user-changes.js'
-import type { User } from '../../sql/users.js'
+import { updateUser } from '../../sql/accounts/user-changes.js'
+import type { User } from '../../sql/accounts/users.js'
 import type { OwnerDetails } from '../actions/owner-details.js'
 import type { Context } from '../context.js'
 import { AccountDocument } from './account-document.js'

@@ -1,7 +1,7 @@
 /** What the pages of a pull request share: its title, its branches, and the way between them. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { Repository } from '../../sql/repositories.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { isDraft } from '../actions/find-pull.js'
 import { isForeign } from '../actions/foreign-heads.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import { combineCommitStatuses } from '../../sql/commit-statuses.js'
+import { combineCommitStatuses } from '../../sql/code/commit-statuses.js'
 import { pullOf } from '../actions/find-pull.js'
 import { inQueue } from '../actions/git-queue.js'
 import { issueOf } from '../actions/issue-access.js'

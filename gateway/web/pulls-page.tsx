@@ -1,6 +1,6 @@
 /** The pull requests of a repository, page by page. */
 
-import { listPulls } from '../../sql/pull-lists.js'
+import { listPulls } from '../../sql/pulls/pull-lists.js'
 import { refuseWithoutPulls } from '../actions/find-pull.js'
 import { htmlReply } from './html.js'
 import { IssueList, readIssues } from './issue-list.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { pageOfReferences, type Reference } from '../../cgi/refs/list-references.js'
-import { offsetOf } from '../../sql/page.js'
+import { offsetOf } from '../../sql/database/page.js'
 import { findSeenParent } from '../actions/find-head.js'
 import { inQueue } from '../actions/git-queue.js'
 import { repositoryPathOf } from '../repository-path.js'

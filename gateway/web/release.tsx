@@ -1,8 +1,8 @@
 /** One release on a page: its tag, what it says, and what can be downloaded. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { Attachment } from '../../sql/attachments.js'
-import type { Release } from '../../sql/releases.js'
+import type { Attachment } from '../../sql/releases/attachments.js'
+import type { Release } from '../../sql/releases/releases.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { sizeOf } from './file-view.js'

@@ -1,7 +1,7 @@
 /** The releases of a repository: all of them page by page, one by its tag, and the latest. */
 
 import { decodePercent } from '../../conf/http.js'
-import { listAttachments } from '../../sql/attachments.js'
+import { listAttachments } from '../../sql/releases/attachments.js'
 import { latestRelease, listSeenReleases, releaseOfTag } from '../actions/seen-releases.js'
 import { htmlReply } from './html.js'
 import { repositoryUrl, tagPath } from './links.js'

@@ -1,7 +1,7 @@
 /** What the pages of a repository share: its name, and the way between them. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import { atLeast } from '../../sql/access.js'
+import { atLeast } from '../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { Document } from './document.js'

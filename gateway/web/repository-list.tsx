@@ -1,7 +1,7 @@
 /** Repositories one below the other. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { Repository } from '../../sql/repositories.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { Icon } from './icon.js'
 import { Ago } from './times.js'
 import { Shown } from './visible-text.js'

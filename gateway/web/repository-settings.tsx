@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply } from '../../conf/http.js'
-import { atLeast } from '../../sql/access.js'
-import type { Repository } from '../../sql/repositories.js'
+import { atLeast } from '../../sql/repositories/access.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { deleteWholeRepository } from '../actions/delete-repository.js'
 import {
   DESCRIPTION_CHARACTERS_MAX,

@@ -1,15 +1,15 @@
 /** What reviewers say of a pull request, each in a sentence, and of single lines. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { findOwnersById, type Owner } from '../../sql/owners.js'
-import type { Pull } from '../../sql/pulls.js'
+import { findOwnersById, type Owner } from '../../sql/accounts/owners.js'
+import { findTeamsById, type Team } from '../../sql/organizations/teams.js'
+import type { Pull } from '../../sql/pulls/pulls.js'
 import {
   listReviewComments,
   listReviews,
   type Review,
   type ReviewComment,
-} from '../../sql/reviews.js'
-import { findTeamsById, type Team } from '../../sql/teams.js'
+} from '../../sql/pulls/reviews.js'
 import type { RepositoryGrant } from '../actions/git-reader.js'
 import type { Context } from '../context.js'
 import { Person } from './person.js'

@@ -1,6 +1,6 @@
 /** The forms of the page Security that add and remove security keys. */
 
-import { deleteSecurityKey } from '../../sql/security-keys.js'
+import { deleteSecurityKey } from '../../sql/accounts/security-keys.js'
 import { readId } from '../auth/refusals.js'
 import { addKey, creationOptions, refuseKeyName } from '../auth/security-keys.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from './page.js'

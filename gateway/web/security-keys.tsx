@@ -1,7 +1,7 @@
 /** The part of the page Security that has the account's security keys. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { SecurityKey } from '../../sql/security-keys.js'
+import type { SecurityKey } from '../../sql/accounts/security-keys.js'
 import type { Context } from '../context.js'
 import { Icon } from './icon.js'
 import { KeyCeremony } from './key-ceremony.js'

@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../conf/http.js'
-import { findSecondFactor, type SecondFactor } from '../../sql/second-factors.js'
-import { listSecurityKeys, type SecurityKey } from '../../sql/security-keys.js'
-import type { User } from '../../sql/users.js'
+import { findSecondFactor, type SecondFactor } from '../../sql/accounts/second-factors.js'
+import { listSecurityKeys, type SecurityKey } from '../../sql/accounts/security-keys.js'
+import type { User } from '../../sql/accounts/users.js'
 import { proveAgain } from '../auth/identify.js'
 import {
   beginEnrolment,

@@ -2,14 +2,14 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../conf/failures.js'
-import type { Page, Paged } from '../../sql/page.js'
 import {
   deleteOtherSessions,
   deleteSession,
   listSessions,
   type Session,
-} from '../../sql/sessions.js'
-import type { User } from '../../sql/users.js'
+} from '../../sql/accounts/sessions.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Page, Paged } from '../../sql/database/page.js'
 import { readId } from '../auth/refusals.js'
 import { findOwnSession } from '../auth/session.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../conf/failures.js'
-import { createFirstUser } from '../../sql/site.js'
+import { createFirstUser } from '../../sql/admin/site.js'
 import { newAccount } from '../actions/make-account.js'
 import { beginSession } from '../auth/session.js'
 import { admitToSetUp, forgetSetUpCode } from '../auth/set-up.js'

@@ -2,7 +2,7 @@
 
 import type { SCHEMAS } from '../../conf/schemas.js'
 import type { Settings } from '../../conf/settings.js'
-import { describeLocation } from '../../sql/dialect.js'
+import { describeLocation } from '../../sql/database/dialect.js'
 
 type Schemas = typeof SCHEMAS
 

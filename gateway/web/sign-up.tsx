@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../conf/failures.js'
-import { isRegistrationOpen } from '../../sql/site.js'
-import { createUser } from '../../sql/users.js'
+import { createUser } from '../../sql/accounts/users.js'
+import { isRegistrationOpen } from '../../sql/admin/site.js'
 import { newAccount } from '../actions/make-account.js'
 import { beginSession } from '../auth/session.js'
 import type { Context } from '../context.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import type { IssueState } from '../../sql/issues.js'
+import type { IssueState } from '../../sql/issues/issues.js'
 import { Tab } from './tab.js'
 
 /** The state that the query asks for; open by default. */

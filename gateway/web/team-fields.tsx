@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../conf/failures.js'
-import type { Team } from '../../sql/teams.js'
+import type { Team } from '../../sql/organizations/teams.js'
 import { TEAM_TEXT_CHARACTERS_MAX } from '../actions/change-team.js'
 import { fieldOf } from './page.js'
 import { TextField } from './text-field.js'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../conf/http.js'
-import type { Team, TeamPatch } from '../../sql/teams.js'
+import type { Team, TeamPatch } from '../../sql/organizations/teams.js'
 import { changeTeam, isOfOwners, removeTeam } from '../actions/change-team.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

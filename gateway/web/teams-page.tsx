@@ -1,7 +1,7 @@
 /** The teams of an organization, and the form for another one. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { listTeams, type Team, teamIdsOf } from '../../sql/teams.js'
+import { listTeams, type Team, teamIdsOf } from '../../sql/organizations/teams.js'
 import { makeTeam } from '../actions/change-team.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'

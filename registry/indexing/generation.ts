@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../../conf/failures.js'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 import {
   findGenerationFile,
   findGenerationFileByDigest,
@@ -14,7 +14,7 @@ import {
   publishGeneration,
   renewIndexLease,
   returnIndexLease,
-} from '../../sql/index-generations.js'
+} from '../../sql/packages/index-generations.js'
 import {
   type EntryPosition,
   findIndex,
@@ -22,8 +22,8 @@ import {
   listEntries,
   listParts,
   type PackageIndex,
-} from '../../sql/package-indexes.js'
-import type { PackageShelf } from '../../sql/packages.js'
+} from '../../sql/packages/package-indexes.js'
+import type { PackageShelf } from '../../sql/packages/packages.js'
 import type { IndexMaker, SigningKey } from '../index-maker.js'
 import type { IndexDigest, IndexFile, OpenIndex } from '../package-store.js'
 import type { BlobStorage } from '../storage/storage.js'

@@ -2,8 +2,8 @@
 
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
-import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
-import { migrationStatus } from '../../sql/migrate.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
+import { migrationStatus } from '../../sql/database/migrate.js'
 
 export interface CommandCall {
   readonly positionals: readonly string[]

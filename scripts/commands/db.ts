@@ -1,6 +1,6 @@
 /** `gatehouse db …`: the state of the database's schema. */
 
-import { migrate, migrationStatus } from '../../sql/migrate.js'
+import { migrate, migrationStatus } from '../../sql/database/migrate.js'
 import { type Command, withAnyDatabase } from './command.js'
 
 const migrateCommand: Command = {

@@ -4,9 +4,9 @@ import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { PackageFormat } from '../../conf/package.js'
 import { FORMATS } from '../../registry/formats.js'
 import { createSigningKeys } from '../../registry/signing-keys.js'
-import type { Database } from '../../sql/database.js'
-import { findOwner, type Owner } from '../../sql/owners.js'
-import { listSigningKeys, retireFormerKeys } from '../../sql/signing-keys.js'
+import { findOwner, type Owner } from '../../sql/accounts/owners.js'
+import type { Database } from '../../sql/database/database.js'
+import { listSigningKeys, retireFormerKeys } from '../../sql/packages/signing-keys.js'
 import {
   type Command,
   type CommandCall,

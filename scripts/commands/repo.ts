@@ -17,9 +17,9 @@ import {
   releaseCommit,
 } from '../../gateway/actions/prune-repository.js'
 import { PRUNE_REPOSITORY } from '../../gateway/jobs/prune-repository.js'
-import type { Database } from '../../sql/database.js'
-import { enqueueJob } from '../../sql/jobs.js'
-import { findRepository, type Repository } from '../../sql/repositories.js'
+import { enqueueJob } from '../../sql/admin/jobs.js'
+import type { Database } from '../../sql/database/database.js'
+import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
 import {
   type Command,
   type CommandCall,

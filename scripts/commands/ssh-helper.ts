@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { runToEnd } from '../../cgi/process/run.js'
 import { findProgramFile } from '../../conf/program-file.js'
 import type { Settings } from '../../conf/settings.js'
-import type { ListedKey } from '../../sql/keys.js'
+import type { ListedKey } from '../../sql/accounts/keys.js'
 import { CommandError } from './command.js'
 
 /** Where it is put when nothing else is said. */

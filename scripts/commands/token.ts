@@ -2,7 +2,7 @@
 
 import { normaliseScopes } from '../../gateway/auth/scopes.js'
 import { hashToken, newToken } from '../../gateway/auth/token.js'
-import { createToken, deleteToken, findToken, listTokens } from '../../sql/tokens.js'
+import { createToken, deleteToken, findToken, listTokens } from '../../sql/accounts/tokens.js'
 import { type Command, CommandError, requiredOption, withDatabase } from './command.js'
 import { requireUser } from './user.js'
 

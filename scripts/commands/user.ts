@@ -2,8 +2,7 @@
 
 import { parseEmail, parseOwnerName } from '../../conf/names.js'
 import { hashPassword } from '../../gateway/auth/password.js'
-import type { Database } from '../../sql/database.js'
-import { removeSecondFactor } from '../../sql/second-factors.js'
+import { removeSecondFactor } from '../../sql/accounts/second-factors.js'
 import {
   createUser,
   deleteUser,
@@ -11,7 +10,8 @@ import {
   listUsers,
   setPassword,
   type User,
-} from '../../sql/users.js'
+} from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import { type Command, CommandError, withDatabase } from './command.js'
 import { PASSWORD_OPTIONS, PASSWORD_USAGE, passwordReader } from './password.js'
 

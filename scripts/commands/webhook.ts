@@ -1,7 +1,7 @@
 /** `gatehouse webhook …`: what webhooks were told, and telling it again. */
 
-import { type Delivery, listDeliveries, redeliver } from '../../sql/webhook-deliveries.js'
-import { findWebhookById } from '../../sql/webhooks.js'
+import { type Delivery, listDeliveries, redeliver } from '../../sql/webhooks/webhook-deliveries.js'
+import { findWebhookById } from '../../sql/webhooks/webhooks.js'
 import {
   type Command,
   type CommandCall,

@@ -1,7 +1,7 @@
 /** Work that waits to be done in the background, and who does it now. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the table. */
 export async function up(db: Knex): Promise<void> {

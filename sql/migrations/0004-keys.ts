@@ -1,7 +1,7 @@
 /** SSH keys: each once, as a user's own or as one that opens repositories. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

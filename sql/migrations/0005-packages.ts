@@ -1,7 +1,7 @@
 /** Packages, their versions and files, and the blobs that hold the bytes of these. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

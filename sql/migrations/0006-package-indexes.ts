@@ -1,7 +1,7 @@
 /** Indexes of packages: what belongs into each, its files of every moment, and who signs them. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Entries of package indexes in the order of a key, and what has changed since these were made. */
 
 import type { Knex } from 'knex'
-import { createTable, ID, isMysql, selectRows } from '../dialect.js'
+import { createTable, ID, isMysql, selectRows } from '../database/dialect.js'
 
 const ENTRIES = 'package_index_entries'
 const BY_KEY = 'package_index_entries_by_key'

@@ -1,7 +1,7 @@
 /** Keys that signed indexes before the ones of now, and sign along until a day that was set. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the table. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Issues, and pull requests as far as they are issues: numbers, labels, milestones, comments. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Releases of repositories, the files attached to them, and what others say of commits. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

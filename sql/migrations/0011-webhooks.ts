@@ -1,7 +1,7 @@
 /** Webhooks of repositories, organizations and users, and what was or is to be sent to each. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

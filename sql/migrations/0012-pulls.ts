@@ -1,7 +1,7 @@
 /** Pull requests beyond what they share with issues, and the reviews of them. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

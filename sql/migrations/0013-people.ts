@@ -1,7 +1,7 @@
 /** Teams with repositories of their own, members that show themselves, topics, forks, settings. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Columns of `teams` that came later. */
 const TEAM_COLUMNS = {

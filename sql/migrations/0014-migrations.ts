@@ -1,7 +1,7 @@
 /** Where repositories were taken over from, and those that are being taken over now. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Rules of branches: what they ask for, and for whom they make exceptions. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Which repositories people like, and of which they want to hear. */
 
 import type { Knex } from 'knex'
-import { createTable } from '../dialect.js'
+import { createTable } from '../database/dialect.js'
 
 const TABLES = ['repository_stars', 'repository_watches'] as const
 

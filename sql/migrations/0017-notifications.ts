@@ -1,7 +1,7 @@
 /** What people were told of and have not looked at yet, and of which issues they want to hear. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Who wrote on another server what was taken over from it, and the files that are on their way. */
 
 import type { Knex } from 'knex'
-import { createTable } from '../dialect.js'
+import { createTable } from '../database/dialect.js'
 
 const TABLES = ['issues', 'comments'] as const
 

@@ -1,7 +1,7 @@
 /** Reviews that are asked of teams, and merges that wait for their checks. */
 
 import type { Knex } from 'knex'
-import { createTable, isMysql } from '../dialect.js'
+import { createTable, isMysql } from '../database/dialect.js'
 
 const TEAM_REFERENCE = 'references teams (id) on delete cascade'
 

@@ -1,7 +1,7 @@
 /** Tokens that end, that count at some addresses only, or that open some things only. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Columns of `tokens` that came later. */
 const TOKEN_COLUMNS = {

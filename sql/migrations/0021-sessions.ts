@@ -1,7 +1,7 @@
 /** Sessions of people who have signed in at a page. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Creates the table. */
 export async function up(db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 /** Second factors of accounts, and sign-ins that have shown a password and no code yet. */
 
 import type { Knex } from 'knex'
-import { createTable } from '../dialect.js'
+import { createTable } from '../database/dialect.js'
 
 /** Creates the tables. */
 export async function up(db: Knex): Promise<void> {

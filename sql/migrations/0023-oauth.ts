@@ -1,7 +1,7 @@
 /** Applications that people sign in to with their account here, and what they let these do. */
 
 import type { Knex } from 'knex'
-import { createTable, ID } from '../dialect.js'
+import { createTable, ID } from '../database/dialect.js'
 
 /** Gitea's own public clients, by the ids that are written into the programs. */
 const BUILT_IN = {

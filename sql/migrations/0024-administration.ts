@@ -1,7 +1,7 @@
 /** What those who run the site decide for all of it, and why jobs failed. */
 
 import type { Knex } from 'knex'
-import { createTable } from '../dialect.js'
+import { createTable } from '../database/dialect.js'
 
 /** Creates the table, and adds the column. */
 export async function up(db: Knex): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
 import { isBehind, migrateDatabase } from '../../gateway/migrate-database.js'
-import { closeDatabase, openDatabase } from '../../sql/database.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 t.test('a new database is behind until it was migrated', async (t) => {

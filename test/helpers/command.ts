@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util'
 import type { Test } from 'tap'
 import { loadSettings } from '../../conf/load.js'
 import type { Command } from '../../scripts/commands/command.js'
-import { closeDatabase, openDatabase } from '../../sql/database.js'
-import { migrate } from '../../sql/migrate.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
+import { migrate } from '../../sql/database/migrate.js'
 import { temporaryFolder } from './temporary.js'
 
 /** Points the settings at a new data folder, with a migrated database unless told otherwise. */

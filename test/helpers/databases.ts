@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { t as root, type Test } from 'tap'
 import type { DatabaseLocation } from '../../conf/database-location.js'
-import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import {
   connectMariadb,
   MARIADB_VARIABLE,

@@ -1,14 +1,14 @@
 /** Webhooks of a test, and what is to be delivered to them. */
 
 import { HOOK_EVENTS } from '../../conf/hook-events.js'
-import type { Database } from '../../sql/database.js'
-import { selectRows } from '../../sql/dialect.js'
+import type { Database } from '../../sql/database/database.js'
+import { selectRows } from '../../sql/database/dialect.js'
 import {
   createWebhook,
   type HookPlace,
   type Webhook,
   type WebhookFields,
-} from '../../sql/webhooks.js'
+} from '../../sql/webhooks/webhooks.js'
 
 /** An active webhook that hears of everything. */
 export function aWebhook(

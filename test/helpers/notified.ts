@@ -1,7 +1,7 @@
 /** Waits until everybody has been told of what happened. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 
 const LOOK_EVERY_MS = 5
 const LOOKS_MAX = 4_000

@@ -2,9 +2,9 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Digests } from '../../conf/package.js'
-import type { Database } from '../../sql/database.js'
-import type { PackageShelf } from '../../sql/packages.js'
-import { type NewPublication, publishFile } from '../../sql/publications.js'
+import type { Database } from '../../sql/database/database.js'
+import type { PackageShelf } from '../../sql/packages/packages.js'
+import { type NewPublication, publishFile } from '../../sql/packages/publications.js'
 
 export interface PublicationWishes extends Partial<NewPublication> {
   /** Whose it is; the creator as well, unless another is named. */

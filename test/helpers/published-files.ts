@@ -3,7 +3,7 @@
 import type { Shelf } from '../../registry/package-store.js'
 import type { Registry } from '../../registry/registry.js'
 import { lendShelf } from '../../registry/shelf.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 
 export interface PublishedFile {
   readonly user: User

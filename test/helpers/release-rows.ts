@@ -1,10 +1,10 @@
 /** A release in the database, and blobs for what is attached to it. */
 
 import { createHash } from 'node:crypto'
-import type { NewBlob } from '../../sql/blobs.js'
-import type { Database } from '../../sql/database.js'
-import { createRelease, type Release } from '../../sql/releases.js'
-import type { Repository } from '../../sql/repositories.js'
+import type { Database } from '../../sql/database/database.js'
+import type { NewBlob } from '../../sql/packages/blobs.js'
+import { createRelease, type Release } from '../../sql/releases/releases.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 
 /** A release of the repository by its owner. */
 export async function aRelease(

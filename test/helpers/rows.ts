@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { newStorageKey } from '../../cgi/repository/paths.js'
-import type { Database } from '../../sql/database.js'
-import { createOrganization, type Organization } from '../../sql/organizations.js'
-import { createRepository, type Repository } from '../../sql/repositories.js'
-import { createUser, type User } from '../../sql/users.js'
+import { createUser, type User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
+import { createOrganization, type Organization } from '../../sql/organizations/organizations.js'
+import { createRepository, type Repository } from '../../sql/repositories/repositories.js'
 
 /** A user called `name`, with the address `name@example.test`. */
 export async function aUser(db: Database, name: string): Promise<User> {

@@ -4,9 +4,9 @@ import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { Settings } from '../../conf/settings.js'
 import { hashToken } from '../../gateway/auth/token.js'
 import { codeOf, newSecret, stepAt } from '../../gateway/auth/totp.js'
-import type { Database } from '../../sql/database.js'
-import { enrolSecondFactor, offerSecondFactor } from '../../sql/second-factors.js'
-import type { User } from '../../sql/users.js'
+import { enrolSecondFactor, offerSecondFactor } from '../../sql/accounts/second-factors.js'
+import type { User } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 
 export interface AppOfFactor {
   readonly secret: string

@@ -4,11 +4,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseLocation } from '../../conf/database-location.js'
-import { closeDatabase, openDatabase, transaction } from '../../sql/database.js'
-import { selectRows } from '../../sql/dialect.js'
-import { finishJob, leaseJob } from '../../sql/jobs.js'
-import { migrate } from '../../sql/migrate.js'
-import { createUser, recordSignIn } from '../../sql/users.js'
+import { createUser, recordSignIn } from '../../sql/accounts/users.js'
+import { finishJob, leaseJob } from '../../sql/admin/jobs.js'
+import { closeDatabase, openDatabase, transaction } from '../../sql/database/database.js'
+import { selectRows } from '../../sql/database/dialect.js'
+import { migrate } from '../../sql/database/migrate.js'
 
 const TASKS = {
   async migrate(location: DatabaseLocation) {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { runToEnd } from '../../cgi/process/run.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
-import { closeDatabase, type Database, openDatabase } from '../../sql/database.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import { type Gatehouse, type GatehouseOptions, type Person, startGatehouse } from './gatehouse.js'
 import { until } from './server-processes.js'
 import { type Account, sshAccount } from './ssh-account.js'

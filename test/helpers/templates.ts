@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import mysql from 'mysql2'
-import { closeDatabase, openDatabase } from '../../sql/database.js'
-import { migrate } from '../../sql/migrate.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
+import { migrate } from '../../sql/database/migrate.js'
 import type { MariadbClient } from './mariadb.js'
 
 /** Names the folder of the templates of this run. */

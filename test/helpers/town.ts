@@ -2,8 +2,8 @@
 
 import type { Test } from 'tap'
 import { repositoryPath } from '../../cgi/repository/paths.js'
-import { findRepository } from '../../sql/repositories.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
+import { findRepository } from '../../sql/repositories/repositories.js'
 import { BASE_URL, type Gateway, type GatewayOptions, startGateway } from './gateway.js'
 import { type Answer, withToken } from './requests.js'
 

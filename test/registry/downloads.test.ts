@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDownloads } from '../../registry/downloads.js'
-import type { Database } from '../../sql/database.js'
+import type { Database } from '../../sql/database/database.js'
 import { openContext } from '../helpers/gateway.js'
 
 /** Generic files of ada's in a registry that nobody else counts in. */

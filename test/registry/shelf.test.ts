@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
 import type { Publication, Upload } from '../../registry/package-store.js'
 import { lendShelf } from '../../registry/shelf.js'
-import type { User } from '../../sql/users.js'
+import type { User } from '../../sql/accounts/users.js'
 import { openContext } from '../helpers/gateway.js'
 
 const TOOL: Publication = {

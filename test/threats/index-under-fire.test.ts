@@ -3,8 +3,8 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import { type Database, openDatabase } from '../../sql/database.js'
-import { selectRows } from '../../sql/dialect.js'
+import { type Database, openDatabase } from '../../sql/database/database.js'
+import { selectRows } from '../../sql/database/dialect.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import {

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { newOauthSecret } from '../../gateway/auth/oauth-secret.js'
-import { deleteApplication } from '../../sql/oauth-applications.js'
+import { deleteApplication } from '../../sql/accounts/oauth-applications.js'
 import {
   anOauthHouse,
   CALLBACK,

@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { listOrganizations } from '../../../sql/organizations.js'
-import { findOwner } from '../../../sql/owners.js'
+import { findOwner } from '../../../sql/accounts/owners.js'
+import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

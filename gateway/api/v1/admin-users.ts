@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { addUserKey, removeUserKey } from '../../../sql/keys.js'
-import { searchUsers } from '../../../sql/user-search.js'
-import { findUser, type User } from '../../../sql/users.js'
+import { addUserKey, removeUserKey } from '../../../sql/accounts/keys.js'
+import { searchUsers } from '../../../sql/accounts/user-search.js'
+import { findUser, type User } from '../../../sql/accounts/users.js'
 import { changeUser, makeUser, removeUser } from '../../actions/manage-users.js'
 import { readKey } from '../../actions/read-key.js'
 import { viewerOf } from '../../auth/refusals.js'

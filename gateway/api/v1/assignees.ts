@@ -1,7 +1,7 @@
 /** Who may be asked to work on a repository's issues, over the API. */
 
 import { Type } from 'typebox'
-import { listAssignable } from '../../../sql/issue-people.js'
+import { listAssignable } from '../../../sql/issues/issue-people.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,7 +1,7 @@
 /** The Attachment of this API: a file that belongs to something else. */
 
 import { type Static, Type } from 'typebox'
-import type { Attachment } from '../../../sql/attachments.js'
+import type { Attachment } from '../../../sql/releases/attachments.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'
 import { apiTime } from './times.js'

@@ -2,8 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
-import { atLeast } from '../../../sql/access.js'
-import { teamIdsOf } from '../../../sql/teams.js'
+import { teamIdsOf } from '../../../sql/organizations/teams.js'
+import { atLeast } from '../../../sql/repositories/access.js'
 import { mayMerge, mayPush, readBranchRules } from '../../actions/branch-rules.js'
 import type { RepositoryGrant } from '../../actions/git-reader.js'
 import type { Context } from '../../context.js'

@@ -1,11 +1,11 @@
 /** Whom the lists of a rule name: people, and teams of the organization. */
 
 import { Failure } from '../../../conf/failures.js'
-import { accessToRepository, atLeast } from '../../../sql/access.js'
-import { type ListWishes, PROTECTION_LISTS } from '../../../sql/branch-protections.js'
-import type { Database } from '../../../sql/database.js'
-import { findTeamByName } from '../../../sql/teams.js'
-import { findUser } from '../../../sql/users.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { type ListWishes, PROTECTION_LISTS } from '../../../sql/code/branch-protections.js'
+import type { Database } from '../../../sql/database/database.js'
+import { findTeamByName } from '../../../sql/organizations/teams.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../../actions/git-reader.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import { LIST_FIELDS, type ProtectionOption } from './branch-protection-object.js'

@@ -1,7 +1,11 @@
 /** The BranchProtection of this API, and what is sent to make and change one. */
 
 import { type Static, type TSchema, Type } from 'typebox'
-import type { ListMembers, Protection, ProtectionList } from '../../../sql/branch-protections.js'
+import type {
+  ListMembers,
+  Protection,
+  ProtectionList,
+} from '../../../sql/code/branch-protections.js'
 import { isPattern } from '../../actions/branch-rules.js'
 import { TIME } from '../schema.js'
 import { apiTime } from './times.js'

@@ -10,8 +10,8 @@ import {
   orderProtections,
   type Protection,
   updateProtection,
-} from '../../../sql/branch-protections.js'
-import type { Repository } from '../../../sql/repositories.js'
+} from '../../../sql/code/branch-protections.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import { checkFilePatterns } from '../../actions/branch-judge.js'
 import { isRuleName } from '../../actions/branch-rules.js'
 import { writerOf } from '../../actions/writer.js'

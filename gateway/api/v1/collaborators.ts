@@ -2,12 +2,12 @@
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { accessToRepository, atLeast } from '../../../sql/access.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import {
   COLLABORATOR_MODES,
   isCollaborator,
   listCollaborators,
-} from '../../../sql/collaborators.js'
+} from '../../../sql/repositories/collaborators.js'
 import {
   type CollaboratorWish,
   letCollaboratorIn,

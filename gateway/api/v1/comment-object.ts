@@ -1,8 +1,8 @@
 /** The Comment of this API. */
 
 import { type Static, Type } from 'typebox'
-import type { Comment } from '../../../sql/comments.js'
-import { findOwnersById } from '../../../sql/owners.js'
+import { findOwnersById } from '../../../sql/accounts/owners.js'
+import type { Comment } from '../../../sql/issues/comments.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'

@@ -9,8 +9,8 @@ import {
   listComments,
   listRepositoryComments,
   updateComment,
-} from '../../../sql/comments.js'
-import { findIssue, type Issue } from '../../../sql/issues.js'
+} from '../../../sql/issues/comments.js'
+import { findIssue, type Issue } from '../../../sql/issues/issues.js'
 import { addComment, contentOf } from '../../actions/add-comment.js'
 import {
   isServed,

@@ -1,10 +1,10 @@
 /** Commits as this API shows them, with the accounts that their addresses belong to. */
 
 import type { Commit, Signature } from '../../../cgi/objects/commit-object.js'
-import { foldCase } from '../../../sql/bindings.js'
-import type { Repository } from '../../../sql/repositories.js'
-import type { User } from '../../../sql/users.js'
-import { findUsersByEmail } from '../../../sql/users-by-email.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { findUsersByEmail } from '../../../sql/accounts/users-by-email.js'
+import { foldCase } from '../../../sql/database/bindings.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import type {

@@ -6,7 +6,7 @@ import {
   type CombinedStatus,
   type CommitState,
   type CommitStatus,
-} from '../../../sql/commit-statuses.js'
+} from '../../../sql/code/commit-statuses.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'

@@ -11,8 +11,8 @@ import {
   type CommitState,
   combineCommitStatuses,
   listCommitStatuses,
-} from '../../../sql/commit-statuses.js'
-import type { Repository } from '../../../sql/repositories.js'
+} from '../../../sql/code/commit-statuses.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import { statusChanged } from '../../actions/release-changed.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'

@@ -7,7 +7,7 @@ import {
   findDeployKey,
   listDeployKeys,
   removeDeployKey,
-} from '../../../sql/deploy-keys.js'
+} from '../../../sql/repositories/deploy-keys.js'
 import { readKey } from '../../actions/read-key.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,7 +1,7 @@
 /** Forks over the API, and repositories that go to another owner. */
 
 import { Type } from 'typebox'
-import { accessToRepository } from '../../../sql/access.js'
+import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/fork-repository.js'
 import { giveRepository } from '../../actions/transfer-repository.js'
 import { placeForRepositories } from '../../auth/admit-people.js'

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { accessToRepository } from '../../../sql/access.js'
+import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFromTemplate } from '../../actions/generate-repository.js'
 import { placeForRepositories } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'

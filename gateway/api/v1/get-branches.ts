@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { pageOfReferences } from '../../../cgi/refs/list-references.js'
 import { notFound } from '../../../conf/failures.js'
-import { offsetOf } from '../../../sql/page.js'
+import { offsetOf } from '../../../sql/database/page.js'
 import { readCommit, readCommits, readGit, revisionOf } from '../../actions/git-reader.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

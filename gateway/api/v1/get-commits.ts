@@ -8,7 +8,7 @@ import { pathSegments, readTree } from '../../../cgi/objects/tree.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { offsetOf } from '../../../sql/page.js'
+import { offsetOf } from '../../../sql/database/page.js'
 import { type Caller, inQueue } from '../../actions/git-queue.js'
 import {
   type GitReader,

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
-import type { Webhook, WebhookFields } from '../../../sql/webhooks.js'
+import type { Webhook, WebhookFields } from '../../../sql/webhooks/webhooks.js'
 import {
   BRANCH_FILTER_CHARACTERS_MAX,
   HOOK_TEXT_CHARACTERS_MAX,

@@ -7,7 +7,7 @@ import {
   type HookPlace,
   listWebhooks,
   updateWebhook,
-} from '../../../sql/webhooks.js'
+} from '../../../sql/webhooks/webhooks.js'
 import { namedWebhook } from '../../actions/webhook-wish.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
 import { jsonReply } from '../door.js'

@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import type { IssueFilter } from '../../../sql/issue-lists.js'
-import type { User } from '../../../sql/users.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { IssueFilter } from '../../../sql/issues/issue-lists.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { readBounds } from './times.js'

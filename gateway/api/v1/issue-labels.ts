@@ -2,9 +2,13 @@
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { addIssueLabels, removeIssueLabel, replaceIssueLabels } from '../../../sql/issue-labels.js'
-import type { Issue } from '../../../sql/issues.js'
-import { findUsableLabels, labelsOfIssues } from '../../../sql/labels.js'
+import {
+  addIssueLabels,
+  removeIssueLabel,
+  replaceIssueLabels,
+} from '../../../sql/issues/issue-labels.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import { findUsableLabels, labelsOfIssues } from '../../../sql/issues/labels.js'
 import { issueOf, numberOf } from '../../actions/issue-access.js'
 import { type IssueAction, issueChanged } from '../../actions/issue-changed.js'
 import { writerOf } from '../../actions/writer.js'

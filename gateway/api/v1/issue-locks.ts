@@ -1,7 +1,7 @@
 /** Locks over the API: where only those who write may go on talking. */
 
 import { Type } from 'typebox'
-import { updateIssue } from '../../../sql/issues.js'
+import { updateIssue } from '../../../sql/issues/issues.js'
 import { issueOf } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'
 import { writerOf } from '../../actions/writer.js'

@@ -1,7 +1,7 @@
 /** The search over the API for issues of all repositories that the caller may read. */
 
 import { Type } from 'typebox'
-import { searchIssues } from '../../../sql/issue-lists.js'
+import { searchIssues } from '../../../sql/issues/issue-lists.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'

@@ -3,8 +3,11 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { hearsOfIssue } from '../../../sql/audiences.js'
-import { listIssueSubscribers, setIssueSubscription } from '../../../sql/issue-subscriptions.js'
+import {
+  listIssueSubscribers,
+  setIssueSubscription,
+} from '../../../sql/issues/issue-subscriptions.js'
+import { hearsOfIssue } from '../../../sql/notifications/audiences.js'
 import { issueOf } from '../../actions/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import { signedIn, viewerOf } from '../../auth/refusals.js'

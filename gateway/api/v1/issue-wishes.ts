@@ -1,8 +1,8 @@
 /** What only those who write may wish of an issue or a pull request: labels, people, days. */
 
 import { Failure } from '../../../conf/failures.js'
-import { accessToRepository, atLeast } from '../../../sql/access.js'
-import { findUser } from '../../../sql/users.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import { mayWrite } from '../../actions/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'

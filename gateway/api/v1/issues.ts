@@ -2,8 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { listIssues } from '../../../sql/issue-lists.js'
-import { deleteIssue, findIssue, type Issue, type IssuePatch } from '../../../sql/issues.js'
+import { listIssues } from '../../../sql/issues/issue-lists.js'
+import { deleteIssue, findIssue, type Issue, type IssuePatch } from '../../../sql/issues/issues.js'
 import { changeIssue } from '../../actions/change-issue.js'
 import { issueOf, mayWrite, servedKind, titleOf } from '../../actions/issue-access.js'
 import { issueChanged } from '../../actions/issue-changed.js'

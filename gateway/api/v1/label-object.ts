@@ -2,8 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import type { Label, LabelPatch, NewLabel } from '../../../sql/labels.js'
-import type { Owner } from '../../../sql/owners.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { Label, LabelPatch, NewLabel } from '../../../sql/issues/labels.js'
 import { titleOf } from '../../actions/issue-access.js'
 import type { Context } from '../../context.js'
 import { API_PREFIX } from '../validate.js'

@@ -9,7 +9,7 @@ import {
   type LabelOwner,
   listLabels,
   updateLabel,
-} from '../../../sql/labels.js'
+} from '../../../sql/issues/labels.js'
 import { numberOf } from '../../actions/issue-access.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
 import { jsonReply } from '../door.js'

@@ -1,7 +1,7 @@
 /** The Milestone of this API. */
 
 import { type Static, Type } from 'typebox'
-import type { Milestone } from '../../../sql/milestones.js'
+import type { Milestone } from '../../../sql/issues/milestones.js'
 import { nullable, TIME } from '../schema.js'
 import { apiTime } from './times.js'
 

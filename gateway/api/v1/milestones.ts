@@ -9,7 +9,7 @@ import {
   listMilestones,
   type Milestone,
   updateMilestone,
-} from '../../../sql/milestones.js'
+} from '../../../sql/issues/milestones.js'
 import { titleOf } from '../../actions/issue-access.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'

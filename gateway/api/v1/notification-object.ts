@@ -1,8 +1,8 @@
 /** The NotificationThread of this API: of what somebody was told, and whether they have seen it. */
 
 import { type Static, Type } from 'typebox'
-import type { NotificationThread } from '../../../sql/notifications.js'
-import { findRepositoriesById, type Repository } from '../../../sql/repositories.js'
+import type { NotificationThread } from '../../../sql/notifications/notifications.js'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Identity } from '../../auth/identify.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'

@@ -10,8 +10,8 @@ import {
   NOTIFICATION_STATUSES,
   type NotificationStatus,
   type ThreadFilter,
-} from '../../../sql/notifications.js'
-import type { Repository } from '../../../sql/repositories.js'
+} from '../../../sql/notifications/notifications.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Identity } from '../../auth/identify.js'
 import { readId, signedIn, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'

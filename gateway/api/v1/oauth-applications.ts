@@ -7,7 +7,7 @@ import {
   findApplication,
   listApplications,
   type OauthApplication,
-} from '../../../sql/oauth-applications.js'
+} from '../../../sql/accounts/oauth-applications.js'
 import {
   type ApplicationWish,
   changeApplication,

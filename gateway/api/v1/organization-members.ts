@@ -3,8 +3,8 @@
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { isPublicMember, listMembers } from '../../../sql/organization-members.js'
-import { organizationRole } from '../../../sql/organizations.js'
+import { isPublicMember, listMembers } from '../../../sql/organizations/organization-members.js'
+import { organizationRole } from '../../../sql/organizations/organizations.js'
 import {
   isOutside,
   membersSeen,

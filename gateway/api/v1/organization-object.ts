@@ -1,8 +1,8 @@
 /** The Organization of this API, and what is sent to make or change one. */
 
 import { type Static, Type } from 'typebox'
-import type { Organization } from '../../../sql/organizations.js'
-import type { User } from '../../../sql/users.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Organization } from '../../../sql/organizations/organizations.js'
 import { openOrganization } from '../../actions/open-organization.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/owner-details.js'
 import type { Context } from '../../context.js'

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { parseEmail } from '../../../conf/names.js'
-import { atLeast } from '../../../sql/access.js'
 import {
   deleteOrganization,
   findOrganizationById,
@@ -13,7 +12,8 @@ import {
   type OrganizationSearch,
   organizationMode,
   updateOrganization,
-} from '../../../sql/organizations.js'
+} from '../../../sql/organizations/organizations.js'
+import { atLeast } from '../../../sql/repositories/access.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'

@@ -2,8 +2,8 @@
 
 import { type Static, Type } from 'typebox'
 import type { PackageFile } from '../../../conf/package.js'
-import type { ListedVersion } from '../../../sql/package-lists.js'
-import { findRepositoriesById } from '../../../sql/repositories.js'
+import type { ListedVersion } from '../../../sql/packages/package-lists.js'
+import { findRepositoriesById } from '../../../sql/repositories/repositories.js'
 import { accessToLinked } from '../../auth/admit-repository.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'

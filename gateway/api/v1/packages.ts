@@ -3,15 +3,15 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { PACKAGE_FORMATS } from '../../../conf/package.js'
-import { linkPackage, unlinkPackage } from '../../../sql/package-links.js'
+import { linkPackage, unlinkPackage } from '../../../sql/packages/package-links.js'
 import {
   findNewestVersion,
   listOwnerVersions,
   type VersionSearch,
-} from '../../../sql/package-lists.js'
-import { findVersion } from '../../../sql/package-versions.js'
-import { findPackage, type PackageShelf } from '../../../sql/packages.js'
-import { removePackage, removeVersion } from '../../../sql/publications.js'
+} from '../../../sql/packages/package-lists.js'
+import { findVersion } from '../../../sql/packages/package-versions.js'
+import { findPackage, type PackageShelf } from '../../../sql/packages/packages.js'
+import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { tellingRemoval } from '../../actions/package-events.js'
 import { admit, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'

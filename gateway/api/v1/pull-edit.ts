@@ -2,9 +2,9 @@
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { Failure } from '../../../conf/failures.js'
-import { replaceIssueLabels } from '../../../sql/issue-labels.js'
-import { type IssueUpdate, updateIssue } from '../../../sql/issues.js'
-import { holdTargets, updatePull } from '../../../sql/pulls.js'
+import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
+import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
+import { holdTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issue-access.js'
 import type { IssueAction } from '../../actions/issue-changed.js'
 import { tipOfBranch } from '../../actions/open-pull.js'

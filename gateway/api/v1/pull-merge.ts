@@ -2,13 +2,13 @@
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { atLeast } from '../../../sql/access.js'
+import type { User } from '../../../sql/accounts/users.js'
 import {
   cancelScheduledMerge,
   findScheduledMerge,
   scheduleMerge,
-} from '../../../sql/scheduled-merges.js'
-import type { User } from '../../../sql/users.js'
+} from '../../../sql/pulls/scheduled-merges.js'
+import { atLeast } from '../../../sql/repositories/access.js'
 import { haveChecksSucceeded } from '../../actions/checks.js'
 import { pullOf } from '../../actions/find-pull.js'
 import { bringCommit } from '../../actions/foreign-heads.js'

@@ -1,9 +1,9 @@
 /** The PullRequest of this API. */
 
 import { type Static, Type } from 'typebox'
-import { findOwnersById } from '../../../sql/owners.js'
-import { findRepositoriesById, type Repository } from '../../../sql/repositories.js'
-import { countReviewComments, requestsOfPulls } from '../../../sql/reviews.js'
+import { findOwnersById } from '../../../sql/accounts/owners.js'
+import { countReviewComments, requestsOfPulls } from '../../../sql/pulls/reviews.js'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import { isDraft } from '../../actions/find-pull.js'
 import { isForeign } from '../../actions/foreign-heads.js'
 import type { PullState } from '../../actions/refresh-pulls.js'

@@ -1,9 +1,9 @@
 /** What an issue tells of the pull request that it is. */
 
 import { type Static, Type } from 'typebox'
-import type { Issue } from '../../../sql/issues.js'
-import { findPulls } from '../../../sql/pulls.js'
-import type { Repository } from '../../../sql/repositories.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import { findPulls } from '../../../sql/pulls/pulls.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import { isDraft } from '../../actions/find-pull.js'
 import type { Context } from '../../context.js'
 import { nullable, TIME } from '../schema.js'

@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { findMilestone } from '../../../sql/milestones.js'
-import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pull-lists.js'
-import { findUser } from '../../../sql/users.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { findMilestone } from '../../../sql/issues/milestones.js'
+import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pulls/pull-lists.js'
 import { findHead } from '../../actions/find-head.js'
 import { pullOf, refuseWithoutPulls } from '../../actions/find-pull.js'
 import { issueChanged } from '../../actions/issue-changed.js'

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import type { Issue } from '../../../sql/issues.js'
+import type { Issue } from '../../../sql/issues/issues.js'
 import {
   addReaction,
   findReaction,
@@ -10,7 +10,7 @@ import {
   type Reaction,
   type ReactionSubject,
   removeReaction,
-} from '../../../sql/reactions.js'
+} from '../../../sql/issues/reactions.js'
 import { issueOf, refuseLocked } from '../../actions/issue-access.js'
 import { writerOf } from '../../actions/writer.js'
 import type { Grants } from '../../auth/gate.js'

@@ -13,8 +13,8 @@ import {
   findAttachment,
   listAttachments,
   renameAttachment,
-} from '../../../sql/attachments.js'
-import type { Release } from '../../../sql/releases.js'
+} from '../../../sql/releases/attachments.js'
+import type { Release } from '../../../sql/releases/releases.js'
 import { numberOf } from '../../actions/issue-access.js'
 import { releaseChanged } from '../../actions/release-changed.js'
 import { releaseOfId } from '../../actions/seen-releases.js'

@@ -1,8 +1,8 @@
 /** The Release of this API, and which of them a caller sees. */
 
 import { type Static, Type } from 'typebox'
-import { listAttachments } from '../../../sql/attachments.js'
-import type { Release } from '../../../sql/releases.js'
+import { listAttachments } from '../../../sql/releases/attachments.js'
+import type { Release } from '../../../sql/releases/releases.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { TIME } from '../schema.js'

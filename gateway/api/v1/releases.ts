@@ -11,7 +11,7 @@ import {
   type Release,
   type ReleasePatch,
   updateRelease,
-} from '../../../sql/releases.js'
+} from '../../../sql/releases/releases.js'
 import { makeTag, refuseEmpty } from '../../actions/make-tag.js'
 import { releaseChanged } from '../../actions/release-changed.js'
 import {

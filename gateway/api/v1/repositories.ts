@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import type { Owner } from '../../../sql/owners.js'
-import { listRepositoriesOf } from '../../../sql/repository-lists.js'
-import type { User } from '../../../sql/users.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { listRepositoriesOf } from '../../../sql/repositories/repository-lists.js'
 import { makeRepository } from '../../actions/create-repository.js'
 import { deleteWholeRepository } from '../../actions/delete-repository.js'
 import {

@@ -7,7 +7,7 @@ import {
   type RepositorySearch,
   type RepositorySort,
   searchRepositories,
-} from '../../../sql/repository-lists.js'
+} from '../../../sql/repositories/repository-lists.js'
 import { visibleOwner } from '../../auth/admit-people.js'
 import type { Identity } from '../../auth/identify.js'
 import { viewerOf } from '../../auth/refusals.js'

@@ -3,15 +3,18 @@
 import { type Static, Type } from 'typebox'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
-import { type AccessMode, atLeast } from '../../../sql/access.js'
-import { countOpenIssues } from '../../../sql/issues.js'
-import { countReleases } from '../../../sql/releases.js'
+import { countOpenIssues } from '../../../sql/issues/issues.js'
+import { countReleases } from '../../../sql/releases/releases.js'
+import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
 import {
   findRepositoriesById,
   type Repository,
   updateRepository,
-} from '../../../sql/repositories.js'
-import { findRepositoryFacts, type RepositoryFacts } from '../../../sql/repository-facts.js'
+} from '../../../sql/repositories/repositories.js'
+import {
+  findRepositoryFacts,
+  type RepositoryFacts,
+} from '../../../sql/repositories/repository-facts.js'
 import { cloneUrl, sshUrl } from '../../actions/clone-urls.js'
 import { accessToLinked, accessToListed } from '../../auth/admit-repository.js'
 import { ANONYMOUS, type Identity } from '../../auth/identify.js'

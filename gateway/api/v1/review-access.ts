@@ -1,11 +1,11 @@
 /** Who may review a pull request, and who may be asked to. */
 
 import { Failure, notFound } from '../../../conf/failures.js'
-import { accessToRepository, atLeast } from '../../../sql/access.js'
-import { foldCase } from '../../../sql/bindings.js'
-import { findReview, type Review } from '../../../sql/reviews.js'
-import { findTeamByName, hasTeamRepository } from '../../../sql/teams.js'
-import { findUser } from '../../../sql/users.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { foldCase } from '../../../sql/database/bindings.js'
+import { findTeamByName, hasTeamRepository } from '../../../sql/organizations/teams.js'
+import { findReview, type Review } from '../../../sql/pulls/reviews.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import { numberOf } from '../../actions/issue-access.js'
 import type { ReviewerWish } from '../../actions/open-pull.js'
 import type { PullState } from '../../actions/refresh-pulls.js'

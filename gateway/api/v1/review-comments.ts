@@ -5,7 +5,7 @@ import type { CommitRange } from '../../../cgi/objects/commit-range.js'
 import { readFileDiff } from '../../../cgi/objects/diff.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { Failure } from '../../../conf/failures.js'
-import type { NewReviewComment } from '../../../sql/reviews.js'
+import type { NewReviewComment } from '../../../sql/pulls/reviews.js'
 
 export const REVIEW_COMMENT_OPTION = Type.Object(
   {

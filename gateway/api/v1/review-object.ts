@@ -1,9 +1,9 @@
 /** The PullReview and the PullReviewComment of this API. */
 
 import { type Static, Type } from 'typebox'
-import { findOwnersById } from '../../../sql/owners.js'
-import type { Repository } from '../../../sql/repositories.js'
-import type { Review, ReviewComment } from '../../../sql/reviews.js'
+import { findOwnersById } from '../../../sql/accounts/owners.js'
+import type { Review, ReviewComment } from '../../../sql/pulls/reviews.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { PullState } from '../../actions/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
-import { type Review, removeRequest } from '../../../sql/reviews.js'
+import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
 import { pullOf } from '../../actions/find-pull.js'
 import { refuseOthers } from '../../actions/issue-access.js'
 import { askForReview } from '../../actions/open-pull.js'

@@ -7,7 +7,7 @@ import {
   listReviewComments,
   listReviews,
   submitReview,
-} from '../../../sql/reviews.js'
+} from '../../../sql/pulls/reviews.js'
 import { pullOf, rangeOf } from '../../actions/find-pull.js'
 import { giveReview, verdictOf } from '../../actions/give-review.js'
 import { reviewGiven } from '../../actions/review-given.js'

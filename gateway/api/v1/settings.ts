@@ -3,7 +3,7 @@
 import { type TSchema, Type } from 'typebox'
 import { BLOB_BYTES_MAX, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../../conf/limits.js'
 import type { Settings } from '../../../conf/settings.js'
-import { searchUsers } from '../../../sql/user-search.js'
+import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { addTie, isTied, removeTie } from '../../../sql/stars-and-watches.js'
+import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
 import { visibleOwner } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

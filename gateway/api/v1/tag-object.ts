@@ -8,7 +8,7 @@ import {
   type Tag,
 } from '../../../cgi/objects/commit-object.js'
 import type { GitObject } from '../../../cgi/objects/objects.js'
-import type { Repository } from '../../../sql/repositories.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import {
   addressesOf,

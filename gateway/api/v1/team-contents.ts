@@ -2,9 +2,9 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { listMembers } from '../../../sql/organization-members.js'
-import { searchRepositories } from '../../../sql/repository-lists.js'
-import { isTeamMember } from '../../../sql/teams.js'
+import { listMembers } from '../../../sql/organizations/organization-members.js'
+import { isTeamMember } from '../../../sql/organizations/teams.js'
+import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import {
   giveToTeam,
   type RepositoryName,

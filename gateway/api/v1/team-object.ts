@@ -2,9 +2,12 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
-import { type AccessMode, atLeast } from '../../../sql/access.js'
-import { findOrganizationsById, type Organization } from '../../../sql/organizations.js'
-import { findTeamsById, type Team, type TeamPatch } from '../../../sql/teams.js'
+import {
+  findOrganizationsById,
+  type Organization,
+} from '../../../sql/organizations/organizations.js'
+import { findTeamsById, type Team, type TeamPatch } from '../../../sql/organizations/teams.js'
+import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
 import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/change-team.js'
 import type { Context } from '../../context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Reply } from '../../../conf/http.js'
-import { listTeams, type TeamSearch } from '../../../sql/teams.js'
+import { listTeams, type TeamSearch } from '../../../sql/organizations/teams.js'
 import { changeTeam, makeTeam, removeTeam } from '../../actions/change-team.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'

@@ -1,7 +1,7 @@
 /** A page of the people who like a repository, or who want to hear of it. */
 
 import type { Reply } from '../../../conf/http.js'
-import { listTied, type Tie } from '../../../sql/stars-and-watches.js'
+import { listTied, type Tie } from '../../../sql/repositories/stars-and-watches.js'
 import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'

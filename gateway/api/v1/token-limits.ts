@@ -1,9 +1,9 @@
 /** What limits a token over the API: fields that this house has beside those of Gitea. */
 
 import { Type } from 'typebox'
-import type { TokenLimits } from '../../../sql/token-limits.js'
-import type { Token } from '../../../sql/tokens.js'
-import type { User } from '../../../sql/users.js'
+import type { TokenLimits } from '../../../sql/accounts/token-limits.js'
+import type { Token } from '../../../sql/accounts/tokens.js'
+import type { User } from '../../../sql/accounts/users.js'
 import {
   ADDRESS_LENGTH_MAX,
   ADDRESSES_MAX,

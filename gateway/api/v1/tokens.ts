@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
-import { deleteToken, findToken, listTokens, type Token } from '../../../sql/tokens.js'
+import { deleteToken, findToken, listTokens, type Token } from '../../../sql/accounts/tokens.js'
 import { issueToken } from '../../actions/issue-token.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -3,9 +3,15 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import type { Repository } from '../../../sql/repositories.js'
-import { findRepositoryFacts } from '../../../sql/repository-facts.js'
-import { addTopic, removeTopic, searchTopics, setTopics, type Topic } from '../../../sql/topics.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { findRepositoryFacts } from '../../../sql/repositories/repository-facts.js'
+import {
+  addTopic,
+  removeTopic,
+  searchTopics,
+  setTopics,
+  type Topic,
+} from '../../../sql/repositories/topics.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { jsonReply } from '../door.js'

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/keys.js'
+import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/accounts/keys.js'
 import { readKey } from '../../actions/read-key.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'

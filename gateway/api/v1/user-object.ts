@@ -1,8 +1,8 @@
 /** The User of this API: what one account shows to whom. */
 
 import { type Static, Type } from 'typebox'
-import type { Owner } from '../../../sql/owners.js'
-import type { User } from '../../../sql/users.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { apiTime, NEVER } from './times.js'

@@ -7,8 +7,8 @@ import {
   saveUserSettings,
   type UserSettings,
   updateUser,
-} from '../../../sql/user-changes.js'
-import { findUser, type User } from '../../../sql/users.js'
+} from '../../../sql/accounts/user-changes.js'
+import { findUser, type User } from '../../../sql/accounts/users.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/owner-details.js'
 import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -1,7 +1,7 @@
 /** Users over the API: oneself, and others as they show themselves. */
 
 import { Type } from 'typebox'
-import { searchUsers } from '../../../sql/user-search.js'
+import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import { jsonReply } from '../door.js'

@@ -1,7 +1,7 @@
 /** The WatchInfo of this API: whether somebody hears of a repository, or of an issue. */
 
 import { type Static, Type } from 'typebox'
-import type { Repository } from '../../../sql/repositories.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import { nullable, TIME } from '../schema.js'
 import { apiTime } from './times.js'

@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import type { Repository } from '../../../sql/repositories.js'
-import { addTie, isTied, removeTie } from '../../../sql/stars-and-watches.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
 import { visibleOwner } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'

@@ -1,8 +1,8 @@
 /** A repository that somebody is about to change. */
 
 import { Failure } from '../../../conf/failures.js'
-import type { Repository } from '../../../sql/repositories.js'
-import type { User } from '../../../sql/users.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/gate.js'
 import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
 import type { Context } from '../../context.js'

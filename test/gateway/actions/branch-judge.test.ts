@@ -13,7 +13,7 @@ import {
   mayMerge,
 } from '../../../gateway/actions/branch-rules.js'
 import { DEFAULT_SETTINGS } from '../../../gateway/api/v1/branch-protection-object.js'
-import type { Protection, ProtectionSettings } from '../../../sql/branch-protections.js'
+import type { Protection, ProtectionSettings } from '../../../sql/code/branch-protections.js'
 
 const NOBODY = { users: [], teams: [] }
 const LISTED = { users: [{ id: 1, name: 'ada' }], teams: [{ id: 7, name: 'crew' }] }

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { deliverTo, emit, isHeard, recordEvent } from '../../../gateway/actions/events.js'
-import { closeDatabase } from '../../../sql/database.js'
+import { closeDatabase } from '../../../sql/database/database.js'
 import { aWebhook, toldTo } from '../../helpers/deliveries.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'

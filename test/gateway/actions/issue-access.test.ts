@@ -10,7 +10,7 @@ import {
   servedKind,
   titleOf,
 } from '../../../gateway/actions/issue-access.js'
-import { createIssue } from '../../../sql/issues.js'
+import { createIssue } from '../../../sql/issues/issues.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 

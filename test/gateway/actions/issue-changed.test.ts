@@ -3,8 +3,8 @@
 import t from 'tap'
 import { makeRepository } from '../../../gateway/actions/create-repository.js'
 import { issueChanged } from '../../../gateway/actions/issue-changed.js'
-import { createComment } from '../../../sql/comments.js'
-import { createIssue, findIssue } from '../../../sql/issues.js'
+import { createComment } from '../../../sql/issues/comments.js'
+import { createIssue, findIssue } from '../../../sql/issues/issues.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startTown, type Town } from '../../helpers/town.js'
 

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { makeRepository } from '../../../gateway/actions/create-repository.js'
 import { changeReferences } from '../../../gateway/actions/references-moved.js'
-import { findRepositoryById } from '../../../sql/repositories.js'
+import { findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git } from '../../helpers/git-client.js'
 

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { markProcess } from '../../../cgi/process/process-table.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import { sweepImports } from '../../../gateway/actions/sweep-imports.js'
-import { beginImport, listImports } from '../../../sql/repository-imports.js'
+import { beginImport, listImports } from '../../../sql/repositories/repository-imports.js'
 import { openContext } from '../../helpers/gateway.js'
 
 interface Changes {

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { clientOf } from '../../../gateway/auth/client.js'
 import { ANONYMOUS } from '../../../gateway/auth/identify.js'
-import type { User } from '../../../sql/users.js'
+import type { User } from '../../../sql/accounts/users.js'
 
 const user = (id: number) =>
   ({ kind: 'user', user: { id } as User, by: 'token', scopes: [] }) as const

@@ -7,12 +7,16 @@ import { accessToLinked } from '../../../gateway/auth/admit-repository.js'
 import { type Access, admit } from '../../../gateway/auth/gate.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/identify.js'
 import type { Scope } from '../../../gateway/auth/scopes.js'
-import { addAttachment } from '../../../sql/attachments.js'
-import { addDeployKey, removeDeployKey } from '../../../sql/deploy-keys.js'
-import type { Owner, Visibility } from '../../../sql/owners.js'
-import { createRepository, deleteRepository, updateRepository } from '../../../sql/repositories.js'
-import { addSource } from '../../../sql/repository-sources.js'
-import type { User } from '../../../sql/users.js'
+import type { Owner, Visibility } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { addAttachment } from '../../../sql/releases/attachments.js'
+import { addDeployKey, removeDeployKey } from '../../../sql/repositories/deploy-keys.js'
+import {
+  createRepository,
+  deleteRepository,
+  updateRepository,
+} from '../../../sql/repositories/repositories.js'
+import { addSource } from '../../../sql/repositories/repository-sources.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aBlobOf, aRelease } from '../../helpers/release-rows.js'
 import { aCollaborator, aTeam } from '../../helpers/rows.js'

@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { identifyKey, noteKeyUse } from '../../../gateway/auth/identify-key.js'
-import { addDeployKey } from '../../../sql/deploy-keys.js'
-import { addUserKey, findKeyByFingerprint, touchKey } from '../../../sql/keys.js'
-import { deleteUser } from '../../../sql/users.js'
+import { addUserKey, findKeyByFingerprint, touchKey } from '../../../sql/accounts/keys.js'
+import { deleteUser } from '../../../sql/accounts/users.js'
+import { addDeployKey } from '../../../sql/repositories/deploy-keys.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'

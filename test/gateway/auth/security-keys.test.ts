@@ -10,9 +10,9 @@ import {
   requestOptions,
 } from '../../../gateway/auth/security-keys.js'
 import { hashToken, newToken } from '../../../gateway/auth/token.js'
-import { openTicket } from '../../../sql/second-factors.js'
-import { listSecurityKeys } from '../../../sql/security-keys.js'
-import type { User } from '../../../sql/users.js'
+import { openTicket } from '../../../sql/accounts/second-factors.js'
+import { listSecurityKeys } from '../../../sql/accounts/security-keys.js'
+import type { User } from '../../../sql/accounts/users.js'
 import { openContext } from '../../helpers/gateway.js'
 import { enrol } from '../../helpers/second-factor.js'
 import { aSecurityKey, type SecurityKeyAtHand, type Twist } from '../../helpers/security-key.js'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { GIT_ROUTES } from '../../../gateway/git/routes.js'
-import { findRepository, updateRepository } from '../../../sql/repositories.js'
+import { findRepository, updateRepository } from '../../../sql/repositories/repositories.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { fetchBody } from '../../helpers/git-requests.js'

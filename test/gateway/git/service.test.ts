@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { findRepository } from '../../../sql/repositories.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { startTown } from '../../helpers/town.js'

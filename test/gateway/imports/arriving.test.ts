@@ -4,7 +4,7 @@
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { listImports } from '../../../sql/repository-imports.js'
+import { listImports } from '../../../sql/repositories/repository-imports.js'
 import { git } from '../../helpers/git-client.js'
 import { type Telling, tellOf } from '../../helpers/gitea-front.js'
 import { startReceiver } from '../../helpers/receiver.js'

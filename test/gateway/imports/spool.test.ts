@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
 import { openSpool } from '../../../gateway/imports/spool.js'
-import type { ImportedBatch } from '../../../sql/imported-contents.js'
+import type { ImportedBatch } from '../../../sql/repositories/imported-contents.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const release = (tagName: string) => ({

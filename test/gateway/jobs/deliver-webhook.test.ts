@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { DELIVER_WEBHOOK } from '../../../gateway/jobs/deliver-webhook.js'
-import { selectRows } from '../../../sql/dialect.js'
-import { addDeliveries, listDeliveries } from '../../../sql/webhook-deliveries.js'
+import { selectRows } from '../../../sql/database/dialect.js'
+import { addDeliveries, listDeliveries } from '../../../sql/webhooks/webhook-deliveries.js'
 import { aWebhook } from '../../helpers/deliveries.js'
 import { openContext } from '../../helpers/gateway.js'
 import { type ReceiverOptions, startReceiver } from '../../helpers/receiver.js'

@@ -12,7 +12,7 @@ import {
 } from '../../../cgi/repository/repository.js'
 import type { Context } from '../../../gateway/context.js'
 import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
-import { deleteRepository, findRepositoryById } from '../../../sql/repositories.js'
+import { deleteRepository, findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 

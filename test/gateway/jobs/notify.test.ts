@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { JobContext } from '../../../gateway/jobs/job.js'
 import { NOTIFY, notifySubject } from '../../../gateway/jobs/notify.js'
-import { createIssue, deleteIssue } from '../../../sql/issues.js'
+import { createIssue, deleteIssue } from '../../../sql/issues/issues.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { SWEEP_DELIVERIES } from '../../../gateway/jobs/sweep-deliveries.js'
-import { addDeliveries, listDeliveries } from '../../../sql/webhook-deliveries.js'
+import { addDeliveries, listDeliveries } from '../../../sql/webhooks/webhook-deliveries.js'
 import { aWebhook } from '../../helpers/deliveries.js'
 import { openContext } from '../../helpers/gateway.js'
 

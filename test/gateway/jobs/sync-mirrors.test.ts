@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { SYNC_MIRRORS } from '../../../gateway/jobs/sync-mirrors.js'
-import { addSource } from '../../../sql/repository-sources.js'
+import { addSource } from '../../../sql/repositories/repository-sources.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { createUpkeep } from '../../../gateway/jobs/upkeep.js'
-import { closeDatabase } from '../../../sql/database.js'
-import { selectRows } from '../../../sql/dialect.js'
+import { closeDatabase } from '../../../sql/database/database.js'
+import { selectRows } from '../../../sql/database/dialect.js'
 import { openContext } from '../../helpers/gateway.js'
 
 const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_DELAY: '30s' }

@@ -1,8 +1,8 @@
 /** Account settings as a browser sends them: each of them is for the account of the session. */
 
 import t from 'tap'
-import { listUserKeys } from '../../../sql/keys.js'
-import { listSessions } from '../../../sql/sessions.js'
+import { listUserKeys } from '../../../sql/accounts/keys.js'
+import { listSessions } from '../../../sql/accounts/sessions.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { passwordOf } from '../../helpers/passwords.js'
 import { withToken } from '../../helpers/requests.js'

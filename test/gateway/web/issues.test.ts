@@ -1,8 +1,8 @@
 /** Pages of issues: who sees them, who may write, and that what follows is what follows the API. */
 
 import t, { type Test } from 'tap'
-import { createPull } from '../../../sql/pulls.js'
-import { findRepository } from '../../../sql/repositories.js'
+import { createPull } from '../../../sql/pulls/pulls.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
 import { aWebhook, toldTo } from '../../helpers/deliveries.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { untilAllAreTold } from '../../helpers/notified.js'

@@ -1,8 +1,8 @@
 /** Organizations and teams as a browser asks for them: who sees them, and who changes what. */
 
 import t, { type Test } from 'tap'
-import { organizationRole } from '../../../sql/organizations.js'
-import { findTeamByName, updateTeam } from '../../../sql/teams.js'
+import { organizationRole } from '../../../sql/organizations/organizations.js'
+import { findTeamByName, updateTeam } from '../../../sql/organizations/teams.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { openToVisitors, type Visitor } from '../../helpers/visitors.js'
 

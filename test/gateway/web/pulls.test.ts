@@ -1,7 +1,7 @@
 /** Pages of pull requests: what they show and to whom, and that they do what the API does. */
 
 import t, { type Test } from 'tap'
-import { findRepository } from '../../../sql/repositories.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
 import { aWebhook, toldTo } from '../../helpers/deliveries.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { git } from '../../helpers/git-client.js'

@@ -1,8 +1,8 @@
 /** Accounts that strangers make: none while it is off, and a few of each network while it is on. */
 
 import t from 'tap'
-import { isRegistrationOpen, setRegistration } from '../../../sql/site.js'
-import { findUser } from '../../../sql/users.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { isRegistrationOpen, setRegistration } from '../../../sql/admin/site.js'
 import { startGateway } from '../../helpers/gateway.js'
 import { cookieOf, postForm, signIn } from '../../helpers/web-forms.js'
 

@@ -1,8 +1,8 @@
 /** Pages of releases: what each says and offers, and drafts for those who write alone. */
 
 import t from 'tap'
-import { createRelease } from '../../../sql/releases.js'
-import { findRepository } from '../../../sql/repositories.js'
+import { createRelease } from '../../../sql/releases/releases.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import { withPassword } from '../../helpers/requests.js'
 import { startTown } from '../../helpers/town.js'

@@ -2,13 +2,17 @@
 
 import t, { type Test } from 'tap'
 import { outcomeOf } from '../../../gateway/web/hook-deliveries.js'
-import { setCollaborator } from '../../../sql/collaborators.js'
-import { listDeployKeys } from '../../../sql/deploy-keys.js'
-import { addUserKey } from '../../../sql/keys.js'
-import { findRepository } from '../../../sql/repositories.js'
-import type { User } from '../../../sql/users.js'
-import { addDeliveries, type Delivery, listDeliveries } from '../../../sql/webhook-deliveries.js'
-import { listWebhooks } from '../../../sql/webhooks.js'
+import { addUserKey } from '../../../sql/accounts/keys.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { setCollaborator } from '../../../sql/repositories/collaborators.js'
+import { listDeployKeys } from '../../../sql/repositories/deploy-keys.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
+import {
+  addDeliveries,
+  type Delivery,
+  listDeliveries,
+} from '../../../sql/webhooks/webhook-deliveries.js'
+import { listWebhooks } from '../../../sql/webhooks/webhooks.js'
 import { aWebhook } from '../../helpers/deliveries.js'
 import { BASE_URL, startGateway } from '../../helpers/gateway.js'
 import { passwordOf } from '../../helpers/passwords.js'

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { isAtMachine, renewSetUpCode } from '../../../gateway/auth/set-up.js'
-import { listUsers } from '../../../sql/users.js'
+import { listUsers } from '../../../sql/accounts/users.js'
 import { startGateway } from '../../helpers/gateway.js'
 import { cookieOf, postForm } from '../../helpers/web-forms.js'
 

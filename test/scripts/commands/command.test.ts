@@ -8,7 +8,7 @@ import {
   withAnyDatabase,
   withDatabase,
 } from '../../../scripts/commands/command.js'
-import { listUsers } from '../../../sql/users.js'
+import { listUsers } from '../../../sql/accounts/users.js'
 import { useDataFolder } from '../../helpers/command.js'
 
 const countUsers = () =>

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { checkPassword } from '../../../gateway/auth/password.js'
 import { withDatabase } from '../../../scripts/commands/command.js'
-import { findPassword } from '../../../sql/users.js'
+import { findPassword } from '../../../sql/accounts/users.js'
 import { useDataFolder } from '../../helpers/command.js'
 import { type CommandEnd, runCommand } from '../../helpers/command-line.js'
 import { startOnTerminal } from '../../helpers/terminal.js'

@@ -5,7 +5,7 @@ import { hashToken } from '../../../gateway/auth/token.js'
 import { withDatabase } from '../../../scripts/commands/command.js'
 import { TOKEN_COMMANDS } from '../../../scripts/commands/token.js'
 import { USER_COMMANDS } from '../../../scripts/commands/user.js'
-import { findTokenWithUser } from '../../../sql/tokens.js'
+import { findTokenWithUser } from '../../../sql/accounts/tokens.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 
 async function withAda(t: Test) {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { checkPassword } from '../../../gateway/auth/password.js'
 import { withDatabase } from '../../../scripts/commands/command.js'
 import { requireUser, USER_COMMANDS } from '../../../scripts/commands/user.js'
-import { findPassword } from '../../../sql/users.js'
+import { findPassword } from '../../../sql/accounts/users.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { enrol } from '../../helpers/second-factor.js'
 

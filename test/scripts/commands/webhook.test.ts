@@ -3,7 +3,11 @@
 import t from 'tap'
 import { withDatabase } from '../../../scripts/commands/command.js'
 import { WEBHOOK_COMMANDS } from '../../../scripts/commands/webhook.js'
-import { addDeliveries, nextDueDelivery, recordAttempt } from '../../../sql/webhook-deliveries.js'
+import {
+  addDeliveries,
+  nextDueDelivery,
+  recordAttempt,
+} from '../../../sql/webhooks/webhook-deliveries.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { aWebhook } from '../../helpers/deliveries.js'
 import { aUser } from '../../helpers/rows.js'

@@ -1,7 +1,7 @@
 /** Who may be assigned, as each caller sees it. */
 
 import t from 'tap'
-import { findRepository } from '../../../../sql/repositories.js'
+import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { aCollaborator } from '../../../helpers/rows.js'
 import { startTown } from '../../../helpers/town.js'
 

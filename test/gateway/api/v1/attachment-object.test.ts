@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { attachmentObject } from '../../../../gateway/api/v1/attachment-object.js'
-import { addAttachment } from '../../../../sql/attachments.js'
+import { addAttachment } from '../../../../sql/releases/attachments.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aBlobOf, aRelease } from '../../../helpers/release-rows.js'
 import { aRepository } from '../../../helpers/rows.js'

@@ -5,7 +5,7 @@ import {
   combinedStatusObject,
   commitStatusObject,
 } from '../../../../gateway/api/v1/commit-status-object.js'
-import type { CommitState, CommitStatus } from '../../../../sql/commit-statuses.js'
+import type { CommitState, CommitStatus } from '../../../../sql/code/commit-statuses.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
 

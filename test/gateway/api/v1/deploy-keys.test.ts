@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { findRepository, type Repository } from '../../../../sql/repositories.js'
+import { findRepository, type Repository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'

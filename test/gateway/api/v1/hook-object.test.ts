@@ -3,7 +3,7 @@
 import t from 'tap'
 import { hookObject, patchHook, readNewHook } from '../../../../gateway/api/v1/hook-object.js'
 import type { Context } from '../../../../gateway/context.js'
-import { createWebhook } from '../../../../sql/webhooks.js'
+import { createWebhook } from '../../../../sql/webhooks/webhooks.js'
 import { openContext } from '../../../helpers/gateway.js'
 
 const CONFIG = { url: 'https://hooks.example.org/a?secret=b', content_type: 'json' }

@@ -7,9 +7,9 @@ import {
   issueObject,
   issueObjects,
 } from '../../../../gateway/api/v1/issue-object.js'
-import { createIssue, findIssue } from '../../../../sql/issues.js'
-import { deleteRepository } from '../../../../sql/repositories.js'
-import { deleteUser } from '../../../../sql/users.js'
+import { deleteUser } from '../../../../sql/accounts/users.js'
+import { createIssue, findIssue } from '../../../../sql/issues/issues.js'
+import { deleteRepository } from '../../../../sql/repositories/repositories.js'
 import { openContext } from '../../../helpers/gateway.js'
 
 t.test('who has gone or hides is a ghost, and lists ask as often as one', async (t) => {

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { packageObjects } from '../../../../gateway/api/v1/package-object.js'
-import type { ListedVersion } from '../../../../sql/package-lists.js'
-import { findUser } from '../../../../sql/users.js'
+import { findUser } from '../../../../sql/accounts/users.js'
+import type { ListedVersion } from '../../../../sql/packages/package-lists.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 const VERSION: ListedVersion = {

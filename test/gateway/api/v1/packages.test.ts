@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { findRepository } from '../../../../sql/repositories.js'
+import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'

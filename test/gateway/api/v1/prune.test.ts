@@ -1,9 +1,9 @@
 /** Pruning over the API: who may, what keeps a commit, and what closed pull requests are then. */
 
 import t, { type Test } from 'tap'
-import { setCollaborator } from '../../../../sql/collaborators.js'
-import { selectRows } from '../../../../sql/dialect.js'
-import { findRepository } from '../../../../sql/repositories.js'
+import { selectRows } from '../../../../sql/database/dialect.js'
+import { setCollaborator } from '../../../../sql/repositories/collaborators.js'
+import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { tryGit } from '../../../helpers/git-client.js'
 import { type PullTown, startPullTown } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { makeRepository } from '../../../../gateway/actions/create-repository.js'
 import { pullRequestMetas } from '../../../../gateway/api/v1/pull-request-meta.js'
-import { createIssue } from '../../../../sql/issues.js'
+import { createIssue } from '../../../../sql/issues/issues.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 t.test('pull requests alone have one, with a draft told by its title', async (t) => {

@@ -1,7 +1,7 @@
 /** Pull requests over the API: opened, listed, found, followed, changed. */
 
 import t from 'tap'
-import { createLabel } from '../../../../sql/labels.js'
+import { createLabel } from '../../../../sql/issues/labels.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Fields, startPullTown } from '../../../helpers/pulls.js'

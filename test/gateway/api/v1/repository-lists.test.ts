@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { addSource } from '../../../../sql/repository-sources.js'
+import { addSource } from '../../../../sql/repositories/repository-sources.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'

@@ -4,7 +4,7 @@ import t from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
 import { makeRepository } from '../../../../gateway/actions/create-repository.js'
 import { PREFERENCES, repositoryObject } from '../../../../gateway/api/v1/repository-object.js'
-import { findRepositoryById } from '../../../../sql/repositories.js'
+import { findRepositoryById } from '../../../../sql/repositories/repositories.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 

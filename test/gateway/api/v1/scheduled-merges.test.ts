@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { mergeScheduled } from '../../../../gateway/actions/merge-scheduled.js'
 import type { Context } from '../../../../gateway/context.js'
-import { findScheduledMerge } from '../../../../sql/scheduled-merges.js'
+import { findScheduledMerge } from '../../../../sql/pulls/scheduled-merges.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { type GatewayOptions, openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'

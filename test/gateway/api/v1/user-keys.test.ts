@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { touchKey } from '../../../../sql/keys.js'
-import { deleteUser } from '../../../../sql/users.js'
+import { touchKey } from '../../../../sql/accounts/keys.js'
+import { deleteUser } from '../../../../sql/accounts/users.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { aKeyLine, lineOf } from '../../../helpers/ssh-keys.js'

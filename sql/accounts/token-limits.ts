@@ -1,0 +1,120 @@
+/** What limits an access token beside its scopes: a time, addresses, what it opens. */
+
+import { type Awaitable, after } from '../../conf/awaitable.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+
+export interface TokenLimits {
+  /** Undefined: it does not end. */
+  readonly expiresAtMs: number | undefined
+  /** Addresses and networks (`10.0.0.0/8`) from which it counts; empty: from everywhere. */
+  readonly addresses: readonly string[]
+  /** What it opens; undefined: whatever its user may. */
+  readonly reach: TokenReach | undefined
+}
+
+export interface TokenReach {
+  readonly repositoryIds: readonly number[]
+  readonly packages: readonly PackageReach[]
+}
+
+/** One package, or all of an owner. */
+export interface PackageReach {
+  readonly ownerId: number
+  /** In lower case. */
+  readonly named: { readonly format: string; readonly name: string } | undefined
+}
+
+/** The columns of `tokens`, called `t`, that hold them. */
+export const LIMIT_COLUMNS = `t.expires_at as token_expires_at, t.addresses as token_addresses,
+  t.is_bound as token_is_bound`
+
+export interface LimitRow {
+  readonly token_id: number
+  readonly token_expires_at: number | null
+  readonly token_addresses: string
+  /** 1: what it opens is in tables of its own. */
+  readonly token_is_bound: number
+}
+
+const ADDRESS_SEPARATOR = ','
+
+/** The values of these columns. */
+export function limitColumns(limits: TokenLimits | undefined) {
+  return {
+    expires_at: limits?.expiresAtMs ?? null,
+    addresses: limits?.addresses.join(ADDRESS_SEPARATOR) ?? '',
+    is_bound: limits?.reach !== undefined,
+  }
+}
+
+/** Writes down what a new token opens. */
+export async function insertReach(
+  db: Database,
+  tokenId: number,
+  { repositoryIds, packages }: TokenReach,
+): Promise<void> {
+  for (const repositoryId of repositoryIds) {
+    await db('token_repositories').insert({ token_id: tokenId, repository_id: repositoryId })
+  }
+  for (const { ownerId, named } of packages) {
+    await db('token_packages').insert({
+      token_id: tokenId,
+      owner_id: ownerId,
+      format: named?.format ?? null,
+      name_lower: named?.name ?? null,
+    })
+  }
+}
+
+/** Of each token what limits it; undefined where nothing does. */
+export function limitsOf(
+  db: Database,
+  rows: readonly LimitRow[],
+): Awaitable<(row: LimitRow) => TokenLimits | undefined> {
+  const bound = rows.filter((row) => row.token_is_bound === 1).map((row) => row.token_id)
+  return after(bound.length === 0 ? undefined : reachesOf(db, bound), (reachOf) => (row) => {
+    const addresses = row.token_addresses === '' ? [] : row.token_addresses.split(ADDRESS_SEPARATOR)
+    const expiresAtMs = row.token_expires_at ?? undefined
+    const reach = row.token_is_bound === 1 ? reachOf?.(row.token_id) : undefined
+    const isLimited = addresses.length > 0 || expiresAtMs !== undefined || reach !== undefined
+    return isLimited ? { expiresAtMs, addresses, reach } : undefined
+  })
+}
+
+async function reachesOf(
+  db: Database,
+  tokenIds: readonly number[],
+): Promise<(tokenId: number) => TokenReach> {
+  const places = tokenIds.map(() => '?').join()
+  const repositories = await selectRows<{ token_id: number; repository_id: number }>(
+    db,
+    `select token_id, repository_id from token_repositories where token_id in (${places})
+      order by repository_id`,
+    tokenIds,
+  )
+  const packages = await selectRows<PackageRow>(
+    db,
+    `select token_id, owner_id, format, name_lower from token_packages
+      where token_id in (${places}) order by id`,
+    tokenIds,
+  )
+  return (tokenId) => ({
+    repositoryIds: repositories
+      .filter((row) => row.token_id === tokenId)
+      .map((row) => row.repository_id),
+    packages: packages.filter((row) => row.token_id === tokenId).map(packageOf),
+  })
+}
+
+interface PackageRow {
+  readonly token_id: number
+  readonly owner_id: number
+  readonly format: string | null
+  readonly name_lower: string | null
+}
+
+function packageOf({ owner_id, format, name_lower }: PackageRow): PackageReach {
+  const isWhole = format === null || name_lower === null
+  return { ownerId: owner_id, named: isWhole ? undefined : { format, name: name_lower } }
+}

@@ -1,0 +1,127 @@
+/** What changes on an account: by its user, and by those who run the site. */
+
+import { Failure } from '../../conf/failures.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { orConflict } from '../database/errors.js'
+import { listSolelyOwned } from '../organizations/organization-members.js'
+import { type OwnerPatch, presentColumns, updateOwner } from './owners.js'
+
+/** What may change; what is absent stays. */
+export type UserPatch = OwnerPatch & {
+  readonly email?: string | undefined
+  readonly isAdmin?: boolean | undefined
+  readonly isActive?: boolean | undefined
+  readonly isLoginProhibited?: boolean | undefined
+  readonly mustChangePassword?: boolean | undefined
+  readonly passwordHash?: string | undefined
+  readonly language?: string | undefined
+}
+
+/**
+ * Changes an account. Throws `conflict` when somebody has the new address, and `invalid` where
+ * nobody could sign in any more who runs the site, or an organization.
+ */
+export async function updateUser(db: Database, userId: number, patch: UserPatch): Promise<void> {
+  await transaction(db, async (trx) => {
+    await refuseLast(trx, userId, patch)
+    await updateOwner(trx, userId, patch)
+    const columns = presentColumns({
+      is_admin: patch.isAdmin,
+      is_active: patch.isActive,
+      is_login_prohibited: patch.isLoginProhibited,
+      must_change_password: patch.mustChangePassword,
+      password_hash: patch.passwordHash,
+      language: patch.language,
+    })
+    if (Object.keys(columns).length > 0) {
+      await trx('users').where({ owner_id: userId }).update(columns)
+    }
+    if (patch.passwordHash !== undefined) {
+      await trx('sessions').where({ user_id: userId }).delete()
+      await trx('sign_in_tickets').where({ user_id: userId }).delete()
+    }
+    if (patch.email !== undefined) await changeEmail(trx, userId, patch.email)
+  })
+}
+
+const OPEN = { is_active: true, is_login_prohibited: false }
+
+async function refuseLast(db: Database, userId: number, patch: UserPatch): Promise<void> {
+  const isClosing = patch.isActive === false || patch.isLoginProhibited === true
+  if (!isClosing && patch.isAdmin !== false) return
+  // Whoever shuts out others at the same time waits here.
+  const admins = db('users').where({ ...OPEN, is_admin: true })
+  const adminIds: number[] = await admins.orderBy('owner_id').forUpdate().pluck('owner_id')
+  if (adminIds.length === 1 && adminIds[0] === userId) {
+    throw new Failure('invalid', 'No site admin would be left who can sign in.')
+  }
+  const user = db('users').where({ ...OPEN, owner_id: userId })
+  if (!isClosing || (await user.forUpdate().first('owner_id')) === undefined) return
+  const teams = db('team_members').where({ user_id: userId }).select('team_id')
+  const ids = db('teams').whereIn('id', teams).select('organization_id')
+  await db('organizations').whereIn('owner_id', ids).forUpdate().select('owner_id')
+  const names = await listSolelyOwned(db, userId)
+  if (names.length === 0) return
+  throw new Failure(
+    'invalid',
+    `No owner would be left who can sign in, of the organizations ${names.join(', ')}.`,
+  )
+}
+
+async function changeEmail(db: Database, userId: number, address: string): Promise<void> {
+  const place = { user_id: userId, is_primary: true }
+  const columns = { address, address_lower: foldCase(address), is_verified: true }
+  await orConflict(`The e-mail address ${address} is already used.`, async () => {
+    const changed = await db('emails').where(place).update(columns)
+    if (changed === 0) await db('emails').insert({ ...place, ...columns })
+  })
+}
+
+/** An address of a user. */
+export interface Email {
+  readonly address: string
+  readonly isPrimary: boolean
+  readonly isVerified: boolean
+}
+
+/** The addresses of a user, the primary one first. */
+export async function listEmails(db: Database, userId: number): Promise<readonly Email[]> {
+  const rows = await selectRows<{ address: string; is_primary: number; is_verified: number }>(
+    db,
+    `select address, is_primary, is_verified from emails where user_id = ?
+      order by is_primary desc, id`,
+    [userId],
+  )
+  return rows.map((row) => ({
+    address: row.address,
+    isPrimary: row.is_primary === 1,
+    isVerified: row.is_verified === 1,
+  }))
+}
+
+/** Choices of a user that the house keeps for its clients, such as `theme`. */
+export type UserSettings = Readonly<Record<string, boolean | string>>
+
+/** The choices of a user. */
+export async function findUserSettings(db: Database, userId: number): Promise<UserSettings> {
+  const [row] = await selectRows<{ settings: string }>(
+    db,
+    'select settings from user_settings where user_id = ?',
+    [userId],
+  )
+  return row === undefined ? {} : JSON.parse(row.settings)
+}
+
+/** Keeps the choices of a user in place of those before. */
+export async function saveUserSettings(
+  db: Database,
+  userId: number,
+  settings: UserSettings,
+): Promise<void> {
+  await db('user_settings')
+    .insert({ user_id: userId, settings: JSON.stringify(settings) })
+    .onConflict('user_id')
+    .merge()
+}

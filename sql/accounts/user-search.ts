@@ -1,0 +1,50 @@
+/** Accounts that somebody looks for, by id or by a part of the name. */
+
+import { foldCase } from '../database/bindings.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
+
+export interface UserSearch {
+  /** Nobody is listed of whom they may not know. */
+  readonly viewer: Viewer
+  readonly id?: number | undefined
+  /** A part of the name or of the full name, in any case. */
+  readonly text?: string | undefined
+  /** The whole name, in any case. */
+  readonly name?: string | undefined
+}
+
+/** The users that fit, by name. */
+export async function searchUsers(
+  db: Database,
+  search: UserSearch,
+  page: Page,
+): Promise<Paged<User>> {
+  const { id, text = '', name } = search
+  const folded = foldCase(text)
+  const conditions = [
+    ownersSeenBy(search.viewer),
+    ...(id === undefined ? [] : [{ where: 'o.id = ?', bindings: [id] }]),
+    ...(folded === '' ? [] : [{ where: IN_NAMES, bindings: [folded, folded] }]),
+    ...(name === undefined ? [] : [{ where: 'o.name_lower = ?', bindings: [foldCase(name)] }]),
+  ]
+  const where = conditions.map((condition) => condition.where).join(' and ')
+  const bindings = conditions.flatMap((condition) => condition.bindings)
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from users u join owners o on o.id = u.owner_id where ${where}`,
+    bindings,
+  )
+  const rows = await selectRows<UserRow>(
+    db,
+    `select ${USER_COLUMNS} from ${USER_TABLES} where ${where}
+      order by o.name_lower limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(userOf), total: count?.total ?? 0 }
+}
+
+const IN_NAMES = '(instr(o.name_lower, ?) > 0 or instr(lower(o.full_name), ?) > 0)'

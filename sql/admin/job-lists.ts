@@ -1,0 +1,57 @@
+/** The jobs that wait or run, for those who watch over them. */
+
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+
+export interface ListedJob {
+  readonly id: number
+  readonly kind: string
+  readonly subject: string
+  /** `failed`: it waits to be tried again. */
+  readonly state: 'waiting' | 'running' | 'failed'
+  readonly attempts: number
+  /** When it is due; of one that runs, when it was. */
+  readonly dueAtMs: number
+  /** Why the last try failed, unless one has succeeded since. */
+  readonly lastError: string | undefined
+}
+
+/** All jobs, the next one first. */
+export async function listJobs(db: Database, page: Page): Promise<Paged<ListedJob>> {
+  const [count] = await selectRows<{ total: number }>(db, 'select count(*) as total from jobs')
+  const rows = await selectRows<JobRow>(
+    db,
+    `select id, kind, subject, attempts, run_after, leased_until, last_error from jobs
+      order by run_after, id limit ? offset ?`,
+    [page.limit, offsetOf(page)],
+  )
+  const nowMs = Date.now()
+  return { entries: rows.map((row) => jobOf(row, nowMs)), total: count?.total ?? 0 }
+}
+
+/** Has a job that failed tried again at once. Returns whether there was one. */
+export async function retryJob(db: Database, id: number): Promise<boolean> {
+  const failed = db('jobs').where({ id, lease: null }).where('attempts', '>', 0)
+  return (await failed.update({ run_after: Date.now() })) > 0
+}
+
+interface JobRow {
+  readonly id: number
+  readonly kind: string
+  readonly subject: string
+  readonly attempts: number
+  readonly run_after: number
+  readonly leased_until: number | null
+  readonly last_error: string | null
+}
+
+function jobOf({ run_after, leased_until, last_error, ...row }: JobRow, nowMs: number): ListedJob {
+  const isRunning = (leased_until ?? 0) > nowMs
+  return {
+    ...row,
+    state: isRunning ? 'running' : row.attempts > 0 ? 'failed' : 'waiting',
+    dueAtMs: run_after,
+    lastError: last_error ?? undefined,
+  }
+}

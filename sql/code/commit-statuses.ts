@@ -1,0 +1,173 @@
+/** Statuses of commits: what builds and checks say, each word of theirs a row that stays. */
+
+import { Failure } from '../../conf/failures.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
+import { checkText } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation } from '../database/errors.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+
+/** From the worst to the best; the last says that nothing was tried. */
+export const COMMIT_STATES = [
+  'error',
+  'failure',
+  'warning',
+  'pending',
+  'success',
+  'skipped',
+] as const
+
+export type CommitState = (typeof COMMIT_STATES)[number]
+
+export interface CommitStatus {
+  readonly id: number
+  readonly commitId: string
+  readonly state: CommitState
+  /** Who speaks: later words of the same context stand in the place of earlier ones. */
+  readonly context: string
+  readonly description: string
+  readonly targetUrl: string
+  /** Absent when the account has gone. */
+  readonly creator: Owner | undefined
+  readonly createdAtMs: number
+}
+
+export interface NewCommitStatus {
+  readonly repositoryId: number
+  readonly commitId: string
+  readonly state: CommitState
+  readonly context: string
+  readonly description: string
+  readonly targetUrl: string
+  readonly creatorId: number
+}
+
+/** One commit of one repository. */
+export interface CommitPlace {
+  readonly repositoryId: number
+  readonly commitId: string
+}
+
+/** Writes down a status. Throws `not_found` when the repository has gone. */
+export async function addCommitStatus(
+  db: Database,
+  status: NewCommitStatus,
+): Promise<CommitStatus> {
+  return await transaction(db, async (trx) => {
+    const [id] = await trx('commit_statuses')
+      .insert({
+        repository_id: status.repositoryId,
+        commit_id: checkText(status.commitId),
+        state: status.state,
+        context: checkText(status.context),
+        description: status.description,
+        target_url: status.targetUrl,
+        creator_id: status.creatorId,
+        created_at: Date.now(),
+      })
+      .catch((error: unknown) => {
+        if (!isReferenceViolation(error)) throw error
+        throw new Failure('not_found', 'The repository does not exist.', { cause: error })
+      })
+    const [added] = await selectStatuses(trx, 's.id = ?', [id ?? 0])
+    if (added === undefined) throw new Error('a status just made cannot be found')
+    return added
+  })
+}
+
+export interface StatusQuestion extends CommitPlace {
+  /** Absent: any. */
+  readonly state: CommitState | undefined
+  readonly order: 'newest' | 'oldest'
+  readonly page: Page
+}
+
+/** All that was said of a commit. */
+export async function listCommitStatuses(
+  db: Database,
+  { repositoryId, commitId, state, order, page }: StatusQuestion,
+): Promise<Paged<CommitStatus>> {
+  const condition = `s.repository_id = ? and s.commit_id = ?${state === undefined ? '' : ' and s.state = ?'}`
+  const bindings = [repositoryId, checkText(commitId), ...(state === undefined ? [] : [state])]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from commit_statuses s where ${condition}`,
+    bindings,
+  )
+  const entries = await selectStatuses(
+    db,
+    `${condition} order by s.id ${order === 'newest' ? 'desc' : 'asc'} limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries, total: count?.total ?? 0 }
+}
+
+/** What holds of a commit: the last word of each context, newest first, and all their states. */
+export interface CombinedStatus extends Paged<CommitStatus> {
+  readonly states: readonly CommitState[]
+}
+
+/** The last word of each context on a commit. */
+export async function combineCommitStatuses(
+  db: Database,
+  { repositoryId, commitId }: CommitPlace,
+  page: Page,
+): Promise<CombinedStatus> {
+  const bindings = [repositoryId, checkText(commitId)]
+  const counts = await selectRows<{ state: CommitState; total: number }>(
+    db,
+    `select s.state, count(*) as total from commit_statuses s where s.id in (${LAST_IDS})
+      group by s.state`,
+    bindings,
+  )
+  const entries = await selectStatuses(
+    db,
+    `s.id in (${LAST_IDS}) order by s.id desc limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  const total = counts.reduce((sum, { total }) => sum + Number(total), 0)
+  return { entries, total, states: counts.map(({ state }) => state) }
+}
+
+const LAST_IDS = `select max(l.id) from commit_statuses l
+  where l.repository_id = ? and l.commit_id = ? group by l.context`
+
+const SELECT = `select s.id, s.commit_id, s.state, s.context, s.description, s.target_url,
+  s.created_at, ${OWNER_COLUMNS}
+  from commit_statuses s left join owners o on o.id = s.creator_id where`
+
+async function selectStatuses(
+  db: Database,
+  condition: string,
+  bindings: readonly (string | number)[],
+): Promise<readonly CommitStatus[]> {
+  const rows = await selectRows<StatusRow>(db, `${SELECT} ${condition}`, bindings)
+  return rows.map(statusOf)
+}
+
+interface StatusRow extends Omit<OwnerRow, 'owner_id'> {
+  /** Null when the creator has gone. */
+  readonly owner_id: number | null
+  readonly id: number
+  readonly commit_id: string
+  readonly state: CommitState
+  readonly context: string
+  readonly description: string
+  readonly target_url: string
+  readonly created_at: number
+}
+
+function statusOf(row: StatusRow): CommitStatus {
+  const { owner_id } = row
+  return {
+    id: row.id,
+    commitId: row.commit_id,
+    state: row.state,
+    context: row.context,
+    description: row.description,
+    targetUrl: row.target_url,
+    creator: owner_id === null ? undefined : ownerOf({ ...row, owner_id }),
+    createdAtMs: row.created_at,
+  }
+}

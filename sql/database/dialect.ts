@@ -1,0 +1,223 @@
+/** All that SQLite and MySQL do differently, apart from how their clients behave. */
+
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Knex } from 'knex'
+import type { Awaitable } from '../../conf/awaitable.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
+import type { Settings } from '../../conf/settings.js'
+import { MysqlClient } from './mysql-client.js'
+import { SqliteClient } from './sqlite-client.js'
+
+/** A request waits no longer for a connection, be it a new one or one that others use. */
+const ACQUIRE_TIMEOUT_MS = 3_000
+const CONNECT_TIMEOUT_MS = 2_500
+const IDLE_TIMEOUT_MS = 60_000
+
+/** Failures reach the one who asks; knex must not print them as well. */
+const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
+
+const COMMON = {
+  log: SILENT,
+  // The text of an error must not hold the values of a statement: passwords are among them.
+  compileSqlOnError: false,
+  acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+} as const
+
+/** What knex needs for the database. */
+export function knexConfig(settings: Settings['database']): Knex.Config {
+  const { location, connectionsMax } = settings
+  if (location.kind === 'sqlite') {
+    return {
+      ...COMMON,
+      client: SqliteClient,
+      useNullAsDefault: true,
+      connection: { filename: location.file },
+      // SQLite has one writer, and the driver answers at once: a second connection of the same
+      // process could only wait for the first one, and block it with that.
+      pool: { min: 1, max: 1 },
+    }
+  }
+  return {
+    ...COMMON,
+    client: MysqlClient,
+    connection: mysqlConnection(location.url),
+    pool: {
+      min: 0,
+      max: connectionsMax,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      createTimeoutMillis: CONNECT_TIMEOUT_MS,
+    },
+  }
+}
+
+function mysqlConnection(url: URL): Knex.MySql2ConnectionConfig {
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 3306),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: databaseName(url),
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    stringifyObjects: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  }
+}
+
+/** The folder and the file of an SQLite database, which nobody else on the machine may read. */
+export async function prepareLocation(location: DatabaseLocation): Promise<void> {
+  if (location.kind !== 'sqlite') return
+  await mkdir(dirname(location.file), { recursive: true, mode: 0o700 })
+  const file = await open(location.file, 'a', 0o600)
+  await file.close()
+}
+
+/** Where the database is, without the password. */
+export function describeLocation(location: DatabaseLocation): string {
+  if (location.kind === 'sqlite') return location.file
+  return `${location.url.host}/${databaseName(location.url)}`
+}
+
+function databaseName(url: URL): string {
+  return decodeURIComponent(url.pathname.slice(1))
+}
+
+/** Whether the connection, or the transaction, is one to a MySQL server. */
+export function isMysql(db: Knex): boolean {
+  return db.client instanceof MysqlClient
+}
+
+/** The rows of a question in SQL that both databases understand; SQLite's mostly at once. */
+export function selectRows<T>(
+  db: Knex,
+  sql: string,
+  bindings: readonly Knex.RawBinding[] = [],
+): Awaitable<readonly T[]> {
+  if (db.client instanceof SqliteClient && db.isTransaction !== true) {
+    return db.client.select(sql, bindings) as Awaitable<readonly T[]>
+  }
+  return askConnection(db, sql, bindings)
+}
+
+async function askConnection<T>(
+  db: Knex,
+  sql: string,
+  bindings: readonly Knex.RawBinding[],
+): Promise<readonly T[]> {
+  const answer = await db.raw(sql, bindings)
+  return isMysql(db) ? answer[0] : answer
+}
+
+/** Throws an Error that says what is wrong with the server, if anything is. */
+export async function checkServer(db: Knex): Promise<void> {
+  if (!isMysql(db)) {
+    await selectRows(db, 'select 1')
+    return
+  }
+  const version = await serverVersion(db)
+  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []
+  const isMariadb = isMariadbVersion(version)
+  const release = Number(major) * 1_000 + Number(minor)
+  if (release < (isMariadb ? 10_006 : 8_000)) {
+    throw new Error(`it runs ${version}, but MySQL 8.0 or MariaDB 10.6 is the oldest that will do`)
+  }
+  const collation = collationOf(version)
+  const known = await selectRows(
+    db,
+    'select 1 from information_schema.collations where collation_name = ?',
+    [collation],
+  )
+  if (known.length === 0) throw new Error(`it lacks the collation ${collation}`)
+}
+
+async function serverVersion(db: Knex): Promise<string> {
+  const [row] = await selectRows<{ version: string }>(db, 'select version() as version')
+  return row?.version ?? ''
+}
+
+function isMariadbVersion(version: string): boolean {
+  return /mariadb/i.test(version)
+}
+
+/**
+ * Compares byte by byte, trailing spaces included: under the servers' default collations `ADMIN `
+ * or `ÀDMIN` would be found as `admin`. The two have no name for it in common.
+ */
+function collationOf(version: string): string {
+  return isMariadbVersion(version) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'
+}
+
+/** The column `id`, written for SQLite; numbers are never used again. */
+export const ID = 'id integer primary key autoincrement'
+const MYSQL_ID = 'id bigint not null auto_increment primary key'
+
+export interface TableDefinition {
+  /** Columns and constraints, as they stand in `create table`. */
+  readonly lines: readonly string[]
+  /** Name of the index → its columns. */
+  readonly indexes?: Readonly<Record<string, string>>
+}
+
+/**
+ * Creates a table with all that belongs to it, unless it is there. On MySQL it is one statement, so
+ * that a process which is killed never leaves a part of it.
+ */
+export async function createTable(
+  db: Knex,
+  name: string,
+  { lines, indexes = {} }: TableDefinition,
+): Promise<void> {
+  if (isMysql(db)) {
+    const keys = Object.entries(indexes).map(([index, columns]) => `index ${index} (${columns})`)
+    const body = [...lines.map((line) => (line === ID ? MYSQL_ID : line)), ...keys].join(', ')
+    const collation = collationOf(await serverVersion(db))
+    await db.raw(
+      `create table if not exists ${name} (${body}) engine = InnoDB default character set utf8mb4 collate ${collation}`,
+    )
+    return
+  }
+  await db.raw(`create table if not exists ${name} (${lines.join(', ')})`)
+  for (const [index, columns] of Object.entries(indexes)) {
+    await db.raw(`create index if not exists ${index} on ${name} (${columns})`)
+  }
+}
+
+const LOCK_ATTEMPTS_MAX = 60
+const LOCK_ATTEMPT_SECONDS = 5
+
+/**
+ * Runs `work` while no other process, on any machine, runs under this lock. On SQLite the work is
+ * one transaction; on MySQL, which commits at each change of a table, it has to be fit to be run
+ * again from its start.
+ */
+export async function withDatabaseLock<T>(
+  db: Knex,
+  work: (locked: Knex) => Promise<T>,
+): Promise<T> {
+  return await db.transaction(async (locked) => {
+    if (!isMysql(db)) return await work(locked)
+    await takeMysqlLock(locked)
+    try {
+      return await work(locked)
+    } finally {
+      await selectRows(locked, `select release_lock(${MYSQL_LOCK_NAME})`)
+    }
+  })
+}
+
+/** Locks belong to the whole server, and their names have at most 64 characters. */
+const MYSQL_LOCK_NAME = "concat('gatehouse.', md5(database()))"
+
+async function takeMysqlLock(db: Knex): Promise<void> {
+  for (let attempt = 1; attempt <= LOCK_ATTEMPTS_MAX; attempt += 1) {
+    const [row] = await selectRows<{ taken: number | null }>(
+      db,
+      `select get_lock(${MYSQL_LOCK_NAME}, ${LOCK_ATTEMPT_SECONDS}) as taken`,
+    )
+    if (row?.taken === 1) return
+  }
+  throw new Error('another process has been migrating the database for too long')
+}

@@ -1,0 +1,120 @@
+/** What the drivers throw, in the words of the house: said once, for both databases. */
+
+import { diskFailureOf } from '../../conf/disk-failure.js'
+import { Failure } from '../../conf/failures.js'
+
+const RETRY_AFTER_SECONDS = 2
+
+/** Besides errors that mysql2 marks as fatal: the server answers, but cannot serve for now. */
+const AWAY_CODES: ReadonlySet<string> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ER_CON_COUNT_ERROR',
+  'ER_TOO_MANY_USER_CONNECTIONS',
+  'ER_SERVER_SHUTDOWN',
+  'ER_CONNECTION_KILLED',
+  'ER_QUERY_INTERRUPTED',
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  'ER_OUT_OF_RESOURCES',
+  'ER_OUTOFMEMORY',
+  // A Galera node that has left its cluster answers every statement with 1047.
+  'ER_UNKNOWN_COM_ERROR',
+])
+
+const SQLITE_AWAY = /^SQLITE_(?:BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/
+
+const UNIQUE_CODES: ReadonlySet<string> = new Set([
+  'ER_DUP_ENTRY',
+  'SQLITE_CONSTRAINT_UNIQUE',
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+])
+
+const REFERENCE_CODES: ReadonlySet<string> = new Set([
+  'ER_ROW_IS_REFERENCED',
+  'ER_ROW_IS_REFERENCED_2',
+  'ER_NO_REFERENCED_ROW',
+  'ER_NO_REFERENCED_ROW_2',
+  'SQLITE_CONSTRAINT_FOREIGNKEY',
+])
+
+const LOCK_CODES: ReadonlySet<string> = new Set([
+  'ER_LOCK_DEADLOCK',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_CHECKREAD',
+])
+
+/**
+ * A driver's error as the house throws it. An error that no caller could do anything about stays
+ * what it is, so that it is logged as the bug that it is; so do broken constraints and lost locks,
+ * which a query function or `transaction` knows how to answer.
+ */
+export function translateError(error: unknown): unknown {
+  const code = codeOf(error)
+  const diskFailure = diskFailureOf(error)
+  if (diskFailure !== undefined) return diskFailure
+  if (isFatal(error) || AWAY_CODES.has(code) || SQLITE_AWAY.test(code)) return unavailable(error)
+  if (code === 'ER_DATA_TOO_LONG') {
+    return new Failure('invalid', 'A value is too long.', { cause: error })
+  }
+  return error
+}
+
+/** The database cannot answer now; the same request may succeed soon. */
+export function unavailable(cause: unknown): Failure {
+  return new Failure('unavailable', 'The database does not answer. Please try again.', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+}
+
+/** Whether a row with the same unique value exists already. */
+export function isUniqueViolation(error: unknown): boolean {
+  return UNIQUE_CODES.has(codeOf(error))
+}
+
+/** Whether a row that others refer to was to go, or a row was to refer to one that is not there. */
+export function isReferenceViolation(error: unknown): boolean {
+  return REFERENCE_CODES.has(codeOf(error))
+}
+
+/** Whether the same transaction, run once more, may well succeed. */
+export function isLockConflict(error: unknown): boolean {
+  return LOCK_CODES.has(codeOf(error))
+}
+
+/** Whether another process holds SQLite's lock for now. */
+export function isSqliteBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY')
+}
+
+/** Runs `work`; a broken unique key becomes a conflict with this sentence. */
+export async function orConflict<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isUniqueViolation(error) ? new Failure('conflict', sentence, { cause: error }) : error
+  }
+}
+
+/** Runs `work`; a broken reference means that what this sentence tells of has gone. */
+export async function orGone<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isReferenceViolation(error) ? new Failure('not_found', sentence, { cause: error }) : error
+  }
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  return typeof code === 'string' ? code : ''
+}
+
+function isFatal(error: unknown): boolean {
+  return error instanceof Error && 'fatal' in error && error.fatal === true
+}

@@ -1,0 +1,107 @@
+/** Which labels an issue has. */
+
+import { Failure } from '../../conf/failures.js'
+import { type Database, transaction } from '../database/database.js'
+import { findUsableLabels, type Label, labelsOfIssues } from './labels.js'
+
+/** An issue, and the repository whose labels it may have. */
+export interface LabelledIssue {
+  readonly id: number
+  readonly repositoryId: number
+}
+
+/**
+ * Gives an issue labels, by id or name, and takes those away that one of them excludes. Throws
+ * `invalid` for one that is not for this repository.
+ */
+export async function addIssueLabels(
+  db: Database,
+  issue: LabelledIssue,
+  named: readonly (number | string)[],
+): Promise<void> {
+  if (named.length === 0) return
+  await transaction(db, async (trx) => {
+    const added = withoutExcluded(await usableLabels(trx, issue, named))
+    const held = (await labelsOfIssues(trx, [issue.id])).get(issue.id) ?? []
+    const excluded = held.filter((label) => added.some((other) => excludes(other, label)))
+    await removeLinks(trx, issue, excluded)
+    const heldIds = new Set(held.map(({ id }) => id))
+    await insertLinks(
+      trx,
+      issue,
+      added.filter(({ id }) => !heldIds.has(id)),
+    )
+  })
+}
+
+/** Gives an issue these labels and no others. Throws `invalid` as `addIssueLabels` does. */
+export async function replaceIssueLabels(
+  db: Database,
+  issue: LabelledIssue,
+  named: readonly (number | string)[],
+): Promise<void> {
+  await transaction(db, async (trx) => {
+    const labels = withoutExcluded(await usableLabels(trx, issue, named))
+    await trx('issue_labels').where({ issue_id: issue.id }).delete()
+    await insertLinks(trx, issue, labels)
+  })
+}
+
+/** Takes one label from an issue. Returns whether it had it. */
+export async function removeIssueLabel(
+  db: Database,
+  issueId: number,
+  labelId: number,
+): Promise<boolean> {
+  return (await db('issue_labels').where({ issue_id: issueId, label_id: labelId }).delete()) > 0
+}
+
+async function usableLabels(
+  trx: Database,
+  issue: LabelledIssue,
+  named: readonly (number | string)[],
+): Promise<readonly Label[]> {
+  // Two who change one issue's labels come one after the other.
+  await trx('issues').where({ id: issue.id }).forUpdate().first('id')
+  const labels = await findUsableLabels(trx, issue.repositoryId, named)
+  for (const wanted of named) {
+    const isThere = labels.some(({ id, name }) => wanted === id || wanted === name)
+    if (!isThere) throw new Failure('invalid', `The label ${wanted} does not exist.`)
+  }
+  return labels
+}
+
+/** Of labels that exclude each other, the last one. */
+function withoutExcluded(labels: readonly Label[]): readonly Label[] {
+  return labels.filter((label, at) => !labels.slice(at + 1).some((later) => excludes(later, label)))
+}
+
+function excludes(label: Label, other: Label): boolean {
+  const scope = scopeOf(label)
+  return label.id !== other.id && scope !== '' && scope === scopeOf(other)
+}
+
+/** What stands before the last slash of an exclusive label; empty where it excludes nothing. */
+function scopeOf({ name, isExclusive }: Label): string {
+  const at = name.lastIndexOf('/')
+  return isExclusive && at > 0 && at < name.length - 1 ? name.slice(0, at) : ''
+}
+
+async function insertLinks(
+  trx: Database,
+  { id }: LabelledIssue,
+  labels: readonly Label[],
+): Promise<void> {
+  if (labels.length === 0) return
+  await trx('issue_labels').insert(labels.map((label) => ({ issue_id: id, label_id: label.id })))
+}
+
+async function removeLinks(
+  trx: Database,
+  { id }: LabelledIssue,
+  labels: readonly Label[],
+): Promise<void> {
+  const ids = labels.map((label) => label.id)
+  if (ids.length > 0)
+    await trx('issue_labels').where({ issue_id: id }).whereIn('label_id', ids).delete()
+}

@@ -1,0 +1,120 @@
+/** The people of an issue: who works on it, whom it mentions, who may be asked to work on it. */
+
+import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../accounts/users.js'
+import { foldCase } from '../database/bindings.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import type { Repository } from '../repositories/repositories.js'
+
+/** Lets users, who are known to be assignable, work on an issue besides those who do. */
+export async function addIssueAssignees(
+  db: Database,
+  issueId: number,
+  userIds: readonly number[],
+): Promise<void> {
+  await insertPeople(db, 'issue_assignees', { issueId, userIds })
+}
+
+/** Lets these users work on an issue and nobody else. Tells who came and who went. */
+export async function replaceIssueAssignees(
+  trx: Database,
+  issueId: number,
+  userIds: readonly number[],
+): Promise<{ readonly assigned: readonly number[]; readonly unassigned: readonly number[] }> {
+  const rows: readonly { user_id: number }[] = await trx('issue_assignees')
+    .where({ issue_id: issueId })
+    .select('user_id')
+  const held = rows.map((row) => row.user_id)
+  const assigned = userIds.filter((id) => !held.includes(id))
+  const unassigned = held.filter((id) => !userIds.includes(id))
+  if (unassigned.length > 0) {
+    const where = { issue_id: issueId }
+    await trx('issue_assignees').where(where).whereIn('user_id', unassigned).delete()
+  }
+  await addIssueAssignees(trx, issueId, assigned)
+  return { assigned, unassigned }
+}
+
+/** `@name`, which does not follow a letter as in an address. */
+const MENTION = /(?<![\w.@/-])@([A-Za-z0-9](?:[\w.-]{0,38}[A-Za-z0-9])?)/g
+
+const MENTIONS_MAX = 50
+
+/** Remembers whom a text mentions. What was mentioned once is not forgotten. */
+export async function noteMentions(db: Database, issueId: number, text: string): Promise<void> {
+  await insertPeople(db, 'issue_mentions', { issueId, userIds: await listMentioned(db, text) })
+}
+
+/** The ids of the users whom a text mentions. */
+export async function listMentioned(db: Database, text: string): Promise<readonly number[]> {
+  const names = new Set<string>()
+  for (const [, name = ''] of text.matchAll(MENTION)) {
+    names.add(foldCase(name))
+    if (names.size === MENTIONS_MAX) break
+  }
+  if (names.size === 0) return []
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select u.owner_id as id from users u join owners o on o.id = u.owner_id
+      where o.name_lower in (${[...names].map(() => '?').join()})`,
+    [...names],
+  )
+  return rows.map(({ id }) => id)
+}
+
+interface People {
+  readonly issueId: number
+  readonly userIds: readonly number[]
+}
+
+async function insertPeople(
+  db: Database,
+  table: 'issue_assignees' | 'issue_mentions',
+  { issueId, userIds }: People,
+): Promise<void> {
+  if (userIds.length === 0) return
+  const rows = [...new Set(userIds)].map((id) => ({ issue_id: issueId, user_id: id }))
+  await db(table).insert(rows).onConflict(['issue_id', 'user_id']).ignore()
+}
+
+/** Who works on each of those issues. */
+export async function assigneesOfIssues(
+  db: Database,
+  issueIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly User[]>> {
+  const assignees = new Map<number, User[]>()
+  if (issueIds.length === 0) return assignees
+  const rows = await selectRows<UserRow & { readonly issue_id: number }>(
+    db,
+    `select x.issue_id, ${USER_COLUMNS} from ${USER_TABLES}
+      join issue_assignees x on x.user_id = u.owner_id
+      where x.issue_id in (${issueIds.map(() => '?').join()}) order by x.user_id`,
+    issueIds,
+  )
+  for (const row of rows) {
+    assignees.set(row.issue_id, [...(assignees.get(row.issue_id) ?? []), userOf(row)])
+  }
+  return assignees
+}
+
+/** Who may write to the repository, by name: the owner, collaborators, members of teams. */
+export async function listAssignable(
+  db: Database,
+  repository: Repository,
+): Promise<readonly User[]> {
+  const rows = await selectRows<UserRow>(
+    db,
+    `select ${USER_COLUMNS} from ${USER_TABLES}
+      where u.is_active = 1 and u.is_login_prohibited = 0 and (u.owner_id = ?
+        or u.owner_id in (select user_id from collaborators
+          where repository_id = ? and mode in ('write', 'admin'))
+        or u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
+          left join team_repositories g on g.team_id = t.id and g.repository_id = ?
+          where t.organization_id = ? and (t.permission = 'owner'
+            or (t.permission in ('write', 'admin')
+              and (t.includes_all_repositories = 1 or g.team_id is not null)))))
+      order by o.name_lower`,
+    [repository.owner.id, repository.id, repository.id, repository.owner.id],
+  )
+  return rows.map(userOf)
+}

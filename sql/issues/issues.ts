@@ -1,0 +1,301 @@
+/** Issues, and of pull requests what they have in common with them. */
+
+import type { Knex } from 'knex'
+import { Failure } from '../../conf/failures.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { addIssueLabels } from './issue-labels.js'
+import { addIssueAssignees, noteMentions, replaceIssueAssignees } from './issue-people.js'
+
+export type IssueState = 'open' | 'closed'
+
+/** Who wrote it on the server that it was taken over from; empty and 0 for what is from here. */
+export interface OriginalAuthor {
+  readonly name: string
+  readonly id: number
+}
+
+export interface Issue {
+  readonly id: number
+  readonly repositoryId: number
+  /** What people call it by: issues and pull requests of a repository are counted together. */
+  readonly number: number
+  readonly isPull: boolean
+  readonly title: string
+  readonly content: string
+  /** Undefined when the account has gone. */
+  readonly authorId: number | undefined
+  readonly originalAuthor: OriginalAuthor
+  readonly state: IssueState
+  readonly milestoneId: number | undefined
+  /** A branch or a tag that the author names. */
+  readonly ref: string
+  readonly dueAtMs: number | undefined
+  readonly isLocked: boolean
+  readonly commentsCount: number
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly closedAtMs: number | undefined
+}
+
+export interface NewIssue {
+  readonly repositoryId: number
+  readonly isPull: boolean
+  readonly title: string
+  readonly content: string
+  readonly authorId: number
+  readonly state?: IssueState
+  readonly milestoneId?: number | undefined
+  readonly ref?: string | undefined
+  readonly dueAtMs?: number | undefined
+  readonly labelIds?: readonly number[]
+  readonly assigneeIds?: readonly number[]
+}
+
+/** What may change; what is absent stays, and null takes it away. */
+export interface IssuePatch {
+  readonly title?: string | undefined
+  readonly content?: string | undefined
+  readonly state?: IssueState | undefined
+  readonly milestoneId?: number | null | undefined
+  readonly ref?: string | undefined
+  readonly dueAtMs?: number | null | undefined
+  readonly isLocked?: boolean | undefined
+  /** Who works on it from now on, and nobody else. */
+  readonly assigneeIds?: readonly number[] | undefined
+}
+
+/** What a change has come upon. */
+export interface IssueUpdate {
+  readonly before: Issue
+  /** The ids of those who have come to work on it. */
+  readonly assigned: readonly number[]
+  /** Of those who have gone. */
+  readonly unassigned: readonly number[]
+}
+
+/**
+ * Opens an issue under the next number of its repository; the number of one that was deleted is not
+ * given again. Throws `not_found` when the repository has gone, and `invalid` for a milestone or a
+ * label that is not for this repository. Within another transaction it ends with that one.
+ */
+export async function createIssue(db: Database, issue: NewIssue): Promise<Issue> {
+  const nowMs = Date.now()
+  const { repositoryId, title, content, state = 'open' } = issue
+  return await transaction(db, async (trx) => {
+    const number = await takeNumber(trx, repositoryId)
+    if (issue.milestoneId !== undefined) await checkMilestone(trx, repositoryId, issue.milestoneId)
+    const [id] = await trx('issues').insert({
+      repository_id: repositoryId,
+      number,
+      is_pull: issue.isPull,
+      title,
+      content,
+      author_id: issue.authorId,
+      state,
+      milestone_id: issue.milestoneId ?? null,
+      ref: issue.ref ?? '',
+      due_at: issue.dueAtMs ?? null,
+      is_locked: false,
+      created_at: nowMs,
+      updated_at: nowMs,
+      closed_at: state === 'closed' ? nowMs : null,
+    })
+    if (id === undefined) throw new Error('the database gave no id')
+    await addIssueLabels(trx, { id, repositoryId }, issue.labelIds ?? [])
+    await addIssueAssignees(trx, id, issue.assigneeIds ?? [])
+    await noteMentions(trx, id, `${title}\n${content}`)
+    const created = await findIssue(trx, repositoryId, number)
+    if (created === undefined) throw new Error('an issue just made cannot be found')
+    return created
+  })
+}
+
+/** The next number. Whoever has the repository's row is alone until the transaction ends. */
+async function takeNumber(trx: Database, repositoryId: number): Promise<number> {
+  const repository = await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
+  if (repository === undefined) throw new Failure('not_found', 'The repository does not exist.')
+  const row: { last_number: number } | undefined = await trx('issue_numbers')
+    .where({ repository_id: repositoryId })
+    .first('last_number')
+  const number = (row?.last_number ?? 0) + 1
+  if (row === undefined) {
+    await trx('issue_numbers').insert({ repository_id: repositoryId, last_number: number })
+  } else {
+    await trx('issue_numbers')
+      .where({ repository_id: repositoryId })
+      .update({ last_number: number })
+  }
+  return number
+}
+
+async function checkMilestone(
+  trx: Database,
+  repositoryId: number,
+  milestoneId: number,
+): Promise<void> {
+  const found = await trx('milestones')
+    .where({ id: milestoneId, repository_id: repositoryId })
+    .first('id')
+  if (found === undefined) throw new Failure('invalid', 'The milestone does not exist.')
+}
+
+/** The issue or the pull request of that number. */
+export async function findIssue(
+  db: Database,
+  repositoryId: number,
+  number: number,
+): Promise<Issue | undefined> {
+  const [found] = await selectIssues(db, 'where i.repository_id = ? and i.number = ?', [
+    repositoryId,
+    number,
+  ])
+  return found
+}
+
+/**
+ * Changes an issue. Throws `not_found` when it has gone, and `invalid` for a milestone of another
+ * repository.
+ */
+export async function updateIssue(
+  db: Database,
+  issueId: number,
+  patch: IssuePatch,
+): Promise<IssueUpdate> {
+  return await transaction(db, async (trx) => {
+    await trx('issues').where({ id: issueId }).forUpdate().first('id')
+    const [before] = await selectIssues(trx, 'where i.id = ?', [issueId])
+    if (before === undefined) throw new Failure('not_found', 'The issue does not exist.')
+    if (patch.milestoneId) await checkMilestone(trx, before.repositoryId, patch.milestoneId)
+    await trx('issues').where({ id: issueId }).update(columnsOf(patch, before))
+    if (patch.state === 'closed' && before.isPull) await forgetMerge(trx, issueId)
+    if (patch.title !== undefined || patch.content !== undefined) {
+      const { title = before.title, content = before.content } = patch
+      await noteMentions(trx, issueId, `${title}\n${content}`)
+    }
+    if (patch.assigneeIds === undefined) return { before, assigned: [], unassigned: [] }
+    return { before, ...(await replaceIssueAssignees(trx, issueId, patch.assigneeIds)) }
+  })
+}
+
+/** What is closed is not merged any more, not even when it is opened again. */
+async function forgetMerge(trx: Database, issueId: number): Promise<void> {
+  await trx('scheduled_merges')
+    .whereIn('pull_id', trx('pulls').where({ issue_id: issueId }).select('id'))
+    .delete()
+}
+
+function columnsOf(patch: IssuePatch, before: Issue): Record<string, Knex.Value> {
+  const nowMs = Date.now()
+  const isNewState = patch.state !== undefined && patch.state !== before.state
+  const columns = {
+    title: patch.title,
+    content: patch.content,
+    state: patch.state,
+    closed_at: isNewState ? (patch.state === 'closed' ? nowMs : null) : undefined,
+    milestone_id: patch.milestoneId,
+    ref: patch.ref,
+    due_at: patch.dueAtMs,
+    is_locked: patch.isLocked,
+    updated_at: nowMs,
+  }
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given) as Record<string, Knex.Value>
+}
+
+/** Says that something about the issue has changed now. */
+export async function touchIssue(db: Database, issueId: number): Promise<void> {
+  await db('issues').where({ id: issueId }).update({ updated_at: Date.now() })
+}
+
+/** Removes an issue with its comments. Returns whether there was one. */
+export async function deleteIssue(db: Database, issueId: number): Promise<boolean> {
+  return await transaction(db, async (trx) => {
+    return (await trx('issues').where({ id: issueId }).delete()) > 0
+  })
+}
+
+export interface OpenIssues {
+  readonly issues: number
+  readonly pulls: number
+}
+
+/** How many issues, and how many pull requests, of each of those repositories are open. */
+export async function countOpenIssues(
+  db: Database,
+  repositoryIds: readonly number[],
+): Promise<(repositoryId: number) => OpenIssues> {
+  if (repositoryIds.length === 0) return () => NONE_OPEN
+  const rows = await selectRows<{ repository_id: number; is_pull: number; total: number }>(
+    db,
+    `select repository_id, is_pull, count(*) as total from issues
+      where repository_id in (${repositoryIds.map(() => '?').join()}) and state = 'open'
+      group by repository_id, is_pull`,
+    repositoryIds,
+  )
+  if (rows.length === 0) return () => NONE_OPEN
+  const totalOf = (id: number, isPull: number) =>
+    rows.find((row) => row.repository_id === id && row.is_pull === isPull)?.total ?? 0
+  return (id) => ({ issues: totalOf(id, 0), pulls: totalOf(id, 1) })
+}
+
+const NONE_OPEN: OpenIssues = { issues: 0, pulls: 0 }
+
+const SELECT_ISSUES = `select i.id, i.repository_id, i.number, i.is_pull, i.title, i.content,
+  i.author_id, i.state, i.milestone_id, i.ref, i.due_at, i.is_locked, i.created_at, i.updated_at,
+  i.closed_at, i.original_author, i.original_author_id,
+  (select count(*) from comments c where c.issue_id = i.id) as comments_count
+  from issues i`
+
+/** The issues, from a table called `i`, that stand under a condition. */
+export async function selectIssues(
+  db: Database,
+  condition: string,
+  bindings: readonly Knex.RawBinding[],
+): Promise<readonly Issue[]> {
+  const rows = await selectRows<IssueRow>(db, `${SELECT_ISSUES} ${condition}`, bindings)
+  return rows.map(issueOf)
+}
+
+interface IssueRow {
+  readonly id: number
+  readonly repository_id: number
+  readonly number: number
+  readonly is_pull: number
+  readonly title: string
+  readonly content: string
+  readonly author_id: number | null
+  readonly state: IssueState
+  readonly milestone_id: number | null
+  readonly ref: string
+  readonly due_at: number | null
+  readonly is_locked: number
+  readonly comments_count: number
+  readonly created_at: number
+  readonly updated_at: number
+  readonly closed_at: number | null
+  readonly original_author: string
+  readonly original_author_id: number
+}
+
+function issueOf(row: IssueRow): Issue {
+  return {
+    id: row.id,
+    repositoryId: row.repository_id,
+    number: row.number,
+    isPull: row.is_pull === 1,
+    title: row.title,
+    content: row.content,
+    authorId: row.author_id ?? undefined,
+    originalAuthor: { name: row.original_author, id: row.original_author_id },
+    state: row.state,
+    milestoneId: row.milestone_id ?? undefined,
+    ref: row.ref,
+    dueAtMs: row.due_at ?? undefined,
+    isLocked: row.is_locked === 1,
+    commentsCount: row.comments_count,
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+    closedAtMs: row.closed_at ?? undefined,
+  }
+}

@@ -1,0 +1,132 @@
+/** Who is told of what happens: who takes part, who watches, and of these who may look at it. */
+
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import type { Repository } from '../repositories/repositories.js'
+import type { Condition } from '../repositories/visibility.js'
+
+/** Something new, and to whom it is news. */
+export interface Activity {
+  readonly repository: Repository
+  /** Whoever did it knows. */
+  readonly actorId: number
+  readonly about: AboutIssue | AboutRelease
+}
+
+export interface AboutIssue {
+  readonly issueId: number
+  /** Who is told: everybody who takes part or watches, or those alone who were just asked. */
+  readonly to: 'everybody' | 'assignees' | 'reviewers'
+}
+
+export interface AboutRelease {
+  readonly releaseId: number
+  /** Whom its text mentions; who watches is told as well. */
+  readonly mentionedIds: readonly number[]
+}
+
+/** The next users who are to be told, by id: those after `afterId`, `limit` of them at the most. */
+export async function listAudience(
+  db: Database,
+  { repository, actorId, about }: Activity,
+  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+): Promise<readonly number[]> {
+  const people = peopleOf(repository.id, about)
+  const readers = readersOf(repository)
+  const deaf = 'issueId' in about ? [{ where: NOT_DEAF, bindings: [about.issueId] }] : []
+  const conditions: readonly Condition[] = [
+    { where: 'x.user_id > ? and x.user_id <> ?', bindings: [afterId, actorId] },
+    readers,
+    ...deaf,
+  ]
+  const rows = await selectRows<{ user_id: number }>(
+    db,
+    `select x.user_id from (${people.where}) x join users u on u.owner_id = x.user_id
+      where ${conditions.map(({ where }) => where).join(' and ')} order by x.user_id limit ?`,
+    [...people.bindings, ...conditions.flatMap(({ bindings }) => bindings), limit],
+  )
+  return rows.map((row) => row.user_id)
+}
+
+const NOT_DEAF = `not exists (select 1 from issue_subscriptions s
+  where s.issue_id = ? and s.user_id = x.user_id and s.is_subscribed = 0)`
+
+/** Whether a user hears of an issue: as they said themselves, or as it follows from the rest. */
+export async function hearsOfIssue(
+  db: Database,
+  {
+    issueId,
+    repositoryId,
+    userId,
+  }: { readonly issueId: number; readonly repositoryId: number; readonly userId: number },
+): Promise<boolean> {
+  const [said] = await selectRows<{ is_subscribed: number }>(
+    db,
+    'select is_subscribed from issue_subscriptions where issue_id = ? and user_id = ?',
+    [issueId, userId],
+  )
+  if (said !== undefined) return said.is_subscribed === 1
+  const people = peopleOf(repositoryId, { issueId, to: 'everybody' })
+  const rows = await selectRows(db, `select 1 from (${people.where}) x where x.user_id = ?`, [
+    ...people.bindings,
+    userId,
+  ])
+  return rows.length > 0
+}
+
+/** A question for the ids of all to whom it is news, each of them once. */
+function peopleOf(repositoryId: number, about: Activity['about']): Condition {
+  if ('releaseId' in about) {
+    const { mentionedIds } = about
+    const places = mentionedIds.map(() => '?').join()
+    const mentioned =
+      mentionedIds.length === 0
+        ? ''
+        : ` union select owner_id as user_id from users where owner_id in (${places})`
+    return { where: `${SELECT_WATCHERS}${mentioned}`, bindings: [repositoryId, ...mentionedIds] }
+  }
+  const { issueId, to } = about
+  if (to !== 'everybody') return { where: ASKED[to], bindings: [issueId] }
+  return {
+    where: [SELECT_WATCHERS, ...SELECT_PARTICIPANTS].join(' union '),
+    bindings: [repositoryId, ...SELECT_PARTICIPANTS.map(() => issueId)],
+  }
+}
+
+const SELECT_WATCHERS = 'select user_id from repository_watches where repository_id = ?'
+
+const SELECT_ASSIGNEES = 'select user_id from issue_assignees where issue_id = ?'
+
+const SELECT_REVIEWERS = `select v.reviewer_id as user_id from reviews v
+  join pulls p on p.id = v.pull_id where p.issue_id = ?`
+
+const ASKED = {
+  assignees: SELECT_ASSIGNEES,
+  reviewers: `${SELECT_REVIEWERS} and v.state = 'REQUEST_REVIEW'`,
+} as const
+
+/** Who was mentioned once takes part from then on. */
+const SELECT_PARTICIPANTS = [
+  'select author_id as user_id from issues where id = ?',
+  SELECT_ASSIGNEES,
+  'select user_id from issue_mentions where issue_id = ?',
+  'select author_id as user_id from comments where issue_id = ?',
+  `${SELECT_REVIEWERS} and v.state <> 'PENDING'`,
+  'select user_id from issue_subscriptions where issue_id = ? and is_subscribed = 1',
+]
+
+/** Which users, called `u`, may read a repository: `accessToRepository`, from its other side. */
+function readersOf({ id, isPrivate, owner }: Repository): Condition {
+  const active = 'u.is_active = 1 and u.is_login_prohibited = 0'
+  if (!isPrivate && owner.visibility !== 'private') return { where: active, bindings: [] }
+  return {
+    where: `${active} and (u.is_admin = 1 or u.owner_id = ?
+      or u.owner_id in (select user_id from collaborators where repository_id = ?)
+      or u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
+        left join team_repositories g on g.team_id = t.id and g.repository_id = ?
+        where t.organization_id = ? and (? = 0 or t.permission = 'owner'
+          or (t.permission <> 'none'
+            and (t.includes_all_repositories = 1 or g.team_id is not null)))))`,
+    bindings: [owner.id, id, id, owner.id, Number(isPrivate)],
+  }
+}

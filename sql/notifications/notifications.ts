@@ -1,0 +1,204 @@
+/** Notifications: one thread for each thing of which a user was told, unread when it is news. */
+
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { IS_SERVED } from '../issues/issue-lists.js'
+import type { IssueState } from '../issues/issues.js'
+import { type Condition, repositoriesSeenBy, type Viewer } from '../repositories/visibility.js'
+import type { Activity } from './audiences.js'
+
+export const NOTIFICATION_STATUSES = ['unread', 'read', 'pinned'] as const
+
+export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number]
+
+export interface NotificationThread {
+  readonly id: number
+  readonly repositoryId: number
+  readonly status: NotificationStatus
+  readonly updatedAtMs: number
+  readonly subject: IssueSubject | ReleaseSubject
+}
+
+export interface IssueSubject {
+  readonly kind: 'issue' | 'pull'
+  readonly number: number
+  readonly title: string
+  readonly state: IssueState | 'merged'
+  /** Of the newest comment; undefined where nobody has said anything. */
+  readonly lastCommentId: number | undefined
+}
+
+export interface ReleaseSubject {
+  readonly kind: 'release'
+  readonly id: number
+  readonly tagName: string
+  readonly title: string
+}
+
+/** Tells users of something: a thread that they have becomes unread, unless it is pinned. */
+export async function notifyUsers(
+  db: Database,
+  userIds: readonly number[],
+  { repository, about }: Activity,
+): Promise<void> {
+  if (userIds.length === 0) return
+  const nowMs = Date.now()
+  const [column, id] =
+    'issueId' in about ? ['issue_id', about.issueId] : ['release_id', about.releaseId]
+  const rows = userIds.map((userId) => ({
+    user_id: userId,
+    repository_id: repository.id,
+    [column]: id,
+    status: 'unread',
+    created_at: nowMs,
+    updated_at: nowMs,
+  }))
+  await db('notifications')
+    .insert(rows)
+    .onConflict(['user_id', column])
+    .merge({
+      updated_at: nowMs,
+      status: db.raw("case when notifications.status = 'pinned' then 'pinned' else 'unread' end"),
+    })
+}
+
+/** What is absent may be anything. */
+export interface ThreadFilter {
+  /** Whose they are. Nothing is listed that `viewer`, the same user, may no longer see. */
+  readonly userId: number
+  readonly viewer: Viewer
+  readonly id?: number | undefined
+  readonly repositoryId?: number | undefined
+  readonly statuses?: readonly NotificationStatus[] | undefined
+  readonly kinds?: readonly NotificationThread['subject']['kind'][] | undefined
+  /** Changed at that time or later. */
+  readonly sinceMs?: number | undefined
+  /** Changed before that time. */
+  readonly beforeMs?: number | undefined
+}
+
+/** The threads that fit, those first that changed last. */
+export async function listThreads(
+  db: Database,
+  filter: ThreadFilter,
+  page: Page,
+): Promise<Paged<NotificationThread>> {
+  const { where, bindings } = conditionOf(filter)
+  const rows = await selectRows<ThreadRow>(
+    db,
+    `select n.id, n.repository_id, n.status, n.updated_at, i.number, i.title, i.state, i.is_pull,
+      p.merged_at, e.id as release_id, e.tag_name, e.title as release_title,
+      (select max(c.id) from comments c where c.issue_id = n.issue_id) as last_comment_id
+      from ${TABLES} where ${where} order by n.updated_at desc, n.id desc limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(threadOf), total: await countThreads(db, filter) }
+}
+
+/** How many threads fit. */
+export async function countThreads(db: Database, filter: ThreadFilter): Promise<number> {
+  const { where, bindings } = conditionOf(filter)
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from ${TABLES} where ${where}`,
+    bindings,
+  )
+  return count?.total ?? 0
+}
+
+/** Gives the user's threads that fit another status, whether they may still be seen or not. */
+export async function markThreads(
+  db: Database,
+  { userId, id, repositoryId, statuses, beforeMs }: Omit<ThreadFilter, 'viewer' | 'kinds'>,
+  status: NotificationStatus,
+): Promise<void> {
+  const given = { user_id: userId, id, repository_id: repositoryId }
+  const columns = Object.entries(given).filter(([, value]) => value !== undefined)
+  const threads = db('notifications').where(Object.fromEntries(columns))
+  if (statuses !== undefined) threads.whereIn('status', statuses)
+  if (beforeMs !== undefined) threads.where('updated_at', '<', beforeMs)
+  await threads.update({ status })
+}
+
+const TABLES = `notifications n join repositories r on r.id = n.repository_id
+  join owners o on o.id = r.owner_id left join issues i on i.id = n.issue_id
+  left join pulls p on p.issue_id = i.id left join releases e on e.id = n.release_id`
+
+/** What the repository has switched off, and a release that became a draft again, is not shown. */
+const IS_SHOWN = `((n.issue_id is not null and ${IS_SERVED}) or (e.is_draft = 0
+  and instr(r.preferences, '"has_releases":false') = 0))`
+
+const KINDS = {
+  issue: 'i.is_pull = 0',
+  pull: 'i.is_pull = 1',
+  release: 'n.release_id is not null',
+} as const
+
+function conditionOf(filter: ThreadFilter): Condition {
+  const { statuses, kinds } = filter
+  const plain = [
+    ['n.user_id = ?', filter.userId],
+    ['n.id = ?', filter.id],
+    ['n.repository_id = ?', filter.repositoryId],
+    ['n.updated_at >= ?', filter.sinceMs],
+    ['n.updated_at < ?', filter.beforeMs],
+  ] as const
+  const conditions: readonly Condition[] = [
+    ...plain.flatMap(([where, value]) =>
+      value === undefined ? [] : [{ where, bindings: [value] }],
+    ),
+    ...(statuses === undefined
+      ? []
+      : [{ where: `n.status in (${statuses.map(() => '?').join()})`, bindings: statuses }]),
+    ...(kinds === undefined
+      ? []
+      : [
+          {
+            where: `(${['1 = 0', ...kinds.map((kind) => KINDS[kind])].join(' or ')})`,
+            bindings: [],
+          },
+        ]),
+    { where: IS_SHOWN, bindings: [] },
+    repositoriesSeenBy(filter.viewer),
+  ]
+  return {
+    where: conditions.map(({ where }) => where).join(' and '),
+    bindings: conditions.flatMap(({ bindings }) => bindings),
+  }
+}
+
+interface ThreadRow {
+  readonly id: number
+  readonly repository_id: number
+  readonly status: NotificationStatus
+  readonly updated_at: number
+  readonly number: number | null
+  readonly title: string | null
+  readonly state: IssueState | null
+  readonly is_pull: number | null
+  readonly merged_at: number | null
+  readonly release_id: number | null
+  readonly tag_name: string | null
+  readonly release_title: string | null
+  readonly last_comment_id: number | null
+}
+
+function threadOf(row: ThreadRow): NotificationThread {
+  const { id, repository_id: repositoryId, status, updated_at: updatedAtMs } = row
+  return { id, repositoryId, status, updatedAtMs, subject: subjectOf(row) }
+}
+
+function subjectOf(row: ThreadRow): NotificationThread['subject'] {
+  if (row.release_id !== null) {
+    const { release_id: id, tag_name: tagName, release_title: title } = row
+    return { kind: 'release', id, tagName: tagName ?? '', title: title ?? '' }
+  }
+  return {
+    kind: row.is_pull === 1 ? 'pull' : 'issue',
+    number: row.number ?? 0,
+    title: row.title ?? '',
+    state: row.merged_at === null ? (row.state ?? 'open') : 'merged',
+    lastCommentId: row.last_comment_id ?? undefined,
+  }
+}

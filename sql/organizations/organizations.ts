@@ -1,0 +1,254 @@
+/** Organizations: owners that people run together, in teams. */
+
+import { Failure } from '../../conf/failures.js'
+import {
+  insertOwner,
+  OWNER_COLUMNS,
+  type Owner,
+  type OwnerPatch,
+  type OwnerRow,
+  ownerOf,
+  presentColumns,
+  updateOwner,
+  type Visibility,
+} from '../accounts/owners.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation } from '../database/errors.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { forgetEmptyPackages } from '../packages/packages.js'
+import { type AccessMode, highestMode } from '../repositories/access.js'
+import { ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+
+export interface Organization extends Owner {
+  readonly kind: 'organization'
+  readonly email: string
+  readonly repoAdminChangeTeamAccess: boolean
+}
+
+export interface NewOrganization {
+  readonly name: string
+  readonly fullName: string
+  readonly email: string
+  readonly description: string
+  readonly website: string
+  readonly location: string
+  readonly visibility: Visibility
+  readonly repoAdminChangeTeamAccess: boolean
+  /** The user who becomes the first of its owners. */
+  readonly creatorId: number
+}
+
+export type OrganizationRole = 'owner' | 'member' | 'none'
+
+const OWNERS_TEAM = 'Owners'
+
+/** Makes an organization that its creator owns. Throws `conflict` when the name is taken. */
+export async function createOrganization(
+  db: Database,
+  organization: NewOrganization,
+): Promise<Organization> {
+  return await transaction(db, async (trx) => {
+    const id = await insertOwner(trx, {
+      kind: 'organization',
+      name: organization.name,
+      fullName: organization.fullName,
+      description: organization.description,
+      website: organization.website,
+      location: organization.location,
+      visibility: organization.visibility,
+    })
+    await trx('organizations').insert({
+      owner_id: id,
+      email: organization.email,
+      repo_admin_change_team_access: organization.repoAdminChangeTeamAccess,
+    })
+    const [teamId] = await trx('teams').insert({
+      organization_id: id,
+      name: OWNERS_TEAM,
+      name_lower: foldCase(OWNERS_TEAM),
+      permission: 'owner',
+      includes_all_repositories: true,
+      can_create_repositories: true,
+    })
+    await trx('team_members').insert({ team_id: teamId, user_id: organization.creatorId })
+    const created = await findOrganization(trx, organization.name)
+    if (created === undefined) throw new Error('an organization just made cannot be found')
+    return created
+  })
+}
+
+/** The organization of that name, in whatever case it is written. */
+export async function findOrganization(
+  db: Database,
+  name: string,
+): Promise<Organization | undefined> {
+  const where = 'where o.name_lower = ?'
+  const [row] = await selectRows<OrganizationRow>(db, `${SELECT} ${where}`, [foldCase(name)])
+  return row === undefined ? undefined : organizationOf(row)
+}
+
+/** The organization of that id. */
+export async function findOrganizationById(
+  db: Database,
+  organizationId: number,
+): Promise<Organization | undefined> {
+  const [row] = await selectRows<OrganizationRow>(db, `${SELECT} where o.id = ?`, [organizationId])
+  return row === undefined ? undefined : organizationOf(row)
+}
+
+/** The organizations of those ids; fewer where some have gone. */
+export async function findOrganizationsById(
+  db: Database,
+  organizationIds: readonly number[],
+): Promise<readonly Organization[]> {
+  if (organizationIds.length === 0) return []
+  const places = organizationIds.map(() => '?').join()
+  const where = `where o.id in (${places})`
+  const rows = await selectRows<OrganizationRow>(db, `${SELECT} ${where}`, organizationIds)
+  return rows.map(organizationOf)
+}
+
+export interface OrganizationSearch {
+  /** None is listed of which they may not know. */
+  readonly viewer: Viewer
+  /** Who has to be a member. */
+  readonly memberId?: number
+  /** Whether the member has to show it. */
+  readonly isShown?: boolean
+}
+
+/** The organizations that fit, in the order in which they were made. */
+export async function listOrganizations(
+  db: Database,
+  { viewer, memberId, isShown = false }: OrganizationSearch,
+  page: Page,
+): Promise<Paged<Organization>> {
+  const seen = ownersSeenBy(viewer)
+  const ofMember = isShown ? `${SELECT_OF_MEMBER} and ${IS_SHOWN}` : SELECT_OF_MEMBER
+  const member = memberId === undefined ? '' : `and o.id in (${ofMember})`
+  const where = `where ${seen.where} ${member}`
+  const bindings = [...seen.bindings, ...(memberId === undefined ? [] : [memberId])]
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from organizations g join owners o on o.id = g.owner_id ${where}`,
+    bindings,
+  )
+  const rows = await selectRows<OrganizationRow>(
+    db,
+    `${SELECT} ${where} order by o.id limit ? offset ?`,
+    [...bindings, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(organizationOf), total: count?.total ?? 0 }
+}
+
+const SELECT_OF_MEMBER = `select t.organization_id from team_members m
+  join teams t on t.id = m.team_id where m.user_id = ?`
+
+const IS_SHOWN = `exists (select 1 from public_members p
+  where p.organization_id = t.organization_id and p.user_id = m.user_id)`
+
+/** What may change; what is absent stays. */
+export type OrganizationPatch = OwnerPatch & {
+  readonly email?: string | undefined
+  readonly repoAdminChangeTeamAccess?: boolean | undefined
+}
+
+/** Changes an organization. */
+export async function updateOrganization(
+  db: Database,
+  organizationId: number,
+  patch: OrganizationPatch,
+): Promise<void> {
+  await transaction(db, async (trx) => {
+    await updateOwner(trx, organizationId, patch)
+    const columns = presentColumns({
+      email: patch.email,
+      repo_admin_change_team_access: patch.repoAdminChangeTeamAccess,
+    })
+    if (Object.keys(columns).length === 0) return
+    await trx('organizations').where({ owner_id: organizationId }).update(columns)
+  })
+}
+
+/** Removes an organization with its teams. Throws `invalid` while it owns anything. */
+export async function deleteOrganization(db: Database, organizationId: number): Promise<void> {
+  try {
+    await transaction(db, async (trx) => {
+      await forgetEmptyPackages(trx, organizationId)
+      await trx('owners').where({ id: organizationId, kind: 'organization' }).delete()
+    })
+  } catch (error) {
+    if (!isReferenceViolation(error)) throw error
+    const message = 'The organization still owns repositories or packages.'
+    throw new Failure('invalid', message, { cause: error })
+  }
+}
+
+const SELECT = `select ${OWNER_COLUMNS}, g.email as organization_email,
+  g.repo_admin_change_team_access as organization_repo_admin_change_team_access
+  from organizations g join owners o on o.id = g.owner_id`
+
+interface OrganizationRow extends OwnerRow {
+  readonly organization_email: string
+  readonly organization_repo_admin_change_team_access: number
+}
+
+function organizationOf(row: OrganizationRow): Organization {
+  return {
+    ...ownerOf(row),
+    kind: 'organization',
+    email: row.organization_email,
+    repoAdminChangeTeamAccess: row.organization_repo_admin_change_team_access === 1,
+  }
+}
+
+/** What a user is to an organization. */
+export async function organizationRole(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<OrganizationRole> {
+  const teams = await teamsOf(db, organizationId, userId)
+  if (teams.some((team) => team.permission === 'owner')) return 'owner'
+  return teams.length > 0 ? 'member' : 'none'
+}
+
+/** The most that a team of the user may do in the organization. */
+export async function organizationMode(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<AccessMode> {
+  const teams = await teamsOf(db, organizationId, userId)
+  return highestMode(teams.map(({ permission }) => permission))
+}
+
+/** Whether a team of the user may make repositories for the organization. */
+export async function mayCreateRepositories(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<boolean> {
+  const teams = await teamsOf(db, organizationId, userId)
+  return teams.some((team) => team.permission === 'owner' || team.can_create_repositories === 1)
+}
+
+interface TeamRow {
+  readonly permission: AccessMode
+  readonly can_create_repositories: number
+}
+
+async function teamsOf(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<readonly TeamRow[]> {
+  return await selectRows<TeamRow>(
+    db,
+    `select t.permission, t.can_create_repositories from team_members m
+     join teams t on t.id = m.team_id where t.organization_id = ? and m.user_id = ?`,
+    [organizationId, userId],
+  )
+}

@@ -1,0 +1,278 @@
+/** Teams of an organization: what they may do, who is in them, and which repositories they have. */
+
+import { Failure } from '../../conf/failures.js'
+import { presentColumns } from '../accounts/owners.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { orConflict } from '../database/errors.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import type { AccessMode } from '../repositories/access.js'
+
+export interface Team {
+  readonly id: number
+  readonly organizationId: number
+  readonly name: string
+  readonly description: string
+  readonly permission: AccessMode
+  readonly includesAll: boolean
+  readonly mayCreateRepositories: boolean
+  /** What is said of units such as `repo.code`; access itself follows from `permission`. */
+  readonly units: Readonly<Record<string, string>>
+}
+
+export type NewTeam = Omit<Team, 'id'>
+
+/** What may change; what is absent stays. */
+export type TeamPatch = Partial<Omit<NewTeam, 'organizationId'>>
+
+const NAME_TAKEN = 'team already exists'
+
+/** Makes a team without members. Throws `conflict` when the organization has one of that name. */
+export async function createTeam(db: Database, team: NewTeam): Promise<Team> {
+  const [id] = await orConflict(NAME_TAKEN, () =>
+    db('teams').insert({ organization_id: team.organizationId, ...columnsOf(team) }),
+  )
+  if (id === undefined) throw new Error('the database gave no id')
+  return { ...team, id }
+}
+
+/** Changes a team. Throws `conflict` when its organization has another one of the new name. */
+export async function updateTeam(db: Database, teamId: number, patch: TeamPatch): Promise<void> {
+  const columns = columnsOf(patch)
+  if (Object.keys(columns).length === 0) return
+  await orConflict(NAME_TAKEN, () => db('teams').where({ id: teamId }).update(columns))
+}
+
+function columnsOf(team: TeamPatch): Record<string, string | number | boolean> {
+  return presentColumns({
+    name: team.name,
+    name_lower: team.name === undefined ? undefined : foldCase(team.name),
+    description: team.description,
+    permission: team.permission,
+    includes_all_repositories: team.includesAll,
+    can_create_repositories: team.mayCreateRepositories,
+    units: team.units === undefined ? undefined : JSON.stringify(team.units),
+  })
+}
+
+/** Removes a team; its members stay what they are through other teams. */
+export async function deleteTeam(db: Database, teamId: number): Promise<void> {
+  await db('teams').where({ id: teamId }).delete()
+}
+
+/** The team of that id. */
+export async function findTeam(db: Database, teamId: number): Promise<Team | undefined> {
+  const [row] = await selectRows<TeamRow>(db, `${SELECT} where t.id = ?`, [teamId])
+  return row === undefined ? undefined : teamOf(row)
+}
+
+/** The teams of those ids; fewer where some have gone. */
+export async function findTeamsById(
+  db: Database,
+  teamIds: readonly number[],
+): Promise<readonly Team[]> {
+  if (teamIds.length === 0) return []
+  const where = `where t.id in (${teamIds.map(() => '?').join()})`
+  return (await selectRows<TeamRow>(db, `${SELECT} ${where}`, teamIds)).map(teamOf)
+}
+
+/** The team of that name, in whatever case it is written. */
+export async function findTeamByName(
+  db: Database,
+  organizationId: number,
+  name: string,
+): Promise<Team | undefined> {
+  const where = 'where t.organization_id = ? and t.name_lower = ?'
+  const [row] = await selectRows<TeamRow>(db, `${SELECT} ${where}`, [
+    organizationId,
+    foldCase(name),
+  ])
+  return row === undefined ? undefined : teamOf(row)
+}
+
+/** Whether a team has a repository of its organization: all of them, or this one. */
+export async function hasTeamRepository(
+  db: Database,
+  { id, includesAll, permission }: Team,
+  repositoryId: number,
+): Promise<boolean> {
+  if (includesAll || permission === 'owner') return true
+  const rows = await selectRows(
+    db,
+    'select 1 from team_repositories where team_id = ? and repository_id = ?',
+    [id, repositoryId],
+  )
+  return rows.length > 0
+}
+
+/** What is absent may be anything. */
+export interface TeamSearch {
+  readonly organizationId?: number
+  readonly memberId?: number
+  /** A part of the name, in any case. */
+  readonly text?: string
+  readonly hasTextInDescription?: boolean
+}
+
+/** The teams that fit, in the order in which they were made. */
+export async function listTeams(
+  db: Database,
+  search: TeamSearch,
+  page: Page,
+): Promise<Paged<Team>> {
+  const { organizationId, memberId, text = '', hasTextInDescription = false } = search
+  const folded = foldCase(text)
+  const conditions = [
+    ...(organizationId === undefined ? [] : [['t.organization_id = ?', organizationId] as const]),
+    ...(memberId === undefined ? [] : [[IN_TEAMS, memberId] as const]),
+  ]
+  const inText = hasTextInDescription
+    ? "instr(concat(t.name_lower, ' ', lower(t.description)), ?) > 0"
+    : 'instr(t.name_lower, ?) > 0'
+  const where = [...conditions.map(([clause]) => clause), ...(folded === '' ? [] : [inText])]
+  const bindings = [...conditions.map(([, value]) => value), ...(folded === '' ? [] : [folded])]
+  const clause = where.length === 0 ? '' : `where ${where.join(' and ')}`
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from teams t ${clause}`,
+    bindings,
+  )
+  const rows = await selectRows<TeamRow>(db, `${SELECT} ${clause} order by t.id limit ? offset ?`, [
+    ...bindings,
+    page.limit,
+    offsetOf(page),
+  ])
+  return { entries: rows.map(teamOf), total: count?.total ?? 0 }
+}
+
+const IN_TEAMS = 't.id in (select m.team_id from team_members m where m.user_id = ?)'
+
+/** Takes a user into a team; who is in it already stays. */
+export async function addTeamMember(db: Database, teamId: number, userId: number): Promise<void> {
+  await db('team_members')
+    .insert({ team_id: teamId, user_id: userId })
+    .onConflict(['team_id', 'user_id'])
+    .ignore()
+}
+
+/** Whether the user is in the team. */
+export async function isTeamMember(db: Database, teamId: number, userId: number): Promise<boolean> {
+  const rows = await selectRows(
+    db,
+    'select 1 from team_members where team_id = ? and user_id = ?',
+    [teamId, userId],
+  )
+  return rows.length > 0
+}
+
+/** The teams of an organization that a user is in, by id. */
+export async function teamIdsOf(
+  db: Database,
+  organizationId: number,
+  userId: number,
+): Promise<ReadonlySet<number>> {
+  const rows = await selectRows<{ team_id: number }>(
+    db,
+    `select m.team_id from team_members m join teams t on t.id = m.team_id
+      where t.organization_id = ? and m.user_id = ?`,
+    [organizationId, userId],
+  )
+  return new Set(rows.map(({ team_id }) => team_id))
+}
+
+/** What is said to whoever would leave an organization without an owner. */
+const LAST_OWNER = 'The last owner of an organization cannot leave it.'
+
+/**
+ * Takes a user out of a team, or of all teams of the organization. Returns whether they were in
+ * any; throws `invalid` when the organization would be left without an owner.
+ */
+export async function removeMember(
+  db: Database,
+  userId: number,
+  { organizationId, teamId }: { readonly organizationId: number; readonly teamId?: number },
+): Promise<boolean> {
+  return await transaction(db, async (trx) => {
+    // Two owners who leave at once wait here for one another.
+    await trx('organizations').where({ owner_id: organizationId }).forUpdate().first('owner_id')
+    const ownersBefore = await countOwners(trx, organizationId)
+    const teams = trx('teams').where({ organization_id: organizationId }).select('id')
+    const left = await trx('team_members')
+      .where({ user_id: userId })
+      .whereIn('team_id', teamId === undefined ? teams : [teamId])
+      .delete()
+    if (left === 0) return false
+    if (ownersBefore > 0 && (await countOwners(trx, organizationId)) === 0) {
+      throw new Failure('invalid', LAST_OWNER)
+    }
+    const rest = await trx('team_members').where({ user_id: userId }).whereIn('team_id', teams)
+    if (rest.length === 0) {
+      await trx('public_members')
+        .where({ organization_id: organizationId, user_id: userId })
+        .delete()
+    }
+    return true
+  })
+}
+
+/** Those who can sign in. */
+async function countOwners(db: Database, organizationId: number): Promise<number> {
+  const [row] = await selectRows<{ owners: number }>(
+    db,
+    `select count(*) as owners from team_members m join teams t on t.id = m.team_id
+      join users u on u.owner_id = m.user_id and u.is_active = 1 and u.is_login_prohibited = 0
+      where t.organization_id = ? and t.permission = 'owner'`,
+    [organizationId],
+  )
+  return row?.owners ?? 0
+}
+
+/** Gives a team a repository of its organization; one that it has stays. */
+export async function addTeamRepository(
+  db: Database,
+  teamId: number,
+  repositoryId: number,
+): Promise<void> {
+  await db('team_repositories')
+    .insert({ team_id: teamId, repository_id: repositoryId })
+    .onConflict(['team_id', 'repository_id'])
+    .ignore()
+}
+
+/** Takes a repository from a team. Returns whether it was given it. */
+export async function removeTeamRepository(
+  db: Database,
+  teamId: number,
+  repositoryId: number,
+): Promise<boolean> {
+  const place = { team_id: teamId, repository_id: repositoryId }
+  return (await db('team_repositories').where(place).delete()) > 0
+}
+
+const SELECT = `select t.id, t.organization_id, t.name, t.description, t.permission,
+  t.includes_all_repositories, t.can_create_repositories, t.units from teams t`
+
+interface TeamRow {
+  readonly id: number
+  readonly organization_id: number
+  readonly name: string
+  readonly description: string
+  readonly permission: AccessMode
+  readonly includes_all_repositories: number
+  readonly can_create_repositories: number
+  readonly units: string
+}
+
+function teamOf(row: TeamRow): Team {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    description: row.description,
+    permission: row.permission,
+    includesAll: row.includes_all_repositories === 1,
+    mayCreateRepositories: row.can_create_repositories === 1,
+    units: row.units === '' ? {} : JSON.parse(row.units),
+  }
+}

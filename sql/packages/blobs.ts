@@ -1,0 +1,122 @@
+/** Blobs as the database knows them: each once, and which of them nothing needs any more. */
+
+import type { Digests } from '../../conf/package.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
+
+/** A blob that is in its place already. */
+export interface NewBlob {
+  readonly key: string
+  readonly bytes: number
+  readonly digests: Digests
+}
+
+export interface KeptBlob {
+  readonly id: number
+  readonly key: string
+}
+
+/**
+ * Makes a blob known, or finds the one that has the same bytes. It is not looked up with a lock:
+ * two who look for what is not there yet would wait for each other.
+ */
+export async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob> {
+  const { sha256, md5, sha1, sha512 } = blob.digests
+  const known = await trx('blobs').where({ sha256 }).first('id', 'storage_key')
+  if (known !== undefined) return { id: known.id, key: known.storage_key }
+  try {
+    const [id] = await trx('blobs').insert({
+      sha256,
+      md5,
+      sha1,
+      sha512,
+      bytes: blob.bytes,
+      storage_key: blob.key,
+      created_at: Date.now(),
+    })
+    if (id === undefined) throw new Error('the database gave no id')
+    return { id, key: blob.key }
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    const other = await trx('blobs').where({ sha256 }).forUpdate().first('id', 'storage_key')
+    if (other === undefined) throw error
+    return { id: other.id, key: other.storage_key }
+  }
+}
+
+export interface UnusedBlob {
+  readonly id: number
+  readonly key: string
+}
+
+/** Some of the blobs that no file has, with ids above that one, in their order. */
+export async function listUnusedBlobs(
+  db: Database,
+  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+): Promise<readonly UnusedBlob[]> {
+  const rows = await selectRows<{ id: number; storage_key: string }>(
+    db,
+    `select b.id, b.storage_key from blobs b
+      where b.id > ? and not exists (select 1 from package_files f where f.blob_id = b.id)
+      and not exists (select 1 from package_index_files g where g.blob_id = b.id)
+      and not exists (select 1 from attachments a where a.blob_id = b.id)
+      and not exists (select 1 from import_blobs m where m.blob_id = b.id)
+      order by b.id limit ?`,
+    [afterId, limit],
+  )
+  return rows.map(({ id, storage_key }) => ({ id, key: storage_key }))
+}
+
+/** Forgets a blob, unless a file has come to need it. Returns whether it is forgotten. */
+export async function forgetUnusedBlob(db: Database, blobId: number): Promise<boolean> {
+  try {
+    return (await db('blobs').where({ id: blobId }).delete()) > 0
+  } catch (error) {
+    // The reference of the file is what decides, whoever comes first.
+    if (isReferenceViolation(error)) return false
+    throw error
+  }
+}
+
+/** Those of the storage's keys that belong to a blob. */
+export async function knownBlobKeys(
+  db: Database,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set()
+  const marks = keys.map(() => '?').join(', ')
+  const rows = await selectRows<{ storage_key: string }>(
+    db,
+    `select storage_key from blobs where storage_key in (${marks})`,
+    [...keys],
+  )
+  return new Set(rows.map(({ storage_key }) => storage_key))
+}
+
+/** The columns of a blob, from a table called `b`. */
+export const BLOB_COLUMNS = `b.bytes as blob_bytes, b.md5 as blob_md5, b.sha1 as blob_sha1,
+  b.sha256 as blob_sha256, b.sha512 as blob_sha512, b.storage_key as blob_storage_key`
+
+export interface BlobRow {
+  readonly blob_bytes: number
+  readonly blob_md5: string
+  readonly blob_sha1: string
+  readonly blob_sha256: string
+  readonly blob_sha512: string
+  readonly blob_storage_key: string
+}
+
+/** The blob of a row. */
+export function blobOf(row: BlobRow): {
+  readonly bytes: number
+  readonly digests: Digests
+  readonly blobKey: string
+} {
+  const { blob_md5: md5, blob_sha1: sha1, blob_sha256: sha256, blob_sha512: sha512 } = row
+  return {
+    bytes: row.blob_bytes,
+    digests: { md5, sha1, sha256, sha512 },
+    blobKey: row.blob_storage_key,
+  }
+}

@@ -1,0 +1,95 @@
+/** Files of package versions: found by their names, and counted when they are fetched. */
+
+import type { PackageFile } from '../../conf/package.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
+import type { PackageShelf } from './packages.js'
+
+export interface PackageFileName {
+  readonly packageName: string
+  readonly version: string
+  readonly fileName: string
+  /** Absent: any. */
+  readonly compositeKey?: string
+}
+
+/** Where a file stands. */
+export interface PlacedFile extends PackageFile {
+  readonly packageId: number
+  readonly versionId: number
+}
+
+/** The file of that name, in whatever case it is written; the oldest where there are several. */
+export async function findFile(
+  db: Database,
+  { ownerId, format }: PackageShelf,
+  name: PackageFileName,
+): Promise<PlacedFile | undefined> {
+  const bindings = [
+    ownerId,
+    format,
+    foldCase(name.packageName),
+    foldCase(name.version),
+    foldCase(name.fileName),
+  ]
+  if (name.compositeKey !== undefined) bindings.push(name.compositeKey)
+  const [row] = await selectRows<FileRow & { package_id: number; version_id: number }>(
+    db,
+    name.compositeKey === undefined ? SELECT_FILE : SELECT_FILE_BY_KEY,
+    bindings,
+  )
+  if (row === undefined) return undefined
+  return { ...fileOf(row), packageId: row.package_id, versionId: row.version_id }
+}
+
+/** Adds to the numbers of downloads, all or none: the id of a file → how many more. */
+export async function addDownloads(
+  db: Database,
+  downloads: ReadonlyMap<number, number>,
+): Promise<void> {
+  if (downloads.size === 0) return
+  await transaction(db, async (trx) => {
+    for (const [fileId, count] of downloads) {
+      await trx('package_files').where({ id: fileId }).increment('downloads', count)
+    }
+  })
+}
+
+/** The columns of a file, from a table called `f` and its blob in one called `b`. */
+export const FILE_COLUMNS = `f.id as file_id, f.name as file_name,
+  f.composite_key as file_composite_key, f.downloads as file_downloads,
+  f.created_at as file_created_at, ${BLOB_COLUMNS}`
+
+// Made once: the text of a question is what its answer is known by.
+const SELECT_FILE = selectFile('')
+const SELECT_FILE_BY_KEY = selectFile('and f.composite_key = ?')
+
+function selectFile(condition: string): string {
+  return `select ${FILE_COLUMNS}, v.package_id as package_id, v.id as version_id from packages p
+    join package_versions v on v.package_id = p.id
+    join package_files f on f.version_id = v.id join blobs b on b.id = f.blob_id
+    where p.owner_id = ? and p.format = ? and p.name_lower = ? and v.version_lower = ?
+    and f.name_lower = ? ${condition} order by f.id limit 1`
+}
+
+export interface FileRow extends BlobRow {
+  readonly file_id: number
+  readonly file_name: string
+  readonly file_composite_key: string
+  readonly file_downloads: number
+  readonly file_created_at: number
+}
+
+/** The file of a row. */
+export function fileOf(row: FileRow): PackageFile {
+  return {
+    id: row.file_id,
+    name: row.file_name,
+    compositeKey: row.file_composite_key,
+    ...blobOf(row),
+    createdAtMs: row.file_created_at,
+    downloads: row.file_downloads,
+  }
+}

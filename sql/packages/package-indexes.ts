@@ -1,0 +1,245 @@
+/** Indexes of packages: what belongs into each, and whether its files are of what is there now. */
+
+import type { JsonObject, PackageFile } from '../../conf/package.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isUniqueViolation } from '../database/errors.js'
+import { FILE_COLUMNS, type FileRow, fileOf } from './package-files.js'
+import type { PackageShelf } from './packages.js'
+
+export interface PackageIndex {
+  readonly id: number
+  /** Of what belongs into it now. */
+  readonly wanted: number
+  /** Of its files; 0: there are none yet. */
+  readonly built: number
+  /** When something of it changed last. */
+  readonly changedAtMs: number
+  /** What its files were told to be of. */
+  readonly modifiedAtMs: number
+}
+
+/** The index of that subject, if anything was ever published into it. */
+export async function findIndex(
+  db: Database,
+  { ownerId, format }: PackageShelf,
+  subject: string,
+): Promise<PackageIndex | undefined> {
+  const [row] = await selectRows<IndexRow>(
+    db,
+    `select id, wanted, built, changed_at, modified_at from package_indexes
+      where owner_id = ? and format = ? and subject = ?`,
+    [ownerId, format, subject],
+  )
+  if (row === undefined) return undefined
+  const { id, wanted, built, changed_at, modified_at } = row
+  return { id, wanted, built, changedAtMs: changed_at, modifiedAtMs: modified_at }
+}
+
+interface IndexRow {
+  readonly id: number
+  readonly wanted: number
+  readonly built: number
+  readonly changed_at: number
+  readonly modified_at: number
+}
+
+/** What an index says of a file that was published into it. */
+export interface NewIndexEntry {
+  /** By which its entries are in order; absent: that of publishing. */
+  readonly key?: string | undefined
+  readonly subject: string
+  readonly part: string
+  readonly metadata: JsonObject
+}
+
+/** Makes the indexes that are not there yet; to be done before the transaction that fills them. */
+export async function ensureIndexes(
+  db: Database,
+  shelf: PackageShelf,
+  entries: readonly NewIndexEntry[],
+): Promise<void> {
+  for (const subject of new Set(entries.map((entry) => entry.subject))) {
+    if ((await findIndex(db, shelf, subject)) !== undefined) continue
+    try {
+      await db('package_indexes').insert({
+        owner_id: shelf.ownerId,
+        format: shelf.format,
+        subject,
+        wanted: 0,
+        built: 0,
+        changed_at: 0,
+        modified_at: 0,
+        lease: null,
+        leased_until: null,
+      })
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+    }
+  }
+}
+
+/** Puts a file into its indexes, whose readers find it there as soon as the transaction ends. */
+export async function enterIndexes(
+  trx: Database,
+  { ownerId, format }: PackageShelf,
+  { fileId, entries }: { readonly fileId: number; readonly entries: readonly NewIndexEntry[] },
+): Promise<void> {
+  // In one order for all, so that no two wait for each other.
+  const subjects = [...new Set(entries.map(({ subject }) => subject))].sort()
+  for (const subject of subjects) {
+    const place = { owner_id: ownerId, format, subject }
+    await trx('package_indexes').where(place).update(changeOf(trx))
+    const { id, wanted } = await trx('package_indexes').where(place).first('id', 'wanted')
+    for (const entry of entries.filter((entry) => entry.subject === subject)) {
+      const { part, metadata, key = sequenceKey(wanted) } = entry
+      await trx('package_index_entries').insert({
+        index_id: id,
+        file_id: fileId,
+        part,
+        sort_key: key,
+        metadata: JSON.stringify(metadata),
+      })
+      await noteChange(trx, { id, wanted, key })
+    }
+  }
+}
+
+/** To be told of files that are about to go, by a condition on `f`: their indexes change. */
+export async function leaveIndexes(
+  trx: Database,
+  condition: 'f.id = ?' | 'f.version_id = ?',
+  id: number,
+): Promise<void> {
+  const rows = await selectRows<{ id: number; sort_key: string }>(
+    trx,
+    `select distinct e.index_id as id, e.sort_key as sort_key from package_index_entries e
+      join package_files f on f.id = e.file_id where ${condition} order by id, sort_key`,
+    [id],
+  )
+  for (const id of new Set(rows.map((row) => row.id))) {
+    await trx('package_indexes').where({ id }).update(changeOf(trx))
+    const { wanted } = await trx('package_indexes').where({ id }).first('wanted')
+    for (const row of rows.filter((row) => row.id === id)) {
+      await noteChange(trx, { id, wanted, key: row.sort_key })
+    }
+  }
+}
+
+/** The order of these texts is that of the numbers. */
+function sequenceKey(wanted: number): string {
+  return String(wanted).padStart(16, '0')
+}
+
+interface Change {
+  readonly id: number
+  /** What the index is wanted to be with it. */
+  readonly wanted: number
+  readonly key: string
+}
+
+async function noteChange(trx: Database, { id, wanted, key }: Change): Promise<void> {
+  const row = { index_id: id, generation: wanted, sort_key: key }
+  await trx('package_index_changes').insert(row)
+}
+
+/** The keys of entries that came or went since the files of an index were made. */
+export async function listChangedKeys(
+  db: Database,
+  { id, built, wanted }: Pick<PackageIndex, 'id' | 'built' | 'wanted'>,
+): Promise<readonly string[]> {
+  const rows = await selectRows<{ sort_key: string }>(
+    db,
+    `select distinct sort_key from package_index_changes
+      where index_id = ? and generation > ? and generation <= ?`,
+    [id, built, wanted],
+  )
+  return rows.map(({ sort_key }) => sort_key)
+}
+
+/** Has all indexes of an owner in a format made anew: what signs them is not what it was. */
+export async function touchIndexes(
+  trx: Database,
+  { ownerId, format }: PackageShelf,
+): Promise<void> {
+  await trx('package_indexes').where({ owner_id: ownerId, format }).update(changeOf(trx))
+}
+
+/** One change happens after the other, also where the clock went back. */
+function changeOf(trx: Database) {
+  const nowMs = Date.now()
+  return {
+    wanted: trx.raw('wanted + 1'),
+    changed_at: trx.raw('case when changed_at < ? then ? else changed_at + 1 end', [nowMs, nowMs]),
+  }
+}
+
+export interface PlacedEntry extends EntryPosition {
+  readonly part: string
+  readonly metadata: JsonObject
+  readonly packageName: string
+  readonly version: string
+  readonly file: PackageFile
+}
+
+/** Entries are in the order of the bytes of their keys, and of one key in that of their ids. */
+export interface EntryPosition {
+  readonly key: string
+  readonly id: number
+}
+
+export interface EntryQuestion {
+  readonly after: EntryPosition
+  /** The first key that is not wanted; absent: to the end. */
+  readonly to: string | undefined
+  readonly limit: number
+}
+
+/** Some of the entries of an index. */
+export async function listEntries(
+  db: Database,
+  indexId: number,
+  { after, to, limit }: EntryQuestion,
+): Promise<readonly PlacedEntry[]> {
+  const rows = await selectRows<EntryRow>(
+    db,
+    `select e.id as entry_id, e.sort_key as entry_key, e.part as entry_part,
+      e.metadata as entry_metadata, p.name as package_name, v.version as version_version,
+      ${FILE_COLUMNS}
+      from package_index_entries e join package_files f on f.id = e.file_id
+      join blobs b on b.id = f.blob_id join package_versions v on v.id = f.version_id
+      join packages p on p.id = v.package_id
+      where e.index_id = ? and e.sort_key >= ? and (e.sort_key > ? or e.id > ?)
+      ${to === undefined ? '' : 'and e.sort_key < ?'}
+      order by e.sort_key, e.id limit ?`,
+    [indexId, after.key, after.key, after.id, ...(to === undefined ? [] : [to]), limit],
+  )
+  return rows.map((row) => ({
+    id: row.entry_id,
+    key: row.entry_key,
+    part: row.entry_part,
+    metadata: JSON.parse(row.entry_metadata),
+    packageName: row.package_name,
+    version: row.version_version,
+    file: fileOf(row),
+  }))
+}
+
+interface EntryRow extends FileRow {
+  readonly entry_id: number
+  readonly entry_key: string
+  readonly entry_part: string
+  readonly entry_metadata: string
+  readonly package_name: string
+  readonly version_version: string
+}
+
+/** The parts of an index that have entries, in their order as texts. */
+export async function listParts(db: Database, indexId: number): Promise<readonly string[]> {
+  const rows = await selectRows<{ part: string }>(
+    db,
+    'select distinct part from package_index_entries where index_id = ? order by part',
+    [indexId],
+  )
+  return rows.map(({ part }) => part)
+}

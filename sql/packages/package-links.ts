@@ -1,0 +1,53 @@
+/** Which repository a package belongs to; it says nothing about who may do what with either. */
+
+import { Failure } from '../../conf/failures.js'
+import { type Database, transaction } from '../database/database.js'
+import { isReferenceViolation } from '../database/errors.js'
+import { findPackage, type PackageShelf } from './packages.js'
+
+/**
+ * Links the package of that name to a repository. Throws `bad_request` when it is linked already,
+ * and `not_found` when the package or the repository is not there.
+ */
+export async function linkPackage(
+  db: Database,
+  shelf: PackageShelf,
+  { packageName, repositoryId }: { readonly packageName: string; readonly repositoryId: number },
+): Promise<void> {
+  const { id } = await wantPackage(db, shelf, packageName)
+  try {
+    const isLinked = await transaction(db, async (trx) => {
+      const unlinked = trx('packages').where({ id }).whereNull('repository_id')
+      return (await unlinked.update({ repository_id: repositoryId })) > 0
+    })
+    if (isLinked) return
+  } catch (error) {
+    if (!isReferenceViolation(error)) throw error
+    throw new Failure('not_found', 'repository does not exist', { cause: error })
+  }
+  throw new Failure('bad_request', 'The package is linked to a repository already.')
+}
+
+/**
+ * Ends the link of the package of that name. Throws `bad_request` when there is none, and
+ * `not_found` when the package is not there.
+ */
+export async function unlinkPackage(
+  db: Database,
+  shelf: PackageShelf,
+  packageName: string,
+): Promise<void> {
+  const { id } = await wantPackage(db, shelf, packageName)
+  const isUnlinked = await transaction(db, async (trx) => {
+    const linked = trx('packages').where({ id }).whereNotNull('repository_id')
+    return (await linked.update({ repository_id: null })) > 0
+  })
+  if (isUnlinked) return
+  throw new Failure('bad_request', 'The package is linked to no repository.')
+}
+
+async function wantPackage(db: Database, shelf: PackageShelf, name: string) {
+  const found = await findPackage(db, shelf, name)
+  if (found === undefined) throw new Failure('not_found', 'package does not exist')
+  return found
+}

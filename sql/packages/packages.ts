@@ -1,0 +1,189 @@
+/** Packages of an owner: found by name, searched, and asked by documents whether they changed. */
+
+import type { Knex } from 'knex'
+import type { JsonObject, Package, PackageVersion } from '../../conf/package.js'
+import { foldCase } from '../database/bindings.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isUniqueViolation } from '../database/errors.js'
+
+/** Whose packages of which format. */
+export interface PackageShelf {
+  readonly ownerId: number
+  readonly format: string
+}
+
+/** The package of that name, in whatever case it is written, if it has a version. */
+export async function findPackage(
+  db: Database,
+  { ownerId, format }: PackageShelf,
+  name: string,
+): Promise<Package | undefined> {
+  const [row] = await selectRows<PackageRow>(
+    db,
+    `select ${PACKAGE_COLUMNS} from packages p
+      where p.owner_id = ? and p.format = ? and p.name_lower = ?
+      and exists (select 1 from package_versions v where v.package_id = p.id)`,
+    [ownerId, format, foldCase(name)],
+  )
+  return row === undefined ? undefined : packageOf(row)
+}
+
+/** The id of the package of that name, which is made where there is none. */
+export async function ensurePackage(
+  db: Database,
+  { ownerId, format }: PackageShelf,
+  name: string,
+): Promise<number> {
+  for (;;) {
+    const [row] = await selectRows<{ id: number }>(
+      db,
+      'select id from packages where owner_id = ? and format = ? and name_lower = ?',
+      [ownerId, format, foldCase(name)],
+    )
+    if (row !== undefined) return row.id
+    const nowMs = Date.now()
+    try {
+      await db('packages').insert({
+        owner_id: ownerId,
+        format,
+        name,
+        name_lower: foldCase(name),
+        repository_id: null,
+        generation: 0,
+        changed_at: nowMs,
+        created_at: nowMs,
+      })
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+    }
+  }
+}
+
+/**
+ * Notes that something of the package changes in this transaction, which holds all others back that
+ * change it too. False: there is no such package any more.
+ */
+export async function touchPackage(trx: Database, packageId: number): Promise<boolean> {
+  const nowMs = Date.now()
+  const changes = {
+    generation: trx.raw('generation + 1'),
+    // Always later than the last time, also where the clock went back: a client that knows what
+    // was there then must not be told that it is still so.
+    changed_at: trx.raw('case when changed_at < ? then ? else changed_at + 1000 end', [
+      nowMs,
+      nowMs,
+    ]),
+  }
+  return (await trx('packages').where({ id: packageId }).update(changes)) > 0
+}
+
+export interface PackageSearch extends PackageShelf {
+  /** A part of the name, in any case. */
+  readonly text?: string
+  /** What a version of the package has, exactly. */
+  readonly property?: { readonly name: string; readonly value: string }
+  readonly limit?: number
+  readonly offset?: number
+}
+
+export interface FoundPackage extends Package {
+  readonly downloads: number
+  /** The last that was uploaded. */
+  readonly latest: PackageVersion & { readonly metadata: JsonObject }
+}
+
+/** The packages that have a version and fit, by name, and how many there are of them. */
+export async function searchPackages(
+  db: Database,
+  search: PackageSearch,
+): Promise<{ readonly packages: readonly FoundPackage[]; readonly total: number }> {
+  const { where, bindings } = whereOf(search)
+  const { limit = ALL_ROWS, offset = 0 } = search
+  const rows = await selectRows<FoundRow>(
+    db,
+    `select ${PACKAGE_COLUMNS}, v.id as version_id, v.version as version_version,
+      v.created_at as version_created_at, v.metadata as version_metadata,
+      (select coalesce(sum(f.downloads), 0) from package_files f
+        join package_versions d on d.id = f.version_id where d.package_id = p.id) as downloads
+      from packages p join package_versions v on v.id = ${LATEST}
+      where ${where} order by p.name_lower limit ? offset ?`,
+    [...bindings, limit, offset],
+  )
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from packages p where ${where} and ${LATEST} is not null`,
+    bindings,
+  )
+  return { packages: rows.map(foundOf), total: count?.total ?? 0 }
+}
+
+const ALL_ROWS = 1_000_000_000
+
+const LATEST = '(select max(l.id) from package_versions l where l.package_id = p.id)'
+
+function whereOf({ ownerId, format, text, property }: PackageSearch): {
+  readonly where: string
+  readonly bindings: readonly Knex.Value[]
+} {
+  const clauses = ['p.owner_id = ?', 'p.format = ?']
+  const bindings: Knex.Value[] = [ownerId, format]
+  if (text !== undefined && text !== '') {
+    clauses.push('instr(p.name_lower, ?) > 0')
+    bindings.push(foldCase(text))
+  }
+  if (property !== undefined) {
+    clauses.push(`p.id in (select w.package_id from package_properties q
+      join package_versions w on w.id = q.version_id where q.name = ? and q.value = ?)`)
+    bindings.push(property.name, property.value)
+  }
+  return { where: clauses.join(' and '), bindings }
+}
+
+const PACKAGE_COLUMNS = `p.id as package_id, p.name as package_name,
+  p.generation as package_generation, p.changed_at as package_changed_at`
+
+interface PackageRow {
+  readonly package_id: number
+  readonly package_name: string
+  readonly package_generation: number
+  readonly package_changed_at: number
+}
+
+interface FoundRow extends PackageRow {
+  readonly version_id: number
+  readonly version_version: string
+  readonly version_created_at: number
+  readonly version_metadata: string
+  readonly downloads: number
+}
+
+function packageOf(row: PackageRow): Package {
+  return {
+    id: row.package_id,
+    name: row.package_name,
+    generation: row.package_generation,
+    changedAtMs: row.package_changed_at,
+  }
+}
+
+function foundOf(row: FoundRow): FoundPackage {
+  return {
+    ...packageOf(row),
+    downloads: Number(row.downloads),
+    latest: {
+      id: row.version_id,
+      version: row.version_version,
+      createdAtMs: row.version_created_at,
+      metadata: JSON.parse(row.version_metadata),
+    },
+  }
+}
+
+/** Forgets the packages of an owner that have no version any more, before the owner goes. */
+export async function forgetEmptyPackages(db: Database, ownerId: number): Promise<void> {
+  await db('packages')
+    .where({ owner_id: ownerId })
+    .whereNotExists(db('package_versions').whereRaw('package_versions.package_id = packages.id'))
+    .delete()
+}

@@ -1,0 +1,228 @@
+/** Publishing a file and taking it back: each one transaction, left whole by races and crashes. */
+
+import { Failure } from '../../conf/failures.js'
+import type { JsonObject } from '../../conf/package.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation, orConflict } from '../database/errors.js'
+import { type NewBlob, placeBlob } from './blobs.js'
+import { findFile, type PackageFileName } from './package-files.js'
+import { ensureIndexes, enterIndexes, leaveIndexes, type NewIndexEntry } from './package-indexes.js'
+import { ensurePackage, findPackage, type PackageShelf, touchPackage } from './packages.js'
+
+export interface NewPublication {
+  readonly packageName: string
+  /** The package of that name in another case is another one, which cannot be beside it. */
+  readonly isExactName: boolean
+  readonly version: string
+  readonly fileName: string
+  readonly compositeKey: string
+  /** What may be there only once. */
+  readonly unique: 'version' | 'file'
+  readonly metadata: JsonObject
+  readonly properties: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  /** The indexes that the file belongs into. */
+  readonly indexes: readonly NewIndexEntry[]
+  /** Who publishes. */
+  readonly creatorId: number
+  /** What all files of the owner may have together. */
+  readonly ownerBytesMax: number | undefined
+}
+
+export const VERSION_EXISTS = 'package version already exists'
+export const FILE_EXISTS = 'package file already exists'
+const QUOTA_EXCEEDED = 'maximum allowed package storage quota exceeded'
+
+const ACCOUNT_GONE = 'The owner of the package, or who publishes it, does not exist any more.'
+
+const TRIES_MAX = 5
+
+/**
+ * Makes a file known, whose blob is in its place. Returns the key under which its bytes are kept:
+ * another one where they were known before. Throws `conflict` when it is there already, `forbidden`
+ * when the owner would have too much, and `not_found` when an account went meanwhile.
+ */
+export async function publishFile(
+  db: Database,
+  shelf: PackageShelf,
+  { publication, blob }: { readonly publication: NewPublication; readonly blob: NewBlob },
+): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const packageId = await ensurePackage(db, shelf, publication.packageName)
+      await ensureIndexes(db, shelf, publication.indexes)
+      const key = await transaction(db, async (trx) => {
+        if (!(await touchPackage(trx, packageId))) return undefined
+        await placeName(trx, packageId, publication)
+        await refuseTooMuch(trx, shelf.ownerId, publication.ownerBytesMax, blob.bytes)
+        const versionId = await placeVersion(trx, packageId, publication)
+        const kept = await placeBlob(trx, blob)
+        const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
+        await enterIndexes(trx, shelf, { fileId, entries: publication.indexes })
+        return kept.key
+      })
+      if (key !== undefined) return key
+    } catch (error) {
+      // The package, or a blob that nobody needed any more, went at this very moment.
+      if (!isReferenceViolation(error)) throw error
+      if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_GONE, { cause: error })
+    }
+  }
+}
+
+/** The first upload says how the name is written; once all versions are gone, the next one does. */
+async function placeName(
+  trx: Database,
+  packageId: number,
+  { packageName, isExactName }: NewPublication,
+): Promise<void> {
+  const hasVersion = trx('package_versions').where({ package_id: packageId })
+  const place = trx('packages').where({ id: packageId })
+  await place.clone().whereNotExists(hasVersion).update({ name: packageName })
+  if (!isExactName) return
+  const { name } = await place.clone().first('name')
+  if (name !== packageName) {
+    const known = JSON.stringify(name)
+    throw new Failure('conflict', `a package ${known} already exists: it differs by case alone`)
+  }
+}
+
+async function refuseTooMuch(
+  trx: Database,
+  ownerId: number,
+  bytesMax: number | undefined,
+  bytes: number,
+): Promise<void> {
+  if (bytesMax === undefined) return
+  // One after the other, so that several at once do not each find the room that is left.
+  await trx('owners').where({ id: ownerId }).forUpdate().first('id')
+  const [row] = await selectRows<{ total: number }>(
+    trx,
+    `select coalesce(sum(b.bytes), 0) as total from packages p
+      join package_versions v on v.package_id = p.id
+      join package_files f on f.version_id = v.id join blobs b on b.id = f.blob_id
+      where p.owner_id = ?`,
+    [ownerId],
+  )
+  if (Number(row?.total ?? 0) + bytes > bytesMax) throw new Failure('forbidden', QUOTA_EXCEEDED)
+}
+
+async function placeVersion(
+  trx: Database,
+  packageId: number,
+  publication: NewPublication,
+): Promise<number> {
+  const versionLower = foldCase(publication.version)
+  if (publication.unique === 'file') {
+    const [row] = await selectRows<{ id: number }>(
+      trx,
+      'select id from package_versions where package_id = ? and version_lower = ?',
+      [packageId, versionLower],
+    )
+    if (row !== undefined) return row.id
+  }
+  const [id] = await orConflict(VERSION_EXISTS, () =>
+    trx('package_versions').insert({
+      package_id: packageId,
+      version: publication.version,
+      version_lower: versionLower,
+      creator_id: publication.creatorId,
+      metadata: JSON.stringify(publication.metadata),
+      created_at: Date.now(),
+    }),
+  )
+  if (id === undefined) throw new Error('the database gave no id')
+  for (const { name, value } of publication.properties) {
+    await trx('package_properties').insert({ version_id: id, name, value })
+  }
+  return id
+}
+
+interface FilePlace {
+  readonly versionId: number
+  readonly blobId: number
+  readonly publication: NewPublication
+}
+
+async function placeFile(trx: Database, place: FilePlace): Promise<number> {
+  const { versionId, blobId, publication } = place
+  const [id] = await orConflict(FILE_EXISTS, () =>
+    trx('package_files').insert({
+      version_id: versionId,
+      name: publication.fileName,
+      name_lower: foldCase(publication.fileName),
+      composite_key: publication.compositeKey,
+      blob_id: blobId,
+      downloads: 0,
+      created_at: Date.now(),
+    }),
+  )
+  if (id === undefined) throw new Error('the database gave no id')
+  return id
+}
+
+/** Removes a file, and its version with the last one. Returns whether there was one. */
+export async function removeFile(
+  db: Database,
+  shelf: PackageShelf,
+  name: PackageFileName,
+): Promise<boolean> {
+  const found = await findFile(db, shelf, name)
+  if (found === undefined) return false
+  return await transaction(db, async (trx) => {
+    if (!(await touchPackage(trx, found.packageId))) return false
+    await leaveIndexes(trx, 'f.id = ?', found.id)
+    if ((await trx('package_files').where({ id: found.id }).delete()) === 0) return false
+    const [left] = await selectRows(
+      trx,
+      'select 1 from package_files where version_id = ? limit 1',
+      [found.versionId],
+    )
+    if (left === undefined) await trx('package_versions').where({ id: found.versionId }).delete()
+    return true
+  })
+}
+
+/** Removes a version with all of its files. Returns whether there was one. */
+export async function removeVersion(
+  db: Database,
+  shelf: PackageShelf,
+  { packageName, version }: { readonly packageName: string; readonly version: string },
+): Promise<boolean> {
+  const found = await findPackage(db, shelf, packageName)
+  if (found === undefined) return false
+  return await transaction(db, async (trx) => {
+    if (!(await touchPackage(trx, found.id))) return false
+    const place = { package_id: found.id, version_lower: foldCase(version) }
+    return (await dropVersions(trx, place)) > 0
+  })
+}
+
+/** Removes a package with all of its versions, and its link. Returns whether there was one. */
+export async function removePackage(
+  db: Database,
+  shelf: PackageShelf,
+  packageName: string,
+): Promise<boolean> {
+  const found = await findPackage(db, shelf, packageName)
+  if (found === undefined) return false
+  return await transaction(db, async (trx) => {
+    // The row stays, so that what comes under this name later is known to be later.
+    if (!(await touchPackage(trx, found.id))) return false
+    await trx('packages').where({ id: found.id }).update({ repository_id: null })
+    return (await dropVersions(trx, { package_id: found.id })) > 0
+  })
+}
+
+/** Returns how many there were. Their files go with them, and out of the indexes. */
+async function dropVersions(
+  trx: Database,
+  where: { readonly package_id: number; readonly version_lower?: string },
+): Promise<number> {
+  const rows: ReadonlyArray<{ id: number }> = await trx('package_versions')
+    .where(where)
+    .select('id')
+  for (const { id } of rows) await leaveIndexes(trx, 'f.version_id = ?', id)
+  return await trx('package_versions').where(where).delete()
+}

@@ -1,0 +1,124 @@
+/** Lists of pull requests: which of a repository's, and in which order. */
+
+import type { Knex } from 'knex'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { type Issue, type IssueState, selectIssues } from '../issues/issues.js'
+import { findPulls, type IssueAndPull } from './pulls.js'
+
+/** The order that was asked for → SQL; the newest come first by default. */
+const ORDERS = {
+  newest: 'i.created_at desc, i.id desc',
+  oldest: 'i.created_at, i.id',
+  recentupdate: 'i.updated_at desc, i.id desc',
+  leastupdate: 'i.updated_at, i.id',
+  recentclose: 'i.closed_at desc, i.id desc',
+  mostcomment: 'comments_count desc, i.id desc',
+  leastcomment: 'comments_count, i.id desc',
+} as const
+
+export type PullOrder = keyof typeof ORDERS
+
+export interface PullQuestion {
+  readonly page: Page
+  readonly state: IssueState | 'all'
+  readonly order: PullOrder
+  /** It has all of them. */
+  readonly labelIds: readonly number[]
+  readonly milestoneId?: number | undefined
+  readonly authorId?: number | undefined
+  readonly baseBranch?: string | undefined
+}
+
+/** The pull requests of a repository that a question is about. */
+export async function listPulls(
+  db: Database,
+  repositoryId: number,
+  question: PullQuestion,
+): Promise<Paged<IssueAndPull>> {
+  const { sql, bindings } = conditionOf(repositoryId, question)
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from issues i ${sql}`,
+    bindings,
+  )
+  const issues = await selectIssues(
+    db,
+    `${sql} order by ${ORDERS[question.order]} limit ? offset ?`,
+    [...bindings, question.page.limit, offsetOf(question.page)],
+  )
+  return { entries: await withPulls(db, issues), total: count?.total ?? 0 }
+}
+
+async function withPulls(db: Database, issues: readonly Issue[]): Promise<readonly IssueAndPull[]> {
+  const pulls = await findPulls(
+    db,
+    issues.map(({ id }) => id),
+  )
+  return issues.flatMap((issue) => {
+    const pull = pulls.get(issue.id)
+    return pull === undefined ? [] : [{ issue, pull }]
+  })
+}
+
+/** The pull request of that id. */
+export async function findPullById(
+  db: Database,
+  pullId: number,
+): Promise<IssueAndPull | undefined> {
+  const where = 'join pulls p on p.issue_id = i.id where p.id = ?'
+  const [found] = await withPulls(db, await selectIssues(db, where, [pullId]))
+  return found
+}
+
+/** The open pull requests into other repositories whose heads are branches of this one. */
+export async function listPullsFrom(
+  db: Database,
+  headRepositoryId: number,
+): Promise<readonly IssueAndPull[]> {
+  const issues = await selectIssues(
+    db,
+    `join pulls p on p.issue_id = i.id where p.head_repository_id = ?
+      and p.repository_id <> p.head_repository_id and i.state = 'open' order by i.id`,
+    [headRepositoryId],
+  )
+  return await withPulls(db, issues)
+}
+
+/** The pull requests between two branches of a repository: open ones first, then the newest. */
+export async function findPullsBetween(
+  db: Database,
+  repositoryId: number,
+  branches: { readonly base: string; readonly head: string; readonly headRepositoryId: number },
+): Promise<IssueAndPull | undefined> {
+  const issues = await selectIssues(
+    db,
+    `join pulls p on p.issue_id = i.id
+      where p.repository_id = ? and p.base_branch = ? and p.head_branch = ?
+      and p.head_repository_id = ? order by i.state desc, i.id desc limit 1`,
+    [repositoryId, branches.base, branches.head, branches.headRepositoryId],
+  )
+  const [found] = await withPulls(db, issues)
+  return found
+}
+
+function conditionOf(
+  repositoryId: number,
+  { state, labelIds, milestoneId, authorId, baseBranch }: PullQuestion,
+): { readonly sql: string; readonly bindings: readonly Knex.RawBinding[] } {
+  const conditions: (readonly [sql: string, ...bindings: Knex.RawBinding[]])[] = [
+    ['p.repository_id = ?', repositoryId],
+    ...(state === 'all' ? [] : [['i.state = ?', state] as const]),
+    ...(milestoneId === undefined ? [] : [['i.milestone_id = ?', milestoneId] as const]),
+    ...(authorId === undefined ? [] : [['i.author_id = ?', authorId] as const]),
+    ...(baseBranch === undefined ? [] : [['p.base_branch = ?', baseBranch] as const]),
+    ...labelIds.map((id) => [HAS_LABEL, id] as const),
+  ]
+  return {
+    sql: `join pulls p on p.issue_id = i.id where ${conditions.map(([sql]) => sql).join(' and ')}`,
+    bindings: conditions.flatMap(([, ...bindings]) => bindings),
+  }
+}
+
+const HAS_LABEL = 'exists (select 1 from issue_labels x where x.issue_id = i.id and x.label_id = ?)'

@@ -1,0 +1,276 @@
+/** Pull requests: what they have beyond the issue that each of them is. */
+
+import { createHash } from 'node:crypto'
+import type { Knex } from 'knex'
+import { Failure } from '../../conf/failures.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isUniqueViolation } from '../database/errors.js'
+import { createIssue, type Issue, type NewIssue, updateIssue } from '../issues/issues.js'
+
+export interface Pull {
+  readonly id: number
+  readonly issueId: number
+  readonly repositoryId: number
+  /** Undefined when it has gone. */
+  readonly headRepositoryId: number | undefined
+  readonly headBranch: string
+  readonly baseBranch: string
+  /** The tip of the head as it was last seen. */
+  readonly headCommit: string
+  /** Where the two went apart; empty when they have nothing in common. */
+  readonly mergeBase: string
+  readonly mergedAtMs: number | undefined
+  readonly mergedById: number | undefined
+  /** Without `mergedAtMs`: what was about to be the tip of the base. */
+  readonly mergeCommit: string | undefined
+  readonly allowsMaintainerEdit: boolean
+  readonly checked: {
+    readonly base: string
+    readonly head: string
+    readonly isMergeable: boolean
+  }
+}
+
+export type PullTargets = Pick<
+  Pull,
+  'repositoryId' | 'headRepositoryId' | 'headBranch' | 'baseBranch'
+>
+
+export interface NewPull {
+  readonly issue: Omit<NewIssue, 'isPull' | 'repositoryId'>
+  readonly targets: PullTargets
+  readonly headCommit: string
+  readonly mergeBase: string
+  readonly allowsMaintainerEdit: boolean
+}
+
+/** What may change; what is absent stays. */
+export interface PullPatch {
+  readonly headCommit?: string | undefined
+  readonly mergeBase?: string | undefined
+  readonly mergeCommit?: string | undefined
+  readonly mergedById?: number | undefined
+  readonly allowsMaintainerEdit?: boolean | undefined
+  readonly checked?: Pull['checked'] | undefined
+}
+
+export interface IssueAndPull {
+  readonly issue: Issue
+  readonly pull: Pull
+}
+
+/**
+ * Opens a pull request. Throws `conflict` when one of these branches is open, and otherwise as
+ * `createIssue` does.
+ */
+export async function createPull(db: Database, wanted: NewPull): Promise<IssueAndPull> {
+  const { targets } = wanted
+  return await orTaken(db, targets, () =>
+    transaction(db, async (trx) => {
+      const { repositoryId } = targets
+      await releaseClosed(trx, targets)
+      const issue = await createIssue(trx, { ...wanted.issue, isPull: true, repositoryId })
+      await trx('pulls').insert({
+        issue_id: issue.id,
+        repository_id: repositoryId,
+        head_repository_id: targets.headRepositoryId ?? null,
+        head_branch: targets.headBranch,
+        base_branch: targets.baseBranch,
+        head_commit: wanted.headCommit,
+        merge_base: wanted.mergeBase,
+        open_targets: digestOf(targets),
+        allow_maintainer_edit: wanted.allowsMaintainerEdit,
+        merged_at: null,
+        merged_by: null,
+        merge_commit: null,
+        checked_base: '',
+        checked_head: '',
+        is_mergeable: false,
+      })
+      const pull = await findPull(trx, issue.id)
+      if (pull === undefined) throw new Error('a pull request just made cannot be found')
+      return { issue, pull }
+    }),
+  )
+}
+
+/** Opens a closed pull request again, or takes it to another base. Throws as `createPull` does. */
+export async function holdTargets(
+  db: Database,
+  issue: { readonly id: number },
+  targets: PullTargets,
+): Promise<void> {
+  await orTaken(db, targets, () =>
+    transaction(db, async (trx) => {
+      await releaseClosed(trx, targets)
+      await trx('pulls')
+        .where({ issue_id: issue.id })
+        .update({ open_targets: digestOf(targets), base_branch: targets.baseBranch })
+    }),
+  )
+}
+
+/** Whoever closes a pull request as the issue that it is does not know of its targets. */
+async function releaseClosed(trx: Database, targets: PullTargets): Promise<void> {
+  await trx('pulls')
+    .where({ open_targets: digestOf(targets) })
+    .whereExists(
+      trx('issues')
+        .whereRaw('issues.id = pulls.issue_id')
+        .where({ 'issues.state': 'closed' })
+        .select('id'),
+    )
+    .update({ open_targets: null })
+}
+
+/** What is unique among the pull requests that are open. */
+export function digestOf(targets: PullTargets): string {
+  const { repositoryId, headRepositoryId, headBranch, baseBranch } = targets
+  const text = JSON.stringify([repositoryId, headRepositoryId ?? 0, headBranch, baseBranch])
+  return createHash('sha256').update(text).digest('hex')
+}
+
+async function orTaken<T>(db: Database, targets: PullTargets, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    const [holder] = await selectPulls(db, 'where p.open_targets = ?', [digestOf(targets)])
+    if (holder === undefined) throw error
+    throw new Failure('conflict', takenMessage(holder), { cause: error })
+  }
+}
+
+/** In the words that clients know. */
+function takenMessage(pull: Pull): string {
+  const facts = [
+    `id: ${pull.id}`,
+    `issue_id: ${pull.issueId}`,
+    `head_repo_id: ${pull.headRepositoryId ?? -1}`,
+    `base_repo_id: ${pull.repositoryId}`,
+    `head_branch: ${pull.headBranch}`,
+    `base_branch: ${pull.baseBranch}`,
+  ]
+  return `pull request already exists for these targets [${facts.join(', ')}]`
+}
+
+/** The pull request that an issue is. */
+export async function findPull(db: Database, issueId: number): Promise<Pull | undefined> {
+  return (await findPulls(db, [issueId])).get(issueId)
+}
+
+/** Those of the issues that are pull requests, by the id of the issue. */
+export async function findPulls(
+  db: Database,
+  issueIds: readonly number[],
+): Promise<ReadonlyMap<number, Pull>> {
+  if (issueIds.length === 0) return new Map()
+  const places = issueIds.map(() => '?').join()
+  const pulls = await selectPulls(db, `where p.issue_id in (${places})`, issueIds)
+  return new Map(pulls.map((pull) => [pull.issueId, pull]))
+}
+
+/** Whether another open pull request, or a base of one, is the head branch of this one. */
+export async function isHeadInUse(db: Database, pull: Pull): Promise<boolean> {
+  const rows = await selectRows(
+    db,
+    `select p.id from pulls p join issues i on i.id = p.issue_id
+      where p.id <> ? and i.state = 'open' and ((p.head_repository_id = ? and p.head_branch = ?)
+        or (p.repository_id = ? and p.base_branch = ?)) limit 1`,
+    [
+      pull.id,
+      pull.headRepositoryId ?? 0,
+      pull.headBranch,
+      pull.headRepositoryId ?? 0,
+      pull.headBranch,
+    ],
+  )
+  return rows.length > 0
+}
+
+/** Changes what is remembered of a pull request. */
+export async function updatePull(db: Database, pullId: number, patch: PullPatch): Promise<void> {
+  const columns = {
+    head_commit: patch.headCommit,
+    merge_base: patch.mergeBase,
+    merge_commit: patch.mergeCommit,
+    merged_by: patch.mergedById,
+    allow_maintainer_edit: patch.allowsMaintainerEdit,
+    checked_base: patch.checked?.base,
+    checked_head: patch.checked?.head,
+    is_mergeable: patch.checked?.isMergeable,
+  }
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return
+  const values = Object.fromEntries(given) as Record<string, Knex.Value>
+  await db('pulls').where({ id: pullId }).update(values)
+}
+
+/** Says that a pull request is merged, and with that closed. Nothing happens to one that is. */
+export async function markMerged(
+  db: Database,
+  pull: Pull,
+  merge: Required<Pick<PullPatch, 'mergeCommit'>> & { readonly mergedById: number | undefined },
+): Promise<void> {
+  await transaction(db, async (trx) => {
+    const changed = await trx('pulls')
+      .where({ id: pull.id, merged_at: null })
+      .update({
+        merged_at: Date.now(),
+        merged_by: merge.mergedById ?? null,
+        merge_commit: merge.mergeCommit,
+        open_targets: null,
+      })
+    if (changed > 0) await updateIssue(trx, pull.issueId, { state: 'closed' })
+  })
+}
+
+const SELECT_PULLS = `select p.id, p.issue_id, p.repository_id, p.head_repository_id, p.head_branch,
+  p.base_branch, p.head_commit, p.merge_base, p.merged_at, p.merged_by, p.merge_commit,
+  p.allow_maintainer_edit, p.checked_base, p.checked_head, p.is_mergeable from pulls p`
+
+interface PullRow {
+  readonly id: number
+  readonly issue_id: number
+  readonly repository_id: number
+  readonly head_repository_id: number | null
+  readonly head_branch: string
+  readonly base_branch: string
+  readonly head_commit: string
+  readonly merge_base: string
+  readonly merged_at: number | null
+  readonly merged_by: number | null
+  readonly merge_commit: string | null
+  readonly allow_maintainer_edit: number
+  readonly checked_base: string
+  readonly checked_head: string
+  readonly is_mergeable: number
+}
+
+async function selectPulls(
+  db: Database,
+  condition: string,
+  bindings: readonly Knex.RawBinding[],
+): Promise<readonly Pull[]> {
+  const rows = await selectRows<PullRow>(db, `${SELECT_PULLS} ${condition}`, bindings)
+  return rows.map((row) => ({
+    id: row.id,
+    issueId: row.issue_id,
+    repositoryId: row.repository_id,
+    headRepositoryId: row.head_repository_id ?? undefined,
+    headBranch: row.head_branch,
+    baseBranch: row.base_branch,
+    headCommit: row.head_commit,
+    mergeBase: row.merge_base,
+    mergedAtMs: row.merged_at ?? undefined,
+    mergedById: row.merged_by ?? undefined,
+    mergeCommit: row.merge_commit ?? undefined,
+    allowsMaintainerEdit: row.allow_maintainer_edit === 1,
+    checked: {
+      base: row.checked_base,
+      head: row.checked_head,
+      isMergeable: row.is_mergeable === 1,
+    },
+  }))
+}

@@ -1,0 +1,94 @@
+/** Merges that wait until the checks of a head have succeeded: at most one for a pull request. */
+
+import { Failure } from '../../conf/failures.js'
+import { checkText } from '../database/bindings.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isUniqueViolation } from '../database/errors.js'
+
+export interface ScheduledMerge {
+  readonly pullId: number
+  /** Who wished for it. */
+  readonly doerId: number
+  readonly style: string
+  /** Of the merge commit; both are empty for the usual ones. */
+  readonly title: string
+  readonly message: string
+  readonly deletesBranch: boolean
+  /** What was wished to be merged; nothing else is. */
+  readonly headCommit: string
+}
+
+/** Remembers a wish. Throws `conflict` where there is one already. */
+export async function scheduleMerge(db: Database, merge: ScheduledMerge): Promise<void> {
+  try {
+    await db('scheduled_merges').insert({
+      pull_id: merge.pullId,
+      doer_id: merge.doerId,
+      style: merge.style,
+      title: merge.title,
+      message: merge.message,
+      deletes_branch: merge.deletesBranch,
+      head_commit: checkText(merge.headCommit),
+      created_at: Date.now(),
+    })
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    const message =
+      'pull request is already scheduled to auto merge when checks succeed ' +
+      `[pull_id: ${merge.pullId}]`
+    throw new Failure('conflict', message, { cause: error })
+  }
+}
+
+/** What is wished of a pull request. */
+export async function findScheduledMerge(
+  db: Database,
+  pullId: number,
+): Promise<ScheduledMerge | undefined> {
+  const [row] = await selectRows<MergeRow>(
+    db,
+    `select pull_id, doer_id, style, title, message, deletes_branch, head_commit
+      from scheduled_merges where pull_id = ?`,
+    [pullId],
+  )
+  if (row === undefined) return undefined
+  return {
+    pullId: row.pull_id,
+    doerId: row.doer_id,
+    style: row.style,
+    title: row.title,
+    message: row.message,
+    deletesBranch: row.deletes_branch === 1,
+    headCommit: row.head_commit,
+  }
+}
+
+interface MergeRow {
+  readonly pull_id: number
+  readonly doer_id: number
+  readonly style: string
+  readonly title: string
+  readonly message: string
+  readonly deletes_branch: number
+  readonly head_commit: string
+}
+
+/** Forgets a wish. Returns whether there was one. */
+export async function cancelScheduledMerge(db: Database, pullId: number): Promise<boolean> {
+  return (await db('scheduled_merges').where({ pull_id: pullId }).delete()) > 0
+}
+
+/** The ids of the pull requests of a repository whose merge waits for that commit. */
+export async function listMergesOf(
+  db: Database,
+  { repositoryId, commitId }: { readonly repositoryId: number; readonly commitId: string },
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ pull_id: number }>(
+    db,
+    `select s.pull_id from scheduled_merges s join pulls p on p.id = s.pull_id
+      where s.head_commit = ? and p.repository_id = ? order by s.pull_id`,
+    [checkText(commitId), repositoryId],
+  )
+  return rows.map(({ pull_id }) => pull_id)
+}

@@ -1,0 +1,261 @@
+/** Releases: a tag of a repository with a text, and the files that come with it. */
+
+import type { Knex } from 'knex'
+import { Failure } from '../../conf/failures.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
+import { checkText } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation, orConflict } from '../database/errors.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+
+export interface Release {
+  readonly id: number
+  readonly repositoryId: number
+  readonly tagName: string
+  /** What the tag is made of where it is not there yet: a branch, a tag or a commit. */
+  readonly target: string
+  readonly title: string
+  readonly body: string
+  /** What an annotated tag shall say; empty for a lightweight one. */
+  readonly tagMessage: string
+  readonly isDraft: boolean
+  readonly isPrerelease: boolean
+  /** Absent when the account has gone. */
+  readonly author: Owner | undefined
+  readonly createdAtMs: number
+  /** When it was made as or became what everybody sees; of a draft, when it was made. */
+  readonly publishedAtMs: number
+}
+
+export interface NewRelease {
+  readonly repositoryId: number
+  readonly tagName: string
+  readonly target: string
+  readonly title: string
+  readonly body: string
+  readonly tagMessage: string
+  readonly isDraft: boolean
+  readonly isPrerelease: boolean
+  readonly authorId: number
+}
+
+/** What may change; what is absent stays. */
+export interface ReleasePatch {
+  readonly tagName?: string | undefined
+  readonly target?: string | undefined
+  readonly title?: string | undefined
+  readonly body?: string | undefined
+  readonly isDraft?: boolean | undefined
+  readonly isPrerelease?: boolean | undefined
+  readonly publishedAtMs?: number | undefined
+}
+
+/** What a list of releases is asked for. */
+export interface ReleaseQuestion {
+  readonly repositoryId: number
+  /** Absent: both. */
+  readonly isDraft?: boolean | undefined
+  readonly isPrerelease?: boolean | undefined
+  readonly page: Page
+}
+
+/**
+ * Makes a release known. Throws `conflict` when the repository has one of that tag, and `not_found`
+ * when the repository or the author has gone.
+ */
+export async function createRelease(db: Database, release: NewRelease): Promise<Release> {
+  const nowMs = Date.now()
+  return await transaction(db, async (trx) => {
+    const [id] = await orConflict(existsAlready(release.tagName), () =>
+      trx('releases').insert({
+        repository_id: release.repositoryId,
+        tag_name: checkText(release.tagName),
+        target: release.target,
+        title: release.title,
+        body: release.body,
+        tag_message: release.tagMessage,
+        is_draft: release.isDraft,
+        is_prerelease: release.isPrerelease,
+        author_id: release.authorId,
+        created_at: nowMs,
+        published_at: nowMs,
+      }),
+    ).catch((error: unknown) => {
+      if (!isReferenceViolation(error)) throw error
+      throw new Failure('not_found', 'The repository does not exist.', { cause: error })
+    })
+    const created = await findRelease(trx, release.repositoryId, id ?? 0)
+    if (created === undefined) throw new Error('a release just made cannot be found')
+    return created
+  })
+}
+
+/** The sentence of `conflict`. */
+export function existsAlready(tagName: string): string {
+  return `release tag already exist [tag_name: ${tagName}]`
+}
+
+/** The release of that id, if it is one of the repository's. */
+export async function findRelease(
+  db: Database,
+  repositoryId: number,
+  releaseId: number,
+): Promise<Release | undefined> {
+  return (
+    await selectReleases(db, 'r.repository_id = ? and r.id = ?', [repositoryId, releaseId])
+  )[0]
+}
+
+/** The release of that tag, to the letter. */
+export async function findReleaseByTag(
+  db: Database,
+  repositoryId: number,
+  tagName: string,
+): Promise<Release | undefined> {
+  const bindings = [repositoryId, checkText(tagName)]
+  return (await selectReleases(db, 'r.repository_id = ? and r.tag_name = ?', bindings))[0]
+}
+
+/** The release that was published last, of those that are neither drafts nor pre-releases. */
+export async function findLatestRelease(
+  db: Database,
+  repositoryId: number,
+): Promise<Release | undefined> {
+  const condition = 'r.repository_id = ? and r.is_draft = 0 and r.is_prerelease = 0'
+  return (await selectReleases(db, `${condition} ${NEWEST_FIRST} limit 1`, [repositoryId]))[0]
+}
+
+/** Releases of a repository, the newest first. */
+export async function listReleases(
+  db: Database,
+  { repositoryId, isDraft, isPrerelease, page }: ReleaseQuestion,
+): Promise<Paged<Release>> {
+  const conditions = ['r.repository_id = ?']
+  const bindings = [repositoryId]
+  for (const [column, value] of [
+    ['r.is_draft', isDraft],
+    ['r.is_prerelease', isPrerelease],
+  ] as const) {
+    if (value === undefined) continue
+    conditions.push(`${column} = ?`)
+    bindings.push(value ? 1 : 0)
+  }
+  const condition = conditions.join(' and ')
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from releases r where ${condition}`,
+    bindings,
+  )
+  const entries = await selectReleases(db, `${condition} ${NEWEST_FIRST} limit ? offset ?`, [
+    ...bindings,
+    page.limit,
+    offsetOf(page),
+  ])
+  return { entries, total: count?.total ?? 0 }
+}
+
+/** How many releases of a repository everybody sees who sees the repository. */
+export async function countReleases(
+  db: Database,
+  repositoryIds: readonly number[],
+): Promise<(repositoryId: number) => number> {
+  if (repositoryIds.length === 0) return () => 0
+  const rows = await selectRows<{ id: number; total: number }>(
+    db,
+    `select repository_id as id, count(*) as total from releases
+      where repository_id in (${repositoryIds.map(() => '?').join()}) and is_draft = 0
+      group by repository_id`,
+    repositoryIds,
+  )
+  const totals = new Map(rows.map(({ id, total }) => [id, total]))
+  return (id) => totals.get(id) ?? 0
+}
+
+/**
+ * Changes a release. Throws `conflict` when the repository has another one of the new tag. Returns
+ * the release as it is then; undefined when it has gone.
+ */
+export async function updateRelease(
+  db: Database,
+  { id, repositoryId }: Pick<Release, 'id' | 'repositoryId'>,
+  patch: ReleasePatch,
+): Promise<Release | undefined> {
+  return await transaction(db, async (trx) => {
+    const columns = columnsOf(patch)
+    if (Object.keys(columns).length > 0) {
+      await orConflict(existsAlready(patch.tagName ?? ''), () =>
+        trx('releases').where({ id, repository_id: repositoryId }).update(columns),
+      )
+    }
+    return await findRelease(trx, repositoryId, id)
+  })
+}
+
+function columnsOf(patch: ReleasePatch): Record<string, Knex.Value> {
+  const columns = {
+    tag_name: patch.tagName,
+    target: patch.target,
+    title: patch.title,
+    body: patch.body,
+    is_draft: patch.isDraft,
+    is_prerelease: patch.isPrerelease,
+    published_at: patch.publishedAtMs,
+  }
+  const changed = Object.entries(columns).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(changed) as Record<string, Knex.Value>
+}
+
+/** Forgets a release and its attachments; their bytes are swept. Returns whether there was one. */
+export async function deleteRelease(db: Database, releaseId: number): Promise<boolean> {
+  return (await db('releases').where({ id: releaseId }).delete()) > 0
+}
+
+const NEWEST_FIRST = 'order by r.published_at desc, r.id desc'
+
+const SELECT = `select r.id, r.repository_id, r.tag_name, r.target, r.title, r.body, r.tag_message,
+  r.is_draft, r.is_prerelease, r.created_at, r.published_at, ${OWNER_COLUMNS}
+  from releases r left join owners o on o.id = r.author_id where`
+
+async function selectReleases(
+  db: Database,
+  condition: string,
+  bindings: readonly (string | number)[],
+): Promise<readonly Release[]> {
+  const rows = await selectRows<ReleaseRow>(db, `${SELECT} ${condition}`, bindings)
+  return rows.map(releaseOf)
+}
+
+interface ReleaseRow extends Omit<OwnerRow, 'owner_id'> {
+  /** Null when the author has gone. */
+  readonly owner_id: number | null
+  readonly id: number
+  readonly repository_id: number
+  readonly tag_name: string
+  readonly target: string
+  readonly title: string
+  readonly body: string
+  readonly tag_message: string
+  readonly is_draft: number
+  readonly is_prerelease: number
+  readonly created_at: number
+  readonly published_at: number
+}
+
+function releaseOf(row: ReleaseRow): Release {
+  const { owner_id } = row
+  return {
+    id: row.id,
+    repositoryId: row.repository_id,
+    tagName: row.tag_name,
+    target: row.target,
+    title: row.title,
+    body: row.body,
+    tagMessage: row.tag_message,
+    isDraft: row.is_draft === 1,
+    isPrerelease: row.is_prerelease === 1,
+    author: owner_id === null ? undefined : ownerOf({ ...row, owner_id }),
+    createdAtMs: row.created_at,
+    publishedAtMs: row.published_at,
+  }
+}

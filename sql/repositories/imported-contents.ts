@@ -1,0 +1,316 @@
+/** What comes with a repository from elsewhere: labels, milestones, issues, comments, releases. */
+
+import type { Database } from '../database/database.js'
+import type { IssueState, OriginalAuthor } from '../issues/issues.js'
+import type { NewLabel } from '../issues/labels.js'
+import { digestOf } from '../pulls/pulls.js'
+
+/** All that comes with a repository. */
+export interface ArrivedContents {
+  /** Whom it belongs to from now on. */
+  readonly authorId: number
+  /** All of it from its beginning, each time it is called. */
+  readonly batches: () => AsyncIterable<ImportedBatch>
+}
+
+/** A part of all that comes. What something refers to comes before it; ids are the other side's. */
+export type ImportedBatch =
+  | { readonly kind: 'labels'; readonly entries: readonly ImportedLabel[] }
+  | { readonly kind: 'milestones'; readonly entries: readonly ImportedMilestone[] }
+  | { readonly kind: 'issues'; readonly entries: readonly ImportedIssue[] }
+  | { readonly kind: 'comments'; readonly entries: readonly ImportedComment[] }
+  | { readonly kind: 'releases'; readonly entries: readonly ImportedRelease[] }
+
+export interface ImportedLabel extends NewLabel {
+  readonly id: number
+}
+
+interface Times {
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export interface ImportedMilestone extends Times {
+  readonly id: number
+  readonly title: string
+  readonly description: string
+  readonly state: IssueState
+  readonly dueAtMs?: number | undefined
+  readonly closedAtMs?: number | undefined
+}
+
+/** No two have one number. */
+export interface ImportedIssue extends Times {
+  readonly number: number
+  readonly title: string
+  readonly content: string
+  readonly originalAuthor: OriginalAuthor
+  readonly state: IssueState
+  readonly ref: string
+  readonly isLocked: boolean
+  readonly dueAtMs?: number | undefined
+  readonly closedAtMs?: number | undefined
+  /** Those that did not come are left out, as is the milestone. */
+  readonly labelIds: readonly number[]
+  readonly milestoneId?: number | undefined
+  readonly pull?: ImportedPull | undefined
+}
+
+export interface ImportedPull {
+  /** Whether its head is a branch of the same repository. */
+  readonly isHeadHere: boolean
+  readonly headBranch: string
+  readonly baseBranch: string
+  readonly headCommit: string
+  readonly mergeBase: string
+  readonly mergedAtMs?: number | undefined
+  readonly mergeCommit?: string | undefined
+  readonly allowsMaintainerEdit: boolean
+}
+
+/** One of an issue that did not come is left out. */
+export interface ImportedComment extends Times {
+  readonly issueNumber: number
+  readonly content: string
+  readonly originalAuthor: OriginalAuthor
+}
+
+/** No two have one tag. */
+export interface ImportedRelease {
+  readonly tagName: string
+  readonly target: string
+  readonly title: string
+  readonly body: string
+  readonly isDraft: boolean
+  readonly isPrerelease: boolean
+  readonly createdAtMs: number
+  readonly publishedAtMs: number
+  readonly attachments: readonly ImportedAttachment[]
+}
+
+export interface ImportedAttachment {
+  readonly uuid: string
+  readonly name: string
+  /** Of this house. */
+  readonly blobId: number
+  readonly downloads: number
+  readonly createdAtMs: number
+}
+
+/** What has been written so far, in the transaction that all of it ends with. */
+interface Desk {
+  readonly trx: Database
+  readonly repositoryId: number
+  readonly authorId: number
+  /** Id of the other side → id of this one. */
+  readonly labels: Map<number, number>
+  readonly milestones: Map<number, number>
+  /** Of open pull requests: there is one for each. */
+  readonly targets: Set<string>
+  lastNumber: number
+}
+
+/** Writes down what comes with a repository that is new in this transaction. */
+export async function storeContents(
+  trx: Database,
+  repositoryId: number,
+  { authorId, batches }: ArrivedContents,
+): Promise<void> {
+  const maps = { labels: new Map(), milestones: new Map(), targets: new Set<string>() }
+  const desk: Desk = { trx, repositoryId, authorId, ...maps, lastNumber: 0 }
+  for await (const batch of batches()) await storeBatch(desk, batch)
+  if (desk.lastNumber === 0) return
+  const numbers = { repository_id: repositoryId, last_number: desk.lastNumber }
+  await trx('issue_numbers').insert(numbers)
+}
+
+async function storeBatch(desk: Desk, batch: ImportedBatch): Promise<void> {
+  switch (batch.kind) {
+    case 'labels':
+      for (const entry of batch.entries) await storeLabel(desk, entry)
+      return
+    case 'milestones':
+      for (const entry of batch.entries) await storeMilestone(desk, entry)
+      return
+    case 'issues':
+      await storeIssues(desk, batch.entries)
+      return
+    case 'comments':
+      await storeComments(desk, batch.entries)
+      return
+    case 'releases':
+      for (const entry of batch.entries) await storeRelease(desk, entry)
+  }
+}
+
+async function storeLabel({ trx, repositoryId, labels }: Desk, label: ImportedLabel) {
+  const [id] = await trx('labels').insert({
+    repository_id: repositoryId,
+    organization_id: null,
+    name: label.name,
+    color: label.color,
+    description: label.description,
+    is_exclusive: label.isExclusive,
+    is_archived: label.isArchived,
+    created_at: Date.now(),
+  })
+  labels.set(label.id, id ?? 0)
+}
+
+async function storeMilestone({ trx, repositoryId, milestones }: Desk, entry: ImportedMilestone) {
+  const [id] = await trx('milestones').insert({
+    repository_id: repositoryId,
+    title: entry.title,
+    description: entry.description,
+    state: entry.state,
+    due_at: entry.dueAtMs ?? null,
+    closed_at: entry.closedAtMs ?? null,
+    created_at: entry.createdAtMs,
+    updated_at: entry.updatedAtMs,
+  })
+  milestones.set(entry.id, id ?? 0)
+}
+
+async function storeIssues(desk: Desk, entries: readonly ImportedIssue[]): Promise<void> {
+  if (entries.length === 0) return
+  const { trx, repositoryId, authorId, milestones, labels } = desk
+  const targets = entries.map((entry) => holdTargets(desk, entry))
+  await trx('issues').insert(
+    entries.map((entry, at) => ({
+      repository_id: repositoryId,
+      number: entry.number,
+      is_pull: entry.pull !== undefined,
+      title: entry.title,
+      content: entry.content,
+      author_id: authorId,
+      ref: entry.ref,
+      state: targets[at] === 'taken' ? 'closed' : entry.state,
+      milestone_id: milestones.get(entry.milestoneId ?? 0) ?? null,
+      due_at: entry.dueAtMs ?? null,
+      is_locked: entry.isLocked,
+      created_at: entry.createdAtMs,
+      updated_at: entry.updatedAtMs,
+      closed_at: entry.closedAtMs ?? (targets[at] === 'taken' ? entry.updatedAtMs : null),
+      original_author: entry.originalAuthor.name,
+      original_author_id: entry.originalAuthor.id,
+    })),
+  )
+  const ids = await idsOf(
+    desk,
+    entries.map(({ number }) => number),
+  )
+  const links = entries.flatMap(({ number, labelIds }) => {
+    const known = new Set(labelIds.flatMap((id) => labels.get(id) ?? []))
+    return [...known].map((label_id) => ({ issue_id: ids.get(number) ?? 0, label_id }))
+  })
+  await insertMany(trx, 'issue_labels', links)
+  const pulls = entries.flatMap(({ number, pull }, at) =>
+    pull === undefined ? [] : [pullRow(desk, pull, [ids.get(number) ?? 0, targets[at]])],
+  )
+  await insertMany(trx, 'pulls', pulls)
+  desk.lastNumber = Math.max(desk.lastNumber, ...entries.map(({ number }) => number))
+}
+
+/** The second one of the same branches cannot be open, whatever the other side says. */
+function holdTargets({ repositoryId, targets }: Desk, { state, pull }: ImportedIssue) {
+  if (state !== 'open' || pull === undefined || !pull.isHeadHere) return undefined
+  const { headBranch, baseBranch } = pull
+  const branches = { headRepositoryId: repositoryId, headBranch, baseBranch }
+  const digest = digestOf({ repositoryId, ...branches })
+  if (targets.has(digest)) return 'taken'
+  targets.add(digest)
+  return digest
+}
+
+function pullRow(
+  { repositoryId }: Desk,
+  pull: ImportedPull,
+  [issueId, targets]: readonly [number, string | undefined],
+) {
+  return {
+    issue_id: issueId,
+    repository_id: repositoryId,
+    head_repository_id: pull.isHeadHere ? repositoryId : null,
+    head_branch: pull.headBranch,
+    base_branch: pull.baseBranch,
+    head_commit: pull.headCommit,
+    merge_base: pull.mergeBase,
+    open_targets: targets === undefined || targets === 'taken' ? null : targets,
+    merged_at: pull.mergedAtMs ?? null,
+    merged_by: null,
+    merge_commit: pull.mergeCommit ?? null,
+    allow_maintainer_edit: pull.allowsMaintainerEdit,
+    checked_base: '',
+    checked_head: '',
+    is_mergeable: false,
+  }
+}
+
+/** The ids that those numbers have got here; fewer where some did not come. */
+async function idsOf(
+  { trx, repositoryId }: Desk,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows: ReadonlyArray<{ id: number; number: number }> = await trx('issues')
+    .where({ repository_id: repositoryId })
+    .whereIn('number', [...new Set(numbers)])
+    .select('id', 'number')
+  return new Map(rows.map(({ id, number }) => [number, id]))
+}
+
+async function storeComments(desk: Desk, entries: readonly ImportedComment[]): Promise<void> {
+  const ids = await idsOf(
+    desk,
+    entries.map(({ issueNumber }) => issueNumber),
+  )
+  const rows = entries.flatMap((entry) => {
+    const id = ids.get(entry.issueNumber)
+    if (id === undefined) return []
+    return [
+      {
+        issue_id: id,
+        author_id: desk.authorId,
+        content: entry.content,
+        created_at: entry.createdAtMs,
+        updated_at: entry.updatedAtMs,
+        original_author: entry.originalAuthor.name,
+        original_author_id: entry.originalAuthor.id,
+      },
+    ]
+  })
+  await insertMany(desk.trx, 'comments', rows)
+}
+
+async function storeRelease(desk: Desk, entry: ImportedRelease): Promise<void> {
+  const { trx, repositoryId, authorId } = desk
+  const [id] = await trx('releases').insert({
+    repository_id: repositoryId,
+    tag_name: entry.tagName,
+    target: entry.target,
+    title: entry.title,
+    body: entry.body,
+    tag_message: '',
+    is_draft: entry.isDraft,
+    is_prerelease: entry.isPrerelease,
+    author_id: authorId,
+    created_at: entry.createdAtMs,
+    published_at: entry.publishedAtMs,
+  })
+  const rows = entry.attachments.map((attachment) => ({
+    uuid: attachment.uuid,
+    release_id: id ?? 0,
+    name: attachment.name,
+    blob_id: attachment.blobId,
+    downloads: attachment.downloads,
+    created_at: attachment.createdAtMs,
+  }))
+  await insertMany(trx, 'attachments', rows)
+}
+
+const ROWS_AT_ONCE = 50
+
+async function insertMany(trx: Database, table: string, rows: readonly object[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    await trx(table).insert(rows.slice(at, at + ROWS_AT_ONCE))
+  }
+}

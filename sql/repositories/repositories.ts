@@ -1,0 +1,365 @@
+/** Repositories: what is known of them besides what Git keeps. */
+
+import type { Knex } from 'knex'
+import { type Awaitable, after } from '../../conf/awaitable.js'
+import { Failure } from '../../conf/failures.js'
+import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
+import { foldCase } from '../database/bindings.js'
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { orConflict } from '../database/errors.js'
+import { removeDeployKeys } from './deploy-keys.js'
+import { watchAsOwner } from './stars-and-watches.js'
+
+/** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
+export type Preferences = Readonly<Record<string, boolean | string>>
+
+export interface Repository {
+  readonly id: number
+  readonly owner: Owner
+  readonly name: string
+  /** The name of its folder on disk, which neither a rename nor a new owner changes. */
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly isPrivate: boolean
+  readonly isArchived: boolean
+  readonly archivedAtMs: number | undefined
+  readonly isTemplate: boolean
+  readonly isEmpty: boolean
+  readonly defaultBranch: string
+  readonly objectFormat: 'sha1' | 'sha256'
+  readonly sizeKib: number
+  readonly preferences: Preferences
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly pushedAtMs: number | undefined
+  /** Absent for a repository that was made here. */
+  readonly source: RepositorySource | undefined
+}
+
+/** What a repository was taken over from. */
+export interface RepositorySource {
+  /** Without credentials. */
+  readonly url: string
+  /** Absent unless it keeps following its source. */
+  readonly mirror: { readonly intervalMs: number; readonly syncedAtMs: number } | undefined
+}
+
+export interface NewRepository {
+  readonly ownerId: number
+  readonly name: string
+  /** The key of its folder on disk: 32 hexadecimal digits. */
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly isPrivate: boolean
+  readonly isTemplate: boolean
+  readonly isEmpty: boolean
+  readonly defaultBranch: string
+  readonly objectFormat: Repository['objectFormat']
+  readonly preferences: Preferences
+  /** Who watches it from the beginning; by default whoever owns it. */
+  readonly watcherId?: number | undefined
+}
+
+/** What may change; what is absent stays. */
+export interface RepositoryPatch {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly website?: string | undefined
+  readonly isPrivate?: boolean | undefined
+  readonly isArchived?: boolean | undefined
+  readonly isTemplate?: boolean | undefined
+  readonly isEmpty?: boolean | undefined
+  readonly defaultBranch?: string | undefined
+  readonly sizeKib?: number | undefined
+  readonly preferences?: Preferences | undefined
+  readonly pushedAtMs?: number | undefined
+}
+
+/** What is said of a name that its owner has given away already. */
+export const NAME_TAKEN = 'The repository with the same name already exists.'
+
+/** Makes a repository known. Throws `conflict` when its owner has one of that name. */
+export async function createRepository(
+  db: Database,
+  repository: NewRepository,
+): Promise<Repository> {
+  const nowMs = Date.now()
+  const nameLower = foldCase(repository.name)
+  return await transaction(db, async (trx) => {
+    await orConflict(NAME_TAKEN, () =>
+      trx('repositories').insert({
+        owner_id: repository.ownerId,
+        name: repository.name,
+        name_lower: nameLower,
+        storage: repository.storage,
+        description: repository.description,
+        website: repository.website,
+        is_private: repository.isPrivate,
+        is_archived: false,
+        archived_at: null,
+        is_template: repository.isTemplate,
+        is_empty: repository.isEmpty,
+        default_branch: repository.defaultBranch,
+        object_format: repository.objectFormat,
+        size_kib: 0,
+        preferences: JSON.stringify(repository.preferences),
+        created_at: nowMs,
+        updated_at: nowMs,
+        pushed_at: null,
+      }),
+    )
+    await removeRedirect(trx, repository.ownerId, nameLower)
+    const [created] = await selectRepositories(trx, 'where r.storage = ?', [repository.storage])
+    if (created === undefined) throw new Error('a repository just made cannot be found')
+    const { watcherId = repository.ownerId } = repository
+    await watchAsOwner(trx, { userId: watcherId, repositoryId: created.id })
+    return created
+  })
+}
+
+/** The repository of that name, in whatever case the names are written. */
+export function findRepository(
+  db: Database,
+  ownerName: string,
+  repositoryName: string,
+): Awaitable<Repository | undefined> {
+  const names = [foldCase(ownerName), foldCase(repositoryName)]
+  return after(selectRows<RepositoryRow>(db, SELECT_BY_NAME, names), ([row]) =>
+    row === undefined ? undefined : repositoryOf(row),
+  )
+}
+
+/** The repository of that id. */
+export async function findRepositoryById(
+  db: Database,
+  repositoryId: number,
+): Promise<Repository | undefined> {
+  const [found] = await selectRepositories(db, 'where r.id = ?', [repositoryId])
+  return found
+}
+
+/** The repositories of those ids; fewer where some have gone. */
+export async function findRepositoriesById(
+  db: Database,
+  repositoryIds: readonly number[],
+): Promise<readonly Repository[]> {
+  if (repositoryIds.length === 0) return []
+  const places = repositoryIds.map(() => '?').join()
+  return await selectRepositories(db, `where r.id in (${places})`, repositoryIds)
+}
+
+/** The repository that once had that name. */
+export async function findRedirect(
+  db: Database,
+  ownerName: string,
+  repositoryName: string,
+): Promise<Repository | undefined> {
+  const [found] = await selectRepositories(
+    db,
+    `where r.id = (select d.repository_id from repository_redirects d
+       join owners was on was.id = d.owner_id where was.name_lower = ? and d.name_lower = ?)`,
+    [foldCase(ownerName), foldCase(repositoryName)],
+  )
+  return found
+}
+
+/**
+ * Changes a repository; its old name leads to the new one. Throws `conflict` when the owner has
+ * another one of the new name, and `not_found` when the repository has gone.
+ */
+export async function updateRepository(
+  db: Database,
+  repositoryId: number,
+  patch: RepositoryPatch,
+): Promise<void> {
+  const nameLower = patch.name === undefined ? undefined : foldCase(patch.name)
+  await transaction(db, async (trx) => {
+    const before: LockedRow | undefined = await trx('repositories')
+      .where({ id: repositoryId })
+      .forUpdate()
+      .first('owner_id', 'name_lower', 'archived_at')
+    if (before === undefined) throw new Failure('not_found', 'The repository does not exist.')
+    await orConflict(NAME_TAKEN, () =>
+      trx('repositories').where({ id: repositoryId }).update(columnsOf(patch, before)),
+    )
+    if (nameLower === undefined || nameLower === before.name_lower) return
+    await removeRedirect(trx, before.owner_id, nameLower)
+    await trx('repository_redirects').insert({
+      owner_id: before.owner_id,
+      name_lower: before.name_lower,
+      repository_id: repositoryId,
+    })
+  })
+}
+
+interface LockedRow {
+  readonly owner_id: number
+  readonly name_lower: string
+  readonly archived_at: number | null
+}
+
+/** Only what changes: a push and a change of the description may come at the same time. */
+function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Knex.Value> {
+  const nowMs = Date.now()
+  const columns = {
+    name: patch.name,
+    name_lower: patch.name === undefined ? undefined : foldCase(patch.name),
+    description: patch.description,
+    website: patch.website,
+    is_private: patch.isPrivate,
+    is_archived: patch.isArchived,
+    is_template: patch.isTemplate,
+    is_empty: patch.isEmpty,
+    default_branch: patch.defaultBranch,
+    size_kib: patch.sizeKib,
+    preferences: patch.preferences === undefined ? undefined : JSON.stringify(patch.preferences),
+    updated_at: isMeasured(patch) ? undefined : nowMs,
+    pushed_at: patch.pushedAtMs,
+  }
+  const archivedAt = patch.isArchived === true ? (before.archived_at ?? nowMs) : null
+  return Object.fromEntries([
+    ...Object.entries(columns).filter(([, value]) => value !== undefined),
+    ...(patch.isArchived === undefined ? [] : [['archived_at', archivedAt]]),
+  ])
+}
+
+/** Whether nothing has changed but what is known of it. */
+function isMeasured({ sizeKib, ...rest }: RepositoryPatch): boolean {
+  return sizeKib !== undefined && Object.keys(rest).length === 0
+}
+
+async function removeRedirect(db: Database, ownerId: number, nameLower: string): Promise<void> {
+  await db('repository_redirects').where({ owner_id: ownerId, name_lower: nameLower }).delete()
+}
+
+/** Forgets a repository and its deploy keys. Returns whether there was one. */
+export async function deleteRepository(db: Database, repositoryId: number): Promise<boolean> {
+  return await transaction(db, async (trx) => {
+    await removeDeployKeys(trx, repositoryId)
+    return (await trx('repositories').where({ id: repositoryId }).delete()) > 0
+  })
+}
+
+const STORAGES_AT_ONCE = 1_000
+
+/** Ids of one of `count` parts of all repositories: those whose id leaves the remainder `part`. */
+export async function listRepositoryPart(
+  db: Database,
+  { part, count }: { readonly part: number; readonly count: number },
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    'select id from repositories where id % ? = ? order by id',
+    [count, part],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The storage key of every repository, for whoever compares them with the disk. */
+export async function* allStorages(db: Database): AsyncIterable<string> {
+  let last = 0
+  for (;;) {
+    const rows = await selectRows<{ id: number; storage: string }>(
+      db,
+      'select id, storage from repositories where id > ? order by id limit ?',
+      [last, STORAGES_AT_ONCE],
+    )
+    if (rows.length === 0) return
+    for (const row of rows) {
+      yield row.storage
+      last = row.id
+    }
+  }
+}
+
+const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_private,
+  r.is_archived, r.archived_at, r.is_template, r.is_empty, r.default_branch, r.object_format,
+  r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, s.url as source_url,
+  s.is_mirror as source_is_mirror, s.interval_ms as source_interval_ms,
+  s.synced_at as source_synced_at, ${OWNER_COLUMNS}
+  from repositories r join owners o on o.id = r.owner_id
+  left join repository_sources s on s.repository_id = r.id`
+
+const SELECT_BY_NAME = `${SELECT} where o.name_lower = ? and r.name_lower = ?`
+
+/** The repositories, called `r`, with their owners, called `o`, that a condition leaves. */
+export async function selectRepositories(
+  db: Database,
+  condition: string,
+  bindings: readonly (string | number)[],
+): Promise<readonly Repository[]> {
+  const rows = await selectRows<RepositoryRow>(db, `${SELECT} ${condition}`, bindings)
+  return rows.map(repositoryOf)
+}
+
+interface RepositoryRow extends OwnerRow {
+  readonly id: number
+  readonly name: string
+  readonly storage: string
+  readonly description: string
+  readonly website: string
+  readonly is_private: number
+  readonly is_archived: number
+  readonly archived_at: number | null
+  readonly is_template: number
+  readonly is_empty: number
+  readonly default_branch: string
+  readonly object_format: Repository['objectFormat']
+  readonly size_kib: number
+  readonly preferences: string
+  readonly created_at: number
+  readonly updated_at: number
+  readonly pushed_at: number | null
+  readonly source_url: string | null
+  readonly source_is_mirror: number | null
+  readonly source_interval_ms: number | null
+  readonly source_synced_at: number | null
+}
+
+/** A question that is answered from memory gives the same row again. */
+const read = new WeakMap<RepositoryRow, Repository>()
+
+function repositoryOf(row: RepositoryRow): Repository {
+  const known = read.get(row)
+  if (known !== undefined) return known
+  const repository = Object.freeze(readRow(row))
+  if (Object.isFrozen(row)) read.set(row, repository)
+  return repository
+}
+
+function readRow(row: RepositoryRow): Repository {
+  return {
+    id: row.id,
+    owner: ownerOf(row),
+    name: row.name,
+    storage: row.storage,
+    description: row.description,
+    website: row.website,
+    isPrivate: row.is_private === 1,
+    isArchived: row.is_archived === 1,
+    archivedAtMs: row.archived_at ?? undefined,
+    isTemplate: row.is_template === 1,
+    isEmpty: row.is_empty === 1,
+    defaultBranch: row.default_branch,
+    objectFormat: row.object_format,
+    sizeKib: row.size_kib,
+    preferences: JSON.parse(row.preferences),
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+    pushedAtMs: row.pushed_at ?? undefined,
+    source: sourceOf(row),
+  }
+}
+
+function sourceOf(row: RepositoryRow): RepositorySource | undefined {
+  if (row.source_url === null) return undefined
+  const isMirror = row.source_is_mirror === 1
+  const { source_interval_ms: intervalMs, source_synced_at: syncedAtMs } = row
+  return {
+    url: row.source_url,
+    mirror: isMirror ? { intervalMs: intervalMs ?? 0, syncedAtMs: syncedAtMs ?? 0 } : undefined,
+  }
+}

@@ -1,0 +1,65 @@
+/** What is known of repositories beside their own rows: topics, forks, how many like them. */
+
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+
+export interface RepositoryFacts {
+  /** In the order of their names. */
+  readonly topics: readonly string[]
+  /** Of a fork. */
+  readonly parentId: number | undefined
+  readonly forks: number
+  readonly stars: number
+  readonly watchers: number
+}
+
+const NO_FACTS: RepositoryFacts = {
+  topics: [],
+  parentId: undefined,
+  forks: 0,
+  stars: 0,
+  watchers: 0,
+}
+
+/** The facts of the repositories of those ids, in one question. */
+export async function findRepositoryFacts(
+  db: Database,
+  repositoryIds: readonly number[],
+): Promise<(repositoryId: number) => RepositoryFacts> {
+  const facts = new Map<number, RepositoryFacts>()
+  const of = (id: number) => facts.get(id) ?? NO_FACTS
+  if (repositoryIds.length === 0) return of
+  const places = `(${repositoryIds.map(() => '?').join()})`
+  const rows = await selectRows<FactRow>(
+    db,
+    `select l.repository_id as id, p.name as topic, null as parent_id,
+      0 as forks, 0 as stars, 0 as watchers
+      from repository_topics l join topics p on p.id = l.topic_id where l.repository_id in ${places}
+    union all select repository_id, null, parent_id, 0, 0, 0
+      from repository_forks where repository_id in ${places}
+    union all select parent_id, null, null, count(*), 0, 0
+      from repository_forks where parent_id in ${places} group by parent_id
+    union all select repository_id, null, null, 0, count(*), 0
+      from repository_stars where repository_id in ${places} group by repository_id
+    union all select repository_id, null, null, 0, 0, count(*)
+      from repository_watches where repository_id in ${places} group by repository_id`,
+    Array.from({ length: 5 }, () => repositoryIds).flat(),
+  )
+  for (const row of rows) {
+    const known = of(row.id)
+    facts.set(row.id, {
+      topics: row.topic === null ? known.topics : [...known.topics, row.topic].sort(),
+      parentId: row.parent_id ?? known.parentId,
+      forks: known.forks + row.forks,
+      stars: known.stars + row.stars,
+      watchers: known.watchers + row.watchers,
+    })
+  }
+  return of
+}
+
+interface FactRow extends Pick<RepositoryFacts, 'forks' | 'stars' | 'watchers'> {
+  readonly id: number
+  readonly topic: string | null
+  readonly parent_id: number | null
+}

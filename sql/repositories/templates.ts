@@ -1,0 +1,36 @@
+/** Repositories that are made after the pattern of others. */
+
+import { type Database, transaction } from '../database/database.js'
+import { createRepository, type NewRepository, type Repository } from './repositories.js'
+
+export interface Pattern {
+  readonly templateId: number
+  readonly hasTopics: boolean
+  readonly hasLabels: boolean
+}
+
+/**
+ * Makes a repository known, with what its template lends it. Throws `conflict` when its owner has
+ * one of that name.
+ */
+export async function createFromTemplate(
+  db: Database,
+  repository: NewRepository,
+  { templateId, hasTopics, hasLabels }: Pattern,
+): Promise<Repository> {
+  return await transaction(db, async (trx) => {
+    const created = await createRepository(trx, repository)
+    const bindings = [created.id, templateId]
+    if (hasTopics) await trx.raw(COPY_TOPICS, bindings)
+    if (hasLabels) await trx.raw(COPY_LABELS, [created.id, created.createdAtMs, templateId])
+    return created
+  })
+}
+
+const COPY_TOPICS = `insert into repository_topics (repository_id, topic_id)
+  select ?, topic_id from repository_topics where repository_id = ?`
+
+const COPY_LABELS = `insert into labels (repository_id, name, color, description, is_exclusive,
+    is_archived, created_at)
+  select ?, name, color, description, is_exclusive, is_archived, ?
+    from labels where repository_id = ? order by id`

@@ -1,0 +1,219 @@
+/** Webhooks: who is told of what happens in a repository, or in all of an owner. */
+
+import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+
+/** Whose events a webhook is told of. */
+export type HookPlace = { readonly repositoryId: number } | { readonly ownerId: number }
+
+export interface Webhook extends WebhookFields {
+  readonly id: number
+  readonly place: HookPlace
+  /** The word for what it is of. */
+  readonly target: 'repository' | 'organization' | 'user'
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+export interface WebhookFields {
+  readonly type: 'gitea' | 'gogs'
+  readonly url: string
+  readonly contentType: 'json' | 'form'
+  /** What payloads are signed with, sealed; undefined for none. */
+  readonly secretSealed: string | undefined
+  /** The header `Authorization` of each request, sealed; undefined for none. */
+  readonly authorizationSealed: string | undefined
+  readonly events: readonly HookEvent[]
+  /** A pattern of branches; empty for all. */
+  readonly branchFilter: string
+  readonly isActive: boolean
+}
+
+/** Makes a webhook. */
+export async function createWebhook(
+  db: Database,
+  place: HookPlace,
+  fields: WebhookFields,
+): Promise<Webhook> {
+  const nowMs = Date.now()
+  const [id] = await db('webhooks').insert({
+    ...columnsOf(place),
+    ...rowOf(fields),
+    created_at: nowMs,
+    updated_at: nowMs,
+  })
+  const created = id === undefined ? undefined : await findWebhookById(db, id)
+  if (created === undefined) throw new Error('a webhook just made cannot be found')
+  return created
+}
+
+/** The webhooks of a repository or an owner, in the order in which they were made. */
+export async function listWebhooks(
+  db: Database,
+  place: HookPlace,
+  page: Page,
+): Promise<Paged<Webhook>> {
+  const [where, id] = whereOf(place)
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    `select count(*) as total from webhooks w where ${where}`,
+    [id],
+  )
+  const rows = await selectRows<WebhookRow>(
+    db,
+    `${SELECT} where ${where} order by w.id limit ? offset ?`,
+    [id, page.limit, offsetOf(page)],
+  )
+  return { entries: rows.map(webhookOf), total: count?.total ?? 0 }
+}
+
+/** The webhook of that id, if it is one of these. */
+export async function findWebhook(
+  db: Database,
+  place: HookPlace,
+  webhookId: number,
+): Promise<Webhook | undefined> {
+  const [where, id] = whereOf(place)
+  const [row] = await selectRows<WebhookRow>(db, `${SELECT} where w.id = ? and ${where}`, [
+    webhookId,
+    id,
+  ])
+  return row === undefined ? undefined : webhookOf(row)
+}
+
+/** The webhook of that id. */
+export async function findWebhookById(
+  db: Database,
+  webhookId: number,
+): Promise<Webhook | undefined> {
+  const [row] = await selectRows<WebhookRow>(db, `${SELECT} where w.id = ?`, [webhookId])
+  return row === undefined ? undefined : webhookOf(row)
+}
+
+/** Where something happened; what happens in a repository, its owner's webhooks hear as well. */
+export interface EventPlace {
+  readonly repositoryId?: number | undefined
+  readonly ownerId?: number | undefined
+}
+
+/** The active webhooks that hear what happens there. Asked at every push: one small question. */
+export async function listeningWebhooks(
+  db: Database,
+  { repositoryId, ownerId }: EventPlace,
+): Promise<readonly Webhook[]> {
+  const rows = await selectRows<WebhookRow>(
+    db,
+    `${SELECT} where (w.repository_id = ? or w.owner_id = ?) and w.is_active = 1 order by w.id`,
+    [repositoryId ?? null, ownerId ?? null],
+  )
+  return rows.map(webhookOf)
+}
+
+/** Whether an active webhook of an owner, or of any of its repositories, hears of such. */
+export async function isHeardAnywhere(
+  db: Database,
+  ownerId: number,
+  event: HookEvent,
+): Promise<boolean> {
+  const rows = await selectRows<WebhookRow>(
+    db,
+    `${SELECT} where w.is_active = 1 and (w.owner_id = ? or w.repository_id in
+      (select r.id from repositories r where r.owner_id = ?))`,
+    [ownerId, ownerId],
+  )
+  return rows.map(webhookOf).some(({ events }) => events.includes(event))
+}
+
+/** Changes a webhook as it stands; what is undefined goes. */
+export async function updateWebhook(
+  db: Database,
+  webhookId: number,
+  fields: WebhookFields,
+): Promise<void> {
+  await db('webhooks')
+    .where({ id: webhookId })
+    .update({ ...rowOf(fields), updated_at: Date.now() })
+}
+
+/** Removes a webhook with its deliveries. Returns whether there was one. */
+export async function deleteWebhook(
+  db: Database,
+  place: HookPlace,
+  webhookId: number,
+): Promise<boolean> {
+  return (
+    (await db('webhooks')
+      .where({ id: webhookId, ...columnsOf(place) })
+      .delete()) > 0
+  )
+}
+
+function whereOf(place: HookPlace): readonly [where: string, id: number] {
+  return 'repositoryId' in place
+    ? ['w.repository_id = ?', place.repositoryId]
+    : ['w.owner_id = ?', place.ownerId]
+}
+
+function columnsOf(place: HookPlace) {
+  return 'repositoryId' in place
+    ? { repository_id: place.repositoryId }
+    : { owner_id: place.ownerId }
+}
+
+function rowOf(fields: WebhookFields) {
+  return {
+    type: fields.type,
+    url: fields.url,
+    content_type: fields.contentType,
+    secret_sealed: fields.secretSealed ?? null,
+    authorization_sealed: fields.authorizationSealed ?? null,
+    events: fields.events.join(),
+    branch_filter: fields.branchFilter,
+    is_active: fields.isActive,
+  }
+}
+
+const SELECT = `select w.id, w.repository_id, w.owner_id, o.kind as owner_kind, w.type, w.url,
+  w.content_type, w.secret_sealed, w.authorization_sealed, w.events, w.branch_filter, w.is_active,
+  w.created_at, w.updated_at from webhooks w left join owners o on o.id = w.owner_id`
+
+interface WebhookRow {
+  readonly id: number
+  readonly repository_id: number | null
+  readonly owner_id: number | null
+  readonly owner_kind: 'user' | 'organization' | null
+  readonly type: Webhook['type']
+  readonly url: string
+  readonly content_type: Webhook['contentType']
+  readonly secret_sealed: string | null
+  readonly authorization_sealed: string | null
+  readonly events: string
+  readonly branch_filter: string
+  readonly is_active: number
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+function webhookOf(row: WebhookRow): Webhook {
+  const events = new Set(row.events.split(','))
+  return {
+    id: row.id,
+    place:
+      row.repository_id === null
+        ? { ownerId: row.owner_id ?? 0 }
+        : { repositoryId: row.repository_id },
+    target: row.owner_kind ?? 'repository',
+    type: row.type,
+    url: row.url,
+    contentType: row.content_type,
+    secretSealed: row.secret_sealed ?? undefined,
+    authorizationSealed: row.authorization_sealed ?? undefined,
+    events: HOOK_EVENTS.filter((event) => events.has(event)),
+    branchFilter: row.branch_filter,
+    isActive: row.is_active === 1,
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+  }
+}

@@ -1,0 +1,40 @@
+/** The first account is one, whoever tries; strangers make theirs only where somebody said so. */
+
+import { t } from 'tap'
+import { deleteUser, listUsers } from '../../../sql/accounts/users.js'
+import {
+  createFirstUser,
+  hasUsers,
+  isRegistrationOpen,
+  setRegistration,
+} from '../../../sql/admin/site.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+
+const ALL = { page: 1, limit: 50 }
+
+function aFirst(name: string) {
+  return { name, email: `${name}@example.com`, passwordHash: undefined, isAdmin: true }
+}
+
+await forEachMigrated(t, 'many first accounts at once are one', async (t, db) => {
+  t.equal(await hasUsers(db), false)
+  const names = ['ada', 'bob', 'cyd', 'dan', 'eve']
+  const made = await Promise.all(names.map((name) => createFirstUser(db, aFirst(name))))
+  const [first, ...others] = made.filter((user) => user !== undefined)
+  t.strictSame(others, [])
+  t.strictSame((await listUsers(db, ALL)).entries, [first])
+  t.equal(await hasUsers(db), true)
+  t.equal(await createFirstUser(db, aFirst('fay')), undefined)
+  await deleteUser(db, first?.id ?? 0)
+  t.ok(await createFirstUser(db, aFirst('fay')), 'with none left, there is a first one again')
+})
+
+await forEachMigrated(t, 'registration is off until somebody opens it', async (t, db) => {
+  t.equal(await isRegistrationOpen(db), false)
+  await createFirstUser(db, aFirst('ada'))
+  t.equal(await isRegistrationOpen(db), false)
+  for (const isOpen of [true, true, false]) {
+    await setRegistration(db, isOpen)
+    t.equal(await isRegistrationOpen(db), isOpen)
+  }
+})

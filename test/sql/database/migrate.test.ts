@@ -1,0 +1,254 @@
+/** Migrations run once, under a lock, and to the end after a kill. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { t } from 'tap'
+import { findUser } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import { isMysql, selectRows, withDatabaseLock } from '../../../sql/database/dialect.js'
+import { migrate, migrationStatus, rollback } from '../../../sql/database/migrate.js'
+import * as indexKeys from '../../../sql/migrations/0007-index-keys.js'
+import { MIGRATIONS } from '../../../sql/migrations/list.js'
+import { forEachEmptyDatabase, openForTest } from '../../helpers/databases.js'
+import { aPublication } from '../../helpers/package-rows.js'
+import { anOrganization, aRepository, aUser } from '../../helpers/rows.js'
+import { startSqlChild } from '../../helpers/sql-child.js'
+import { isFullSize } from '../../helpers/test-size.js'
+
+const NAMES = [
+  '0001-accounts',
+  '0002-repositories',
+  '0003-jobs',
+  '0004-keys',
+  '0005-packages',
+  '0006-package-indexes',
+  '0007-index-keys',
+  '0008-former-signing-keys',
+  '0009-issues',
+  '0010-releases',
+  '0011-webhooks',
+  '0012-pulls',
+  '0013-people',
+  '0014-migrations',
+  '0015-branch-protections',
+  '0016-stars-and-watches',
+  '0017-notifications',
+  '0018-imported-contents',
+  '0019-pull-forks',
+  '0020-limited-tokens',
+  '0021-sessions',
+  '0022-second-factors',
+  '0023-oauth',
+  '0024-administration',
+  '0025-security-keys',
+]
+
+/** The definition of every table, index and column, as the database tells it. */
+async function schemaOf(db: Database): Promise<readonly unknown[]> {
+  if (!isMysql(db)) {
+    return await selectRows(db, 'select type, name, sql from sqlite_master order by type, name')
+  }
+  const tables = await selectRows<{ name: string }>(
+    db,
+    'select table_name as name from information_schema.tables where table_schema = database() order by 1',
+  )
+  const definitions: unknown[] = []
+  for (const { name } of tables) {
+    const [row] = await selectRows<object>(db, `show create table ${name}`)
+    definitions.push(String(Object.values(row ?? {})[1]).replace(/ AUTO_INCREMENT=\d+/, ''))
+  }
+  return definitions
+}
+
+await forEachEmptyDatabase(t, 'all is applied once, and its time is known', async (t, location) => {
+  const db = await openForTest(t, location)
+  t.strictSame(
+    await migrationStatus(db),
+    NAMES.map((name) => ({ name, appliedAtMs: undefined })),
+  )
+  const beforeMs = Date.now()
+  t.strictSame(await migrate(db), NAMES)
+  t.strictSame(await migrate(db), [])
+  const applied = await migrationStatus(db)
+  const isTimely = (ms = 0) => ms >= beforeMs && ms <= Date.now()
+  t.strictSame(
+    applied.map(({ name, appliedAtMs }) => [name, isTimely(appliedAtMs)]),
+    NAMES.map((name) => [name, true]),
+  )
+})
+
+await forEachEmptyDatabase(t, 'down takes away all that up brought', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const schema = await schemaOf(db)
+  const ada = await aUser(db, 'ada')
+  await aRepository(db, (await anOrganization(db, 'org', ada.id)).id, 'engine')
+  await rollback(db)
+  t.notMatch(JSON.stringify(await schemaOf(db)), /owners|users|teams|repositories|tokens|jobs|keys/)
+  t.strictSame(await migrate(db), NAMES)
+  t.strictSame(await schemaOf(db), schema)
+  t.equal(await findUser(db, 'ada'), undefined)
+})
+
+const PROCESSES = isFullSize ? 4 : 2
+
+await forEachEmptyDatabase(t, 'several processes at once apply each once', async (t, location) => {
+  const children = Array.from({ length: PROCESSES }, () => startSqlChild('migrate', location))
+  const applied = await Promise.all(children.map((child) => child.result))
+  t.strictSame(applied.sort(), [...Array(PROCESSES - 1).fill(0), NAMES.length])
+  const db = await openForTest(t, location)
+  t.strictSame(await migrate(db), [])
+  await aUser(db, 'ada')
+})
+
+await forEachEmptyDatabase(
+  t,
+  'a migration that stopped anywhere is completed',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    for (const { name, up, down } of MIGRATIONS) {
+      const bringUp = (db: Database) => withDatabaseLock(db, up)
+      const statements = await countStatements(db, bringUp)
+      const schema = await schemaOf(db)
+      const schemas: unknown[] = []
+      const restart = async () => {
+        await bringUp(db)
+        schemas.push(await schemaOf(db))
+        await down(db)
+      }
+      const ends: string[] = []
+      for (let last = 1; last < statements; last += 1) {
+        // It goes on from the stop before, unless what is there spares it the last statements.
+        if (last === 1 || isFullSize) await restart()
+        let end = await endOf(runUntil(db, bringUp, last))
+        if (end === 'done') {
+          await restart()
+          end = await endOf(runUntil(db, bringUp, last))
+        }
+        ends.push(end)
+      }
+      t.strictSame(ends, Array(statements - 1).fill('the process ended'), `${name} stops anywhere`)
+      await bringUp(db)
+      schemas.push(await schemaOf(db))
+      t.strictSame(schemas, Array(schemas.length).fill(schema), `${name} is completed`)
+    }
+  },
+)
+
+/** How work ended: the message of its error, or `done`. */
+async function endOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => 'done',
+    (error: Error) => error.message,
+  )
+}
+
+/** Each stop costs all migrations, so there are a few of them all over. */
+const STOPS = isFullSize ? 6 : 2
+
+await forEachEmptyDatabase(
+  t,
+  'migrations that stopped anywhere go on there',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    const statements = await countStatements(db, migrate)
+    const schema = await schemaOf(db)
+    t.ok(statements > NAMES.length * 2, `${statements} statements`)
+    for (let stop = 1; stop <= STOPS; stop += 1) {
+      const last = Math.floor((stop * statements) / (STOPS + 1))
+      await rollback(db)
+      await t.rejects(runUntil(db, migrate, last), { message: 'the process ended' })
+      await migrate(db)
+      t.strictSame(await schemaOf(db), schema, `stopped after ${last} statements`)
+    }
+  },
+)
+
+/** What ends a piece of work does not count: a process that is killed does not do it either. */
+function isWork({ sql }: { readonly sql: string }): boolean {
+  return !/^(?:COMMIT|ROLLBACK|select release_lock)/i.test(sql)
+}
+
+type Work = (db: Database) => Promise<unknown>
+
+/** Does the work, and tells how many statements that took. */
+async function countStatements(db: Database, work: Work): Promise<number> {
+  let count = 0
+  const onQuery = (query: { readonly sql: string }) => {
+    if (isWork(query)) count += 1
+  }
+  db.on('query', onQuery)
+  await work(db)
+  db.removeListener('query', onQuery)
+  return count
+}
+
+/** Ends as a process that is killed before the statement after the `last` one. */
+async function runUntil(db: Database, work: Work, last: number): Promise<void> {
+  let count = 0
+  const onQuery = (query: { readonly sql: string }) => {
+    if (!isWork(query)) return
+    count += 1
+    if (count > last) throw new Error('the process ended')
+  }
+  db.on('query', onQuery)
+  try {
+    await work(db)
+  } finally {
+    db.removeListener('query', onQuery)
+  }
+}
+
+const KILLED_AFTER_MS = isFullSize ? [0, 2, 6, 20] : [2, 20]
+
+await forEachEmptyDatabase(
+  t,
+  'a process killed while it migrates does no harm',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    await migrate(db)
+    const schema = await schemaOf(db)
+    for (const delayMs of KILLED_AFTER_MS) {
+      await rollback(db)
+      const child = startSqlChild('migrate', location)
+      const ended = child.result.catch(() => undefined)
+      await child.ready
+      await sleep(delayMs)
+      child.process.kill('SIGKILL')
+      await ended
+      await migrate(db)
+      t.strictSame(await schemaOf(db), schema, `killed after ${delayMs} ms`)
+    }
+  },
+)
+
+await forEachEmptyDatabase(
+  t,
+  'entries of indexes from before have keys after',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    await migrate(db)
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const format of ['debian', 'alpine', 'cran']) {
+      for (const packageName of ['b', 'a']) {
+        const indexes = [{ key: '', subject: 'stable', part: packageName, metadata: {} }]
+        await aPublication(db, { ownerId, format, packageName, indexes })
+      }
+    }
+    await indexKeys.down(db)
+    await indexKeys.up(db)
+    const rows = await db('package_index_entries').orderBy('id').select('id', 'sort_key', 'part')
+    const debian = (id: number) => `-${String(id).padStart(16, '0')}`
+    const [first, second] = rows
+    t.strictSame(
+      rows.map(({ sort_key, part }: { sort_key: string; part: string }) => [sort_key, part]),
+      [
+        [debian(first.id), 'b'],
+        [debian(second.id), 'a'],
+        ['b 1.0', 'b'],
+        ['a 1.0', 'a'],
+        ['b', ''],
+        ['a', ''],
+      ],
+    )
+  },
+)

@@ -1,0 +1,103 @@
+/** Who is told of what: nobody who may not look, and everybody once. */
+
+import t from 'tap'
+import type { Visibility } from '../../../sql/accounts/owners.js'
+import { findUserById, type User } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import { setIssueSubscription } from '../../../sql/issues/issue-subscriptions.js'
+import { createIssue } from '../../../sql/issues/issues.js'
+import { hearsOfIssue, listAudience } from '../../../sql/notifications/audiences.js'
+import { accessToRepositories } from '../../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
+import { addTie } from '../../../sql/repositories/stars-and-watches.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
+
+/** The names of all who are told, two at a time. */
+async function audience(db: Database, repository: Repository, issueId: number, actorId = 0) {
+  const names: (string | undefined)[] = []
+  for (let afterId = 0; ; ) {
+    const activity = { repository, actorId, about: { issueId, to: 'everybody' } } as const
+    const ids = await listAudience(db, activity, { afterId, limit: 2 })
+    for (const id of ids) names.push((await findUserById(db, id))?.name)
+    const last = ids.at(-1)
+    if (last === undefined) return names.sort()
+    afterId = last
+  }
+}
+
+await forEachMigrated(t, 'watchers are told as far as they may read', async (t, db) => {
+  const names = ['ada', 'bob', 'eve', 'fay', 'gus', 'hal', 'ivy', 'jan', 'kim']
+  const people: User[] = []
+  for (const name of names) people.push(await aUser(db, name))
+  const [ada, bob, eve, fay, gus, hal, ivy, jan] = people as [...User[], User]
+  const idOf = (user: User | undefined) => user?.id ?? 0
+  const club = await anOrganization(db, 'club', idOf(ada))
+  const repository = await aRepository(db, club.id, 'r')
+  await aCollaborator(db, repository, bob as User, 'read')
+  const organizationId = club.id
+  const whole = { organizationId, includesAll: true }
+  await aTeam(db, { ...whole, permission: 'read', memberIds: [idOf(eve)] })
+  await aTeam(db, { ...whole, permission: 'none', memberIds: [idOf(fay)] })
+  await aTeam(db, { organizationId, permission: 'write', memberIds: [idOf(gus)] })
+  await db('users')
+    .where({ owner_id: idOf(hal) })
+    .update({ is_admin: true })
+  await db('users')
+    .where({ owner_id: idOf(ivy) })
+    .update({ is_active: false })
+  await db('users')
+    .where({ owner_id: idOf(jan) })
+    .update({ is_login_prohibited: true })
+  for (const { id } of people) {
+    await addTie(db, 'watch', { userId: id, repositoryId: repository.id })
+  }
+  const issue = await createIssue(db, {
+    repositoryId: repository.id,
+    isPull: false,
+    title: 't',
+    content: '',
+    authorId: idOf(bob),
+  })
+  const told = async (visibility: Visibility, isPrivate: boolean) => {
+    await db('owners').where({ id: club.id }).update({ visibility })
+    await db('repositories').where({ id: repository.id }).update({ is_private: isPrivate })
+    const found = (await findRepositoryById(db, repository.id)) as Repository
+    const readers: string[] = []
+    for (const { id } of people) {
+      const user = await findUserById(db, id)
+      const mode = (await accessToRepositories(db, user, [found])).get(found.id)
+      if (user !== undefined && mode !== 'none') readers.push(user.name)
+    }
+    const names = await audience(db, found, issue.id)
+    t.strictSame(names, readers.sort(), `${visibility} ${isPrivate}: as the gate has it`)
+    return names
+  }
+  const all = ['ada', 'bob', 'eve', 'fay', 'gus', 'hal', 'kim']
+  t.strictSame(await told('public', false), all)
+  t.strictSame(await told('limited', false), all)
+  t.strictSame(await told('private', false), all.slice(0, -1))
+  t.strictSame(await told('public', true), ['ada', 'bob', 'eve', 'hal'])
+  t.strictSame(await told('private', true), ['ada', 'bob', 'eve', 'hal'])
+})
+
+await forEachMigrated(t, 'what somebody says of an issue counts most', async (t, db) => {
+  const [ada, bob, eve] = [await aUser(db, 'ada'), await aUser(db, 'bob'), await aUser(db, 'eve')]
+  const repository = await aRepository(db, ada.id, 'r')
+  const { id: issueId } = await createIssue(db, {
+    repositoryId: repository.id,
+    isPull: false,
+    title: 't',
+    content: 'Hello @bob',
+    authorId: ada.id,
+  })
+  const hears = (userId: number) =>
+    hearsOfIssue(db, { issueId, repositoryId: repository.id, userId })
+  t.strictSame(await audience(db, repository, issueId), ['ada', 'bob'])
+  t.strictSame(await audience(db, repository, issueId, bob.id), ['ada'], 'who did it knows')
+  t.strictSame([await hears(bob.id), await hears(eve.id)], [true, false])
+  await setIssueSubscription(db, { issueId, userId: bob.id, isSubscribed: false })
+  await setIssueSubscription(db, { issueId, userId: eve.id, isSubscribed: true })
+  t.strictSame(await audience(db, repository, issueId), ['ada', 'eve'])
+  t.strictSame([await hears(bob.id), await hears(eve.id)], [false, true])
+})

@@ -1,0 +1,89 @@
+/** Files of packages are found by their names in any case, and their downloads are counted. */
+
+import { t } from 'tap'
+import {
+  addDownloads,
+  findFile,
+  type PackageFileName,
+} from '../../../sql/packages/package-files.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aUser } from '../../helpers/rows.js'
+
+const TOOL: PackageFileName = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
+
+await forEachMigrated(t, 'a file is found by its three names, in any case', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const given = { packageName: 'Tool', version: '1.0-RC', fileName: 'Tool.BIN' }
+  const key = await aPublication(db, { ownerId: ada.id, ...given, text: 'héllo' })
+  const shelf = shelfOf(ada.id)
+  const name = { packageName: 'TOOL', version: '1.0-rc', fileName: 'tool.bin' }
+  const found = await findFile(db, shelf, name)
+  t.match(found, {
+    name: 'Tool.BIN',
+    compositeKey: '',
+    bytes: 6,
+    digests: digestsOf('héllo'),
+    blobKey: key,
+    downloads: 0,
+  })
+  const [version] = await db('package_versions')
+  t.match(found, { versionId: version.id, packageId: version.package_id })
+  t.strictSame(await findFile(db, shelf, given), found)
+  for (const changes of [
+    { packageName: 'tool ' },
+    { packageName: 'too_' },
+    { packageName: '' },
+    { version: '1.0' },
+    { version: '%' },
+    { fileName: 'tool.bin\0' },
+    { fileName: '' },
+    { fileName: 'tool?bin' },
+    { compositeKey: 'x' },
+  ]) {
+    const other = await findFile(db, shelf, { ...name, ...changes })
+    t.equal(other, undefined, JSON.stringify(changes))
+  }
+  t.strictSame(await findFile(db, shelf, { ...name, compositeKey: '' }), found)
+  t.equal(await findFile(db, shelfOf(bob.id), name), undefined)
+  t.equal(await findFile(db, shelfOf(ada.id, 'go'), name), undefined)
+  await t.rejects(findFile(db, shelf, { ...name, fileName: 1 as never }), TypeError)
+})
+
+await forEachMigrated(t, 'a key tells files of one name apart, to the letter', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  for (const compositeKey of ['noble|main', 'Noble|main', '']) {
+    await aPublication(db, { ownerId, compositeKey, text: compositeKey })
+  }
+  const at = async (compositeKey: string) =>
+    (await findFile(db, shelfOf(ownerId), { ...TOOL, compositeKey }))?.digests.sha256
+  t.equal(await at('noble|main'), digestsOf('noble|main').sha256)
+  t.equal(await at('Noble|main'), digestsOf('Noble|main').sha256)
+  t.equal(await at(''), digestsOf('').sha256)
+  t.equal(await at('NOBLE|main'), undefined)
+  t.match(await findFile(db, shelfOf(ownerId), TOOL), { compositeKey: 'noble|main' }, 'the oldest')
+})
+
+await forEachMigrated(t, 'downloads add up, also those of many at once', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  for (const fileName of ['a', 'b', 'c']) await aPublication(db, { ownerId, fileName })
+  const idOf = async (fileName: string) =>
+    (await findFile(db, shelfOf(ownerId), { ...TOOL, fileName }))?.id ?? 0
+  const [a, b] = [await idOf('a'), await idOf('b')]
+  await addDownloads(db, new Map())
+  const twice = new Map([
+    [a, 2],
+    [b, 1],
+  ])
+  const reversed = new Map([...twice].reverse())
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => addDownloads(db, n % 2 === 0 ? twice : reversed)),
+  )
+  await addDownloads(db, new Map([[999, 1]]))
+  const rows = await db('package_files').orderBy('id').select('name', 'downloads')
+  t.match(rows, [
+    { name: 'a', downloads: 40 },
+    { name: 'b', downloads: 20 },
+    { name: 'c', downloads: 0 },
+  ])
+})

@@ -1,0 +1,300 @@
+/** Publishing and taking back: whole or not at all, once of many at once, and blobs are shared. */
+
+import { t } from 'tap'
+import { deleteUser } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import { findFile } from '../../../sql/packages/package-files.js'
+import { linkPackage } from '../../../sql/packages/package-links.js'
+import { listFullVersions } from '../../../sql/packages/package-versions.js'
+import { findPackage, type PackageShelf } from '../../../sql/packages/packages.js'
+import { removeFile, removePackage, removeVersion } from '../../../sql/packages/publications.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const VERSION_EXISTS = { failure: 'conflict', message: 'package version already exists' }
+const FILE_EXISTS = { failure: 'conflict', message: 'package file already exists' }
+const TOO_MUCH = {
+  failure: 'forbidden',
+  message: 'maximum allowed package storage quota exceeded',
+}
+
+/** `version file+key …` of each version, newest first. */
+async function contentsOf(db: Database, shelf: PackageShelf, name = 'tool') {
+  const found = await findPackage(db, shelf, name)
+  if (found === undefined) return []
+  const versions = await listFullVersions(db, found.id)
+  return versions.map(({ version, files }) =>
+    [version, ...files.map((file) => `${file.name}+${file.compositeKey}`)].join(' '),
+  )
+}
+
+/** How often a package has changed. */
+async function generationOf(db: Database, name = 'tool'): Promise<number> {
+  const row = await db('packages').where({ name_lower: name }).first('generation')
+  return row.generation
+}
+
+async function lostOf(works: readonly Promise<unknown>[]): Promise<readonly unknown[]> {
+  const outcomes = await Promise.allSettled(works)
+  return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+}
+
+await forEachMigrated(t, 'what may be there once is there once', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const shelf = shelfOf(ownerId)
+  await aPublication(db, { ownerId, version: '1.0-A' })
+  await aPublication(db, { ownerId, version: '1.0-a', fileName: 'second' })
+  await aPublication(db, { ownerId, version: '1.0-a', compositeKey: 'noble' })
+  const contents = ['1.0-A tool.bin+ second+ tool.bin+noble']
+  t.strictSame(await contentsOf(db, shelf), contents)
+  for (const wishes of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
+    await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...wishes }), FILE_EXISTS)
+  }
+  const unique = 'version'
+  const again = { ownerId, version: '1.0-a', fileName: 'third', unique } as const
+  await t.rejects(aPublication(db, again), VERSION_EXISTS)
+  t.strictSame(await contentsOf(db, shelf), contents)
+  t.equal(await generationOf(db), 3, 'what was refused is no change')
+  await aPublication(db, { ownerId, version: '2.0', unique })
+  await t.rejects(aPublication(db, { ownerId, version: '2.0', unique }), VERSION_EXISTS)
+  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+', ...contents])
+})
+
+await forEachMigrated(
+  t,
+  'files of the same bytes share a blob, whoever has them',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const key = await aPublication(db, { ownerId: ada.id })
+    t.match(key, /^[0-9a-f]{64}-/)
+    t.equal(await aPublication(db, { ownerId: ada.id, version: '2.0' }), key)
+    t.equal(await aPublication(db, { ownerId: bob.id, format: 'go' }), key)
+    const other = await aPublication(db, { ownerId: bob.id, text: 'others' })
+    t.not(other, key)
+    const blobs = await db('blobs').orderBy('id').select('storage_key', 'bytes', 'sha512')
+    t.match(blobs, [
+      { storage_key: key, bytes: 5, sha512: digestsOf('bytes').sha512 },
+      { storage_key: other, bytes: 6 },
+    ])
+    await removePackage(db, shelfOf(ada.id), 'tool')
+    const name = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
+    t.match(await findFile(db, shelfOf(bob.id, 'go'), name), { blobKey: key })
+  },
+)
+
+await forEachMigrated(t, 'of twenty who publish a version at once, one does', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  for (const [unique, wanted] of [
+    ['version', VERSION_EXISTS] as const,
+    ['file', FILE_EXISTS] as const,
+  ]) {
+    const packageName = `by-${unique}`
+    const works = Array.from({ length: 20 }, (_, n) =>
+      aPublication(db, { ownerId, packageName, unique, text: `${unique} ${n}` }),
+    )
+    const lost = await lostOf(works)
+    t.equal(lost.length, 19, unique)
+    for (const failure of lost) t.match(failure, wanted)
+    t.strictSame(await contentsOf(db, shelfOf(ownerId), packageName), ['1.0 tool.bin+'])
+    t.equal(await generationOf(db, packageName), 1)
+  }
+  t.equal((await db('blobs')).length, 2, 'and no blob of those who did not')
+})
+
+await forEachMigrated(t, 'of twenty versions at once, all are published', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const versions = Array.from({ length: 20 }, (_, n) => `1.${n}`)
+  const properties = [{ name: 'url', value: 'https://example.com' }]
+  const keys = await Promise.all(
+    versions.map((version) =>
+      aPublication(db, { ownerId, version, unique: 'version', properties }),
+    ),
+  )
+  t.equal(new Set(keys).size, 1, 'of the same bytes, which are kept once')
+  t.equal((await contentsOf(db, shelfOf(ownerId))).length, 20)
+  t.equal(await generationOf(db), 20)
+  t.equal((await db('package_properties')).length, 20)
+})
+
+await forEachMigrated(t, 'of twenty files of a version at once, all are', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const names = Array.from({ length: 20 }, (_, n) => `file-${n}`)
+  await Promise.all(
+    names.map((fileName) => aPublication(db, { ownerId, fileName, text: fileName })),
+  )
+  const [contents] = await contentsOf(db, shelfOf(ownerId))
+  t.strictSame(contents?.split(' ').sort(), ['1.0', ...names.map((name) => `${name}+`)].sort())
+})
+
+await forEachMigrated(t, 'owners who publish the same bytes at once share them', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  for (let n = 0; n < 8; n += 1) {
+    const text = `bytes ${n}`
+    const keys = await Promise.all(
+      [ada, bob, ada, bob].map(({ id: ownerId }, at) =>
+        aPublication(db, { ownerId, packageName: `tool-${n}-${at}`, text }),
+      ),
+    )
+    t.equal(new Set(keys).size, 1)
+  }
+  t.equal((await db('blobs')).length, 8)
+  t.equal((await db('package_files')).length, 32)
+})
+
+await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const publish = (version: string, ownerBytesMax: number | undefined, ownerId = ada.id) =>
+    aPublication(db, { ownerId, version, ownerBytesMax })
+  await t.rejects(publish('1', 4), TOO_MUCH)
+  t.equal(await findPackage(db, shelfOf(ada.id), 'tool'), undefined)
+  t.strictSame(await db('blobs'), [])
+  await publish('1', 5)
+  await t.rejects(publish('2', 9), TOO_MUCH, 'bytes that are shared count for each file')
+  await publish('2', 10)
+  await aPublication(db, { ownerId: ada.id, format: 'go', text: '' })
+  await t.rejects(
+    aPublication(db, { ownerId: ada.id, format: 'go', version: '2', ownerBytesMax: 14 }),
+    TOO_MUCH,
+  )
+  await publish('1', 5, bob.id)
+  await publish('3', undefined)
+  await removeVersion(db, shelfOf(ada.id), { packageName: 'tool', version: '3' })
+  await publish('4', 15)
+})
+
+await forEachMigrated(t, 'of many who publish at once, none exceed what is left', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const works = Array.from({ length: 10 }, (_, n) =>
+    aPublication(db, { ownerId, packageName: `p${n}`, text: `${n}`, ownerBytesMax: 3 }),
+  )
+  const lost = await lostOf(works)
+  t.equal(lost.length, 7)
+  for (const failure of lost) t.match(failure, TOO_MUCH)
+})
+
+await forEachMigrated(t, 'an account that has gone neither owns nor publishes', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  await deleteUser(db, bob.id)
+  const gone = { failure: 'not_found', message: /does not exist any more/ }
+  await t.rejects(aPublication(db, { ownerId: bob.id }), gone)
+  await t.rejects(aPublication(db, { ownerId: ada.id, creatorId: bob.id }), gone)
+  t.equal(await findPackage(db, shelfOf(ada.id), 'tool'), undefined)
+  t.strictSame(await db('blobs'), [])
+})
+
+await forEachMigrated(t, 'the last file takes its version along', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const shelf = shelfOf(ownerId)
+  for (const fileName of ['A', 'b']) await aPublication(db, { ownerId, fileName })
+  await aPublication(db, { ownerId, compositeKey: 'noble', fileName: 'b' })
+  await aPublication(db, { ownerId, version: '2.0' })
+  const remove = (fileName: string, key: object = {}) =>
+    removeFile(db, shelf, { packageName: 'TOOL', version: '1.0', fileName, ...key })
+  t.equal(await remove('absent'), false)
+  t.equal(await remove('b', { compositeKey: 'jammy' }), false)
+  t.equal(await generationOf(db), 4)
+  t.equal(await remove('a'), true)
+  t.equal(await remove('a'), false)
+  t.equal(await remove('b', { compositeKey: 'noble' }), true)
+  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+', '1.0 b+'])
+  t.equal(await remove('b'), true)
+  t.match(await db('package_versions'), [{ version: '2.0' }])
+  t.equal(await generationOf(db), 7)
+  const other = { packageName: 'tool', version: '2.0', fileName: 'tool.bin' }
+  t.equal(await removeFile(db, shelfOf(ownerId, 'go'), other), false)
+})
+
+await forEachMigrated(t, 'a version goes with its files and comes again', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const shelf = shelfOf(ownerId)
+  const properties = [{ name: 'url', value: 'x' }]
+  for (const version of ['1.0-A', '2.0']) await aPublication(db, { ownerId, version, properties })
+  const remove = (packageName: string, version: string) =>
+    removeVersion(db, shelf, { packageName, version })
+  t.equal(await remove('absent', '1.0-A'), false)
+  t.equal(await remove('tool', '1.0'), false)
+  t.equal(
+    await removeVersion(db, shelfOf(ownerId, 'go'), { packageName: 'tool', version: '2.0' }),
+    false,
+  )
+  const before = await generationOf(db)
+  t.equal(await remove('TOOL', '1.0-a'), true)
+  t.equal(await remove('TOOL', '1.0-a'), false)
+  t.ok((await generationOf(db)) > before)
+  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+'])
+  t.equal((await db('package_files')).length, 1)
+  t.equal((await db('package_properties')).length, 1)
+  await aPublication(db, { ownerId, version: '1.0-a', unique: 'version', text: 'other' })
+  t.strictSame(await contentsOf(db, shelf), ['1.0-a tool.bin+', '2.0 tool.bin+'])
+})
+
+await forEachMigrated(t, 'a package goes with its versions and its link', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const shelf = shelfOf(ownerId)
+  const { id: repositoryId } = await aRepository(db, ownerId, 'engine')
+  for (const version of ['1', '2']) await aPublication(db, { ownerId, version })
+  await aPublication(db, { ownerId, packageName: 'other' })
+  await linkPackage(db, shelf, { packageName: 'tool', repositoryId })
+  t.equal(await removePackage(db, shelf, 'absent'), false)
+  t.equal(await removePackage(db, shelfOf(ownerId, 'go'), 'tool'), false)
+  t.equal(await removePackage(db, shelf, 'TOOL'), true)
+  t.equal(await removePackage(db, shelf, 'TOOL'), false)
+  t.equal(await findPackage(db, shelf, 'tool'), undefined)
+  t.strictSame(await contentsOf(db, shelf, 'other'), ['1.0 tool.bin+'])
+  t.equal((await db('package_files')).length, 1)
+  await aPublication(db, { ownerId, version: '1' })
+  t.match(await findPackage(db, shelf, 'tool'), { generation: 4 }, 'and is known to be another')
+  await linkPackage(db, shelf, { packageName: 'tool', repositoryId })
+})
+
+await forEachMigrated(t, 'what goes while others come leaves nothing in pieces', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const shelf = shelfOf(ownerId)
+  const name = { packageName: 'tool', version: '1' }
+  for (let n = 0; n < 6; n += 1) {
+    const text = `bytes ${n}`
+    const lost = await lostOf([
+      aPublication(db, { ownerId, version: '1', fileName: 'a', text }),
+      removePackage(db, shelf, 'tool'),
+      aPublication(db, { ownerId, version: '1', fileName: 'b', text }),
+      aPublication(db, { ownerId, version: '2', fileName: 'a', text }),
+      removeVersion(db, shelf, name),
+      aPublication(db, { ownerId, version: '1', fileName: 'c', text }),
+      removeFile(db, shelf, { ...name, fileName: 'c' }),
+      removeFile(db, shelf, { ...name, fileName: 'a' }),
+    ])
+    for (const failure of lost) t.match(failure, FILE_EXISTS)
+    const empty = await db('package_versions').whereNotExists(
+      db('package_files').whereRaw('version_id = package_versions.id').select('id'),
+    )
+    t.strictSame(empty, [], 'no version without a file')
+  }
+})
+
+await forEachMigrated(t, 'a name is written as its first upload has it', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const nameNow = async () => (await findPackage(db, shelfOf(ownerId), 'TOOL'))?.name
+  await aPublication(db, { ownerId, packageName: 'Tool' })
+  await aPublication(db, { ownerId, packageName: 'tool', version: '2.0' })
+  t.equal(await nameNow(), 'Tool')
+  await removePackage(db, shelfOf(ownerId), 'tool')
+  await aPublication(db, { ownerId, packageName: 'TOOL' })
+  t.equal(await nameNow(), 'TOOL', 'and anew when nothing of it is left')
+})
+
+await forEachMigrated(
+  t,
+  'of names that differ by case, one is taken where that matters',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const works = ['Tool', 'tool', 'TOOL'].map((packageName) =>
+      aPublication(db, { ownerId, packageName, isExactName: true, fileName: `${packageName}.bin` }),
+    )
+    const lost = await lostOf(works)
+    t.equal(lost.length, 2, 'also of those that come at one moment')
+    for (const error of lost) {
+      t.match(error, { failure: 'conflict', message: /already exists: it differs by case alone/ })
+    }
+  },
+)

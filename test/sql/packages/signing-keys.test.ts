@@ -1,0 +1,146 @@
+/** One newest signing key for each owner and format, those before it until their time is over. */
+
+import t from 'tap'
+import type { Database } from '../../../sql/database/database.js'
+import { findIndex } from '../../../sql/packages/package-indexes.js'
+import {
+  addSigningKey,
+  type KeptKey,
+  listSigningKeys,
+  retireDueKeys,
+  retireFormerKeys,
+  rotateSigningKey,
+} from '../../../sql/packages/signing-keys.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aUser } from '../../helpers/rows.js'
+
+const HOUR_MS = 3_600_000
+
+const keyOf = (name: string) => ({ privateSealed: `v1:${name}`, publicText: name })
+
+async function namesOf(db: Database, shelf: ReturnType<typeof shelfOf>) {
+  return (await listSigningKeys(db, shelf)).map(({ publicText }) => publicText)
+}
+
+/** The newest key, which has to be there. */
+async function newestOf(db: Database, shelf: ReturnType<typeof shelfOf>): Promise<KeptKey> {
+  const [newest] = await listSigningKeys(db, shelf)
+  if (newest === undefined) throw new Error('there is no key')
+  return newest
+}
+
+/** Owners with a debian key and the indexes `one` and `two` each; ada has one of alpine as well. */
+async function aSignedHouse(db: Database) {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const shelves = {
+    ada: shelfOf(ada.id, 'debian'),
+    bob: shelfOf(bob.id, 'debian'),
+    alpine: shelfOf(ada.id, 'alpine'),
+  }
+  for (const { ownerId, format } of Object.values(shelves)) {
+    await addSigningKey(db, shelfOf(ownerId, format), keyOf('first'))
+    const indexes = ['one', 'two'].map((subject) => ({ subject, part: 'x', metadata: {} }))
+    await aPublication(db, { ownerId, format, indexes })
+  }
+  const rotate = async (name: string, overlapMs: number, shelf = shelves.ada) => {
+    const from = await newestOf(db, shelf)
+    const signsUntilMs = Date.now() + overlapMs
+    return await rotateSigningKey(db, shelf, { from, to: keyOf(name), signsUntilMs })
+  }
+  /** What every index is wanted to be, by owner and format. */
+  const wanted = async () => {
+    const numbers: Record<string, readonly (number | undefined)[]> = {}
+    for (const [name, shelf] of Object.entries(shelves)) {
+      const indexes = await Promise.all(['one', 'two'].map((one) => findIndex(db, shelf, one)))
+      numbers[name] = indexes.map((index) => index?.wanted)
+    }
+    return numbers
+  }
+  return { ...shelves, rotate, wanted }
+}
+
+await forEachMigrated(
+  t,
+  'the first key is kept, and is found by owner and format',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const shelf = shelfOf(ada.id, 'debian')
+    t.strictSame(await listSigningKeys(db, shelf), [])
+    const beforeMs = Date.now()
+    t.equal(await addSigningKey(db, shelf, keyOf('first')), true)
+    t.equal(await addSigningKey(db, shelf, keyOf('second')), false)
+    const [kept, ...more] = await listSigningKeys(db, shelf)
+    t.match(kept, { ...keyOf('first'), signsUntilMs: undefined })
+    t.ok(Number(kept?.createdAtMs) >= beforeMs)
+    t.strictSame(more, [])
+    for (const other of [shelfOf(bob.id, 'debian'), shelfOf(ada.id, 'alpine')]) {
+      t.strictSame(await listSigningKeys(db, other), [])
+      t.equal(await addSigningKey(db, other, keyOf('second')), true)
+    }
+  },
+)
+
+await forEachMigrated(t, 'a rotation changes keys and indexes of one shelf', async (t, db) => {
+  const { ada, bob, alpine, rotate, wanted } = await aSignedHouse(db)
+  const [first, untilMs] = [await newestOf(db, ada), Date.now() + HOUR_MS]
+  t.strictSame(await wanted(), { ada: [1, 1], bob: [1, 1], alpine: [1, 1] })
+  t.equal(await rotate('second', HOUR_MS), true)
+  t.strictSame(await namesOf(db, ada), ['second', 'first'], 'the newest first')
+  const [newest, former] = await listSigningKeys(db, ada)
+  t.equal(newest?.signsUntilMs, undefined)
+  t.match(former, { ...keyOf('first'), createdAtMs: first.createdAtMs })
+  t.ok(Math.abs(Number(former?.signsUntilMs) - untilMs) < HOUR_MS / 2)
+  t.strictSame(await wanted(), { ada: [2, 2], bob: [1, 1], alpine: [1, 1] })
+  await rotate('third', HOUR_MS)
+  t.strictSame(await namesOf(db, ada), ['third', 'second', 'first'])
+  for (const shelf of [bob, alpine]) t.strictSame(await namesOf(db, shelf), ['first'])
+})
+
+await forEachMigrated(t, 'of two rotations at once one is made', async (t, db) => {
+  const { ada, rotate, wanted } = await aSignedHouse(db)
+  const from = await newestOf(db, ada)
+  const signsUntilMs = Date.now() + HOUR_MS
+  const rotations = ['a', 'b', 'c'].map((name) =>
+    rotateSigningKey(db, ada, { from, to: keyOf(name), signsUntilMs }),
+  )
+  t.strictSame((await Promise.all(rotations)).sort(), [false, false, true])
+  t.equal((await listSigningKeys(db, ada)).length, 2)
+  t.strictSame((await wanted())['ada'], [2, 2])
+  t.equal(await rotate('d', HOUR_MS), true)
+})
+
+await forEachMigrated(t, 'no older key signs for longer than the last overlap', async (t, db) => {
+  const { ada, rotate } = await aSignedHouse(db)
+  await rotate('second', 10 * HOUR_MS)
+  await rotate('third', HOUR_MS)
+  const untilMs = (await listSigningKeys(db, ada)).map(({ signsUntilMs = 0 }) => signsUntilMs)
+  for (const ms of untilMs.slice(1)) t.ok(ms <= Date.now() + HOUR_MS)
+  await rotate('fourth', 20 * HOUR_MS)
+  const after = (await listSigningKeys(db, ada)).map(({ signsUntilMs = 0 }) => signsUntilMs)
+  t.strictSame(after.slice(2), untilMs.slice(1), 'nor does a key get a longer time')
+  await rotate('fifth', 0)
+  t.strictSame(await namesOf(db, ada), ['fifth'], 'without an overlap it is alone at once')
+})
+
+await forEachMigrated(t, 'when its time is over a key goes, and indexes know', async (t, db) => {
+  const { ada, bob, rotate, wanted } = await aSignedHouse(db)
+  await rotate('second', HOUR_MS)
+  await rotate('third', 2 * HOUR_MS)
+  await rotate('second', HOUR_MS, bob)
+  t.equal(await retireDueKeys(db), 0)
+  t.strictSame(await wanted(), { ada: [3, 3], bob: [2, 2], alpine: [1, 1] })
+  const due = { owner_id: ada.ownerId, public_text: 'first' }
+  await db('former_signing_keys').where(due).update({ signs_until: 1 })
+  t.equal(await retireDueKeys(db), 1)
+  t.strictSame(await namesOf(db, ada), ['third', 'second'], 'and no other key goes')
+  t.strictSame(await namesOf(db, bob), ['second', 'first'])
+  t.strictSame(await wanted(), { ada: [4, 4], bob: [2, 2], alpine: [1, 1] })
+  t.equal(await retireDueKeys(db), 0)
+  t.equal(await retireFormerKeys(db, bob), 1, 'or before, by hand')
+  t.equal(await retireFormerKeys(db, bob), 0)
+  t.strictSame(await namesOf(db, bob), ['second'])
+  t.strictSame(await wanted(), { ada: [4, 4], bob: [3, 3], alpine: [1, 1] })
+  await retireFormerKeys(db, ada)
+  t.equal(await db('former_signing_keys').first(), undefined, 'nothing of them is left')
+})

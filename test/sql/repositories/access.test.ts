@@ -1,0 +1,193 @@
+/** What a user may do with a repository follows from ownership, teams and collaboration. */
+
+import { t } from 'tap'
+import { findOwner, type Owner, type Visibility } from '../../../sql/accounts/owners.js'
+import { findUser, type User } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import {
+  type AccessMode,
+  accessToPackages,
+  accessToRepository,
+  atLeast,
+} from '../../../sql/repositories/access.js'
+import { findRepository, type Repository } from '../../../sql/repositories/repositories.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
+
+t.test('each mode holds those before it', async (t) => {
+  const modes: readonly AccessMode[] = ['none', 'read', 'write', 'admin', 'owner']
+  for (const [has, mode] of modes.entries()) {
+    for (const [needs, needed] of modes.entries()) {
+      t.equal(atLeast(mode, needed), has >= needs, `${mode} for ${needed}`)
+    }
+  }
+})
+
+/** Makes the owner of a repository more or less visible. */
+async function withOwner(
+  db: Database,
+  repository: Repository,
+  visibility: Visibility,
+): Promise<Repository> {
+  await db('owners').where({ id: repository.owner.id }).update({ visibility })
+  const found = await findRepository(db, repository.owner.name, repository.name)
+  if (found === undefined) throw new Error('the repository has gone')
+  return found
+}
+
+async function changed(db: Database, user: User, columns: object): Promise<User> {
+  await db('users').where({ owner_id: user.id }).update(columns)
+  const found = await findUser(db, user.name)
+  if (found === undefined) throw new Error('the user has gone')
+  return found
+}
+
+await forEachMigrated(t, 'what strangers may do follows from what is public', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const bob = await aUser(db, 'bob')
+  const open = await aRepository(db, ada.id, 'open')
+  const hidden = await aRepository(db, ada.id, 'hidden', { isPrivate: true })
+  const expected: readonly [Visibility, AccessMode, AccessMode][] = [
+    ['public', 'read', 'read'],
+    ['limited', 'none', 'read'],
+    ['private', 'none', 'none'],
+  ]
+  for (const [visibility, anonymous, signedIn] of expected) {
+    const repository = await withOwner(db, open, visibility)
+    t.equal(await accessToRepository(db, undefined, repository), anonymous, visibility)
+    t.equal(await accessToRepository(db, bob, repository), signedIn, visibility)
+    const secret = await withOwner(db, hidden, visibility)
+    t.equal(await accessToRepository(db, undefined, secret), 'none', visibility)
+    t.equal(await accessToRepository(db, bob, secret), 'none', visibility)
+  }
+})
+
+await forEachMigrated(t, 'owners and administrators may do everything', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
+  const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
+  t.equal(await accessToRepository(db, ada, repository), 'owner')
+  t.equal(await accessToRepository(db, root, repository), 'owner')
+})
+
+await forEachMigrated(t, 'who is shut out may do nothing, whatever they were', async (t, db) => {
+  const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
+  const root = await aUser(db, 'root')
+  const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
+  const repository = await aRepository(db, ada.id, 'engine')
+  t.equal(await accessToRepository(db, ada, repository), 'none')
+  t.equal(await accessToRepository(db, barred, repository), 'none')
+})
+
+await forEachMigrated(t, 'collaborators may do what they were let in for', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const bob = await aUser(db, 'bob')
+  const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
+  const other = await aRepository(db, ada.id, 'other', { isPrivate: true })
+  for (const mode of ['read', 'write', 'admin'] as const) {
+    await aCollaborator(db, repository, bob, mode)
+    t.equal(await accessToRepository(db, bob, repository), mode)
+    t.equal(await accessToRepository(db, bob, other), 'none')
+    await db('collaborators').delete()
+  }
+  t.equal(await accessToRepository(db, bob, repository), 'none', 'and no longer')
+})
+
+await forEachMigrated(t, 'a team gives what it has to what it includes', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const organization = await anOrganization(db, 'engines', ada.id)
+  const hidden = await aRepository(db, organization.id, 'hidden', { isPrivate: true })
+  const open = await aRepository(db, organization.id, 'open')
+  const elsewhere = await aRepository(db, ada.id, 'elsewhere', { isPrivate: true })
+  const closed = await withOwner(db, open, 'private')
+  t.equal(await accessToRepository(db, ada, hidden), 'owner', 'the team of owners')
+  for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
+    const member = await aUser(db, `all-${permission}`)
+    const wishes = { organizationId: organization.id, permission, memberIds: [member.id] }
+    await aTeam(db, { ...wishes, includesAll: true })
+    t.equal(await accessToRepository(db, member, hidden), permission)
+    t.equal(await accessToRepository(db, member, elsewhere), 'none')
+    const public_ = permission === 'none' ? 'read' : permission
+    t.equal(await accessToRepository(db, member, closed), public_, 'a member sees what is public')
+  }
+  const apart = await aUser(db, 'apart')
+  await aTeam(db, {
+    organizationId: organization.id,
+    permission: 'admin',
+    memberIds: [apart.id],
+  })
+  t.equal(await accessToRepository(db, apart, hidden), 'none', 'a team without this repository')
+  t.equal(await accessToRepository(db, apart, closed), 'read')
+})
+
+await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const bob = await aUser(db, 'bob')
+  const organization = await anOrganization(db, 'engines', ada.id)
+  const repository = await aRepository(db, organization.id, 'engine')
+  await aCollaborator(db, repository, bob, 'write')
+  const wishes = { organizationId: organization.id, includesAll: true, memberIds: [bob.id] }
+  await aTeam(db, { ...wishes, permission: 'read' })
+  t.equal(await accessToRepository(db, bob, repository), 'write')
+  await aTeam(db, { ...wishes, permission: 'admin' })
+  t.equal(await accessToRepository(db, bob, repository), 'admin')
+})
+
+/** An owner whom more or fewer people see. */
+async function seenBy(db: Database, owner: Owner, visibility: Visibility): Promise<Owner> {
+  await db('owners').where({ id: owner.id }).update({ visibility })
+  const found = await findOwner(db, owner.name)
+  if (found === undefined) throw new Error('the owner has gone')
+  return found
+}
+
+await forEachMigrated(
+  t,
+  'what packages strangers read follows from who sees the owner',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
+    const club = await anOrganization(db, 'club', ada.id)
+    const expected: readonly [Visibility, AccessMode, AccessMode][] = [
+      ['public', 'read', 'read'],
+      ['limited', 'none', 'read'],
+      ['private', 'none', 'none'],
+    ]
+    for (const [visibility, anonymous, signedIn] of expected) {
+      for (const account of [ada, club]) {
+        const owner = await seenBy(db, account, visibility)
+        const place = `${visibility} ${owner.kind}`
+        t.equal(await accessToPackages(db, undefined, owner), anonymous, place)
+        t.equal(await accessToPackages(db, bob, owner), signedIn, place)
+        t.equal(await accessToPackages(db, ada, owner), 'owner', `${place}: its own`)
+        t.equal(await accessToPackages(db, root, owner), 'owner', `${place}: a site admin`)
+      }
+    }
+  },
+)
+
+await forEachMigrated(t, 'members read packages, and teams may do what they say', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const club = await anOrganization(db, 'club', ada.id)
+  const other = await anOrganization(db, 'other', ada.id)
+  const wishes = { organizationId: club.id, memberIds: [bob.id] }
+  for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
+    await aTeam(db, { ...wishes, permission })
+    for (const visibility of ['public', 'limited', 'private'] as const) {
+      const owner = await seenBy(db, club, visibility)
+      const mode = permission === 'none' ? 'read' : permission
+      t.equal(await accessToPackages(db, bob, owner), mode, `${permission} ${visibility}`)
+    }
+  }
+  const elsewhere = await seenBy(db, other, 'private')
+  t.equal(await accessToPackages(db, bob, elsewhere), 'none', 'of another organization')
+  await aTeam(db, { ...wishes, permission: 'read' })
+  t.equal(await accessToPackages(db, bob, club), 'owner', 'of several teams the widest counts')
+})
+
+await forEachMigrated(t, 'who is shut out has no packages, whatever they were', async (t, db) => {
+  const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
+  const root = await aUser(db, 'root')
+  const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
+  for (const user of [ada, barred]) t.equal(await accessToPackages(db, user, ada), 'none')
+})

@@ -1,0 +1,88 @@
+/** Imports keep a name while they last, and end whole or not at all. */
+
+import t from 'tap'
+import { newStorageKey } from '../../../cgi/repository/paths.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
+import {
+  beginImport,
+  completeImport,
+  endImport,
+  giveUpImport,
+  listImports,
+  renewImport,
+} from '../../../sql/repositories/repository-imports.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const wish = (ownerId: number, name: string, storage = newStorageKey()) => ({
+  ownerId,
+  name,
+  storage,
+  machine: 'm',
+  process: '{}',
+  leaseMs: 30_000,
+})
+
+const arrivalOf = (ownerId: number, name: string, storage: string) => ({
+  repository: {
+    ownerId,
+    name,
+    storage,
+    description: '',
+    website: '',
+    isPrivate: false,
+    isTemplate: false,
+    isEmpty: false,
+    defaultBranch: 'main',
+    preferences: {},
+    objectFormat: 'sha1' as const,
+  },
+  source: { url: 'https://code.example.com/x.git', mirror: undefined },
+})
+
+await forEachMigrated(t, 'a name is one import at a time', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const id = await beginImport(db, wish(ada.id, 'r'))
+  await t.rejects(beginImport(db, wish(ada.id, 'R')), { failure: 'conflict', message: /same name/ })
+  const other = await beginImport(db, wish(bob.id, 'r'))
+  t.strictSame(
+    (await listImports(db)).map((each) => each.id),
+    [id, other],
+  )
+  await endImport(db, id)
+  await beginImport(db, wish(ada.id, 'r'))
+})
+
+await forEachMigrated(t, 'the repository is there when its import ends', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const storage = newStorageKey()
+  const id = await beginImport(db, wish(ada.id, 'r', storage))
+  t.equal(await findRepository(db, 'ada', 'r'), undefined)
+  const made = await completeImport(db, id, arrivalOf(ada.id, 'r', storage))
+  t.match(made, { name: 'r', source: { url: 'https://code.example.com/x.git' } })
+  t.strictSame(await listImports(db), [])
+  const late = await beginImport(db, wish(ada.id, 'taken', newStorageKey()))
+  await aRepository(db, ada.id, 'taken')
+  const taken = completeImport(db, late, arrivalOf(ada.id, 'taken', newStorageKey()))
+  await t.rejects(taken, { failure: 'conflict', message: /same name/ })
+  t.equal((await listImports(db)).length, 1, 'what failed is still to be cleared away')
+})
+
+await forEachMigrated(t, 'one that was given up cannot be completed', async (t, db) => {
+  const ada = await aUser(db, 'ada')
+  const storage = newStorageKey()
+  const id = await beginImport(db, wish(ada.id, 'r', storage))
+  const [seen] = await listImports(db)
+  if (seen === undefined) throw new Error('no import is there')
+  await renewImport(db, id, 90_000)
+  t.notOk(await giveUpImport(db, seen), 'one that was renewed since is not given up')
+  const [again] = await listImports(db)
+  t.ok(await giveUpImport(db, again ?? seen))
+  await renewImport(db, id, 90_000)
+  const [given] = await listImports(db)
+  t.equal(given?.leasedUntilMs, 0, 'and no renewal brings it back')
+  t.ok(await giveUpImport(db, given ?? seen), 'who was killed after that begins again')
+  const completing = completeImport(db, id, arrivalOf(ada.id, 'r', storage))
+  await t.rejects(completing, { failure: 'unavailable', message: /given up/ })
+  t.equal(await findRepository(db, 'ada', 'r'), undefined)
+})

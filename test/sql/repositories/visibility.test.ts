@@ -1,0 +1,115 @@
+/** Lists hold what the gate would let through, no more and no less, whoever asks. */
+
+import { t } from 'tap'
+import type { Visibility } from '../../../sql/accounts/owners.js'
+import { searchUsers } from '../../../sql/accounts/user-search.js'
+import { findUser, type User } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import { listOrganizations } from '../../../sql/organizations/organizations.js'
+import { addTeamMember, addTeamRepository, createTeam } from '../../../sql/organizations/teams.js'
+import { accessToRepositories, accessToRepository } from '../../../sql/repositories/access.js'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
+import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
+import type { Viewer } from '../../../sql/repositories/visibility.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aCollaborator, anOrganization, aRepository, aUser } from '../../helpers/rows.js'
+
+const ALL = { page: 1, limit: 1_000 }
+const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
+
+async function settle(db: Database) {
+  const ada = await aUser(db, 'ada')
+  const root = await aUser(db, 'root')
+  await db('users').where({ owner_id: root.id }).update({ is_admin: true })
+  const repositories: Repository[] = []
+  const people: User[] = [ada]
+  for (const visibility of VISIBILITIES) {
+    const user = await aUser(db, `user-${visibility}`)
+    const organization = await anOrganization(db, `org-${visibility}`, ada.id)
+    people.push(user)
+    for (const owner of [user, organization]) {
+      await db('owners').where({ id: owner.id }).update({ visibility })
+      for (const isPrivate of [true, false]) {
+        for (const name of ['one', 'two']) {
+          repositories.push(await aRepository(db, owner.id, `${name}-${isPrivate}`, { isPrivate }))
+        }
+      }
+    }
+    for (const permission of ['none', 'read', 'write', 'admin'] as const) {
+      for (const includesAll of [true, false]) {
+        const member = await aUser(db, `m-${visibility}-${permission}-${includesAll}`)
+        people.push(member)
+        const team = await createTeam(db, {
+          organizationId: organization.id,
+          name: member.name,
+          description: '',
+          permission,
+          includesAll,
+          mayCreateRepositories: false,
+          units: {},
+        })
+        await addTeamMember(db, team.id, member.id)
+        const given = repositories.filter(({ owner }) => owner.id === organization.id)
+        for (const { id, name } of given) {
+          if (name.startsWith('one')) await addTeamRepository(db, team.id, id)
+        }
+      }
+    }
+  }
+  const helper = await aUser(db, 'helper')
+  people.push(helper)
+  for (const repository of repositories.filter(({ name }) => name === 'two-true')) {
+    await aCollaborator(db, repository, helper, 'read')
+  }
+  return { ada, root, people, ids: repositories.map(({ id }) => id) }
+}
+
+await forEachMigrated(t, 'a list of repositories agrees with the access to each', async (t, db) => {
+  const { root, people, ids } = await settle(db)
+  const repositories = await findRepositoriesById(db, ids)
+  const admin = await findUser(db, root.name)
+  const viewers: readonly (readonly [User | undefined, Viewer])[] = [
+    [undefined, { kind: 'anyone' }],
+    [admin, { kind: 'admin', id: root.id }],
+    ...people.map((user) => [user, { kind: 'user', id: user.id }] as const),
+  ]
+  const lengths = new Set<number>()
+  const names = new Map(repositories.map(({ id, owner, name }) => [id, `${owner.name}/${name}`]))
+  for (const [user, viewer] of viewers) {
+    const modes = await accessToRepositories(db, user, repositories)
+    const { entries, total } = await searchRepositories(db, { viewer }, ALL)
+    const listed = new Set(entries.map(({ id }) => id))
+    const rows: unknown[] = []
+    const wanted: unknown[] = []
+    for (const repository of repositories) {
+      const { id } = repository
+      const mode = await accessToRepository(db, user, repository)
+      rows.push([names.get(id), modes.get(id), listed.has(id)])
+      wanted.push([names.get(id), mode, mode !== 'none'])
+    }
+    t.strictSame(rows, wanted, user?.name ?? 'anyone')
+    const ids = [...listed].sort((a, b) => a - b)
+    t.strictSame([entries.map(({ id }) => id), total], [ids, ids.length], 'each once, in order')
+    lengths.add(total)
+  }
+  t.ok(lengths.size > 5, 'and those who ask see more or less')
+})
+
+await forEachMigrated(t, 'who is not for everybody is not listed for everybody', async (t, db) => {
+  const { ada, root } = await settle(db)
+  const bob = await aUser(db, 'bob')
+  const hidden = await findUser(db, 'user-private')
+  const organizations = async (viewer: Viewer) =>
+    (await listOrganizations(db, { viewer }, ALL)).entries.map(({ name }) => name)
+  const users = async (viewer: Viewer) =>
+    (await searchUsers(db, { viewer, text: 'USER-' }, ALL)).entries.map(({ name }) => name)
+  const [open, limited, closed] = ['org-public', 'org-limited', 'org-private']
+  t.strictSame(await organizations({ kind: 'anyone' }), [open])
+  t.strictSame(await organizations({ kind: 'user', id: bob.id }), [open, limited])
+  t.strictSame(await organizations({ kind: 'user', id: ada.id }), [open, limited, closed])
+  t.strictSame(await organizations({ kind: 'admin', id: root.id }), [open, limited, closed])
+  t.strictSame(await users({ kind: 'anyone' }), ['user-public'])
+  t.strictSame(await users({ kind: 'user', id: bob.id }), ['user-limited', 'user-public'])
+  const own = ['user-limited', 'user-private', 'user-public']
+  t.strictSame(await users({ kind: 'user', id: hidden?.id ?? 0 }), own)
+})
