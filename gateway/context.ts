@@ -13,7 +13,7 @@ import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
 import type { PackCache } from './packs/pack-cache.js'
 import type { ProcessQueue } from './packs/process-queue.js'
-import type { Drawings } from './web/drawings.js'
+import type { Drawings } from './web/kit/drawings.js'
 
 export interface Context {
   readonly settings: Settings

@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 
 const ROOT = new URL('../../', import.meta.url).pathname
@@ -95,9 +96,10 @@ const columns: Rule = {
 
 /** Files without a test of their own name, or folders of them, and what proves them instead. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
-  'gateway/actions/grant-code.ts': 'by web/authorize-page.test.ts and threats/oauth.test.ts',
-  'gateway/actions/oauth-application.ts':
-    'by api/v1/oauth-applications.test.ts, whose wishes it does',
+  'gateway/actions/accounts/grant-code.ts':
+    'by web/accounts/authorize-page.test.ts and threats/oauth.test.ts',
+  'gateway/actions/accounts/oauth-application.ts':
+    'by api/accounts/oauth-applications.test.ts, whose wishes it does',
   'gateway/auth/oauth-client.ts': 'by oauth/access-token.test.ts, where clients show who they are',
   'gateway/auth/oauth-failure.ts': 'by oauth/access-token.test.ts, word by word',
   'gateway/auth/oauth-secret.ts':
@@ -115,109 +117,142 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/process/leader.ts': 'by run.test.ts, which starts processes in both ways',
   'cgi/process/process-group.ts': 'by run.test.ts, which watches groups end',
   'cgi/process/process-table.ts': 'by run.test.ts and recovery.test.ts',
-  'cgi/repository/template.ts': 'by api/v1/generate.test.ts, which looks at what it made',
+  'cgi/repository/template.ts': 'by api/repositories/generate.test.ts, which looks at what it made',
   'cgi/refs/update-list.ts': 'by complete-updates.test.ts, whose lists git writes and it reads',
   'cgi/transfer/upload.ts': 'by backend.test.ts and upload-pack.test.ts, whose bodies break off',
   'cgi/repository/walk.ts': 'by repository.test.ts and recovery.test.ts',
   'conf/schemas.ts': 'by settings.test.ts and load.test.ts',
   'conf/database-location.ts': 'by settings.test.ts, which reads both kinds',
-  'gateway/actions/clone-urls.ts': 'by api/v1/repositories.test.ts, which reads both addresses',
-  'gateway/actions/delete-repository.ts': 'by api/v1/repositories.test.ts and house-events.test.ts',
-  'gateway/actions/edit-repository.ts': 'by api/v1/repositories.test.ts, on both databases',
-  'gateway/actions/transfer-repository.ts': 'by api/v1/forks.test.ts, on both databases',
-  'gateway/actions/change-collaborators.ts': 'by api/v1/collaborators.test.ts, on both databases',
-  'gateway/actions/refuse-longer.ts':
-    'by web/repository-settings.test.ts, whose texts are too long',
-  'gateway/actions/test-webhook.ts': 'by api/v1/repository-hooks.test.ts, which tries one',
-  'gateway/actions/webhook-wish.ts': 'by api/v1/hook-object.test.ts and repository-hooks.test.ts',
-  'gateway/actions/issue-token.ts': 'by api/v1/tokens.test.ts, whose tokens it makes',
-  'gateway/auth/cookies.ts': 'by session.test.ts and web/two-factor.test.ts, which read them',
-  'gateway/auth/ticket.ts': 'by web/two-factor.test.ts, which signs in with them',
-  'gateway/actions/change-password.ts': 'by web/account.test.ts, whose passwords it changes',
-  'gateway/actions/token-limits.ts': 'by api/v1/tokens.test.ts and web/account.test.ts',
-  'gateway/actions/open-organization.ts': 'by api/v1/organizations.test.ts',
-  'gateway/actions/change-team.ts': 'by api/v1/teams.test.ts and web/organizations.test.ts',
-  'gateway/actions/team-contents.ts': 'by api/v1/team-contents.test.ts, on both databases',
-  'gateway/actions/owner-details.ts': 'by web/account.test.ts, whose forms it reads',
-  'gateway/actions/open-push.ts': 'by journeys/git-push.test.ts and threats/push-crash.test.ts',
-  'gateway/actions/or-invalid.ts':
-    'by api/v1/teams, organizations and admin-users, for taken names',
-  'gateway/actions/read-key.ts': 'by api/v1/key-object.test.ts',
-  'gateway/actions/manage-users.ts': 'by api/v1/admin-users.test.ts and web/admin.test.ts',
-  'gateway/actions/make-account.ts': 'by web/setup.test.ts and api/v1/admin-users.test.ts',
-  'gateway/auth/set-up.ts': 'by web/setup.test.ts, from the machine itself and from elsewhere',
-  'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/v1/users.test.ts',
+  'gateway/actions/repositories/clone-urls.ts':
+    'by api/repositories/repositories.test.ts, which reads both addresses',
+  'gateway/actions/repositories/delete-repository.ts':
+    'by api/repositories/repositories.test.ts and house-events.test.ts',
+  'gateway/actions/repositories/edit-repository.ts':
+    'by api/repositories/repositories.test.ts, on both databases',
+  'gateway/actions/repositories/transfer-repository.ts':
+    'by api/repositories/forks.test.ts, on both databases',
+  'gateway/actions/repositories/change-collaborators.ts':
+    'by api/repositories/collaborators.test.ts, on both databases',
+  'gateway/actions/accounts/refuse-longer.ts':
+    'by web/repositories/repository-settings.test.ts, whose texts are too long',
+  'gateway/actions/webhooks/test-webhook.ts':
+    'by api/webhooks/repository-hooks.test.ts, which tries one',
+  'gateway/actions/webhooks/webhook-wish.ts':
+    'by api/webhooks/hook-object.test.ts and repository-hooks.test.ts',
+  'gateway/actions/accounts/issue-token.ts':
+    'by api/accounts/tokens.test.ts, whose tokens it makes',
+  'gateway/auth/cookies.ts':
+    'by session.test.ts and web/accounts/two-factor.test.ts, which read them',
+  'gateway/auth/ticket.ts': 'by web/accounts/two-factor.test.ts, which signs in with them',
+  'gateway/actions/accounts/change-password.ts':
+    'by web/accounts/account.test.ts, whose passwords it changes',
+  'gateway/actions/accounts/token-limits.ts':
+    'by api/accounts/tokens.test.ts and web/accounts/account.test.ts',
+  'gateway/actions/organizations/open-organization.ts':
+    'by api/organizations/organizations.test.ts',
+  'gateway/actions/organizations/change-team.ts':
+    'by api/organizations/teams.test.ts and web/organizations/organizations.test.ts',
+  'gateway/actions/organizations/team-contents.ts':
+    'by api/organizations/team-contents.test.ts, on both databases',
+  'gateway/actions/accounts/owner-details.ts':
+    'by web/accounts/account.test.ts, whose forms it reads',
+  'gateway/actions/code/open-push.ts':
+    'by journeys/git-push.test.ts and threats/push-crash.test.ts',
+  'gateway/actions/accounts/or-invalid.ts':
+    'by api/organizations/teams, organizations and admin-users, for taken names',
+  'gateway/actions/accounts/read-key.ts': 'by api/accounts/key-object.test.ts',
+  'gateway/actions/accounts/manage-users.ts':
+    'by api/admin/admin-users.test.ts and web/admin/admin.test.ts',
+  'gateway/actions/accounts/make-account.ts':
+    'by web/accounts/setup.test.ts and api/admin/admin-users.test.ts',
+  'gateway/auth/set-up.ts':
+    'by web/accounts/setup.test.ts, from the machine itself and from elsewhere',
+  'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/accounts/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
-  'gateway/actions/add-comment.ts': 'by api/v1/comments.test.ts',
-  'gateway/actions/change-issue.ts': 'by api/v1/issues.test.ts',
-  'gateway/actions/open-issue.ts': 'by api/v1/issues.test.ts',
-  'gateway/actions/seen-releases.ts': 'by api/v1/releases.test.ts and web/releases.test.ts',
-  'gateway/actions/turn-pull.ts': 'by api/v1/pull-requests.test.ts, which closes and opens again',
-  'gateway/api/v1/issue-params.ts': 'words, which swagger.test.ts compares',
-  'gateway/actions/change-files.ts': 'by api/v1/file-changes.test.ts, whose requests it does',
-  'gateway/actions/generate-repository.ts': 'by api/v1/generate.test.ts, on both databases',
-  'gateway/actions/review-given.ts': 'by tell-people.test.ts, which reviews a pull request',
-  'gateway/actions/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
-  'gateway/actions/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
-  'gateway/api/v1/hook-operations.ts': 'by repository-hooks.test.ts, at each place of webhooks',
-  'gateway/api/v1/label-operations.ts': 'by labels.test.ts and organization-labels.test.ts',
-  'gateway/api/v1/organization-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
-  'gateway/api/v1/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
-  'gateway/api/v1/token-limits.ts': 'by tokens.test.ts, whose wishes it reads',
+  'gateway/actions/issues/add-comment.ts': 'by api/issues/comments.test.ts',
+  'gateway/actions/issues/change-issue.ts': 'by api/issues/issues.test.ts',
+  'gateway/actions/issues/open-issue.ts': 'by api/issues/issues.test.ts',
+  'gateway/actions/releases/seen-releases.ts':
+    'by api/releases/releases.test.ts and web/releases/releases.test.ts',
+  'gateway/actions/pulls/turn-pull.ts':
+    'by api/pulls/pull-requests.test.ts, which closes and opens again',
+  'gateway/api/issues/issue-params.ts': 'words, which swagger.test.ts compares',
+  'gateway/actions/code/change-files.ts':
+    'by api/code/file-changes.test.ts, whose requests it does',
+  'gateway/actions/repositories/generate-repository.ts':
+    'by api/repositories/generate.test.ts, on both databases',
+  'gateway/actions/pulls/review-given.ts': 'by tell-people.test.ts, which reviews a pull request',
+  'gateway/actions/code/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
+  'gateway/actions/code/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
+  'gateway/api/webhooks/hook-operations.ts':
+    'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/issues/label-operations.ts': 'by labels.test.ts and organization-labels.test.ts',
+  'gateway/api/webhooks/organization-hooks.ts':
+    'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/webhooks/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
+  'gateway/api/accounts/token-limits.ts': 'by tokens.test.ts, whose wishes it reads',
   'gateway/auth/admit-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/packages/narrow-shelf.ts': 'by auth/limits.test.ts, through a registry',
   'sql/accounts/token-limits.ts': 'by tokens.test.ts, on both databases',
-  'gateway/packages/watched-shelf.ts': 'by actions/package-events.test.ts, through a registry',
-  'gateway/actions/checks.ts': 'by scheduled-merges.test.ts, whose merges wait for them',
-  'gateway/actions/find-head.ts': 'by pull-forks.test.ts, which names all kinds of heads',
-  'gateway/actions/follow-heads.ts': 'by pull-forks.test.ts, which pushes and does not read',
-  'gateway/actions/foreign-heads.ts': 'by pull-forks.test.ts, on both databases',
-  'gateway/actions/merge-scheduled.ts': 'by scheduled-merges.test.ts, on both databases',
-  'gateway/actions/writable-head.ts': 'by pull-forks.test.ts, which merges and updates',
+  'gateway/packages/watched-shelf.ts':
+    'by actions/packages/package-events.test.ts, through a registry',
+  'gateway/actions/code/checks.ts': 'by scheduled-merges.test.ts, whose merges wait for them',
+  'gateway/actions/pulls/find-head.ts': 'by pull-forks.test.ts, which names all kinds of heads',
+  'gateway/actions/pulls/follow-heads.ts': 'by pull-forks.test.ts, which pushes and does not read',
+  'gateway/actions/pulls/foreign-heads.ts': 'by pull-forks.test.ts, on both databases',
+  'gateway/actions/pulls/merge-scheduled.ts': 'by scheduled-merges.test.ts, on both databases',
+  'gateway/actions/pulls/writable-head.ts': 'by pull-forks.test.ts, which merges and updates',
   'gateway/jobs/merge-pull.ts': 'by scheduled-merges.test.ts, which waits for the job',
-  'gateway/actions/fork-repository.ts': 'by api/v1/forks.test.ts, on both databases',
+  'gateway/actions/repositories/fork-repository.ts':
+    'by api/repositories/forks.test.ts, on both databases',
   'gateway/auth/admit-people.ts': 'by gate.test.ts and the credentials matrix, which it judges',
   'gateway/auth/admit-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
-  'gateway/api/v1/organization-object.ts': 'by organizations.test.ts, on both databases',
-  'gateway/api/v1/team-object.ts': 'by teams.test.ts, on both databases',
-  'gateway/actions/delete-account.ts': 'by api/v1/admin-users.test.ts, on both databases',
-  'gateway/actions/branch-rules.ts': 'by branch-judge.test.ts, in tables',
-  'gateway/actions/push-questions.ts':
+  'gateway/api/organizations/organization-object.ts': 'by organizations.test.ts, on both databases',
+  'gateway/api/organizations/team-object.ts': 'by teams.test.ts, on both databases',
+  'gateway/actions/accounts/delete-account.ts':
+    'by api/admin/admin-users.test.ts, on both databases',
+  'gateway/actions/code/branch-rules.ts': 'by branch-judge.test.ts, in tables',
+  'gateway/actions/code/push-questions.ts':
     'by journeys/protected-branches.test.ts and ssh-push.test.ts',
-  'gateway/actions/stale-approvals.ts': 'by merge-rules.test.ts, which pushes after approvals',
-  'gateway/api/v1/branch-protection-lists.ts': 'by branch-protections.test.ts, person and team',
-  'gateway/api/v1/branch-protection-object.ts': 'by branch-protections.test.ts and swagger.test.ts',
-  'gateway/actions/compare-revisions.ts': 'by api/v1/compare.test.ts, here and across forks',
-  'gateway/actions/find-pull.ts': 'by pull-requests.test.ts, which looks for what is not there',
-  'gateway/actions/give-review.ts': 'by reviews.test.ts, which says all that may be said',
-  'gateway/actions/merge-now.ts': 'by pull-merge.test.ts, which meets all that is in its way',
-  'gateway/actions/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
-  'gateway/actions/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
-  'gateway/actions/pull-text.ts': 'by pull-contents.test.ts, and web/pulls.test.ts from a page',
-  'gateway/actions/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
-  'gateway/api/v1/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
-  'gateway/api/v1/notification-object.ts': 'by notifications.test.ts, field by field',
-  'gateway/api/v1/tied-page.ts': 'by stars.test.ts and watches.test.ts, on both databases',
-  'gateway/api/v1/watch-info.ts': 'by watches.test.ts and issue-subscriptions.test.ts',
-  'gateway/api/v1/pull-access.ts': 'by pull-requests.test.ts, which looks for what is not there',
-  'gateway/api/v1/pull-edit.ts': 'by pull-requests.test.ts, which changes each field',
-  'gateway/api/v1/pull-object.ts': 'by pull-requests.test.ts and api/swagger.test.ts',
-  'gateway/api/v1/pull-options.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
-  'gateway/api/v1/review-access.ts': 'by reviews.test.ts and review-requests.test.ts',
-  'gateway/api/v1/review-object.ts': 'by reviews.test.ts and api/swagger.test.ts',
-  'gateway/api/v1/operations.ts':
+  'gateway/actions/pulls/stale-approvals.ts':
+    'by merge-rules.test.ts, which pushes after approvals',
+  'gateway/api/code/branch-protection-lists.ts': 'by branch-protections.test.ts, person and team',
+  'gateway/api/code/branch-protection-object.ts':
+    'by branch-protections.test.ts and swagger.test.ts',
+  'gateway/actions/code/compare-revisions.ts': 'by api/code/compare.test.ts, here and across forks',
+  'gateway/actions/pulls/find-pull.ts':
+    'by pull-requests.test.ts, which looks for what is not there',
+  'gateway/actions/pulls/give-review.ts': 'by reviews.test.ts, which says all that may be said',
+  'gateway/actions/pulls/merge-now.ts': 'by pull-merge.test.ts, which meets all that is in its way',
+  'gateway/actions/pulls/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
+  'gateway/actions/pulls/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
+  'gateway/actions/pulls/pull-text.ts':
+    'by pull-contents.test.ts, and web/pulls/pulls.test.ts from a page',
+  'gateway/actions/pulls/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
+  'gateway/api/code/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
+  'gateway/api/notifications/notification-object.ts': 'by notifications.test.ts, field by field',
+  'gateway/api/repositories/tied-page.ts':
+    'by stars.test.ts and watches.test.ts, on both databases',
+  'gateway/api/repositories/watch-info.ts': 'by watches.test.ts and issue-subscriptions.test.ts',
+  'gateway/api/pulls/pull-access.ts': 'by pull-requests.test.ts, which looks for what is not there',
+  'gateway/api/pulls/pull-edit.ts': 'by pull-requests.test.ts, which changes each field',
+  'gateway/api/pulls/pull-object.ts': 'by pull-requests.test.ts and api/swagger.test.ts',
+  'gateway/api/pulls/pull-options.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
+  'gateway/api/pulls/review-access.ts': 'by reviews.test.ts and review-requests.test.ts',
+  'gateway/api/pulls/review-object.ts': 'by reviews.test.ts and api/swagger.test.ts',
+  'gateway/api/operations.ts':
     'a list; api/swagger.test.ts and the credentials matrix go through it',
-  'gateway/api/v1/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
+  'gateway/api/code/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
   'conf/package.ts': 'shapes and a list without behaviour',
   'gateway/context.ts': 'a shape without behaviour',
   'gateway/route.ts': 'a shape without behaviour',
-  'gateway/actions/git-queue.ts': 'by threats/floods.test.ts, whose clients wait in it',
+  'gateway/actions/code/git-queue.ts': 'by threats/floods.test.ts, whose clients wait in it',
   'gateway/pool/inspect.ts': 'by threats/event-loop.test.ts, whose uploads exceed its limits',
-  'gateway/pool/pool-thread.ts': 'by web/drawings.test.ts, whose texts it draws',
-  'gateway/pool/pools.ts': 'by web/drawings.test.ts, whose texts it draws',
-  'gateway/pool/tasks.ts': 'by web/drawings.test.ts and the tests of the formats',
+  'gateway/pool/pool-thread.ts': 'by web/kit/drawings.test.ts, whose texts it draws',
+  'gateway/pool/pools.ts': 'by web/kit/drawings.test.ts, whose texts it draws',
+  'gateway/pool/tasks.ts': 'by web/kit/drawings.test.ts and the tests of the formats',
   'gateway/pool/thread.ts': 'by pool.test.ts, whose tasks it runs',
   'gateway/pool/thread-clock.ts': 'by pool.test.ts, whose deadlines are of processor time',
   'gateway/imports/gather-contents.ts': 'by arriving.test.ts and journeys/migrate-contents.test.ts',
@@ -246,27 +281,29 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/index-maker.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/package-store.ts': 'a shape; shelf.test.ts tries what it promises',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
-  'sql/repositories/forks.ts': 'by api/v1/forks.test.ts, on both databases',
-  'sql/issues/issue-subscriptions.ts': 'by api/v1/issue-subscriptions.test.ts, on both databases',
-  'sql/notifications/notifications.ts': 'by api/v1/notifications.test.ts, on both databases',
+  'sql/repositories/forks.ts': 'by api/repositories/forks.test.ts, on both databases',
+  'sql/issues/issue-subscriptions.ts':
+    'by api/issues/issue-subscriptions.test.ts, on both databases',
+  'sql/notifications/notifications.ts':
+    'by api/notifications/notifications.test.ts, on both databases',
   'sql/organizations/organization-members.ts':
-    'by api/v1/organization-members.test.ts, on both databases',
+    'by api/organizations/organization-members.test.ts, on both databases',
   'sql/repositories/repository-facts.ts':
-    'by api/v1/topics.test.ts and forks.test.ts, on both databases',
+    'by api/repositories/topics.test.ts and forks.test.ts, on both databases',
   'sql/repositories/repository-lists.ts':
-    'by visibility.test.ts and api/v1/repository-lists.test.ts',
-  'sql/repositories/repository-transfer.ts': 'by api/v1/forks.test.ts, on both databases',
+    'by visibility.test.ts and api/repositories/repository-lists.test.ts',
+  'sql/repositories/repository-transfer.ts': 'by api/repositories/forks.test.ts, on both databases',
   'sql/repositories/stars-and-watches.ts':
-    'by api/v1/stars.test.ts and watches.test.ts, on both databases',
-  'sql/repositories/templates.ts': 'by api/v1/generate.test.ts, on both databases',
+    'by api/repositories/stars.test.ts and watches.test.ts, on both databases',
+  'sql/repositories/templates.ts': 'by api/repositories/generate.test.ts, on both databases',
   'sql/organizations/teams.ts':
-    'by api/v1/teams.test.ts and team-contents.test.ts, on both databases',
-  'sql/repositories/topics.ts': 'by api/v1/topics.test.ts, on both databases',
-  'sql/accounts/user-changes.ts': 'by api/v1/admin-users.test.ts and user-settings.test.ts',
+    'by api/organizations/teams.test.ts and team-contents.test.ts, on both databases',
+  'sql/repositories/topics.ts': 'by api/repositories/topics.test.ts, on both databases',
+  'sql/accounts/user-changes.ts': 'by api/admin/admin-users.test.ts and user-settings.test.ts',
   'sql/accounts/user-lists.ts':
-    'by api/v1/collaborators.test.ts and stars.test.ts, on both databases',
+    'by api/repositories/collaborators.test.ts and stars.test.ts, on both databases',
   'sql/accounts/user-search.ts':
-    'by visibility.test.ts and api/v1/users.test.ts, on both databases',
+    'by visibility.test.ts and api/accounts/users.test.ts, on both databases',
   'sql/database/bindings.ts': 'by users.test.ts and tokens.test.ts, on both databases',
   'sql/database/dialect.ts': 'by database.test.ts, on both databases',
   'sql/migrations/': 'by migrate.test.ts, up and down on both databases',
@@ -336,11 +373,11 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/process\/leader\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes)|process\/refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/drawings))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes)|process\/refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/kit\/drawings))\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
-  uqr: /^gateway\/web\/qr-code\.tsx$/,
+  uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/forward\.ts$/,
@@ -410,7 +447,9 @@ const callers: Rule = {
       ),
       /(?<![.#\w])fetch\(/,
     ),
-  breaks: [{ path: 'gateway/api/v1/migrate.ts', text: 'const answer = await fetch(url)\n' }],
+  breaks: [
+    { path: 'gateway/api/repositories/migrations.ts', text: 'const answer = await fetch(url)\n' },
+  ],
 }
 
 const DOORS = ['api', 'web', 'git', 'ssh', 'oauth', 'packages', 'jobs']
@@ -420,17 +459,30 @@ const doors: Rule = {
   advice: 'What two doors need belongs into gateway/actions, or a room below both.',
   find: (files) =>
     DOORS.flatMap((door) => {
-      const others = DOORS.filter((other) => other !== door).join('|')
-      return linesWith(
-        files.filter(({ path }) => path.startsWith(`gateway/${door}/`)),
-        new RegExp(`(?:from|import\\() ?'(?:\\.\\./)+(?:${others})/`),
-      )
+      const others = DOORS.filter((other) => other !== door).map((other) => `gateway/${other}/`)
+      return files
+        .filter(({ path }) => path.startsWith(`gateway/${door}/`))
+        .flatMap(({ path, text }) =>
+          importedFiles(path, text)
+            .filter((file) => others.some((other) => file.startsWith(other)))
+            .map((file) => `${path} imports ${file}`),
+        )
     }),
   breaks: [
     { path: 'gateway/ssh/door.ts', text: "import { answerFetch } from '../git/fetch.js'\n" },
-    { path: 'gateway/api/v1/user.ts', text: "import { page } from '../../web/page.js'\n" },
+    {
+      path: 'gateway/api/accounts/users.ts',
+      text: "import { page } from '../../web/kit/page.js'\n",
+    },
     { path: 'gateway/jobs/upkeep.ts', text: "await import('../git/mender.js')\n" },
   ],
+}
+
+/** The files that relative imports name. */
+function importedFiles(path: string, text: string): readonly string[] {
+  return [...text.matchAll(/(?:from|import\() ?'(\.[^']*)'/g)].map(([, file = '']) =>
+    join(dirname(path), file),
+  )
 }
 
 const FOLDERS = ['.ci', 'cgi', 'conf', 'docs', 'gateway', 'registry', 'scripts', 'sql', 'test']

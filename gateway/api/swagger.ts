@@ -3,9 +3,9 @@
 import type { TSchema } from 'typebox'
 import type { Route } from '../route.js'
 import { plainPath } from '../route-table.js'
+import { API_VERSION } from './admin/version.js'
 import { API_DOOR, jsonReply } from './door.js'
 import type { AnyOperation } from './operation.js'
-import { API_VERSION } from './v1/version.js'
 import { API_PREFIX } from './validate.js'
 
 type Json = { readonly [key: string]: unknown }

@@ -12,9 +12,9 @@ import type {
   ImportedPull,
   ImportedRelease,
 } from '../../sql/repositories/imported-contents.js'
-import { titleOf } from '../actions/issue-access.js'
-import { readLabel } from '../api/v1/label-object.js'
-import { readTime } from '../api/v1/times.js'
+import { titleOf } from '../actions/issues/issue-access.js'
+import { readLabel } from '../api/issues/label-object.js'
+import { readTime } from '../api/times.js'
 
 const ID = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const STATE = Type.Enum(['open', 'closed'])

@@ -11,7 +11,7 @@ import type {
   ImportedPull,
   ImportedRelease,
 } from '../../sql/repositories/imported-contents.js'
-import { branchReference, pullReference } from '../actions/refresh-pulls.js'
+import { branchReference, pullReference } from '../actions/pulls/refresh-pulls.js'
 import type { Spool } from './spool.js'
 
 export interface Settling {

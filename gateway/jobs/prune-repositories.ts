@@ -2,7 +2,7 @@
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { listRepositoryPart } from '../../sql/repositories/repositories.js'
-import { pruneSubject } from '../actions/prune-repository.js'
+import { pruneSubject } from '../actions/repositories/prune-repository.js'
 import type { JobKind } from './job.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'
 

@@ -2,7 +2,7 @@
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
-import { parsePruneSubject, pruneNow } from '../actions/prune-repository.js'
+import { parsePruneSubject, pruneNow } from '../actions/repositories/prune-repository.js'
 import type { JobKind } from './job.js'
 
 export const PRUNE_REPOSITORY: JobKind = {

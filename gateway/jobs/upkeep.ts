@@ -1,7 +1,7 @@
 /** What is done in the background: which jobs there are, and what calls for them. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
-import { pruneSubject, type WaitingPrune } from '../actions/prune-repository.js'
+import { pruneSubject, type WaitingPrune } from '../actions/repositories/prune-repository.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'

@@ -2,7 +2,7 @@
 
 import type { Format } from '../../registry/format.js'
 import type { Shelf } from '../../registry/package-store.js'
-import { tellingPublication, tellingRemoval } from '../actions/package-events.js'
+import { tellingPublication, tellingRemoval } from '../actions/packages/package-events.js'
 import type { Grants } from '../auth/gate.js'
 import type { Context } from '../context.js'
 

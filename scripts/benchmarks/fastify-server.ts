@@ -5,8 +5,11 @@ import { createHash } from 'node:crypto'
 import fastify from 'fastify'
 import knex from 'knex'
 import { Type } from 'typebox'
-import { REPOSITORY_OBJECT, type RepositoryObject } from '../../gateway/api/v1/repository-object.js'
-import { API_VERSION } from '../../gateway/api/v1/version.js'
+import { API_VERSION } from '../../gateway/api/admin/version.js'
+import {
+  REPOSITORY_OBJECT,
+  type RepositoryObject,
+} from '../../gateway/api/repositories/repository-object.js'
 
 /** No repository here is a fork, and a schema of its own has no definitions to refer to. */
 const PARENTLESS = Type.Omit(REPOSITORY_OBJECT, ['parent'])

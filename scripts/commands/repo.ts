@@ -15,7 +15,7 @@ import {
   pruneNow,
   pruneSubject,
   releaseCommit,
-} from '../../gateway/actions/prune-repository.js'
+} from '../../gateway/actions/repositories/prune-repository.js'
 import { PRUNE_REPOSITORY } from '../../gateway/jobs/prune-repository.js'
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import type { Database } from '../../sql/database/database.js'

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { Request } from '../../conf/http.js'
 import { API_DOOR } from '../../gateway/api/door.js'
-import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../gateway/api/operations.js'
 import { NO_BODY } from '../../gateway/incoming-body.js'
 import type { AnyRoute } from '../../gateway/route.js'
 import { createRouteTable } from '../../gateway/route-table.js'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { findGit } from '../../cgi/process/git.js'
-import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../gateway/api/operations.js'
 import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { allRoutes, startServer } from '../../gateway/server.js'
 import { KEY_SCRIPT, STYLESHEET } from '../../gateway/web/asset-files.js'

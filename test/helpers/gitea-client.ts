@@ -1,7 +1,7 @@
 /** The client that is generated from Gitea's own description, called in place of plain requests. */
 
 import { giteaApi } from 'gitea-js'
-import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../gateway/api/operations.js'
 import { API_PREFIX } from '../../gateway/api/validate.js'
 import { createRouteTable } from '../../gateway/route-table.js'
 import type { Answer } from './requests.js'

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
-import { findAsker, grantCode, readWish } from '../../gateway/actions/grant-code.js'
-import { makeApplication } from '../../gateway/actions/oauth-application.js'
+import { findAsker, grantCode, readWish } from '../../gateway/actions/accounts/grant-code.js'
+import { makeApplication } from '../../gateway/actions/accounts/oauth-application.js'
 import type { User } from '../../sql/accounts/users.js'
 import { startGateway } from './gateway.js'
 import { withPassword } from './requests.js'

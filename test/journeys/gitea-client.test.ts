@@ -1,7 +1,7 @@
 /** The client generated from Gitea's description does everything that this server serves. */
 
 import { t } from 'tap'
-import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../gateway/api/operations.js'
 import { isExpected } from '../helpers/expected.js'
 import { operationsUnknownToClient, throughGiteaClient } from '../helpers/gitea-client.js'
 import { successes } from '../helpers/successes/all.js'

@@ -3,7 +3,7 @@
 import { type Test, t } from 'tap'
 import type { TObject } from 'typebox'
 import type { AnyOperation } from '../../gateway/api/operation.js'
-import { OPERATIONS } from '../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../gateway/api/operations.js'
 import { type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type Gateway, startGateway } from '../helpers/gateway.js'
 import { pathOf } from '../helpers/operation-paths.js'

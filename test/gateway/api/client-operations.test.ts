@@ -1,7 +1,7 @@
 /** The operations that real clients call, ranked by how many do, and whether each is served. */
 
 import t from 'tap'
-import { OPERATIONS } from '../../../gateway/api/v1/operations.js'
+import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { isExpected } from '../../helpers/expected.js'
 
 /**

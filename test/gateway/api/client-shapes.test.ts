@@ -1,8 +1,8 @@
 /** Objects of the API beside what clients generated from Gitea's description declare. */
 
 import t from 'tap'
+import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { describeApi } from '../../../gateway/api/swagger.js'
-import { OPERATIONS } from '../../../gateway/api/v1/operations.js'
 import { declaredShapes, type Shape } from '../../helpers/client-declarations.js'
 import { isExpected } from '../../helpers/expected.js'
 

@@ -6,7 +6,10 @@ import t, { type Test } from 'tap'
 import { listPushes } from '../../../cgi/maintenance/journal.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
-import { parsePruneSubject, pruneSubject } from '../../../gateway/actions/prune-repository.js'
+import {
+  parsePruneSubject,
+  pruneSubject,
+} from '../../../gateway/actions/repositories/prune-repository.js'
 import { PRUNE_REPOSITORY } from '../../../gateway/jobs/prune-repository.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'

@@ -2,12 +2,12 @@
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { ownPath } from '../../../gateway/web/accounts/sign-in.js'
 import { STYLESHEET } from '../../../gateway/web/asset-files.js'
-import { parseDiff } from '../../../gateway/web/diff-lines.js'
-import { highlightedRows } from '../../../gateway/web/highlight.js'
-import { renderMarkdown } from '../../../gateway/web/markdown.js'
-import { ownPath } from '../../../gateway/web/sign-in.js'
-import { agoOf } from '../../../gateway/web/times.js'
+import { parseDiff } from '../../../gateway/web/code/diff-lines.js'
+import { highlightedRows } from '../../../gateway/web/code/highlight.js'
+import { renderMarkdown } from '../../../gateway/web/kit/markdown.js'
+import { agoOf } from '../../../gateway/web/kit/times.js'
 import { BASE_URL, openContext, startGateway } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'
 

@@ -1,0 +1,55 @@
+/** Removes an account for good, if need be with all that it owns. */
+
+import { removeRepository } from '../../../cgi/repository/repository.js'
+import { Failure } from '../../../conf/failures.js'
+import { deleteUser, type User } from '../../../sql/accounts/users.js'
+import { listSolelyOwned } from '../../../sql/organizations/organization-members.js'
+import { listOwnerVersions } from '../../../sql/packages/package-lists.js'
+import { removePackage } from '../../../sql/packages/publications.js'
+import { deleteRepository } from '../../../sql/repositories/repositories.js'
+import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { orInvalid } from './or-invalid.js'
+
+const ENTRIES_AT_ONCE = 50
+
+/**
+ * Removes the account. Throws `invalid` while it is the last owner of an organization, or owns
+ * anything that is not to go with it.
+ */
+export async function deleteAccount(
+  context: Context,
+  user: User,
+  { isPurge }: { readonly isPurge: boolean },
+): Promise<void> {
+  const { db } = context
+  const organizations = await listSolelyOwned(db, user.id)
+  if (organizations.length > 0) {
+    const names = organizations.join(', ')
+    throw new Failure('invalid', `The user is the last owner of organizations: ${names}.`)
+  }
+  if (isPurge) await deleteBelongings(context, user)
+  await orInvalid(() => deleteUser(db, user.id))
+}
+
+/** What is made meanwhile stays, and the account with it. */
+async function deleteBelongings({ db, settings }: Context, { id }: User): Promise<void> {
+  const page = { page: 1, limit: ENTRIES_AT_ONCE }
+  const viewer = { kind: 'user', id } as const
+  for (;;) {
+    const { entries } = await searchRepositories(db, { viewer, ownerId: id }, page)
+    if (entries.length === 0) break
+    for (const repository of entries) {
+      await deleteRepository(db, repository.id)
+      await removeRepository(repositoryPathOf({ settings }, repository))
+    }
+  }
+  for (;;) {
+    const { entries } = await listOwnerVersions(db, { ownerId: id }, page)
+    if (entries.length === 0) break
+    for (const { format, packageName } of entries) {
+      await removePackage(db, { ownerId: id, format }, packageName)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/** A new account, from what somebody typed. */
+
+import { parseEmail, parseOwnerName } from '../../../conf/names.js'
+import type { NewUser } from '../../../sql/accounts/users.js'
+import { hashPassword } from '../../auth/password.js'
+
+export interface AccountWish {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+  readonly fullName?: string
+  readonly isAdmin: boolean
+}
+
+/** The account as it is kept. Throws `invalid` for what no account may have. */
+export async function newAccount({ password, ...wish }: AccountWish): Promise<NewUser> {
+  const [name, email] = [parseOwnerName(wish.name), parseEmail(wish.email)]
+  return { ...wish, name, email, passwordHash: await hashPassword(password) }
+}

@@ -1,0 +1,70 @@
+/** What those who run the site do to accounts. */
+
+import { Failure } from '../../../conf/failures.js'
+import { parseEmail } from '../../../conf/names.js'
+import { type UserPatch, updateUser } from '../../../sql/accounts/user-changes.js'
+import { createUser, findUser, type User } from '../../../sql/accounts/users.js'
+import { hashPassword } from '../../auth/password.js'
+import type { Context } from '../../context.js'
+import { deleteAccount } from './delete-account.js'
+import { type AccountWish, newAccount } from './make-account.js'
+import { orInvalid } from './or-invalid.js'
+
+export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
+  readonly password?: string | undefined
+}
+
+/** Makes an account. Throws `invalid`, also where the name or the address is taken. */
+export async function makeUser(
+  { db }: Pick<Context, 'db'>,
+  wish: AccountWish,
+  patch: UserPatch = {},
+): Promise<User> {
+  const account = await newAccount(wish)
+  return await orInvalid(async () => {
+    const user = await createUser(db, account)
+    await updateUser(db, user.id, patch)
+    return (await findUser(db, user.name)) ?? user
+  })
+}
+
+/** An account, and who changes it. */
+export interface ManagedUser {
+  readonly user: User
+  readonly admin: User
+}
+
+/** Changes an account. Throws `invalid`, also where nobody would be left who runs the site. */
+export async function changeUser(
+  { db }: Pick<Context, 'db'>,
+  { user, admin }: ManagedUser,
+  { password, email, ...patch }: AccountPatch,
+): Promise<User> {
+  if (user.id === admin.id) refuseOwnEnd(patch)
+  const passwordHash = password === undefined ? undefined : await hashPassword(password)
+  await orInvalid(() =>
+    updateUser(db, user.id, {
+      ...patch,
+      passwordHash,
+      email: email === undefined ? undefined : parseEmail(email),
+    }),
+  )
+  return (await findUser(db, user.name)) ?? user
+}
+
+/** Nobody shuts themselves out: there might be no other admin who could undo it. */
+function refuseOwnEnd({ isActive, isAdmin, isLoginProhibited }: AccountPatch): void {
+  if (isActive === false || isAdmin === false || isLoginProhibited === true) {
+    throw new Failure('invalid', 'A site admin cannot take the site away from themselves.')
+  }
+}
+
+/** Removes an account, if need be with all that it owns. Throws `invalid` where it has to stay. */
+export async function removeUser(
+  context: Context,
+  { user, admin }: ManagedUser,
+  options: { readonly isPurge: boolean },
+): Promise<void> {
+  if (user.id === admin.id) throw new Failure('invalid', 'you cannot delete yourself')
+  await deleteAccount(context, user, options)
+}

@@ -1,0 +1,58 @@
+/** An application of a user's: made and changed with a secret that is told once. */
+
+import { randomUUID } from 'node:crypto'
+import { parseTitle } from '../../../conf/names.js'
+import {
+  createApplication,
+  findApplication,
+  type OauthApplication,
+  updateApplication,
+} from '../../../sql/accounts/oauth-applications.js'
+import type { Database } from '../../../sql/database/database.js'
+import { newOauthSecret } from '../../auth/oauth-secret.js'
+import { checkRedirectAddresses } from '../../auth/redirect-address.js'
+import { hashToken } from '../../auth/token.js'
+
+export interface ApplicationWish
+  extends Pick<OauthApplication, 'name' | 'isConfidential' | 'skipsSecondConsent'> {
+  readonly redirectUris: readonly string[]
+}
+
+export interface TrustedApplication {
+  readonly application: OauthApplication
+  /** What its owner is shown once; empty for a public one, which can keep none. */
+  readonly secret: string
+}
+
+/** Throws `invalid` for its name, `bad_request` for addresses that nobody should be led to. */
+export async function makeApplication(
+  db: Database,
+  ownerId: number,
+  wish: ApplicationWish,
+): Promise<TrustedApplication> {
+  const { secret, fields } = fieldsOf(wish)
+  const clientId = randomUUID()
+  return { application: await createApplication(db, { ownerId, clientId, ...fields }), secret }
+}
+
+/** Changes it and gives it another secret; undefined: there is none. Throws as the other. */
+export async function changeApplication(
+  db: Database,
+  place: { readonly ownerId: number; readonly id: number },
+  wish: ApplicationWish,
+): Promise<TrustedApplication | undefined> {
+  const { secret, fields } = fieldsOf(wish)
+  await updateApplication(db, place, fields)
+  const application = await findApplication(db, place.ownerId, place.id)
+  return application && { application, secret }
+}
+
+function fieldsOf({ redirectUris, ...wish }: ApplicationWish) {
+  parseTitle(wish.name)
+  const secret = wish.isConfidential ? newOauthSecret('client') : ''
+  const secretHash = secret === '' ? undefined : hashToken(secret)
+  return {
+    secret,
+    fields: { ...wish, redirectUris: checkRedirectAddresses(redirectUris), secretHash },
+  }
+}

@@ -1,0 +1,176 @@
+/** What limits a token beside its scopes: read from the names of things, and told in them. */
+
+import { parseAddressSet } from '../../../conf/addresses.js'
+import { Failure } from '../../../conf/failures.js'
+import { PACKAGE_FORMATS } from '../../../conf/package.js'
+import { findOwner, findOwnersById } from '../../../sql/accounts/owners.js'
+import type { PackageReach, TokenLimits, TokenReach } from '../../../sql/accounts/token-limits.js'
+import type { Token } from '../../../sql/accounts/tokens.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { foldCase } from '../../../sql/database/bindings.js'
+import type { Database } from '../../../sql/database/database.js'
+import { accessToPackages, accessToRepository } from '../../../sql/repositories/access.js'
+import { findRepositoriesById, findRepository } from '../../../sql/repositories/repositories.js'
+
+/** How many repositories may be named, and how many packages. */
+export const ENTRIES_MAX = 100
+export const ADDRESSES_MAX = 20
+/** An IPv6 address of the longest form, with its width. */
+export const ADDRESS_LENGTH_MAX = 49
+const NAME_LENGTH_MAX = 255
+
+/** What is absent limits nothing. */
+export interface SentLimits {
+  readonly expiresAtMs?: number | undefined
+  /** As `owner/name`. With these or packages a token opens nothing else. */
+  readonly repositories?: readonly string[] | undefined
+  /** An owner, or `owner/format/name`. */
+  readonly packages?: readonly string[] | undefined
+  readonly addresses?: readonly string[] | undefined
+}
+
+/**
+ * What is to limit a token of `holder`; undefined: nothing. Throws `invalid` with the name of the
+ * field, also for what the holder may not see.
+ */
+export async function readLimits(
+  db: Database,
+  holder: User,
+  sent: SentLimits,
+): Promise<TokenLimits | undefined> {
+  const { expiresAtMs } = sent
+  if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) {
+    const time = new Date(expiresAtMs).toISOString()
+    throw invalidLimit('expires_at', `${time} is not in the future.`)
+  }
+  const addresses = readAddresses(sent.addresses ?? [])
+  const reach: TokenReach | undefined =
+    sent.repositories === undefined && sent.packages === undefined
+      ? undefined
+      : {
+          repositoryIds: await readRepositories(db, holder, sent.repositories ?? []),
+          packages: await readPackages(db, holder, sent.packages ?? []),
+        }
+  const isLimited = expiresAtMs !== undefined || addresses.length > 0 || reach !== undefined
+  return isLimited ? { expiresAtMs, addresses, reach } : undefined
+}
+
+function readAddresses(entries: readonly string[]): readonly string[] {
+  const unique = [...new Set(entries.map((entry) => entry.trim().toLowerCase()))]
+  refuseMany('addresses', entries, ADDRESSES_MAX)
+  try {
+    if (unique.length > 0) parseAddressSet(unique)
+    return unique
+  } catch (error) {
+    throw invalidLimit('addresses', error instanceof Error ? error.message : String(error))
+  }
+}
+
+function refuseMany(field: string, entries: readonly string[], max: number): void {
+  if (entries.length > max) throw invalidLimit(field, `there may be ${max}.`)
+}
+
+async function readRepositories(
+  db: Database,
+  holder: User,
+  names: readonly string[],
+): Promise<readonly number[]> {
+  refuseMany('repositories', names, ENTRIES_MAX)
+  const ids = new Set<number>()
+  for (const fullName of names) {
+    const [owner = '', name = '', ...rest] = fullName.split('/')
+    const found = rest.length === 0 ? await findRepository(db, owner, name) : undefined
+    const mode = found === undefined ? 'none' : await accessToRepository(db, holder, found)
+    if (found === undefined || mode === 'none') {
+      throw invalidLimit(
+        'repositories',
+        `${JSON.stringify(fullName)} is no repository (owner/name).`,
+      )
+    }
+    ids.add(found.id)
+  }
+  return [...ids].sort((one, other) => one - other)
+}
+
+async function readPackages(
+  db: Database,
+  holder: User,
+  names: readonly string[],
+): Promise<readonly PackageReach[]> {
+  refuseMany('packages', names, ENTRIES_MAX)
+  const reaches = new Map<string, PackageReach>()
+  for (const text of names) {
+    const [ownerName = '', format, ...rest] = text.split('/')
+    const owner = await findOwner(db, ownerName)
+    if (owner === undefined || (await accessToPackages(db, holder, owner)) === 'none') {
+      throw invalidLimit('packages', `${JSON.stringify(text)} begins with no owner of packages.`)
+    }
+    const named = format === undefined ? undefined : readPackage(text, format, rest.join('/'))
+    reaches.set(JSON.stringify([owner.id, named]), { ownerId: owner.id, named })
+  }
+  return [...reaches.values()]
+}
+
+function readPackage(text: string, format: string, name: string): PackageReach['named'] {
+  const isKnown = PACKAGE_FORMATS.some((known) => known === format)
+  if (!isKnown || name === '' || name.length > NAME_LENGTH_MAX) {
+    throw invalidLimit(
+      'packages',
+      `${JSON.stringify(text)} is neither owner nor owner/format/name.`,
+    )
+  }
+  return { format, name: foldCase(name) }
+}
+
+/** Says which field it is, as all doors name it. */
+export function invalidLimit(field: string, sentence: string): Failure {
+  return new Failure('invalid', `${field}: ${sentence}`)
+}
+
+export interface LimitNames {
+  readonly repositories: readonly string[]
+  readonly packages: readonly string[]
+}
+
+/**
+ * Of each token of one account what it opens, by the names that things have now; without what the
+ * holder may not see any more.
+ */
+export async function namesOfLimits(
+  db: Database,
+  holder: User,
+  tokens: readonly Token[],
+): Promise<(token: Token) => LimitNames> {
+  const reaches = tokens.flatMap(({ limits }) => limits?.reach ?? [])
+  const names: Names = { repositories: new Map(), owners: new Map() }
+  const ids = new Set(reaches.flatMap(({ repositoryIds }) => repositoryIds))
+  for (const repository of await findRepositoriesById(db, [...ids])) {
+    if ((await accessToRepository(db, holder, repository)) === 'none') continue
+    names.repositories.set(repository.id, `${repository.owner.name}/${repository.name}`)
+  }
+  const ownerIds = reaches.flatMap(({ packages }) => packages.map(({ ownerId }) => ownerId))
+  for (const [id, owner] of await findOwnersById(db, ownerIds)) {
+    const mode = await accessToPackages(db, holder, owner)
+    if (mode !== 'none') names.owners.set(id, owner.name)
+  }
+  return ({ limits }) => namesOfReach(limits?.reach, names)
+}
+
+/** By ids. */
+interface Names {
+  readonly repositories: Map<number, string>
+  readonly owners: Map<number, string>
+}
+
+const NOTHING: TokenReach = { repositoryIds: [], packages: [] }
+
+function namesOfReach(reach = NOTHING, { repositories, owners }: Names): LimitNames {
+  return {
+    repositories: reach.repositoryIds.flatMap((id) => repositories.get(id) ?? []),
+    packages: reach.packages.flatMap(({ ownerId, named }) => {
+      const owner = owners.get(ownerId)
+      if (owner === undefined) return []
+      return [named === undefined ? owner : `${owner}/${named.format}/${named.name}`]
+    }),
+  }
+}

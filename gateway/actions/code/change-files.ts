@@ -1,0 +1,228 @@
+/** One commit that changes files of a branch, whoever else writes to it meanwhile. */
+
+import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { type Commit, parseCommit, type Signature } from '../../../cgi/objects/commit-object.js'
+import { editTree, type FileEdit } from '../../../cgi/objects/edit-tree.js'
+import { refuseBadModules } from '../../../cgi/objects/modules-check.js'
+import { type GitObject, type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { findEntry, type TreeEntry } from '../../../cgi/objects/tree.js'
+import { writeBlob, writeCommit } from '../../../cgi/objects/write-objects.js'
+import { NAME_IN_THE_WAY, REFERENCE_HELD } from '../../../cgi/refs/references.js'
+import { isEmptyRepository } from '../../../cgi/repository/repository.js'
+import { Failure, isFailure } from '../../../conf/failures.js'
+import { isModulesName } from '../../../conf/file-path.js'
+import { FILE_TOLD_BYTES_MAX } from '../../../conf/limits.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import { createKeyedMutex } from './keyed-mutex.js'
+import { changeReferences } from './references-moved.js'
+
+/** What is to be done to one file. */
+export interface FileChange {
+  /** `put` makes a file, or changes the one that is there. */
+  readonly operation: 'create' | 'update' | 'put' | 'delete'
+  /** Checked: `parseFilePath`. */
+  readonly names: readonly string[]
+  /** Where the file is until now; absent: in the same place. */
+  readonly fromNames?: readonly string[] | undefined
+  /** The id that the file is thought to have. */
+  readonly sha?: string | undefined
+  /** Absent where a file goes, or is only renamed. */
+  readonly content?: Buffer | undefined
+}
+
+export interface FileChanges {
+  readonly repository: Repository
+  /** The folder of the repository. */
+  readonly path: string
+  readonly user: User
+  /** Where the commit goes on from. */
+  readonly branch: string
+  /** Where it goes to: the same branch, or one that does not exist yet. */
+  readonly newBranch: string
+  readonly changes: readonly FileChange[]
+  readonly author: Signature
+  readonly committer: Signature
+  readonly message: string
+}
+
+export interface ChangedFiles {
+  readonly commit: Commit
+  /** What now stands at the path of each change; undefined where a file went. */
+  readonly files: ReadonlyArray<WrittenFile | undefined>
+}
+
+export interface WrittenFile {
+  readonly names: readonly string[]
+  readonly entry: Pick<TreeEntry, 'id' | 'mode'>
+  readonly sizeBytes: number
+  /** Absent where it is larger than answers tell. */
+  readonly content: Buffer | undefined
+}
+
+/**
+ * How long other writers may be quicker: each try that is lost is one of theirs that was won, and
+ * those of this process wait for their turn.
+ */
+const LOST_MS_MAX = 60_000
+
+/** How long a lock is waited for: it is a dead one's, or the machine is very busy. */
+const HELD_MS_MAX = 15_000
+
+const withRepository = createKeyedMutex()
+
+/**
+ * Makes the commit. Throws `not_found` for a branch or a file that is missing, `invalid` for one
+ * that is there already, for another id than the guard's, and for what cannot be in a tree.
+ */
+export function changeFiles(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
+  return whileNoted(context.journal, wanted.path, () => makeChanges(context, wanted))
+}
+
+async function makeChanges(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
+  // Whatever takes long is done before: the turn is for what depends on others.
+  const blobIds: (string | undefined)[] = []
+  for (const { content } of wanted.changes) {
+    blobIds.push(
+      content === undefined ? undefined : await writeBlob(context.git, wanted.path, content),
+    )
+  }
+  return await withRepository(wanted.path, async () => {
+    const startedAtMs = performance.now()
+    for (;;) {
+      try {
+        return await tryOnce(context, wanted, blobIds)
+      } catch (error) {
+        if (!isFailure(error, 'conflict')) throw error
+        if (error.message === NAME_IN_THE_WAY) throw new Failure('invalid', error.message)
+        const waitMsMax = error.message === REFERENCE_HELD ? HELD_MS_MAX : LOST_MS_MAX
+        if (performance.now() - startedAtMs > waitMsMax) throw error
+      }
+    }
+  })
+}
+
+async function tryOnce(
+  context: Context,
+  wanted: FileChanges,
+  blobIds: ReadonlyArray<string | undefined>,
+): Promise<ChangedFiles> {
+  const { git } = context
+  const { path, branch, newBranch, repository } = wanted
+  return await withObjects(git, path, async (objects) => {
+    const base = await findBase(objects, wanted)
+    const steps: Step[] = []
+    for (const [index, change] of wanted.changes.entries()) {
+      steps.push(await judge(objects, { base, change, blobId: blobIds[index] }))
+    }
+    await judgeModules(context, steps)
+    const edits = editsOf(steps)
+    const treeId = base?.tree
+    const tree = await editTree(git, path, { objects, treeId, edits })
+    const { author, committer, message } = wanted
+    const parents = base === undefined ? [] : [base.id]
+    const id = await writeCommit(git, path, { tree, parents, author, committer, message })
+    const before = newBranch === branch ? base?.id : undefined
+    const changes = [{ name: `refs/heads/${newBranch}`, before, after: id }]
+    await changeReferences(context, { repository, path, pusher: wanted.user, changes })
+    const written = await objects.read(id)
+    if (written?.content === undefined) throw new Error('a commit just made cannot be found')
+    return { commit: parseCommit(id, written.content), files: steps.map(({ file }) => file) }
+  })
+}
+
+/** The commit to go on from; undefined where this one is the first. */
+async function findBase(
+  objects: ObjectReader,
+  { repository, path, branch, newBranch }: FileChanges,
+): Promise<Commit | undefined> {
+  const found = await objects.read(`refs/heads/${branch}^{commit}`)
+  if (newBranch !== branch && (await objects.read(`refs/heads/${newBranch}`)) !== undefined) {
+    throw new Failure('invalid', `branch already exists [name: ${newBranch}]`)
+  }
+  if (found?.content !== undefined) return parseCommit(found.id, found.content)
+  const mayBegin = branch === repository.defaultBranch || (await isEmptyRepository(path))
+  if (mayBegin) return undefined
+  throw new Failure('not_found', `branch does not exist [name: ${branch}]`)
+}
+
+interface Question {
+  readonly base: Commit | undefined
+  readonly change: FileChange
+  readonly blobId: string | undefined
+}
+
+/** One change, and what it makes of the paths that it names. */
+interface Step {
+  readonly change: FileChange
+  readonly file: WrittenFile | undefined
+  /** Where the file is no more. */
+  readonly left: readonly string[] | undefined
+}
+
+async function judge(objects: ObjectReader, { base, change, blobId }: Question): Promise<Step> {
+  const { operation, names, sha } = change
+  const fromNames = change.fromNames ?? names
+  const isMoved = fromNames.join('/') !== names.join('/')
+  const find = async (at: readonly string[]) =>
+    base === undefined ? undefined : await findEntry(objects, base.tree, at)
+  const source = operation === 'create' ? undefined : await find(fromNames)
+  const target = operation === 'create' || isMoved ? await find(names) : undefined
+  if (target !== undefined) {
+    throw new Failure('invalid', `repository file already exists [path: ${names.join('/')}]`)
+  }
+  const mustBe = operation !== 'create' && (operation !== 'put' || isMoved || sha !== undefined)
+  if (source === undefined && mustBe) {
+    throw new Failure('not_found', `repository file does not exist [path: ${fromNames.join('/')}]`)
+  }
+  if (source?.kind === 'directory' || (source?.kind === 'submodule' && operation !== 'delete')) {
+    throw new Failure('invalid', `path is not a file [path: ${fromNames.join('/')}]`)
+  }
+  if (source !== undefined && sha !== undefined && source.id !== sha.toLowerCase()) {
+    throw new Failure('invalid', `sha does not match [given: ${sha}, expected: ${source.id}]`)
+  }
+  if (operation === 'delete') return { change, file: undefined, left: names }
+  const entry = { id: blobId ?? source?.id ?? '', mode: source?.mode ?? '100644' }
+  const content = change.content ?? (await objects.read(entry.id, FILE_TOLD_BYTES_MAX))
+  const file = { names, entry, ...measured(content) }
+  return { change, file, left: isMoved ? fromNames : undefined }
+}
+
+function measured(
+  content: Buffer | GitObject | undefined,
+): Pick<WrittenFile, 'sizeBytes' | 'content'> {
+  if (content === undefined) throw new Error('a file that is renamed cannot be found')
+  if (!Buffer.isBuffer(content)) return content
+  const isTold = content.length <= FILE_TOLD_BYTES_MAX
+  return { sizeBytes: content.length, content: isTold ? content : undefined }
+}
+
+/** A path that one change leaves and another one takes is taken; no two may take the same. */
+function editsOf(steps: readonly Step[]): readonly FileEdit[] {
+  const edits = new Map<string, FileEdit>()
+  const set = (names: readonly string[], entry: FileEdit['entry']) => {
+    const key = names.join('/')
+    const known = edits.get(key)
+    if (known !== undefined && (known.entry === undefined) === (entry === undefined)) {
+      throw new Failure('invalid', `two changes of one file [path: ${key}]`)
+    }
+    if (known === undefined || entry !== undefined) edits.set(key, { names, entry })
+  }
+  for (const { file, left } of steps) {
+    if (left !== undefined) set(left, undefined)
+    if (file !== undefined) set(file.names, file.entry)
+  }
+  return [...edits.values()]
+}
+
+/** Clones believe what `.gitmodules` says, so it passes git's own check like one that is pushed. */
+async function judgeModules({ git }: Context, steps: readonly Step[]): Promise<void> {
+  for (const { change, file } of steps) {
+    const name = change.names.at(-1) ?? ''
+    if (file === undefined || !isModulesName(name)) continue
+    const { entry, content } = file
+    if (content === undefined) throw new Failure('invalid', `${name} is too large`)
+    await refuseBadModules(git, { name, mode: entry.mode, content })
+  }
+}

@@ -1,0 +1,23 @@
+/** Whether the checks of a commit have succeeded, and the merges that wait for that. */
+
+import { type CommitPlace, combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
+import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
+import { worstOf } from '../../api/code/commit-status-object.js'
+import type { Context } from '../../context.js'
+
+/** Where nothing was said yet, nothing has succeeded. */
+export async function haveChecksSucceeded(
+  { db }: Pick<Context, 'db'>,
+  place: CommitPlace,
+): Promise<boolean> {
+  const { states } = await combineCommitStatuses(db, place, { page: 1, limit: 1 })
+  return worstOf(states) === 'success'
+}
+
+/** To be called when something was said of a commit: what waits for it is looked at again. */
+export async function checkWasHeard(
+  { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
+  place: CommitPlace,
+): Promise<void> {
+  for (const pullId of await listMergesOf(db, place)) await upkeep.mergeIsWanted(pullId)
+}

@@ -1,0 +1,87 @@
+/** How operations read a repository's Git data: what they are lent for the length of a request. */
+
+import { type Commit, parseCommit } from '../../../cgi/objects/commit-object.js'
+import { type CommitRange, countApart, listCommits } from '../../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { readSizes } from '../../../cgi/objects/tree-listing.js'
+import type { Git } from '../../../cgi/process/git.js'
+import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
+import { notFound } from '../../../conf/failures.js'
+import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
+import { offsetOf, type Page } from '../../../sql/database/page.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+
+export type RepositoryGrant = Grants['repository']
+
+/** A repository that is open for one request. */
+export interface GitReader {
+  readonly git: Git
+  /** Its folder. */
+  readonly path: string
+  readonly objects: ObjectReader
+}
+
+/** Lets `use` read the repository that the gate let the caller into. */
+export function readGit<T>(
+  context: Context,
+  grant: RepositoryGrant,
+  use: (reader: GitReader) => Promise<T>,
+): Promise<T> {
+  const { git } = context
+  const path = repositoryPathOf(context, grant.repository)
+  return withObjects(git, path, (objects) => use({ git, path, objects }))
+}
+
+/** The revision of that name; of the default branch for none. Throws `not_found`. */
+export async function revisionOf(
+  { objects }: GitReader,
+  { repository }: RepositoryGrant,
+  text: string | undefined,
+): Promise<Revision> {
+  const found = await findRevision(objects, text || `refs/heads/${repository.defaultBranch}`)
+  if (found === undefined) throw notFound()
+  return found
+}
+
+/** The commit of a full id. Throws `not_found`. */
+export async function readCommit({ objects }: GitReader, id: string): Promise<Commit> {
+  const object = await objects.read(id)
+  if (object?.type !== 'commit' || object.content === undefined) throw notFound()
+  return parseCommit(object.id, object.content)
+}
+
+/** The commits of full ids, in their order. */
+export function readCommits(reader: GitReader, ids: readonly string[]): Promise<Commit[]> {
+  return Promise.all(ids.map((id) => readCommit(reader, id)))
+}
+
+/** A part of the commits that a range has, newest first, and how many it has. */
+export async function readRange(
+  reader: GitReader,
+  range: CommitRange,
+  page: Page,
+): Promise<{ readonly commits: readonly Commit[]; readonly total: number }> {
+  const { git, path } = reader
+  const part = { offset: offsetOf(page), limit: page.limit }
+  const { ahead: total } = await countApart(git, path, range)
+  const commits = await readCommits(reader, await listCommits(git, path, { ...range, ...part }))
+  return { commits, total }
+}
+
+/**
+ * The blob of a full id, with its content where it is not larger than is held. Of a larger one the
+ * bytes are not even read.
+ */
+export async function readBlob(
+  { git, path, objects }: GitReader,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly sizeBytes: number; readonly content: Buffer | undefined } | undefined> {
+  const sizeBytes = (await readSizes(git, path, [id], signal)).get(id)
+  if (sizeBytes === undefined) return undefined
+  if (sizeBytes > BLOB_BYTES_MAX) return { sizeBytes, content: undefined }
+  const blob = await objects.read(id)
+  return blob?.type === 'blob' ? { sizeBytes, content: blob.content } : undefined
+}

@@ -1,0 +1,150 @@
+/** What receivers are told of a push: its newest commits with their files, and how many came. */
+
+import {
+  type CommitRange,
+  commitsWithFiles,
+  countCommits,
+} from '../../../cgi/objects/changed-files.js'
+import { type Commit, parseCommit } from '../../../cgi/objects/commit-object.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import type { PushedChange } from '../../../cgi/refs/pushed-changes.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { ownerObject } from '../../api/accounts/user-object.js'
+import { payloadCommits } from '../../api/code/commit-json.js'
+import type { PayloadCommitObject } from '../../api/code/commit-schema.js'
+import { repositoryObject } from '../../api/repositories/repository-object.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+
+/** Commits of a push that are told. */
+const COMMITS_MAX = 5
+/** Of a branch that is new, which would else begin with the repository. */
+const COMMITS_OF_NEW_BRANCH_MAX = 10
+/** Nobody counts further. */
+const COUNT_MAX = 1_000_000
+
+export interface Pushed {
+  readonly repository: Repository
+  /** Who pushed. */
+  readonly pusher: Owner
+  readonly change: PushedChange
+}
+
+/** The payload of `push`. */
+export async function pushPayload(context: Context, pushed: Pushed): Promise<object> {
+  const { repository, pusher, change } = pushed
+  const { name, before, after } = change
+  const nothing = { commits: [], total: 0, head: null, from: before }
+  const found = after === undefined ? nothing : await commitsOf(context, pushed, { after, before })
+  const zeros = '0'.repeat((after ?? before ?? '').length)
+  const user = ownerObject(context, pusher)
+  return {
+    ref: name,
+    before: before ?? zeros,
+    after: after ?? zeros,
+    compare_url: compareUrl(context, repository, found.from, after),
+    commits: found.commits,
+    total_commits: found.total,
+    head_commit: found.head,
+    repository: await repositoryObject(context, repository, 'owner'),
+    pusher: user,
+    sender: user,
+  }
+}
+
+/** The payload of `push` for a try: the commit as it is, before and after. */
+export async function testPushPayload(
+  context: Context,
+  { repository, pusher, ref, commitId }: Omit<Pushed, 'change'> & { ref: string; commitId: string },
+): Promise<object> {
+  const range = { last: commitId, before: undefined, commitsMax: 1 }
+  const commits = await readCommits(context, repository, range)
+  const user = ownerObject(context, pusher)
+  return {
+    ref,
+    before: commitId,
+    after: commitId,
+    compare_url: compareUrl(context, repository, commitId, commitId),
+    commits,
+    total_commits: commits.length,
+    head_commit: commits[0] ?? null,
+    repository: await repositoryObject(context, repository, 'owner'),
+    pusher: user,
+    sender: user,
+  }
+}
+
+interface Move {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+interface FoundCommits {
+  readonly commits: readonly PayloadCommitObject[]
+  readonly total: number
+  readonly head: PayloadCommitObject | null
+  /** What the commits are compared with. */
+  readonly from: string | undefined
+}
+
+async function commitsOf(
+  context: Context,
+  { repository, change }: Pushed,
+  { before, after }: Move,
+): Promise<FoundCommits> {
+  const path = repositoryPathOf(context, repository)
+  if (!change.name.startsWith('refs/heads/')) {
+    const id = await withObjects(context.git, path, (objects) => objects.read(`${after}^{commit}`))
+    const range = id && { last: id.id, before: undefined, commitsMax: 1 }
+    const [head = null] = range === undefined ? [] : await readCommits(context, repository, range)
+    return { commits: [], total: 0, head, from: before }
+  }
+  const countMax = before === undefined ? COMMITS_OF_NEW_BRANCH_MAX : COUNT_MAX
+  const range = { last: after, before }
+  const commits = await readCommits(context, repository, { ...range, commitsMax: COMMITS_MAX })
+  const total = await countCommits(context.git, path, { ...range, commitsMax: countMax })
+  // A branch that was set back has a newest commit, although none has come.
+  const last = { last: after, before: undefined, commitsMax: 1 }
+  const [head = null] = commits.length > 0 ? commits : await readCommits(context, repository, last)
+  return { commits, total, head, from: before ?? baseOf(repository, change) }
+}
+
+/** A new branch is compared with the default branch. */
+function baseOf({ defaultBranch }: Repository, { name }: PushedChange): string | undefined {
+  return name === `refs/heads/${defaultBranch}` ? undefined : defaultBranch
+}
+
+async function readCommits(
+  context: Context,
+  repository: Repository,
+  range: CommitRange,
+): Promise<readonly PayloadCommitObject[]> {
+  const { git, settings } = context
+  const path = repositoryPathOf({ settings }, repository)
+  const files = await commitsWithFiles(git, path, range)
+  const commits = await withObjects(git, path, (objects) =>
+    Promise.all(
+      files.map(async ({ id }): Promise<Commit> => {
+        const found = await objects.read(id)
+        if (found?.content === undefined) throw new Error(`the commit ${id} cannot be read`)
+        return parseCommit(id, found.content)
+      }),
+    ),
+  )
+  const objects = await payloadCommits(context, { repository, user: undefined }, commits)
+  return objects.map((object, at) => {
+    const { added = [], removed = [], modified = [] } = files[at] ?? {}
+    return { ...object, added: [...added], removed: [...removed], modified: [...modified] }
+  })
+}
+
+function compareUrl(
+  { settings }: Context,
+  { owner, name }: Repository,
+  from: string | undefined,
+  to: string | undefined,
+): string {
+  if (from === undefined || to === undefined) return ''
+  return `${settings.http.baseUrl}/${owner.name}/${name}/compare/${from}...${to}`
+}

@@ -1,0 +1,41 @@
+/** Pushes by git into repositories whose branches have rules: git asks, and the judge answers. */
+
+import {
+  expectPushQuestion,
+  type PushAnswer,
+  type PushAsking,
+  type PushQuestion,
+} from '../../../cgi/refs/push-question.js'
+import { hasProtections } from '../../../sql/code/branch-protections.js'
+import type { Context } from '../../context.js'
+import { judgeMoves, type WantedMoves } from './branch-judge.js'
+
+export type PushToJudge = Pick<WantedMoves, 'repository' | 'path' | 'pusher'>
+
+const NO_RULES: PushAsking = { config: [], variables: {}, async close() {} }
+
+/**
+ * What git is told of one push, so that it asks before it takes it. Where there are no rules it is
+ * told nothing: a rule that is made while the push is under way does not hold for it.
+ */
+export async function openPushQuestion(context: Context, push: PushToJudge): Promise<PushAsking> {
+  if (!(await hasProtections(context.db, push.repository.id))) return NO_RULES
+  return await expectPushQuestion(context.git, {
+    dataDir: context.settings.data.dir,
+    path: push.path,
+    judge: (question) => answer(context, push, question),
+  })
+}
+
+async function answer(
+  context: Context,
+  push: PushToJudge,
+  question: PushQuestion,
+): Promise<PushAnswer> {
+  try {
+    return await judgeMoves(context, { ...push, ...question })
+  } catch (error) {
+    context.log.warn({ error, path: push.path }, 'a push could not be judged, and was refused')
+    return ['The rules of the branches could not be looked at. Try again.']
+  }
+}

@@ -1,0 +1,14 @@
+/** Who changes something of a repository that may be changed. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Grants } from '../../auth/gate.js'
+import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
+
+/** The user behind a change. Throws `archived` where nothing is to be changed any more. */
+export function writerOf({ user, repository }: Grants['repository']): User {
+  // Who writes over the API has signed in: machines with a key alone come over SSH.
+  if (user === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
+  if (repository.isArchived) throw new Failure('archived', 'repo is archived')
+  return user
+}

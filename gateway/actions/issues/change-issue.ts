@@ -1,0 +1,57 @@
+/** Changing an issue, or a pull request as the issue that it is, and telling what was changed. */
+
+import {
+  type Issue,
+  type IssuePatch,
+  type IssueUpdate,
+  updateIssue,
+} from '../../../sql/issues/issues.js'
+import type { Context } from '../../context.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { writerOf } from '../code/writer.js'
+import { turnPull } from '../pulls/turn-pull.js'
+import { refuseOthers } from './issue-access.js'
+import { type IssueAction, issueChanged } from './issue-changed.js'
+
+export interface IssueEdit {
+  readonly issue: Issue
+  readonly patch: IssuePatch
+}
+
+/**
+ * Throws `archived`, `forbidden` where it is another's, `precondition_failed` where a merged pull
+ * request would be opened, `conflict` where one of its branches is open, and `invalid`.
+ */
+export async function changeIssue(
+  context: Context,
+  grant: RepositoryGrant,
+  { issue, patch }: IssueEdit,
+): Promise<void> {
+  const actor = writerOf(grant)
+  refuseOthers(grant, issue)
+  await turnPull(context, issue, patch.state)
+  const update = await updateIssue(context.db, issue.id, patch)
+  const actions = actionsOf(patch, update)
+  const { repository } = grant
+  await issueChanged(context, { repository, issue: update.before, actor, actions })
+}
+
+/** What has become of it, in the words of this API. */
+function actionsOf(patch: IssuePatch, update: IssueUpdate): readonly IssueAction[] {
+  const { before, assigned, unassigned } = update
+  const isEdited =
+    (patch.title ?? before.title) !== before.title ||
+    (patch.content ?? before.content) !== before.content ||
+    (patch.ref ?? before.ref) !== before.ref ||
+    (patch.dueAtMs !== undefined && (patch.dueAtMs ?? undefined) !== before.dueAtMs)
+  const milestoneId = patch.milestoneId === undefined ? before.milestoneId : patch.milestoneId
+  const isMoved = (milestoneId ?? undefined) !== before.milestoneId
+  const isTurned = patch.state !== undefined && patch.state !== before.state
+  return [
+    ...(isEdited ? (['edited'] as const) : []),
+    ...(isMoved ? [milestoneId ? ('milestoned' as const) : ('demilestoned' as const)] : []),
+    ...(assigned.length > 0 ? (['assigned'] as const) : []),
+    ...(unassigned.length > 0 ? (['unassigned'] as const) : []),
+    ...(isTurned ? [patch.state === 'closed' ? ('closed' as const) : ('reopened' as const)] : []),
+  ]
+}

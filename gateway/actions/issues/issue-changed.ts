@@ -1,0 +1,165 @@
+/** What follows a change of an issue, a pull or a comment: its time, and who hears of it. */
+
+import type { User } from '../../../sql/accounts/users.js'
+import { type Comment, findComment } from '../../../sql/issues/comments.js'
+import { findIssue, type Issue, touchIssue } from '../../../sql/issues/issues.js'
+import { findPull } from '../../../sql/pulls/pulls.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { commentObject } from '../../api/issues/comment-object.js'
+import { issueObject } from '../../api/issues/issue-object.js'
+import { pullObject } from '../../api/pulls/pull-object.js'
+import { ANONYMOUS } from '../../auth/identify.js'
+import type { Context } from '../../context.js'
+import { tellOfIssue } from '../notifications/tell-people.js'
+import { refreshPulls } from '../pulls/refresh-pulls.js'
+import { emitHeard, type HouseEvent } from '../webhooks/events.js'
+import { type Changes, commentEvent, issueEvent, pullEvent } from '../webhooks/house-events.js'
+
+/** As webhooks of this API name them. */
+export type IssueAction =
+  | 'opened'
+  | 'closed'
+  | 'reopened'
+  | 'edited'
+  | 'deleted'
+  | 'assigned'
+  | 'unassigned'
+  | 'label_updated'
+  | 'label_cleared'
+  | 'milestoned'
+  | 'demilestoned'
+
+interface Changed {
+  readonly repository: Repository
+  /** As it was before the change; as it is, where it was opened. */
+  readonly issue: Issue
+  /** Who did it. */
+  readonly actor: User
+}
+
+/** Of the issue itself: one request may do several things to it. */
+export interface IssueChange extends Changed {
+  readonly actions: readonly IssueAction[]
+}
+
+/** Of a comment under it. */
+export interface CommentChange extends Changed {
+  readonly action: 'created' | 'edited' | 'deleted'
+  /** As it was before the change; as it is, where it was created. */
+  readonly comment: Comment
+}
+
+/** To be told of each change that is in the database, once. */
+export async function issueChanged(
+  context: Context,
+  change: IssueChange | CommentChange,
+): Promise<void> {
+  const { issue, repository } = change
+  if ('comment' in change) {
+    await touchIssue(context.db, issue.id)
+    if (change.action === 'created') await tellOfIssue(context, change)
+    const event = issue.isPull ? 'pull_request_comment' : 'issue_comment'
+    return await emitHeard(context, { event, repository }, () => commentTold(context, change))
+  }
+  const isGone = change.actions.includes('deleted')
+  if (!isGone && change.actions.length > 0) await touchIssue(context.db, issue.id)
+  await tellPeople(context, change)
+  for (const action of change.actions) {
+    const event = `${issue.isPull ? 'pull_request' : 'issue'}${KINDS[action]}` as const
+    const named = event === 'issue' ? 'issues' : event
+    const told = () => issueTold(context, { change, action, event: named })
+    await emitHeard(context, { event: named, repository }, told)
+  }
+}
+
+/** Of labels, milestones and better words nobody is told. */
+async function tellPeople(context: Context, change: IssueChange): Promise<void> {
+  const { actions } = change
+  if (actions.some((action) => NEWS.includes(action))) await tellOfIssue(context, change)
+  else if (actions.includes('assigned')) await tellOfIssue(context, { ...change, to: 'assignees' })
+}
+
+const NEWS: readonly IssueAction[] = ['opened', 'closed', 'reopened']
+
+/** Of which kind an event is: of the thing itself, or of what is tied to it. */
+const KINDS = {
+  opened: '',
+  closed: '',
+  reopened: '',
+  edited: '',
+  deleted: '',
+  assigned: '_assign',
+  unassigned: '_assign',
+  label_updated: '_label',
+  label_cleared: '_label',
+  milestoned: '_milestone',
+  demilestoned: '_milestone',
+} as const satisfies Readonly<Record<IssueAction, string>>
+
+type Kind = (typeof KINDS)[IssueAction]
+
+interface Told {
+  readonly change: IssueChange
+  readonly action: IssueAction
+  readonly event: 'issues' | `issue${Exclude<Kind, ''>}` | `pull_request${Kind}`
+}
+
+async function issueTold(context: Context, told: Told): Promise<HouseEvent | undefined> {
+  const { change, action, event } = told
+  const { repository, actor, issue: before } = change
+  const scene = { repository, sender: actor }
+  const issue = (await findIssue(context.db, repository.id, before.number)) ?? before
+  const changes = action === 'edited' ? changesOf(before, issue) : {}
+  const edited = Object.keys(changes).length === 0 ? {} : { changes }
+  if (!issue.isPull) {
+    const object = await issueObject(context, { repository, user: actor }, issue)
+    const kind = event as Exclude<Told['event'], `pull_request${Kind}`>
+    return issueEvent(context, { ...scene, event: kind, action, issue: object, ...edited })
+  }
+  const pull = await pullOf(context, change, issue)
+  if (pull === undefined) return undefined
+  const kind = event as `pull_request${Kind}`
+  return pullEvent(context, { ...scene, event: kind, action, pull, ...edited })
+}
+
+async function commentTold(
+  context: Context,
+  change: CommentChange,
+): Promise<HouseEvent | undefined> {
+  const { repository, actor, action, issue: before } = change
+  const view = { repository, user: actor }
+  const issue = (await findIssue(context.db, repository.id, before.number)) ?? before
+  const comment =
+    (await findComment(context.db, repository.id, change.comment.id)) ?? change.comment
+  const from = change.comment.content
+  const isEdited = action === 'edited' && from !== comment.content
+  const pull = issue.isPull ? await pullOf(context, change, issue) : undefined
+  return commentEvent(context, {
+    repository,
+    sender: actor,
+    action,
+    issue: await issueObject(context, view, issue),
+    comment: await commentObject(context, view, comment),
+    ...(pull === undefined ? {} : { pull }),
+    ...(isEdited ? { changes: { body: { from } } } : {}),
+  })
+}
+
+/** What a title, a text or a reference was before, where it is another one now. */
+function changesOf(before: Issue, issue: Issue): Changes {
+  return {
+    ...(before.title === issue.title ? {} : { title: { from: before.title } }),
+    ...(before.content === issue.content ? {} : { body: { from: before.content } }),
+    ...(before.ref === issue.ref ? {} : { ref: { from: before.ref } }),
+  }
+}
+
+/** The PullRequest of the API. */
+async function pullOf(context: Context, { repository, actor }: Changed, issue: Issue) {
+  const pull = await findPull(context.db, issue.id)
+  if (pull === undefined) return undefined
+  const [state] = await refreshPulls(context, repository, [{ issue, pull }])
+  if (state === undefined) return undefined
+  const view = { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
+  return await pullObject(context, view, state)
+}

@@ -1,0 +1,32 @@
+/** Opening an issue, of which everybody hears who keeps watch. */
+
+import { notFound } from '../../../conf/failures.js'
+import { createIssue, type Issue, type NewIssue } from '../../../sql/issues/issues.js'
+import type { Context } from '../../context.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { writerOf } from '../code/writer.js'
+import { isServed, titleOf } from './issue-access.js'
+import { issueChanged } from './issue-changed.js'
+
+/** What the caller says; milestones, labels and people are for those who write. */
+export type IssueWish = Omit<NewIssue, 'repositoryId' | 'isPull' | 'authorId'>
+
+/** Throws `not_found` where issues are switched off, `archived`, and `invalid`. */
+export async function openIssue(
+  context: Context,
+  grant: RepositoryGrant,
+  wish: IssueWish,
+): Promise<Issue> {
+  const { repository } = grant
+  if (!isServed(repository, { isPull: false })) throw notFound()
+  const actor = writerOf(grant)
+  const issue = await createIssue(context.db, {
+    ...wish,
+    title: titleOf(wish.title),
+    repositoryId: repository.id,
+    isPull: false,
+    authorId: actor.id,
+  })
+  await issueChanged(context, { repository, issue, actor, actions: ['opened'] })
+  return issue
+}

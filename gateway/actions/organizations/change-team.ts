@@ -1,0 +1,62 @@
+/** Teams of an organization: made, changed and removed. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { Database } from '../../../sql/database/database.js'
+import {
+  createTeam,
+  deleteTeam,
+  findTeam,
+  type NewTeam,
+  type Team,
+  type TeamPatch,
+  updateTeam,
+} from '../../../sql/organizations/teams.js'
+import { orInvalid } from '../accounts/or-invalid.js'
+import { refuseLonger } from '../accounts/refuse-longer.js'
+
+/** How long its name may be, and its description. */
+export const TEAM_TEXT_CHARACTERS_MAX = 255
+
+/** Throws `invalid` for a name that cannot be, or is taken. */
+export async function makeTeam(db: Database, team: NewTeam): Promise<Team> {
+  refuseTexts(team)
+  return await orInvalid(() => createTeam(db, team))
+}
+
+/** The team as it is then. Throws `invalid` for a name that cannot be, or is taken. */
+export async function changeTeam(db: Database, team: Team, patch: TeamPatch): Promise<Team> {
+  refuseTexts(patch)
+  // What owners may is not for a team to say: of theirs only the description changes.
+  const kept = isOfOwners(team) ? describedOnly(patch) : patch
+  await orInvalid(() => updateTeam(db, team.id, kept))
+  return (await findTeam(db, team.id)) ?? team
+}
+
+/** Throws `invalid` for the team of owners. */
+export async function removeTeam(db: Database, team: Team): Promise<void> {
+  if (isOfOwners(team)) {
+    throw new Failure('invalid', 'The team of owners stays as long as the organization.')
+  }
+  await deleteTeam(db, team.id)
+}
+
+/** Whether it is the team of those who own the organization. */
+export function isOfOwners(team: Team): boolean {
+  return team.permission === 'owner'
+}
+
+function describedOnly({ description }: TeamPatch): TeamPatch {
+  return description === undefined ? {} : { description }
+}
+
+function refuseTexts({ name, description }: TeamPatch): void {
+  refuseLonger('name', name, TEAM_TEXT_CHARACTERS_MAX)
+  refuseLonger('description', description, TEAM_TEXT_CHARACTERS_MAX)
+  if (name === undefined) return
+  if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]*$/.test(name)) throw new Failure('invalid', NAME_RULE)
+  // The form for another one has that address.
+  if (name.toLowerCase() === 'new') throw new Failure('invalid', `The name ${name} is reserved.`)
+}
+
+const NAME_RULE =
+  "A team's name starts with a letter or a digit and holds letters, digits, ' ', '-', '_' and '.'."

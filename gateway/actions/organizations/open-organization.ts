@@ -1,0 +1,17 @@
+/** A new organization, with whoever asks for it as its first owner. */
+
+import { parseEmail, parseOwnerName } from '../../../conf/names.js'
+import type { Database } from '../../../sql/database/database.js'
+import {
+  createOrganization,
+  type NewOrganization,
+  type Organization,
+} from '../../../sql/organizations/organizations.js'
+import { orInvalid } from '../accounts/or-invalid.js'
+
+/** Throws `invalid` for a name that cannot be, or is taken. */
+export async function openOrganization(db: Database, wish: NewOrganization): Promise<Organization> {
+  const name = parseOwnerName(wish.name)
+  const email = wish.email === '' ? '' : parseEmail(wish.email)
+  return await orInvalid(() => createOrganization(db, { ...wish, name, email }))
+}

@@ -1,0 +1,84 @@
+/** Versions of packages that come and go, told to the webhooks of their owner and repository. */
+
+import {
+  findNewestVersion,
+  type ListedVersion,
+  listOwnerVersions,
+  type VersionSearch,
+} from '../../../sql/packages/package-lists.js'
+import { findRepositoryById } from '../../../sql/repositories/repositories.js'
+import { isHeardAnywhere } from '../../../sql/webhooks/webhooks.js'
+import { packageObjects } from '../../api/packages/package-object.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { emit } from '../webhooks/events.js'
+import { packageEvent } from '../webhooks/house-events.js'
+
+type Grant = Grants['packages']
+
+/** Versions of one package that are told of when they all go together. */
+const VERSIONS_MAX = 100
+
+/** Publishes, and tells of the version where it is a new one. */
+export async function tellingPublication(
+  context: Context,
+  grant: Grant,
+  { search, publish }: { readonly search: VersionSearch; publish(): Promise<void> },
+): Promise<void> {
+  const isHeard = await isHeardAnywhere(context.db, grant.owner.id, 'package')
+  const known = isHeard ? await findNewestVersion(context.db, search) : undefined
+  await publish()
+  if (!isHeard || known !== undefined) return
+  await telling(context, async () => {
+    const version = await findNewestVersion(context.db, search)
+    if (version !== undefined) await tell(context, grant, { action: 'created', version })
+  })
+}
+
+/** Removes, and tells of the versions that have gone by it. Returns what the removal does. */
+export async function tellingRemoval(
+  context: Context,
+  grant: Grant,
+  { search, remove }: { readonly search: VersionSearch; remove(): Promise<boolean> },
+): Promise<boolean> {
+  if (!(await isHeardAnywhere(context.db, grant.owner.id, 'package'))) return await remove()
+  const { entries } = await listOwnerVersions(context.db, search, { page: 1, limit: VERSIONS_MAX })
+  const objects = await packageObjects(context, entries, grant)
+  const isRemoved = await remove()
+  if (!isRemoved) return false
+  await telling(context, async () => {
+    const left = await listOwnerVersions(context.db, search, { page: 1, limit: VERSIONS_MAX })
+    const ids = new Set(left.entries.map(({ id }) => id))
+    for (const [at, version] of entries.entries()) {
+      const object = objects[at]
+      if (!ids.has(version.id)) await tell(context, grant, { action: 'deleted', version, object })
+    }
+  })
+  return true
+}
+
+/** What has been done has been done, whether it can be told of or not. */
+async function telling(context: Context, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) =>
+    context.log.warn({ error }, 'webhooks were not told of a package'),
+  )
+}
+
+interface Told {
+  readonly action: 'created' | 'deleted'
+  readonly version: ListedVersion
+  /** Of one that is gone. */
+  readonly object?: object | undefined
+}
+
+async function tell(context: Context, grant: Grant, { action, version, object }: Told) {
+  const { repositoryId } = version
+  const repository =
+    repositoryId === undefined ? undefined : await findRepositoryById(context.db, repositoryId)
+  const { owner, user: sender = owner } = grant
+  const objectNow = async () => object ?? (await packageObjects(context, [version], grant))[0]
+  await emit(
+    context,
+    packageEvent(context, { action, owner, sender, repository, object: objectNow }),
+  )
+}

@@ -1,0 +1,142 @@
+/** Pull requests whose head is a branch of another repository: where that is, and its commits. */
+
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { takeCommit } from '../../../cgi/transfer/take-commit.js'
+import { diskFailureOf } from '../../../conf/disk-failure.js'
+import { isFailure } from '../../../conf/failures.js'
+import { findUserById } from '../../../sql/accounts/users.js'
+import type { IssueAndPull } from '../../../sql/pulls/pulls.js'
+import { accessToRepository } from '../../../sql/repositories/access.js'
+import {
+  findRepositoriesById,
+  findRepositoryById,
+  type Repository,
+} from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+
+/** The tip of a head in a repository that is not the base's. */
+export interface ForeignTip {
+  readonly commit: string
+  /** The folder of the repository that has it. */
+  readonly source: string
+}
+
+/** Whether the head is a branch of another repository, or was. */
+export function isForeign({ pull }: Pick<IssueAndPull, 'pull'>): boolean {
+  return pull.headRepositoryId !== pull.repositoryId
+}
+
+/**
+ * Where those heads are that lie in other repositories, by the id of the pull request. Absent: the
+ * repository or the branch has gone. A pull request follows its head as long as who opened it may
+ * read that; what became secret afterwards stays so.
+ */
+export async function findForeignTips(
+  context: Context,
+  entries: readonly IssueAndPull[],
+): Promise<ReadonlyMap<number, ForeignTip>> {
+  const tips = new Map<number, ForeignTip>()
+  const foreign = entries.filter(isForeign)
+  const ids = new Set(foreign.flatMap(({ pull }) => pull.headRepositoryId ?? []))
+  for (const repository of await findRepositoriesById(context.db, [...ids])) {
+    const mine: IssueAndPull[] = []
+    for (const entry of foreign.filter(({ pull }) => pull.headRepositoryId === repository.id)) {
+      if (await mayFollow(context, repository, entry)) mine.push(entry)
+    }
+    const found = await readTips(context, repository, mine)
+    for (const [pullId, tip] of found) tips.set(pullId, tip)
+  }
+  return tips
+}
+
+async function mayFollow(
+  { db }: Context,
+  head: Repository,
+  { issue }: IssueAndPull,
+): Promise<boolean> {
+  if ((await accessToRepository(db, undefined, head)) !== 'none') return true
+  const { authorId } = issue
+  const author = authorId === undefined ? undefined : await findUserById(db, authorId)
+  return author !== undefined && (await accessToRepository(db, author, head)) !== 'none'
+}
+
+async function readTips(
+  { db, git, settings }: Context,
+  repository: Repository,
+  entries: readonly IssueAndPull[],
+): Promise<readonly (readonly [pullId: number, tip: ForeignTip])[]> {
+  if (entries.length === 0) return []
+  const source = repositoryPathOf({ settings }, repository)
+  try {
+    return await withObjects(git, source, async (objects) => {
+      const found = await Promise.all(
+        entries.map(({ pull }) => objects.read(`refs/heads/${pull.headBranch}^{commit}`)),
+      )
+      return entries.flatMap(({ pull }, at) => {
+        const commit = found[at]?.type === 'commit' ? found[at].id : undefined
+        return commit === undefined ? [] : [[pull.id, { commit, source }] as const]
+      })
+    })
+  } catch (error) {
+    // Its folder goes as soon as it is deleted.
+    if ((await findRepositoryById(db, repository.id)) !== undefined) throw error
+    return []
+  }
+}
+
+/** A commit that is to come into the repository at `path`. */
+export interface Bringing extends ForeignTip {
+  readonly path: string
+}
+
+/** By repository and commit: whoever wants the same waits for the same. */
+const underWay = new Map<string, Promise<void>>()
+
+/**
+ * Brings a commit from another repository of this house, with all that it stands on. Throws
+ * `payload_too_large` for more than a push may bring, and as the queue of git processes does.
+ */
+export async function bringCommit(context: Context, bringing: Bringing): Promise<void> {
+  const key = `${bringing.path} ${bringing.commit}`
+  const work = underWay.get(key) ?? bring(context, bringing).finally(() => underWay.delete(key))
+  underWay.set(key, work)
+  await work
+}
+
+async function bring(context: Context, { path, source, commit }: Bringing): Promise<void> {
+  const { git, journal, queue, settings } = context
+  const { pushBytesMax: packBytesMax, timeoutMs } = settings.git
+  const visitor = { repository: path, client: `pulls of ${path}` }
+  const leave = await queue.enter(AbortSignal.timeout(timeoutMs), visitor)
+  try {
+    await takeCommit(git, path, { source, commit, packBytesMax, timeoutMs, journal })
+  } finally {
+    leave()
+  }
+}
+
+/** What could not be brought is left alone for a while, by repository and commit. */
+const leftAloneUntilMs = new Map<string, number>()
+const LEFT_ALONE_MS = 600_000
+const LEFT_ALONE_MAX = 1_000
+
+/** As `bringCommit`, for who can do without. Returns whether the commit has come. */
+export async function tryToBringCommit(context: Context, bringing: Bringing): Promise<boolean> {
+  const key = `${bringing.path} ${bringing.commit}`
+  if ((leftAloneUntilMs.get(key) ?? 0) > Date.now()) return false
+  try {
+    await bringCommit(context, bringing)
+    return true
+  } catch (error) {
+    const { path, commit } = bringing
+    context.log.warn({ error, path, commit }, 'a pull request cannot follow its head')
+    const isPassing =
+      isFailure(error, 'unavailable') || isFailure(error, 'throttled') || diskFailureOf(error)
+    if (!isPassing) {
+      if (leftAloneUntilMs.size >= LEFT_ALONE_MAX) leftAloneUntilMs.clear()
+      leftAloneUntilMs.set(key, Date.now() + LEFT_ALONE_MS)
+    }
+    return false
+  }
+}

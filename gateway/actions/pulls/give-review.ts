@@ -1,0 +1,91 @@
+/** Giving a review of a pull request: what may be said, and who hears of it. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  createReview,
+  type NewReviewComment,
+  type Review,
+  type ReviewState,
+} from '../../../sql/pulls/reviews.js'
+import type { Context } from '../../context.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { writerOf } from '../code/writer.js'
+import { isOfficialFor } from './merge-rules.js'
+import type { PullState } from './refresh-pulls.js'
+import { reviewGiven } from './review-given.js'
+
+export interface ReviewWish {
+  readonly state: PullState
+  /** A verdict, in the words of the API; nothing for a draft. */
+  readonly event: string | undefined
+  readonly content: string
+  /** The head that was looked at; empty: whatever it is. */
+  readonly commitId: string
+  readonly comments: readonly NewReviewComment[]
+}
+
+/** Throws `archived`, `invalid` for what is not to be said, and `conflict` on a second draft. */
+export async function giveReview(
+  context: Context,
+  grant: RepositoryGrant,
+  { state, event, content, commitId, comments }: ReviewWish,
+): Promise<Review> {
+  const reviewer = writerOf(grant)
+  const { pull, issue } = state
+  const said = { state, reviewer, content, commentsCount: comments.length }
+  const verdict = verdictOf(event, said)
+  // The head, and no other, is what can be told of.
+  if (commitId !== '' && commitId !== pull.headCommit) {
+    throw new Failure('invalid', 'commit_id is not the head of the pull request')
+  }
+  const { repository } = grant
+  const isOfficial = await isOfficialFor(context, pull, { repository, reviewer })
+  const review = await createReview(context.db, {
+    pullId: pull.id,
+    reviewerId: reviewer.id,
+    state: verdict,
+    comments,
+    content,
+    isOfficial,
+    commitId: pull.headCommit,
+  })
+  await reviewGiven(context, { repository, issue, actor: reviewer, review })
+  return review
+}
+
+interface Said {
+  readonly state: PullState
+  readonly reviewer: User
+  readonly content: string
+  readonly commentsCount: number
+}
+
+/** What the event makes of a review. Throws `invalid` where that is not to be said, or is empty. */
+export function verdictOf(
+  event: string | undefined,
+  { state, reviewer, content, commentsCount }: Said,
+): Exclude<ReviewState, 'REQUEST_REVIEW'> {
+  const isOwn = state.issue.authorId === reviewer.id
+  const isEmpty = content.trim() === '' && commentsCount === 0
+  switch (event) {
+    case 'APPROVED':
+      if (isOwn) throw new Failure('invalid', 'approve your own pull is not allowed')
+      return event
+    case 'REQUEST_CHANGES':
+      if (isOwn) throw new Failure('invalid', 'reject your own pull is not allowed')
+      if (isEmpty) throw nothingSaid(event)
+      return event
+    case 'COMMENT':
+      if (isEmpty) throw nothingSaid(event)
+      return event
+    case 'REQUEST_REVIEW':
+      throw new Failure('invalid', 'A review is asked for through requested_reviewers.')
+    default:
+      return 'PENDING'
+  }
+}
+
+function nothingSaid(event: string): Failure {
+  return new Failure('invalid', `review event ${event} requires a body or a comment`)
+}

@@ -1,0 +1,180 @@
+/** Merging a pull request as somebody wishes it: what stands in the way, and what follows. */
+
+import { isAncestor } from '../../../cgi/objects/commit-range.js'
+import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../../cgi/objects/merge.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { Failure } from '../../../conf/failures.js'
+import { findUserById, type User } from '../../../sql/accounts/users.js'
+import { markMerged } from '../../../sql/pulls/pulls.js'
+import { atLeast } from '../../../sql/repositories/access.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { writerOf } from '../code/writer.js'
+import { issueChanged } from '../issues/issue-changed.js'
+import { isDraft } from './find-pull.js'
+import { mergePull, removeHeadBranch } from './merge-pull.js'
+import { refuseMerger, refuseRuledMerge } from './merge-rules.js'
+import type { PullState } from './refresh-pulls.js'
+import { findWritableHead } from './writable-head.js'
+
+export interface MergeOrder {
+  /** `manually-merged`: it was done already, and pushed. */
+  readonly style: MergeStyle | 'manually-merged'
+  /** Of the merge commit; empty for the usual one. */
+  readonly title: string
+  readonly message: string
+  /** The head that was seen; absent: whatever it is. */
+  readonly headCommit?: string | undefined
+  /** What was pushed. */
+  readonly mergeCommit?: string | undefined
+  /** Whether the head branch is removed afterwards; absent: as the repository has it. */
+  readonly deletesBranch?: boolean | undefined
+  /** See `merge-rules`. */
+  readonly isForced?: boolean
+}
+
+export interface OrderedMerge {
+  readonly state: PullState
+  readonly doer: User
+  readonly order: MergeOrder
+  readonly inQueue: (work: () => Promise<void>) => Promise<void>
+}
+
+/** Merges as ordered and tells of it, or throws what stands in the way. */
+export async function mergeNow(
+  context: Context,
+  grant: RepositoryGrant,
+  { state, doer, order, inQueue }: OrderedMerge,
+): Promise<void> {
+  refuseMerge(grant, state, order)
+  const { repository } = grant
+  const { style, title, message: body, isForced } = order
+  if (style === 'manually-merged') {
+    await refuseMerger(context, state.pull, { repository, doer })
+    await noteMerge(context, grant, { state, doer, commitId: order.mergeCommit ?? '' })
+  } else {
+    const author = await authorOf(context, state)
+    const message = { title, body }
+    await inQueue(() =>
+      mergePull(context, state, { repository, doer, style, message, author, isForced }),
+    )
+  }
+  const { issue, pull } = state
+  await issueChanged(context, { repository, issue, actor: doer, actions: ['closed'] })
+  if (!deletesBranch(repository, order)) return
+  const head = await findWritableHead(context, grant, pull)
+  if (head !== undefined) await removeHeadBranch(context, state, { head, doer })
+}
+
+/** Whether the head branch is to be removed afterwards. */
+export function deletesBranch(
+  { preferences }: Repository,
+  order: Pick<MergeOrder, 'deletesBranch'>,
+): boolean {
+  return order.deletesBranch ?? preferences['default_delete_branch_after_merge'] === true
+}
+
+/**
+ * Why it cannot be merged now, in the words of who would refuse it; undefined where nothing is
+ * known to stand in the way.
+ */
+export async function findMergeObstacle(
+  context: Context,
+  grant: RepositoryGrant,
+  state: PullState,
+): Promise<string | undefined> {
+  const { repository } = grant
+  try {
+    refuseAnyMerge(grant, state)
+    const doer = writerOf(grant)
+    await refuseRuledMerge(context, state, { repository, doer, isForced: false })
+  } catch (error) {
+    if (error instanceof Failure && error.status < 500) return error.message
+    throw error
+  }
+  const { pull, baseTip: base, headTip: head = pull.headCommit } = state
+  if (base === undefined) return 'The base branch does not exist.'
+  if (pull.checked.isMergeable) return undefined
+  return (
+    findMergeRefusal(repositoryPathOf(context, grant.repository), { base, head }) ?? MERGE_CONFLICT
+  )
+}
+
+/** Throws what stands in the way of any merge, and of the one that is ordered. */
+export function refuseMerge(
+  grant: RepositoryGrant,
+  state: PullState,
+  { style, headCommit }: Pick<MergeOrder, 'style' | 'headCommit'>,
+): void {
+  refuseAnyMerge(grant, state)
+  const { pull, headTip } = state
+  if (headCommit !== undefined && headCommit !== (headTip ?? pull.headCommit)) {
+    throw new Failure('conflict', 'head out of date')
+  }
+  const { id } = grant.repository
+  if (allows(grant.repository, style)) return
+  throw new Failure(
+    'method_not_allowed',
+    `merge strategy is not allowed or is not a valid strategy [repo_id: ${id}, strategy: ${style}]`,
+  )
+}
+
+function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): void {
+  if (pull.mergedAtMs !== undefined) {
+    throw new Failure('method_not_allowed', 'The pull request is merged already.')
+  }
+  if (issue.state === 'closed') throw new Failure('not_found', 'The pull request is closed.')
+  if (!atLeast(grant.mode, 'write')) {
+    throw new Failure('method_not_allowed', 'User not allowed to merge PR')
+  }
+  if (isDraft(issue.title)) {
+    throw new Failure('method_not_allowed', 'Work in progress PRs cannot be merged')
+  }
+}
+
+/** Which preference lets a style be used. */
+const PREFERENCES: Readonly<Record<MergeOrder['style'], string>> = {
+  merge: 'allow_merge_commits',
+  rebase: 'allow_rebase',
+  'rebase-merge': 'allow_rebase_explicit',
+  squash: 'allow_squash_merge',
+  'fast-forward-only': 'allow_fast_forward_only_merge',
+  'manually-merged': 'allow_manual_merge',
+}
+
+/** Whether a repository lets its pull requests be merged in that style. */
+export function allows({ preferences }: Repository, style: MergeOrder['style']): boolean {
+  const wish = preferences[PREFERENCES[style]]
+  return style === 'manually-merged' ? wish === true : wish !== false
+}
+
+interface NotedMerge {
+  readonly state: PullState
+  readonly doer: User
+  readonly commitId: string
+}
+
+/** Remembers a merge that somebody pushed. Throws `conflict` for a commit that is not there. */
+async function noteMerge(
+  context: Context,
+  grant: RepositoryGrant,
+  { state: { pull, baseTip }, doer, commitId }: NotedMerge,
+): Promise<void> {
+  const path = repositoryPathOf(context, grant.repository)
+  const isId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commitId)
+  const found = isId
+    ? await withObjects(context.git, path, (objects) => objects.read(commitId))
+    : undefined
+  const isThere =
+    found?.type === 'commit' &&
+    baseTip !== undefined &&
+    (await isAncestor(context.git, path, { older: found.id, younger: baseTip }))
+  if (!isThere) throw new Failure('conflict', 'Wrong commit ID')
+  await markMerged(context.db, pull, { mergeCommit: found.id, mergedById: doer.id })
+}
+
+async function authorOf(context: Context, { issue }: PullState): Promise<User | undefined> {
+  return issue.authorId === undefined ? undefined : await findUserById(context.db, issue.authorId)
+}

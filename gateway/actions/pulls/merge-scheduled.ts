@@ -1,0 +1,113 @@
+/** Merging a pull request whose merge was to wait for its checks, if it is still to be merged. */
+
+import type { MergeStyle } from '../../../cgi/objects/merge.js'
+import { REFERENCE_HELD, REFERENCE_MOVED } from '../../../cgi/refs/references.js'
+import { Failure } from '../../../conf/failures.js'
+import { findUserById, type User } from '../../../sql/accounts/users.js'
+import { findPullById } from '../../../sql/pulls/pull-lists.js'
+import {
+  cancelScheduledMerge,
+  findScheduledMerge,
+  type ScheduledMerge,
+} from '../../../sql/pulls/scheduled-merges.js'
+import { clientOf } from '../../auth/client.js'
+import { admit, type Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { haveChecksSucceeded } from '../code/checks.js'
+import { mergeNow } from './merge-now.js'
+import { type PullState, refreshPulls } from './refresh-pulls.js'
+
+/**
+ * Does nothing where the checks have not succeeded. A wish ends where the head has moved, the pull
+ * request is closed, or who wished for it may not merge any more; what else is in the way may go
+ * away before the next word of a check. Throws where it may be tried again soon.
+ */
+export async function mergeScheduled(context: Context, pullId: number): Promise<void> {
+  const { db, log } = context
+  const scheduled = await findScheduledMerge(db, pullId)
+  if (scheduled === undefined) return
+  const doer = await findUserById(db, scheduled.doerId)
+  const found = await findPullById(db, pullId)
+  if (doer === undefined || found === undefined) return
+  const place = { repositoryId: found.pull.repositoryId, commitId: scheduled.headCommit }
+  if (!(await haveChecksSucceeded(context, place))) return
+  // Only now: until then, rights may be taken away.
+  const grant = await admitAgain(context, doer, found.pull.repositoryId)
+  const state = grant && (await refreshPulls(context, grant.repository, [found]))[0]
+  if (grant === undefined || state === undefined || !isAsWished(state, scheduled)) {
+    await cancelScheduledMerge(db, pullId)
+    return log.info({ pull: pullId }, 'a merge that waited was given up')
+  }
+  try {
+    await merge(context, grant, { state, doer, scheduled })
+    log.info({ pull: pullId }, 'a pull request was merged after its checks')
+  } catch (error) {
+    if (!(error instanceof Failure) || mayPass(error)) throw error
+    log.info({ pull: pullId, reason: error.message }, 'a merge waits for more than its checks')
+  }
+}
+
+/** Asks the gate as of a request of the one who wished for it. Undefined: they may not any more. */
+async function admitAgain(
+  { db }: Context,
+  user: User,
+  repositoryId: number,
+): Promise<Grants['repository'] | undefined> {
+  try {
+    return await admit(db, {
+      who: { kind: 'user', user, by: 'password', scopes: undefined },
+      access: { kind: 'repository', mode: 'write', isById: true, changesGit: true },
+      scopes: [],
+      params: { id: String(repositoryId) },
+      challenges: false,
+      anonymousBytesMax: undefined,
+    })
+  } catch (error) {
+    if (error instanceof Failure && error.status < 500) return undefined
+    throw error
+  }
+}
+
+function isAsWished({ issue, pull, headTip }: PullState, { headCommit }: ScheduledMerge): boolean {
+  return issue.state === 'open' && (headTip ?? pull.headCommit) === headCommit
+}
+
+interface Wished {
+  readonly state: PullState
+  readonly doer: User
+  readonly scheduled: ScheduledMerge
+}
+
+async function merge(
+  context: Context,
+  grant: Grants['repository'],
+  { state, doer, scheduled }: Wished,
+): Promise<void> {
+  const { queue, settings } = context
+  const { repository, who } = grant
+  if (repository.isArchived) throw new Failure('archived', 'repo is archived')
+  await mergeNow(context, grant, {
+    state,
+    doer,
+    order: {
+      style: scheduled.style as MergeStyle,
+      title: scheduled.title,
+      message: scheduled.message,
+      headCommit: scheduled.headCommit,
+      deletesBranch: scheduled.deletesBranch,
+    },
+    async inQueue(work) {
+      const leave = await queue.enter(AbortSignal.timeout(settings.git.timeoutMs), {
+        repository: repositoryPathOf({ settings }, repository),
+        client: clientOf(who, { address: '' }),
+      })
+      await work().finally(leave)
+    },
+  })
+}
+
+/** The base moved just now, or too much is going on. */
+function mayPass({ status, message }: Failure): boolean {
+  return status >= 429 || message === REFERENCE_MOVED || message === REFERENCE_HELD
+}

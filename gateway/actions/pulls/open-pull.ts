@@ -1,0 +1,118 @@
+/** Opening a pull request between two branches, of a repository or of two that are related. */
+
+import { findMergeBase } from '../../../cgi/objects/commit-range.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
+import { Failure } from '../../../conf/failures.js'
+import { isReferenceName } from '../../../conf/names.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Team } from '../../../sql/organizations/teams.js'
+import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../../sql/pulls/pulls.js'
+import { createReview, type Review } from '../../../sql/pulls/reviews.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { writerOf } from '../code/writer.js'
+import { titleOf } from '../issues/issue-access.js'
+import { issueChanged } from '../issues/issue-changed.js'
+import { findHead } from './find-head.js'
+import { refuseWithoutPulls } from './find-pull.js'
+import { bringCommit } from './foreign-heads.js'
+import { branchReference } from './refresh-pulls.js'
+
+export interface PullWish {
+  /** As `findHead` reads it. */
+  readonly head: string
+  readonly base: string
+  readonly issue: Omit<NewPull['issue'], 'authorId'>
+  /** Absent: as the repository has it. */
+  readonly allowsMaintainerEdit?: boolean | undefined
+  /** Whose review is asked for. */
+  readonly reviewers: readonly ReviewerWish[]
+}
+
+/** One who is asked for a review: a user, or a team. */
+export interface ReviewerWish {
+  readonly asked: { readonly user: User } | { readonly team: Team }
+  readonly isOfficial: boolean
+}
+
+/**
+ * Opens it and tells of it. Throws `not_found` for branches that are not there and where there are
+ * no pull requests, `archived`, `invalid` for what is no branch or the same twice, `conflict` where
+ * one of these branches is open, `payload_too_large` where the head brings too much.
+ */
+export async function openPull(
+  context: Context,
+  grant: RepositoryGrant,
+  wish: PullWish,
+): Promise<IssueAndPull> {
+  const { git, db, settings } = context
+  refuseWithoutPulls(grant)
+  const author = writerOf(grant)
+  const { repository } = grant
+  const { base } = wish
+  const title = titleOf(wish.issue.title)
+  const head = await findHead(context, grant, wish.head)
+  if (head === undefined) throw new Failure('not_found', NO_HEAD)
+  const isHere = head.repository.id === repository.id
+  if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
+  const path = repositoryPathOf({ settings }, repository)
+  const tipIn = (place: string, branch: string) =>
+    withObjects(git, place, (objects) => tipOfBranch(objects, branch))
+  const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
+  if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
+  const opened = await createPull(db, {
+    issue: { ...wish.issue, title, authorId: author.id },
+    targets: {
+      repositoryId: repository.id,
+      headRepositoryId: head.repository.id,
+      headBranch: head.branch,
+      baseBranch: base,
+    },
+    headCommit: headTip,
+    mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
+    allowsMaintainerEdit:
+      wish.allowsMaintainerEdit ?? repository.preferences['default_allow_maintainer_edit'] === true,
+  })
+  for (const reviewer of wish.reviewers) await askForReview(context, opened.pull, reviewer)
+  const { issue } = opened
+  await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
+  return opened
+}
+
+/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
+const NO_HEAD = 'There is no fork of this repository at that place.'
+
+/** Asks for a review of the head. Throws `conflict` where it is asked already. */
+export async function askForReview(
+  { db }: Context,
+  { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
+  { asked, isOfficial }: ReviewerWish,
+): Promise<Review> {
+  return await createReview(db, {
+    pullId,
+    commitId,
+    isOfficial,
+    state: 'REQUEST_REVIEW',
+    content: '',
+    comments: [],
+    reviewerId: 'user' in asked ? asked.user.id : undefined,
+    ...('team' in asked ? { teamId: asked.team.id } : {}),
+  })
+}
+
+const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
+
+/** The commit of a branch. Throws `not_found`, or `invalid` where the name is of something else. */
+export async function tipOfBranch(objects: ObjectReader, branch: string): Promise<string> {
+  // In full, a name may begin with a dash, as those that were pushed may.
+  const name = branchReference(branch)
+  const isName = isReferenceName(name.slice('refs/'.length))
+  const found = isName ? await objects.read(`${name}^{commit}`) : undefined
+  if (found?.type === 'commit') return found.id
+  if ((await findRevision(objects, branch)) !== undefined) {
+    throw new Failure('invalid', 'Invalid PullRequest: base and head must be branches')
+  }
+  throw new Failure('not_found', `The branch ${branch} does not exist.`)
+}

@@ -1,0 +1,27 @@
+/** What follows a review: the time of its pull request, and who hears of it. */
+
+import { noteMentions } from '../../../sql/issues/issue-people.js'
+import { touchIssue } from '../../../sql/issues/issues.js'
+import type { Review } from '../../../sql/pulls/reviews.js'
+import type { Context } from '../../context.js'
+import { type IssueNews, tellOfIssue } from '../notifications/tell-people.js'
+
+/** To be told of each review that was written or submitted, once it is in the database. */
+export async function reviewGiven(
+  context: Context,
+  {
+    repository,
+    issue,
+    actor,
+    review,
+  }: Pick<IssueNews, 'repository' | 'actor'> & {
+    readonly issue: { readonly id: number; readonly number: number }
+    readonly review: Review
+  },
+): Promise<void> {
+  await touchIssue(context.db, issue.id)
+  // What is pending its author alone may see.
+  if (review.state === 'PENDING') return
+  await noteMentions(context.db, issue.id, review.content)
+  await tellOfIssue(context, { repository, issue, actor })
+}

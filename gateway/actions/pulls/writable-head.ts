@@ -1,0 +1,57 @@
+/** The repository of a pull request's head, for whoever may see it or write to it. */
+
+import { repositoryPath } from '../../../cgi/repository/paths.js'
+import type { Pull } from '../../../sql/pulls/pulls.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
+import { accessToLinked } from '../../auth/admit-repository.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { isForeign } from './foreign-heads.js'
+
+/** Undefined where the repository is gone, or the caller may not see it. */
+export async function findSeenHead(
+  { db }: Context,
+  { who, repository }: Pick<Grants['repository'], 'who' | 'repository'>,
+  pull: Pull,
+): Promise<Repository | undefined> {
+  if (!isForeign({ pull })) return repository
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined) return undefined
+  return (await accessToLinked(db, who, found)) === 'none' ? undefined : found
+}
+
+export interface WritableHead {
+  readonly repository: Repository
+  /** Its folder. */
+  readonly path: string
+}
+
+/** Undefined where the repository is gone, or the caller may not change its branches. */
+export async function findWritableHead(
+  { db, settings }: Context,
+  grant: Pick<Grants['repository'], 'who' | 'repository' | 'mode'>,
+  pull: Pull,
+): Promise<WritableHead | undefined> {
+  const { dir } = settings.data
+  const headOf = (repository: Repository): WritableHead => ({
+    repository,
+    path: repositoryPath(dir, repository.storage),
+  })
+  if (!isForeign({ pull }))
+    return atLeast(grant.mode, 'write') ? headOf(grant.repository) : undefined
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined || found.isArchived || found.source?.mirror !== undefined)
+    return undefined
+  const mode = await accessToLinked(db, grant.who, found)
+  return atLeast(mode, 'write') ? headOf(found) : undefined
+}
+
+/** `branch`, or `owner/repo:branch` of another repository that everybody may see. */
+export async function headName({ db }: Context, pull: Pull): Promise<string> {
+  if (!isForeign({ pull })) return pull.headBranch
+  const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
+  if (found === undefined) return pull.headBranch
+  if ((await accessToRepository(db, undefined, found)) === 'none') return pull.headBranch
+  return `${found.owner.name}/${found.name}:${pull.headBranch}`
+}

@@ -1,0 +1,65 @@
+/** The releases of a repository that a caller sees: drafts are for those who write. */
+
+import { notFound } from '../../../conf/failures.js'
+import type { Paged } from '../../../sql/database/page.js'
+import {
+  findLatestRelease,
+  findRelease,
+  findReleaseByTag,
+  listReleases,
+  type Release,
+  type ReleaseQuestion,
+} from '../../../sql/releases/releases.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import type { RepositoryGrant } from '../code/git-reader.js'
+import { mayWrite, numberOf } from '../issues/issue-access.js'
+
+/** The newest first. Throws `not_found` where releases are switched off. */
+export async function listSeenReleases(
+  { db }: Context,
+  grant: RepositoryGrant,
+  question: Omit<ReleaseQuestion, 'repositoryId'>,
+): Promise<Paged<Release>> {
+  refuseWithoutReleases(grant.repository)
+  const repositoryId = grant.repository.id
+  if (mayWrite(grant)) return await listReleases(db, { ...question, repositoryId })
+  if (question.isDraft === true) return { entries: [], total: 0 }
+  return await listReleases(db, { ...question, repositoryId, isDraft: false })
+}
+
+/** The release of that id. Throws `not_found`, also where the caller may not see it. */
+export async function releaseOfId(
+  context: Context,
+  grant: RepositoryGrant,
+  params: Readonly<Record<string, string>>,
+): Promise<Release> {
+  refuseWithoutReleases(grant.repository)
+  return seen(await findRelease(context.db, grant.repository.id, numberOf(params, 'id')), grant)
+}
+
+/** The release of that tag. Throws `not_found`, also where the caller may not see it. */
+export async function releaseOfTag(
+  context: Context,
+  grant: RepositoryGrant,
+  tagName: string,
+): Promise<Release> {
+  refuseWithoutReleases(grant.repository)
+  return seen(await findReleaseByTag(context.db, grant.repository.id, tagName), grant)
+}
+
+/** The last that is neither a draft nor a pre-release. Throws `not_found` where there is none. */
+export async function latestRelease({ db }: Context, grant: RepositoryGrant): Promise<Release> {
+  refuseWithoutReleases(grant.repository)
+  return seen(await findLatestRelease(db, grant.repository.id), grant)
+}
+
+/** Throws `not_found` where the owner has switched releases off. */
+export function refuseWithoutReleases({ preferences }: Repository): void {
+  if (preferences['has_releases'] === false) throw notFound()
+}
+
+function seen(release: Release | undefined, grant: RepositoryGrant): Release {
+  if (release === undefined || (release.isDraft && !mayWrite(grant))) throw notFound()
+  return release
+}

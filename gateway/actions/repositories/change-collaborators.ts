@@ -1,0 +1,40 @@
+/** Lets people into a repository by name, and shuts them out again. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Database } from '../../../sql/database/database.js'
+import {
+  type CollaboratorMode,
+  removeCollaborator,
+  setCollaborator,
+} from '../../../sql/repositories/collaborators.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { findVisibleUser } from '../../auth/seen-owner.js'
+
+export interface CollaboratorWish {
+  readonly repository: Repository
+  /** Who asks. */
+  readonly viewer: User | undefined
+  readonly name: string
+}
+
+/** Throws `not_found` for whom `viewer` may not know, and `invalid` for the owner. */
+export async function letCollaboratorIn(
+  db: Database,
+  { repository, viewer, name, mode }: CollaboratorWish & { readonly mode: CollaboratorMode },
+): Promise<void> {
+  const user = await findVisibleUser(db, name, viewer)
+  if (user.id === repository.owner.id) {
+    throw new Failure('invalid', 'The owner of a repository is no collaborator of it.')
+  }
+  await setCollaborator(db, { repositoryId: repository.id, userId: user.id, mode })
+}
+
+/** Throws `not_found` for whom `viewer` may not know. */
+export async function shutCollaboratorOut(
+  db: Database,
+  { repository, viewer, name }: CollaboratorWish,
+): Promise<void> {
+  const user = await findVisibleUser(db, name, viewer)
+  await removeCollaborator(db, repository.id, user.id)
+}

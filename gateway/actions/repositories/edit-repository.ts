@@ -1,0 +1,68 @@
+/** Changes a repository: what it says of itself, who may see it, and its default branch. */
+
+import { branchExists, setDefaultBranch } from '../../../cgi/repository/repository.js'
+import { Failure } from '../../../conf/failures.js'
+import { parseBranchName, parseRepositoryName } from '../../../conf/names.js'
+import {
+  findRepositoryById,
+  type Repository,
+  type RepositoryPatch,
+  updateRepository,
+} from '../../../sql/repositories/repositories.js'
+import { setMirrorInterval } from '../../../sql/repositories/repository-sources.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { refuseLonger } from '../accounts/refuse-longer.js'
+
+export const DESCRIPTION_CHARACTERS_MAX = 2_048
+export const WEBSITE_CHARACTERS_MAX = 1_024
+
+/** What is to change; what is absent stays, as do preferences that are not named. */
+export interface RepositoryWish
+  extends Omit<RepositoryPatch, 'isEmpty' | 'sizeKib' | 'pushedAtMs'> {
+  readonly mirrorIntervalMs?: number | undefined
+}
+
+/**
+ * The repository as it is then. Throws `invalid` for a bad name, a branch that is not there or a
+ * text that is too long, and `conflict` for a taken name.
+ */
+export async function editRepository(
+  context: Context,
+  repository: Repository,
+  wish: RepositoryWish,
+): Promise<Repository> {
+  const { mirrorIntervalMs, ...patch } = checked(repository, wish)
+  if (patch.defaultBranch !== undefined && patch.defaultBranch !== repository.defaultBranch) {
+    await changeDefaultBranch(context, repository, patch.defaultBranch)
+  }
+  await updateRepository(context.db, repository.id, patch)
+  if (mirrorIntervalMs !== undefined) {
+    await setMirrorInterval(context.db, repository.id, mirrorIntervalMs)
+  }
+  return (await findRepositoryById(context.db, repository.id)) ?? repository
+}
+
+function checked({ preferences }: Repository, wish: RepositoryWish): RepositoryWish {
+  const { name, defaultBranch, description, website } = wish
+  refuseLonger('description', description, DESCRIPTION_CHARACTERS_MAX)
+  refuseLonger('website', website, WEBSITE_CHARACTERS_MAX)
+  return {
+    ...wish,
+    name: name === undefined ? undefined : parseRepositoryName(name),
+    defaultBranch: defaultBranch === undefined ? undefined : parseBranchName(defaultBranch),
+    preferences: { ...preferences, ...wish.preferences },
+  }
+}
+
+async function changeDefaultBranch(
+  context: Context,
+  repository: Repository,
+  branch: string,
+): Promise<void> {
+  const path = repositoryPathOf(context, repository)
+  if (!repository.isEmpty && !(await branchExists(context.git, path, branch))) {
+    throw new Failure('invalid', `The branch ${branch} does not exist.`)
+  }
+  await setDefaultBranch(context.git, path, branch)
+}

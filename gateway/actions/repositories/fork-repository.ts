@@ -1,0 +1,93 @@
+/** Makes a fork: first a copy of its own on the disk, then the row that makes it known. */
+
+import { forkRepository } from '../../../cgi/repository/fork.js'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
+import { removeRepository } from '../../../cgi/repository/repository.js'
+import { Failure } from '../../../conf/failures.js'
+import { parseRepositoryName } from '../../../conf/names.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { createFork } from '../../../sql/repositories/forks.js'
+import {
+  findRepository,
+  NAME_TAKEN,
+  type Repository,
+} from '../../../sql/repositories/repositories.js'
+import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
+import type { Context } from '../../context.js'
+import { notePush } from '../code/note-push.js'
+
+export interface NewFork {
+  readonly parent: Repository
+  readonly owner: Owner
+  readonly creator: User
+  readonly name: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * The fork. Throws `invalid` for a bad name, `conflict` for a taken one and where the owner has the
+ * parent or a fork of it already, `unavailable` where too many git processes run.
+ */
+export async function makeFork(context: Context, wanted: NewFork): Promise<Repository> {
+  const { parent, owner, creator } = wanted
+  const name = parseRepositoryName(wanted.name)
+  await refuseSecond(context, { parent, owner, name })
+  const { dir } = context.settings.data
+  const source = repositoryPath(dir, parent.storage)
+  const storage = newStorageKey()
+  const path = repositoryPath(dir, storage)
+  const { defaultBranch, objectFormat, description, website, preferences } = parent
+  const visitor = { repository: source, client: `user ${creator.id}` }
+  const leave = await context.queue.enter(wanted.signal, visitor)
+  try {
+    const { signal } = wanted
+    await forkRepository(context.git, path, { source, defaultBranch, objectFormat, signal })
+  } finally {
+    leave()
+  }
+  try {
+    const fork = await createFork(
+      context.db,
+      {
+        ownerId: owner.id,
+        name,
+        storage,
+        description,
+        website,
+        isTemplate: false,
+        defaultBranch,
+        objectFormat,
+        preferences,
+        isEmpty: true,
+        // Nobody makes public what was not, by a copy of it.
+        watcherId: owner.kind === 'organization' ? creator.id : undefined,
+        isPrivate: parent.isPrivate || parent.owner.visibility !== 'public',
+      },
+      parent.id,
+    )
+    await notePush(context, fork, path)
+    return fork
+  } catch (error) {
+    await removeRepository(path)
+    throw error
+  }
+}
+
+async function refuseSecond(
+  { db }: Context,
+  { parent, owner, name }: Pick<NewFork, 'parent' | 'owner' | 'name'>,
+): Promise<void> {
+  if (owner.id === parent.owner.id) {
+    throw new Failure('conflict', 'The repository cannot be forked to the owner that it has.')
+  }
+  if ((await findRepository(db, owner.name, name)) !== undefined) {
+    throw new Failure('conflict', NAME_TAKEN)
+  }
+  const search = { viewer: { kind: 'admin', id: owner.id }, ownerId: owner.id } as const
+  const page = { page: 1, limit: 1 }
+  const { total } = await searchRepositories(db, { ...search, parentId: parent.id }, page)
+  if (total > 0) {
+    throw new Failure('conflict', `${owner.name} has a fork of the repository already.`)
+  }
+}

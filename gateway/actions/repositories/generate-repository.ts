@@ -1,0 +1,125 @@
+/** Makes a repository after a template: first the folder, then the row that makes it known. */
+
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
+import { initRepository, removeRepository } from '../../../cgi/repository/repository.js'
+import { generateRepository } from '../../../cgi/repository/template.js'
+import { Failure } from '../../../conf/failures.js'
+import { parseBranchName, parseRepositoryName } from '../../../conf/names.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  findRepository,
+  NAME_TAKEN,
+  type Repository,
+} from '../../../sql/repositories/repositories.js'
+import { createFromTemplate } from '../../../sql/repositories/templates.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { notePush } from '../code/note-push.js'
+import { emit } from '../webhooks/events.js'
+import { repositoryEvent } from '../webhooks/house-events.js'
+
+export interface WantedCopy {
+  readonly template: Repository
+  readonly owner: Owner
+  /** Who asks: the author of the one commit. */
+  readonly creator: User
+  readonly name: string
+  readonly description: string
+  readonly isPrivate: boolean
+  readonly defaultBranch: string
+  /** What it is given of the template. */
+  readonly hasContent: boolean
+  readonly hasTopics: boolean
+  readonly hasLabels: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * The new repository. Throws `invalid` for a bad name, `conflict` for a taken one, `unavailable`
+ * where too many git processes run. A crash in between leaves a folder that no row names.
+ */
+export async function makeFromTemplate(context: Context, wanted: WantedCopy): Promise<Repository> {
+  const { db, settings } = context
+  const { template, owner, creator, description, isPrivate, hasTopics, hasLabels } = wanted
+  const name = parseRepositoryName(wanted.name)
+  const defaultBranch = parseBranchName(wanted.defaultBranch)
+  if ((await findRepository(db, owner.name, name)) !== undefined) {
+    throw new Failure('conflict', NAME_TAKEN)
+  }
+  const storage = newStorageKey()
+  const path = repositoryPath(settings.data.dir, storage)
+  const hasCommit = await makeFolder(context, path, { ...wanted, defaultBranch })
+  try {
+    const made = await createFromTemplate(
+      db,
+      {
+        ownerId: owner.id,
+        name,
+        storage,
+        description,
+        website: '',
+        isPrivate,
+        isTemplate: false,
+        isEmpty: !hasCommit,
+        defaultBranch,
+        preferences: {},
+        objectFormat: template.objectFormat,
+        watcherId: owner.kind === 'organization' ? creator.id : undefined,
+      },
+      { templateId: template.id, hasTopics, hasLabels },
+    )
+    const told = { action: 'created', repository: made, sender: creator } as const
+    await emit(context, await repositoryEvent(context, told))
+    if (hasCommit) await notePush(context, made, path)
+    return (await findRepository(db, owner.name, name)) ?? made
+  } catch (error) {
+    await removeRepository(path)
+    throw error
+  }
+}
+
+/** Whether there was anything to begin with: a template may be empty. */
+async function makeFolder(
+  context: Context,
+  path: string,
+  { template, creator, defaultBranch, hasContent, signal }: WantedCopy,
+): Promise<boolean> {
+  const { git, settings, queue } = context
+  const { objectFormat } = template
+  const source = repositoryPathOf({ settings }, template)
+  const tree = hasContent ? await treeOf(context, source, template.defaultBranch) : undefined
+  if (tree === undefined) {
+    await initRepository(git, path, { defaultBranch, objectFormat })
+    return false
+  }
+  const { fullName, name, email } = creator
+  const author = { name: fullName || name, email, atMs: Date.now(), offsetMinutes: 0 }
+  const leave = await queue.enter(signal, { repository: source, client: `user ${creator.id}` })
+  try {
+    await generateRepository(git, path, {
+      source,
+      tree,
+      author,
+      message: 'Initial commit',
+      signal,
+      defaultBranch,
+      objectFormat,
+    })
+  } finally {
+    leave()
+  }
+  return true
+}
+
+async function treeOf(
+  { git }: Context,
+  source: string,
+  branch: string,
+): Promise<string | undefined> {
+  return await withObjects(git, source, async (objects) => {
+    const found = await objects.read(`refs/heads/${branch}^{tree}`, 0)
+    return found?.type === 'tree' ? found.id : undefined
+  })
+}

@@ -1,0 +1,145 @@
+/** Pruning a repository: what keeps a commit that is to go, the order for it, and the work. */
+
+import { type Pruned, pruneRepository, refuseOldGit } from '../../../cgi/maintenance/prune.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
+import type { Git } from '../../../cgi/process/git.js'
+import { moveReferences } from '../../../cgi/refs/references.js'
+import { type KeepingReference, referencesTo } from '../../../cgi/refs/references-to.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
+import { Failure } from '../../../conf/failures.js'
+import { findIssue } from '../../../sql/issues/issues.js'
+import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
+import type { JobContext } from '../../jobs/job.js'
+import { removeAnswers } from '../../packs/remove-answers.js'
+import { repositoryPathOf } from '../../repository-path.js'
+
+/** What pruning needs of a gateway or of the command line. */
+export type PruneContext = Pick<JobContext, 'settings' | 'db' | 'git' | 'journal'>
+
+/** How a repository is to be pruned. */
+export interface PruneOrder {
+  /** By default, as the settings say. */
+  readonly graceMs?: number | undefined
+  /** Full id of a commit that is to be gone afterwards. */
+  readonly commit?: string | undefined
+}
+
+/** A prune that waits as a job. */
+export interface WaitingPrune extends PruneOrder {
+  readonly repositoryId: number
+}
+
+/**
+ * Subject of the job, of at most 100 characters: `12`, `12 0ms`, `12 0ms 1f0c…`, for the
+ * repository 12, its grace period, and the commit.
+ */
+export function pruneSubject({ repositoryId, graceMs, commit }: WaitingPrune): string {
+  const age = graceMs === undefined ? [] : [`${graceMs}ms`]
+  return [repositoryId, ...age, ...(commit === undefined ? [] : [commit])].join(' ')
+}
+
+const SUBJECT = /^(\d+)(?: (\d+)ms)?(?: ([0-9a-f]+))?$/
+
+/** Reads the subject of a job. Throws an Error for any other text. */
+export function parsePruneSubject(subject: string): WaitingPrune {
+  const [, id, graceMs, commit] = SUBJECT.exec(subject) ?? []
+  if (id === undefined) throw new Error(`'${subject}' names no repository to prune`)
+  return {
+    repositoryId: Number(id),
+    graceMs: graceMs === undefined ? undefined : Number(graceMs),
+    commit,
+  }
+}
+
+export interface Release extends PruneOrder {
+  /** Whether closed pull requests lose their heads if these reach the commit. */
+  readonly dropsClosedPulls: boolean
+}
+
+/**
+ * Prepares a prune. Throws `method_not_allowed` if git is too old, `invalid` for what is no full
+ * commit id, and `conflict` with the names of the references that keep the commit. If nothing but
+ * closed pull requests keeps it, and these are to be dropped, their heads are removed.
+ */
+export async function releaseCommit(
+  { settings, db, git, journal }: PruneContext,
+  repository: Repository,
+  { commit, dropsClosedPulls }: Release,
+): Promise<void> {
+  refuseOldGit(git)
+  if (commit === undefined) {
+    if (dropsClosedPulls) throw new Failure('invalid', 'Name the commit that is to be removed.')
+    return
+  }
+  if (!ID[repository.objectFormat].test(commit)) {
+    throw new Failure('invalid', 'The commit is not a full id in lower case.')
+  }
+  const path = repositoryPathOf({ settings }, repository)
+  const keeping = await referencesTo(git, path, commit)
+  const dropped: KeepingReference[] = []
+  for (const reference of keeping) {
+    const isDropped = dropsClosedPulls && (await isClosedPull(db, repository, reference))
+    if (isDropped) dropped.push(reference)
+  }
+  const left = keeping.filter((reference) => !dropped.includes(reference))
+  if (left.length > 0) throw new Failure('conflict', keptMessage(commit, left))
+  if (dropped.length === 0) return
+  const changes = dropped.map(({ name, id }) => ({ name, before: id, after: undefined }))
+  await moveReferences(git, path, changes, { journal })
+}
+
+const ID: Readonly<Record<Repository['objectFormat'], RegExp>> = {
+  sha1: /^[0-9a-f]{40}$/,
+  sha256: /^[0-9a-f]{64}$/,
+}
+
+const PULL_HEAD = /^refs\/pull\/(\d{1,10})\/head$/
+
+async function isClosedPull(
+  db: PruneContext['db'],
+  { id }: Repository,
+  { name }: KeepingReference,
+): Promise<boolean> {
+  const number = PULL_HEAD.exec(name)?.[1]
+  const issue = number === undefined ? undefined : await findIssue(db, id, Number(number))
+  return issue?.state === 'closed'
+}
+
+const NAMED_MAX = 10
+
+function keptMessage(commit: string, references: readonly KeepingReference[]): string {
+  const names = references.slice(0, NAMED_MAX).map(({ name }) => name)
+  const more = references.length - names.length
+  const list = names.join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return `Commit ${commit} is reachable from ${list}.`
+}
+
+/**
+ * Prunes a repository, and removes the answers to clones that were kept of it. Throws as
+ * `pruneRepository` does, and an Error if the commit that is to be gone is still there.
+ */
+export async function pruneNow(
+  { settings, db, git, journal }: PruneContext,
+  repository: Repository,
+  { graceMs, commit, signal }: PruneOrder & { readonly signal?: AbortSignal | undefined },
+): Promise<Pruned> {
+  const { dir: dataDir } = settings.data
+  const path = repositoryPath(dataDir, repository.storage)
+  const grace = graceMs ?? settings.maintenance.prune.graceMs
+  const pruned = await pruneRepository(git, path, { dataDir, journal, signal, graceMs: grace })
+  await removeAnswers(dataDir, path)
+  await updateRepository(db, repository.id, { sizeKib: pruned.sizeKib })
+  if (commit !== undefined) await refuseKept(git, path, commit)
+  return pruned
+}
+
+async function refuseKept(git: Git, path: string, commit: string): Promise<void> {
+  const found = await withObjects(git, path, (objects) => objects.read(commit, 0))
+  if (found === undefined) return
+  const references = await referencesTo(git, path, commit)
+  const reason =
+    references.length > 0
+      ? keptMessage(commit, references)
+      : `Commit ${commit} is younger than the grace period, or a writer that is at work.`
+  throw new Error(reason)
+}

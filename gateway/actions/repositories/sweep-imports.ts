@@ -1,0 +1,34 @@
+/** Clears away what is left of imports whose process is gone. */
+
+import { hostname } from 'node:os'
+import { isRunning, type ProcessMark } from '../../../cgi/process/process-table.js'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
+import { removeUnfinished } from '../../../cgi/repository/repository.js'
+import type { Database } from '../../../sql/database/database.js'
+import {
+  endImport,
+  giveUpImport,
+  type Import,
+  listImports,
+} from '../../../sql/repositories/repository-imports.js'
+
+/**
+ * Removes the folders, then the rows; answers how many. The git of a dead process has to be gone
+ * (see `recover`). Safe beside imports that go on.
+ */
+export async function sweepImports(db: Database, dataDir: string): Promise<number> {
+  let swept = 0
+  for (const found of await listImports(db)) {
+    if (!(await isDead(found)) || !(await giveUpImport(db, found))) continue
+    await removeUnfinished(repositoryPath(dataDir, found.storage))
+    await endImport(db, found.id)
+    swept += 1
+  }
+  return swept
+}
+
+/** Of another machine only the lease tells. */
+async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
+  if (leasedUntilMs < Date.now()) return true
+  return machine === hostname() && !(await isRunning(JSON.parse(process) as ProcessMark))
+}

@@ -1,0 +1,62 @@
+/** Gives a repository to another owner, where the caller may make repositories. */
+
+import { Failure, notFound } from '../../../conf/failures.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import { findTeam } from '../../../sql/organizations/teams.js'
+import { type AccessMode, accessToRepository } from '../../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
+import { transferRepository } from '../../../sql/repositories/repository-transfer.js'
+import { placeForRepositories } from '../../auth/admit-people.js'
+import type { Identity } from '../../auth/identify.js'
+import { signedIn } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
+import { orInvalid } from '../accounts/or-invalid.js'
+
+export interface TransferWish {
+  readonly repository: Repository
+  readonly newOwner: string
+  /** Teams of the new owner that are given the repository. */
+  readonly teamIds?: readonly number[]
+}
+
+/** The repository at its new place, and what the caller may do with it there. */
+export interface Transferred {
+  readonly repository: Repository
+  readonly mode: AccessMode
+}
+
+/**
+ * Throws `invalid` where the new owner has it already or one of its name, and what the gate says
+ * where the caller may make no repositories.
+ */
+export async function giveRepository(
+  { db }: Context,
+  who: Identity,
+  { repository, newOwner, teamIds = [] }: TransferWish,
+): Promise<Transferred> {
+  const { user } = signedIn(who)
+  const owner = await placeForRepositories(db, who, newOwner)
+  if (owner.id === repository.owner.id) {
+    throw new Failure('invalid', 'The repository has this owner already.')
+  }
+  await refuseOtherTeams(db, owner, teamIds)
+  await orInvalid(() =>
+    transferRepository(db, { repositoryId: repository.id, newOwnerId: owner.id, teamIds }),
+  )
+  const moved = await findRepositoryById(db, repository.id)
+  if (moved === undefined) throw notFound()
+  return { repository: moved, mode: await accessToRepository(db, user, moved) }
+}
+
+async function refuseOtherTeams(
+  db: Context['db'],
+  owner: Owner,
+  teamIds: readonly number[],
+): Promise<void> {
+  for (const id of teamIds) {
+    const team = await findTeam(db, id)
+    if (team?.organizationId !== owner.id) {
+      throw new Failure('invalid', `team ${id} does not exist in ${owner.name}`)
+    }
+  }
+}

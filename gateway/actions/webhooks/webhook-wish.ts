@@ -1,0 +1,120 @@
+/** Webhooks as people ask for them: read or refused, with what is secret sealed. */
+
+import { isIP } from 'node:net'
+import { Failure, notFound } from '../../../conf/failures.js'
+import { parseGlob } from '../../../conf/glob.js'
+import { parseHookEvents } from '../../../conf/hook-events.js'
+import { type InstanceSecret, openInstanceSecret } from '../../../conf/instance-secret.js'
+import {
+  findWebhook,
+  type HookPlace,
+  type Webhook,
+  type WebhookFields,
+} from '../../../sql/webhooks/webhooks.js'
+import { readId } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
+import { resolveOutbound } from '../../outbound/address.js'
+import { AUTHORIZATION_WORDS, SECRET_WORDS } from '../../outbound/delivery-request.js'
+import { refuseLonger } from '../accounts/refuse-longer.js'
+
+/** Of its address, its secret and its header `Authorization`. */
+export const HOOK_TEXT_CHARACTERS_MAX = 2_000
+export const BRANCH_FILTER_CHARACTERS_MAX = 255
+
+/** What is absent stays, but for the events: these are those that were sent, or else `push`. */
+export interface WebhookWish {
+  readonly url?: string | undefined
+  readonly contentType?: string | undefined
+  /** Empty for none. */
+  readonly secret?: string | undefined
+  /** Empty for none. */
+  readonly authorization?: string | undefined
+  readonly events?: readonly string[] | undefined
+  readonly branchFilter?: string | undefined
+  readonly isActive?: boolean | undefined
+}
+
+/** What a webhook is of which nothing was said. */
+export const NEW_WEBHOOK: WebhookFields = {
+  type: 'gitea',
+  url: '',
+  contentType: 'json',
+  events: [],
+  branchFilter: '',
+  isActive: false,
+  secretSealed: undefined,
+  authorizationSealed: undefined,
+}
+
+/** The webhook as it is to be. Throws `invalid`. */
+export async function wishedWebhook(
+  context: Context,
+  before: WebhookFields,
+  wish: WebhookWish,
+): Promise<WebhookFields> {
+  const { url, contentType = before.contentType, branchFilter, secret, authorization } = wish
+  if (contentType !== 'json' && contentType !== 'form') throw invalid('Invalid content type')
+  const sealing = await openInstanceSecret(context.settings.data.dir)
+  return {
+    ...before,
+    url: url === undefined ? before.url : await readUrl(context, url),
+    contentType,
+    secretSealed: secret === undefined ? before.secretSealed : sealSecret(sealing, secret),
+    authorizationSealed:
+      authorization === undefined
+        ? before.authorizationSealed
+        : sealAuthorization(sealing, authorization),
+    events: parseHookEvents(wish.events?.length ? wish.events : ['push']),
+    branchFilter: branchFilter === undefined ? before.branchFilter : readFilter(branchFilter),
+    isActive: wish.isActive ?? before.isActive,
+  }
+}
+
+/**
+ * An address that stands there itself is judged at once. Where a name leads is looked at when it is
+ * called; what stands in it would be shown and stored.
+ */
+async function readUrl({ settings }: Context, text: string): Promise<string> {
+  refuseLonger('URL', text, HOOK_TEXT_CHARACTERS_MAX)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // Browsers read a host into `https:///x`, where others see none.
+  const isHttp = url !== undefined && /^https?:\/\/[^/\\]/i.test(text)
+  if (!isHttp || url.username !== '' || url.password !== '') throw invalid('Invalid url')
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(host) !== 0) await resolveOutbound(host, { allowPrivate: settings.outbound.allow })
+  return url.href
+}
+
+function readFilter(pattern: string): string {
+  refuseLonger('branch filter', pattern, BRANCH_FILTER_CHARACTERS_MAX)
+  if (parseGlob(pattern) === undefined) throw invalid('Invalid branch filter')
+  return pattern
+}
+
+function sealSecret(sealing: InstanceSecret, text: string): string | undefined {
+  refuseLonger('secret', text, HOOK_TEXT_CHARACTERS_MAX)
+  return text === '' ? undefined : sealing.seal(text, SECRET_WORDS)
+}
+
+/** A header ends where its line does. */
+function sealAuthorization(sealing: InstanceSecret, text: string): string | undefined {
+  refuseLonger('authorization header', text, HOOK_TEXT_CHARACTERS_MAX)
+  if (/[^\t\x20-\x7e]/.test(text)) throw invalid('Invalid authorization header')
+  return text === '' ? undefined : sealing.seal(text, AUTHORIZATION_WORDS)
+}
+
+function invalid(message: string): Failure {
+  return new Failure('invalid', message)
+}
+
+/** The webhook of that place that a path names by its `{id}`. Throws `not_found`. */
+export async function namedWebhook(
+  { db }: Context,
+  place: HookPlace,
+  { id: text = '' }: Readonly<Record<string, string>>,
+): Promise<Webhook> {
+  const id = readId(text)
+  const webhook = id === undefined ? undefined : await findWebhook(db, place, id)
+  if (webhook === undefined) throw notFound()
+  return webhook
+}

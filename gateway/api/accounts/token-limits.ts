@@ -1,0 +1,113 @@
+/** What limits a token over the API: fields that this house has beside those of Gitea. */
+
+import { Type } from 'typebox'
+import type { TokenLimits } from '../../../sql/accounts/token-limits.js'
+import type { Token } from '../../../sql/accounts/tokens.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  ADDRESS_LENGTH_MAX,
+  ADDRESSES_MAX,
+  ENTRIES_MAX,
+  invalidLimit,
+  namesOfLimits,
+  readLimits,
+} from '../../actions/accounts/token-limits.js'
+import type { Context } from '../../context.js'
+import { omissible, TIME } from '../schema.js'
+import { apiTime, readTime } from '../times.js'
+
+/** What a reader of the description is told. */
+const ABOUT = {
+  expires_at: 'Beyond Gitea: when the token ends; absent: it does not',
+  repositories:
+    'Beyond Gitea: the repositories (owner/name) that the token opens, by any name that they ' +
+    'have later; with these or packages it opens nothing else but what everybody may read',
+  packages:
+    'Beyond Gitea: the packages that the token opens: an owner, or one package (owner/format/name)',
+  addresses:
+    'Beyond Gitea: the addresses and networks (192.0.2.7, 10.0.0.0/8, 2001:db8::/32) from which ' +
+    'the token counts; absent: from everywhere',
+} as const
+
+/** Of a token, where something limits it. */
+export const LIMIT_FIELDS = {
+  expires_at: omissible({ ...TIME, description: ABOUT.expires_at }),
+  repositories: omissible(listed(ABOUT.repositories)),
+  packages: omissible(listed(ABOUT.packages)),
+  addresses: omissible(listed(ABOUT.addresses)),
+}
+
+function listed(description: string) {
+  return Type.Array(Type.String(), { description })
+}
+
+const ENTRIES = { minItems: 1, maxItems: ENTRIES_MAX }
+
+/** Of the wish for a token. */
+export const LIMIT_OPTIONS = {
+  expires_at: Type.Optional({ ...TIME, description: ABOUT.expires_at }),
+  repositories: Type.Optional(
+    Type.Array(Type.String(), { ...ENTRIES, description: ABOUT.repositories }),
+  ),
+  packages: Type.Optional(Type.Array(Type.String(), { ...ENTRIES, description: ABOUT.packages })),
+  addresses: Type.Optional(
+    Type.Array(Type.String({ maxLength: ADDRESS_LENGTH_MAX }), {
+      minItems: 1,
+      maxItems: ADDRESSES_MAX,
+      description: ABOUT.addresses,
+    }),
+  ),
+}
+
+export interface ShownLimits {
+  expires_at?: string
+  repositories?: string[]
+  packages?: string[]
+  addresses?: string[]
+}
+
+interface SentLimits {
+  readonly expires_at?: string
+  readonly repositories?: readonly string[]
+  readonly packages?: readonly string[]
+  readonly addresses?: readonly string[]
+}
+
+/** What is to limit a token of `holder`. Throws `invalid` with the name of the field. */
+export async function limitsOf(
+  { db }: Context,
+  holder: User,
+  { expires_at: end, ...rest }: SentLimits,
+): Promise<TokenLimits | undefined> {
+  const expiresAtMs = end === undefined ? undefined : readEnd(end)
+  return await readLimits(db, holder, { ...rest, expiresAtMs })
+}
+
+function readEnd(text: string): number {
+  try {
+    return readTime(text)
+  } catch (error) {
+    throw invalidLimit('expires_at', error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Of each token of one account what limits it, without what the holder may not see any more. */
+export async function shownLimits(
+  { db }: Context,
+  holder: User,
+  tokens: readonly Token[],
+): Promise<(token: Token) => ShownLimits> {
+  const namesOf = await namesOfLimits(db, holder, tokens)
+  return (token) => {
+    const { limits } = token
+    const { repositories, packages } = namesOf(token)
+    const addresses = limits?.addresses ?? []
+    return {
+      ...(limits?.expiresAtMs === undefined ? {} : { expires_at: apiTime(limits.expiresAtMs) }),
+      ...(limits?.reach === undefined
+        ? {}
+        : { repositories: [...repositories], packages: [...packages] }),
+      ...(addresses.length === 0 ? {} : { addresses: [...addresses] }),
+    }
+  }
+}

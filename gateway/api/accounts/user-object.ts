@@ -1,0 +1,107 @@
+/** The User of this API: what one account shows to whom. */
+
+import { type Static, Type } from 'typebox'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { isVisible } from '../../auth/seen-owner.js'
+import type { Context } from '../../context.js'
+import { apiTime, NEVER } from '../times.js'
+
+export const USER_OBJECT = Type.Object(
+  {
+    id: Type.Integer(),
+    login: Type.String(),
+    username: Type.String(),
+    login_name: Type.String(),
+    source_id: Type.Integer(),
+    full_name: Type.String(),
+    email: Type.String({ format: 'email' }),
+    avatar_url: Type.String(),
+    html_url: Type.String(),
+    language: Type.String(),
+    is_admin: Type.Boolean(),
+    last_login: Type.String({ format: 'date-time' }),
+    created: Type.String({ format: 'date-time' }),
+    restricted: Type.Boolean(),
+    active: Type.Boolean(),
+    prohibit_login: Type.Boolean(),
+    location: Type.String(),
+    website: Type.String(),
+    description: Type.String(),
+    visibility: Type.String(),
+    followers_count: Type.Integer(),
+    following_count: Type.Integer(),
+    starred_repos_count: Type.Integer(),
+  },
+  { $id: 'User' },
+)
+
+export type UserObject = Static<typeof USER_OBJECT>
+
+/** An owner as strangers see it: without the e-mail address and the state of the account. */
+export function ownerObject(context: Context, owner: Owner): UserObject {
+  const { baseUrl } = context.settings.http
+  return {
+    id: owner.id,
+    login: owner.name,
+    username: owner.name,
+    login_name: '',
+    source_id: 0,
+    full_name: owner.fullName,
+    email: `${owner.name.toLowerCase()}@noreply.${new URL(baseUrl).hostname}`,
+    avatar_url: '',
+    html_url: `${baseUrl}/${owner.name}`,
+    language: '',
+    is_admin: false,
+    last_login: NEVER,
+    created: apiTime(owner.createdAtMs),
+    restricted: false,
+    active: false,
+    prohibit_login: false,
+    location: owner.location,
+    website: owner.website,
+    description: owner.description,
+    visibility: owner.visibility,
+    followers_count: 0,
+    following_count: 0,
+    starred_repos_count: 0,
+  }
+}
+
+/** Who did something, for `viewer`: a stand-in where the account is gone or not to be seen. */
+export function personObject(
+  context: Context,
+  person: Owner | undefined,
+  viewer: User | undefined,
+): UserObject {
+  const isSeen = person !== undefined && isVisible(person, viewer)
+  return ownerObject(context, isSeen ? person : GHOST)
+}
+
+/** Gitea's stand-in for an account that is not there, which its clients know. */
+const GHOST: Owner = {
+  id: -1,
+  kind: 'user',
+  name: 'Ghost',
+  fullName: '',
+  description: '',
+  website: '',
+  location: '',
+  visibility: 'public',
+  createdAtMs: 0,
+}
+
+/** A user as `viewer` sees it: the account itself and site admins see all of it. */
+export function userObject(context: Context, user: User, viewer: User | undefined): UserObject {
+  const publicView = ownerObject(context, user)
+  if (viewer === undefined || (viewer.id !== user.id && !viewer.isAdmin)) return publicView
+  return {
+    ...publicView,
+    email: user.email,
+    language: user.language,
+    is_admin: user.isAdmin,
+    last_login: user.lastLoginAtMs === undefined ? NEVER : apiTime(user.lastLoginAtMs),
+    active: user.isActive,
+    prohibit_login: user.isLoginProhibited,
+  }
+}

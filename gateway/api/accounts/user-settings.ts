@@ -1,0 +1,141 @@
+/** What users say of themselves over the API, and their addresses. */
+
+import { Type } from 'typebox'
+import {
+  findUserSettings,
+  listEmails,
+  saveUserSettings,
+  type UserSettings,
+  updateUser,
+} from '../../../sql/accounts/user-changes.js'
+import { findUser, type User } from '../../../sql/accounts/users.js'
+import { DETAIL_CHARACTERS_MAX } from '../../actions/accounts/owner-details.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+
+/** What has no meaning here and is kept for the clients that set it. */
+const KEPT = {
+  theme: Type.String({ maxLength: 255 }),
+  diff_view_style: Type.String({ maxLength: 255 }),
+  hide_email: Type.Boolean(),
+  hide_activity: Type.Boolean(),
+}
+
+const FIELDS = {
+  full_name: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.fullName }),
+  website: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.website }),
+  description: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.description }),
+  location: Type.String({ maxLength: DETAIL_CHARACTERS_MAX.location }),
+  language: Type.String({ maxLength: 20 }),
+  ...KEPT,
+}
+
+const USER_SETTINGS = Type.Object(FIELDS, { $id: 'UserSettings' })
+
+const USER_SETTINGS_OPTIONS = Type.Object(Type.Partial(Type.Object(FIELDS)).properties, {
+  $id: 'UserSettingsOptions',
+})
+
+/** Addresses are told to nobody else, whatever was chosen. */
+const DEFAULTS: UserSettings = {
+  theme: '',
+  diff_view_style: '',
+  hide_email: true,
+  hide_activity: false,
+}
+
+const get = defineOperation({
+  id: 'getUserSettings',
+  method: 'GET',
+  path: '/user/settings',
+  summary: 'Get user settings',
+  tags: ['user'],
+  access: { kind: 'signed-in' },
+  scopes: ['read:user'],
+  params: {},
+  query: NO_QUERY,
+  success: { status: 200, schema: USER_SETTINGS },
+  failures: [],
+  handle: async ({ db }, { grant }) =>
+    jsonReply(200, settingsObject(grant.user, await findUserSettings(db, grant.user.id))),
+})
+
+const update = defineOperation({
+  id: 'updateUserSettings',
+  method: 'PATCH',
+  path: '/user/settings',
+  summary: 'Update user settings',
+  tags: ['user'],
+  access: { kind: 'signed-in' },
+  scopes: ['write:user'],
+  params: {},
+  query: NO_QUERY,
+  body: USER_SETTINGS_OPTIONS,
+  success: { status: 200, schema: USER_SETTINGS },
+  failures: [422],
+  async handle({ db }, { grant, body }) {
+    const { user } = grant
+    const chosen = Object.entries(body).filter(([name]) => Object.hasOwn(KEPT, name))
+    const settings = { ...(await findUserSettings(db, user.id)), ...Object.fromEntries(chosen) }
+    await updateUser(db, user.id, {
+      fullName: body.full_name,
+      website: body.website,
+      description: body.description,
+      location: body.location,
+      language: body.language,
+    })
+    if (chosen.length > 0) await saveUserSettings(db, user.id, settings)
+    return jsonReply(200, settingsObject((await findUser(db, user.name)) ?? user, settings))
+  },
+})
+
+function settingsObject(user: User, settings: UserSettings) {
+  return {
+    full_name: user.fullName,
+    website: user.website,
+    description: user.description,
+    location: user.location,
+    language: user.language,
+    ...DEFAULTS,
+    ...settings,
+  }
+}
+
+const EMAIL = Type.Object(
+  {
+    email: Type.String({ format: 'email' }),
+    verified: Type.Boolean(),
+    primary: Type.Boolean(),
+    user_id: Type.Integer(),
+    username: Type.String(),
+  },
+  { $id: 'Email' },
+)
+
+const emails = defineOperation({
+  id: 'userListEmails',
+  method: 'GET',
+  path: '/user/emails',
+  summary: "List the authenticated user's email addresses",
+  tags: ['user'],
+  access: { kind: 'signed-in' },
+  scopes: ['read:user'],
+  params: {},
+  query: NO_QUERY,
+  success: { status: 200, schema: Type.Array(EMAIL) },
+  failures: [],
+  async handle({ db }, { grant }) {
+    const { id, name } = grant.user
+    const objects = (await listEmails(db, id)).map(({ address, isPrimary, isVerified }) => ({
+      email: address,
+      verified: isVerified,
+      primary: isPrimary,
+      user_id: id,
+      username: name,
+    }))
+    return jsonReply(200, objects)
+  },
+})
+
+export const USER_SETTING_OPERATIONS: readonly AnyOperation[] = [get, update, emails]

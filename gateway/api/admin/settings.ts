@@ -1,0 +1,239 @@
+/** What the house does and does not have, over the API, for clients that ask before they act. */
+
+import { type TSchema, Type } from 'typebox'
+import { BLOB_BYTES_MAX, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../../conf/limits.js'
+import type { Settings } from '../../../conf/settings.js'
+import { searchUsers } from '../../../sql/accounts/user-search.js'
+import { jsonReply } from '../door.js'
+import { REACTIONS } from '../issues/reactions.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { API_VERSION } from './version.js'
+
+/** Files that clients offer to send in one go; any number may follow. */
+const ATTACHMENTS_AT_ONCE = 5
+
+/** What an operation that says the same to everybody needs to be written down. */
+interface Notice {
+  readonly id: string
+  readonly path: string
+  readonly summary: string
+  readonly tag: 'settings' | 'miscellaneous'
+  readonly schema: TSchema
+  readonly tell: (settings: Settings) => unknown
+}
+
+function notice({ id, path, summary, tag, schema, tell }: Notice): AnyOperation {
+  return defineOperation({
+    id,
+    method: 'GET',
+    path,
+    summary,
+    tags: [tag],
+    access: { kind: 'anyone' },
+    scopes: [],
+    params: {},
+    query: NO_QUERY,
+    success: { status: 200, schema },
+    failures: [],
+    handle: ({ settings }) => jsonReply(200, tell(settings)),
+  })
+}
+
+const api = notice({
+  id: 'getGeneralAPISettings',
+  path: '/settings/api',
+  summary: "Get instance's global settings for api",
+  tag: 'settings',
+  schema: Type.Object(
+    {
+      max_response_items: Type.Integer(),
+      default_paging_num: Type.Integer(),
+      default_git_trees_per_page: Type.Integer(),
+      default_max_blob_size: Type.Integer(),
+      default_max_response_size: Type.Integer(),
+    },
+    { $id: 'GeneralAPISettings' },
+  ),
+  tell: () => ({
+    max_response_items: PAGE_ENTRIES_MAX,
+    default_paging_num: PAGE_ENTRIES_DEFAULT,
+    default_git_trees_per_page: 1_000,
+    default_max_blob_size: BLOB_BYTES_MAX,
+    default_max_response_size: 104_857_600,
+  }),
+})
+
+const repository = notice({
+  id: 'getGeneralRepositorySettings',
+  path: '/settings/repository',
+  summary: "Get instance's global settings for repositories",
+  tag: 'settings',
+  schema: Type.Object(
+    {
+      mirrors_disabled: Type.Boolean(),
+      http_git_disabled: Type.Boolean(),
+      migrations_disabled: Type.Boolean(),
+      stars_disabled: Type.Boolean(),
+      time_tracking_disabled: Type.Boolean(),
+      lfs_disabled: Type.Boolean(),
+    },
+    { $id: 'GeneralRepoSettings' },
+  ),
+  tell: ({ migrations }) => ({
+    mirrors_disabled: !(migrations.isEnabled && migrations.hasMirrors),
+    http_git_disabled: false,
+    migrations_disabled: !migrations.isEnabled,
+    stars_disabled: true,
+    time_tracking_disabled: true,
+    lfs_disabled: true,
+  }),
+})
+
+const attachment = notice({
+  id: 'getGeneralAttachmentSettings',
+  path: '/settings/attachment',
+  summary: "Get instance's global settings for Attachment",
+  tag: 'settings',
+  schema: Type.Object(
+    {
+      enabled: Type.Boolean(),
+      allowed_types: Type.String(),
+      max_size: Type.Integer(),
+      max_files: Type.Integer(),
+    },
+    { $id: 'GeneralAttachmentSettings' },
+  ),
+  // In MiB, as clients read it; any type, and as many as one likes.
+  tell: ({ attachments }) => ({
+    enabled: true,
+    allowed_types: '',
+    max_size: Math.floor(attachments.sizeBytesMax / 1_048_576),
+    max_files: ATTACHMENTS_AT_ONCE,
+  }),
+})
+
+const ui = notice({
+  id: 'getGeneralUISettings',
+  path: '/settings/ui',
+  summary: "Get instance's global settings for ui",
+  tag: 'settings',
+  schema: Type.Object(
+    {
+      default_theme: Type.String(),
+      allowed_reactions: Type.Array(Type.String()),
+      custom_emojis: Type.Array(Type.String()),
+    },
+    { $id: 'GeneralUISettings' },
+  ),
+  tell: () => ({ default_theme: '', allowed_reactions: REACTIONS, custom_emojis: [] }),
+})
+
+const NAMES = Type.Array(Type.String())
+
+const gitignores = notice({
+  id: 'listGitignoresTemplates',
+  path: '/gitignore/templates',
+  summary: 'Returns a list of all gitignore templates',
+  tag: 'miscellaneous',
+  schema: NAMES,
+  tell: () => [],
+})
+
+const labels = notice({
+  id: 'listLabelTemplates',
+  path: '/label/templates',
+  summary: 'Returns a list of all label templates',
+  tag: 'miscellaneous',
+  schema: NAMES,
+  tell: () => [],
+})
+
+const licenses = notice({
+  id: 'listLicenseTemplates',
+  path: '/licenses',
+  summary: 'Returns a list of all license templates',
+  tag: 'miscellaneous',
+  schema: Type.Array(
+    Type.Object(
+      { key: Type.String(), name: Type.String(), url: Type.String() },
+      { $id: 'LicensesTemplateListEntry' },
+    ),
+  ),
+  tell: () => [],
+})
+
+const signingKey = defineOperation({
+  id: 'getSigningKey',
+  method: 'GET',
+  path: '/signing-key.gpg',
+  summary: 'Get default signing-key.gpg',
+  tags: ['miscellaneous'],
+  access: { kind: 'anyone' },
+  scopes: [],
+  params: {},
+  query: NO_QUERY,
+  success: { status: 200, schema: null },
+  failures: [],
+  // The house signs no commits, which an empty key says.
+  handle: () => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: '' }),
+})
+
+const nodeInfo = defineOperation({
+  id: 'getNodeInfo',
+  method: 'GET',
+  path: '/nodeinfo',
+  summary: 'Returns the nodeinfo of the application',
+  tags: ['miscellaneous'],
+  access: { kind: 'anyone' },
+  scopes: [],
+  params: {},
+  query: NO_QUERY,
+  success: {
+    status: 200,
+    schema: Type.Object(
+      {
+        version: Type.String(),
+        software: Type.Object({
+          name: Type.String(),
+          version: Type.String(),
+          homepage: Type.String(),
+        }),
+        protocols: Type.Array(Type.String()),
+        services: Type.Object({
+          inbound: Type.Array(Type.String()),
+          outbound: Type.Array(Type.String()),
+        }),
+        openRegistrations: Type.Boolean(),
+        usage: Type.Object({ users: Type.Object({ total: Type.Integer() }) }),
+        metadata: Type.Object({}),
+      },
+      { $id: 'NodeInfo' },
+    ),
+  },
+  failures: [],
+  async handle({ db, settings }) {
+    const { total } = await searchUsers(db, { viewer: { kind: 'anyone' } }, { page: 1, limit: 1 })
+    return jsonReply(200, {
+      version: '2.1',
+      software: { name: 'gatehouse', version: API_VERSION, homepage: settings.http.baseUrl },
+      protocols: [],
+      services: { inbound: [], outbound: [] },
+      openRegistrations: false,
+      usage: { users: { total } },
+      metadata: {},
+    })
+  },
+})
+
+export const SETTING_OPERATIONS: readonly AnyOperation[] = [
+  api,
+  repository,
+  attachment,
+  ui,
+  gitignores,
+  labels,
+  licenses,
+  signingKey,
+  nodeInfo,
+]

@@ -1,0 +1,64 @@
+/** Whom the lists of a rule name: people, and teams of the organization. */
+
+import { Failure } from '../../../conf/failures.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { type ListWishes, PROTECTION_LISTS } from '../../../sql/code/branch-protections.js'
+import type { Database } from '../../../sql/database/database.js'
+import { findTeamByName } from '../../../sql/organizations/teams.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { isVisible } from '../../auth/seen-owner.js'
+import { LIST_FIELDS, type ProtectionOption } from './branch-protection-object.js'
+
+/**
+ * The lists that were sent, or of which a part was sent. Throws `invalid` for somebody who is not
+ * there.
+ */
+export async function protectionLists(
+  db: Database,
+  grant: RepositoryGrant,
+  body: ProtectionOption,
+): Promise<ListWishes> {
+  const lists: { -readonly [K in keyof ListWishes]: ListWishes[K] } = {}
+  for (const list of PROTECTION_LISTS) {
+    const fields = LIST_FIELDS[list]
+    const [users, teams] = [body[fields.users], body[fields.teams]]
+    if (users === undefined && teams === undefined) continue
+    lists[list] = {
+      users: users && (await idsOf(users, (name) => userId(db, grant, name))),
+      teams: teams && (await idsOf(teams, (name) => teamId(db, grant, name))),
+    }
+  }
+  return lists
+}
+
+async function idsOf(
+  names: readonly string[],
+  find: (name: string) => Promise<number>,
+): Promise<readonly number[]> {
+  const ids = new Set<number>()
+  for (const name of names) ids.add(await find(name))
+  return [...ids]
+}
+
+/** Who may write here is known to who administers it, whatever they hide from others. */
+async function userId(db: Database, grant: RepositoryGrant, name: string): Promise<number> {
+  const user = await findUser(db, name)
+  const isKnown =
+    user !== undefined &&
+    (isVisible(user, grant.user) ||
+      atLeast(await accessToRepository(db, user, grant.repository), 'write'))
+  if (isKnown) return user.id
+  throw new Failure('invalid', `user does not exist [uid: 0, name: ${name}]`)
+}
+
+async function teamId(
+  db: Database,
+  { repository }: RepositoryGrant,
+  name: string,
+): Promise<number> {
+  const { id } = repository.owner
+  const team = await findTeamByName(db, id, name)
+  if (team !== undefined) return team.id
+  throw new Failure('invalid', `team does not exist [org_id ${id}, team_id 0, name: ${name}]`)
+}

@@ -1,0 +1,58 @@
+/** What one revision has beyond another, over the API. */
+
+import { Type } from 'typebox'
+import { pageOfHistory } from '../../../cgi/objects/history.js'
+import { withComparison } from '../../actions/code/compare-revisions.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { COMMIT } from './commit-schema.js'
+import { describeCommits } from './get-commits.js'
+
+const COMPARE = Type.Object(
+  { total_commits: Type.Integer(), commits: Type.Array(COMMIT) },
+  { $id: 'Compare' },
+)
+
+/** Commits that one comparison tells of; it says how many there are. */
+const COMMITS_MAX = 500
+
+const compare = defineOperation({
+  id: 'repoCompareDiff',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/compare/{basehead...}',
+  summary: 'Get commit comparison information',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: {
+    owner: 'owner of the repo',
+    repo: 'name of the repo',
+    basehead: 'compare two branches or commits',
+  },
+  query: NO_QUERY,
+  success: { status: 200, schema: COMPARE },
+  failures: [404],
+  async handle(context, { request, grant, params }) {
+    const caller = { request, grant }
+    const { signal } = request
+    const answer = await withComparison(
+      context,
+      caller,
+      params['basehead'] ?? '',
+      async (found) => {
+        const { reader, baseCommit: not, headCommit: from } = found
+        const wish = { from, not, offset: 0, limit: COMMITS_MAX, signal }
+        const { ids, total } = await pageOfHistory(reader.git, reader.path, wish)
+        const [total_commits, commits] = await Promise.all([
+          total(),
+          describeCommits(context, caller, { reader, ids }),
+        ])
+        return { total_commits, commits }
+      },
+    )
+    return jsonReply(200, answer)
+  },
+})
+
+export const COMPARE_OPERATIONS: readonly AnyOperation[] = [compare]

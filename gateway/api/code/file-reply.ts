@@ -1,0 +1,100 @@
+/** A file of a repository as it is sent: never as a page that a browser would run. */
+
+import { streamBlob } from '../../../cgi/objects/archive.js'
+import { findEntry, pathSegments } from '../../../cgi/objects/tree.js'
+import { readSizes } from '../../../cgi/objects/tree-listing.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
+import { notFound } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
+import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
+import type { GitReader } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+
+type Headers = NonNullable<Reply['headers']>
+
+/** Files up to this stand in memory while they are sent. */
+const SMALL_BYTES_MAX = 1_048_576
+
+export interface SentFile {
+  readonly id: string
+  /** Its last segment names the file at the client's. */
+  readonly path: string
+}
+
+/** The blob at a path of a revision, where there is one; a link is the text that it holds. */
+export async function findFile(
+  { objects }: GitReader,
+  revisionText: string,
+  path: string,
+): Promise<SentFile | undefined> {
+  const segments = pathSegments(path)
+  if (segments === undefined || segments.length === 0) return undefined
+  const revision = await findRevision(objects, revisionText)
+  const tree = revision && (await objects.read(`${revision.commitId}^{tree}`))
+  const entry = tree && (await findEntry(objects, tree.id, segments))
+  const isFile = entry?.kind === 'file' || entry?.kind === 'symlink'
+  return isFile ? { id: entry.id, path: segments.join('/') } : undefined
+}
+
+/** The bytes of a blob. Throws `not_found` for none. */
+export async function sendFile(
+  context: Context,
+  caller: Caller,
+  { reader, file }: { readonly reader: GitReader; readonly file: SentFile | undefined },
+): Promise<Reply> {
+  if (file === undefined) throw notFound()
+  const { git, path, objects } = reader
+  const { signal, headers, method } = caller.request
+  const sizeBytes = (await readSizes(git, path, [file.id], signal)).get(file.id)
+  if (sizeBytes === undefined) throw notFound()
+  const etag = `"${file.id}"`
+  const isKnown = (headers.get('if-none-match') ?? '').split(/\s*,\s*/).includes(etag)
+  const same: Headers = [...SAFE_HEADERS, ['ETag', etag]]
+  if (isKnown) return { status: 304, headers: same }
+  const name = file.path.slice(file.path.lastIndexOf('/') + 1)
+  if (sizeBytes <= SMALL_BYTES_MAX) {
+    const { content = Buffer.alloc(0) } = (await objects.read(file.id)) ?? {}
+    return { status: 200, headers: [...same, ...describe(content, name)], body: content }
+  }
+  const all: Headers = [...same, ...describe(undefined, name)]
+  if (method === 'HEAD') return { status: 200, headers: all, bodyBytes: sizeBytes }
+  const leave = await enterQueue(context, caller)
+  const { timeoutMs } = context.settings.git
+  const bounds = { signal, timeoutMs, bytesMax: DOWNLOAD_BYTES_MAX }
+  try {
+    const { body, ended } = streamBlob(git, path, { blobId: file.id, ...bounds })
+    void ended.finally(leave)
+    return { status: 200, headers: all, body, bodyBytes: sizeBytes }
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+/** Whatever somebody pushed runs nowhere and is taken for nothing that it does not say it is. */
+export const SAFE_HEADERS: Headers = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Content-Security-Policy', "default-src 'none'; sandbox"],
+  ['Cache-Control', 'private, max-age=0, must-revalidate'],
+]
+
+/** Text is shown as text, all else is saved. */
+function describe(content: Buffer | undefined, name: string): Headers {
+  const isText = content !== undefined && !content.subarray(0, 8_000).includes(0)
+  return [
+    ['Content-Type', isText ? 'text/plain; charset=utf-8' : 'application/octet-stream'],
+    ['Content-Disposition', disposition(isText ? 'inline' : 'attachment', name)],
+  ]
+}
+
+/** RFC 6266: a name that every client reads, and the true one where that is another. */
+export function disposition(kind: 'inline' | 'attachment', name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  if (plain === name) return `${kind}; filename="${name}"`
+  const exact = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${exact}`
+}

@@ -1,0 +1,154 @@
+/** Downloads that git makes while they are sent: archives of a revision, and commits as text. */
+
+import { type GitStream, streamArchive, streamCommit } from '../../../cgi/objects/archive.js'
+import { isBounded } from '../../../cgi/objects/commit-changes.js'
+import { findRevision } from '../../../cgi/refs/revision.js'
+import { Failure, notFound } from '../../../conf/failures.js'
+import { decodePercent, type Reply } from '../../../conf/http.js'
+import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
+import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
+import { readCommit, readGit } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import type { AnyRoute, Route } from '../../route.js'
+import { DOWNLOAD_DOOR } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { FILE } from '../schema.js'
+import { addressesOf } from './commit-json.js'
+import { disposition, SAFE_HEADERS } from './file-reply.js'
+
+const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+const getArchive = defineOperation({
+  id: 'repoGetArchive',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/archive/{archive...}',
+  summary: 'Get an archive of a repository',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isDownload: true },
+  scopes: ['read:repository'],
+  params: {
+    ...REPOSITORY_PARAMS,
+    archive: 'the git reference for download with attached archive format (e.g. master.zip)',
+  },
+  query: NO_QUERY,
+  success: { status: 200, schema: FILE },
+  failures: [404, 413],
+  handle: (context, { request, grant, params }) =>
+    sendArchive(context, { request, grant }, params['archive'] ?? ''),
+})
+
+const CONTENT_TYPES = { zip: 'application/zip', 'tar.gz': 'application/gzip' } as const
+
+/** The archive of `{ref}.zip` or `{ref}.tar.gz`. Throws `not_found`. */
+async function sendArchive(context: Context, caller: Caller, text: string): Promise<Reply> {
+  const { grant, request } = caller
+  const { repository } = grant
+  const [, name = '', format = ''] = /^(.+)\.(zip|tar\.gz)$/s.exec(text) ?? []
+  if (format !== 'zip' && format !== 'tar.gz') throw notFound()
+  const found = await readGit(context, grant, ({ objects }) => findRevision(objects, name))
+  if (found === undefined) throw notFound()
+  const { commitId } = found
+  const { html } = addressesOf(context, repository)
+  const rev = encodeURIComponent(name)
+  const headers = [
+    ...SAFE_HEADERS,
+    ['Content-Type', CONTENT_TYPES[format]],
+    [
+      'Content-Disposition',
+      disposition('attachment', `${repository.name}-${name.replaceAll('/', '-')}.${format}`),
+    ],
+    ['Link', `<${html}/archive/${commitId}.${format}?rev=${rev}>; rel="immutable"`],
+  ] as const
+  if (request.method === 'HEAD') return { status: 200, headers }
+  const folder = repository.name.toLowerCase()
+  const body = await inPlace(context, caller, (bounds) =>
+    streamArchive(context.git, repositoryPathOf(context, grant.repository), {
+      commitId,
+      format,
+      folder,
+      ...bounds,
+    }),
+  )
+  return { status: 200, headers, body }
+}
+
+interface Bounds {
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly bytesMax: number
+}
+
+/** What git writes while it holds a place in the queue of git processes. */
+async function inPlace(
+  context: Context,
+  caller: Caller,
+  start: (bounds: Bounds) => Promise<GitStream>,
+): Promise<AsyncIterable<Uint8Array>> {
+  const leave = await enterQueue(context, caller)
+  try {
+    const { timeoutMs } = context.settings.git
+    const { signal } = caller.request
+    const { body, ended } = await start({ signal, timeoutMs, bytesMax: DOWNLOAD_BYTES_MAX })
+    void ended.finally(leave)
+    return body
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+const getDiff = defineOperation({
+  id: 'repoDownloadCommitDiffOrPatch',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/git/commits/{sha}.{diffType:diff|patch}',
+  summary: "Get a commit's diff or patch",
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: {
+    ...REPOSITORY_PARAMS,
+    sha: 'SHA of the commit to get',
+    diffType: 'whether the output is diff or patch',
+  },
+  query: NO_QUERY,
+  success: { status: 200, schema: FILE },
+  failures: [404, 413],
+  async handle(context, { request, grant, params }) {
+    const { commitId, isSmall } = await readGit(context, grant, async (reader) => {
+      const revision = await findRevision(reader.objects, params['sha'] ?? '')
+      if (revision === undefined) throw notFound()
+      const commit = await readCommit(reader, revision.commitId)
+      return { commitId: commit.id, isSmall: await isBounded(reader.objects, commit) }
+    })
+    // Git holds all paths of a diff in memory before it writes the first.
+    if (!isSmall) throw new Failure('payload_too_large', 'Too many files differ for a diff.')
+    const format = params['diffType'] === 'patch' ? 'patch' : 'diff'
+    const headers = [...SAFE_HEADERS, ['Content-Type', 'text/plain; charset=utf-8']] as const
+    if (request.method === 'HEAD') return { status: 200, headers }
+    const body = await inPlace(context, { request, grant }, async (bounds) =>
+      streamCommit(context.git, repositoryPathOf(context, grant.repository), {
+        commitId,
+        format,
+        ...bounds,
+      }),
+    )
+    return { status: 200, headers, body }
+  },
+})
+
+export const ARCHIVE_OPERATIONS: readonly AnyOperation[] = [getArchive, getDiff]
+
+/** The address for people, which tags and releases name. */
+const webArchive: Route<'repository'> = {
+  door: DOWNLOAD_DOOR,
+  method: 'GET',
+  path: '/{owner}/{repo}/archive/{archive...}',
+  access: { kind: 'repository', mode: 'read', isDownload: true },
+  scopes: ['read:repository'],
+  handle: (context, { request, grant, params }) =>
+    sendArchive(context, { request, grant }, decodePercent(params['archive'] ?? '')),
+}
+
+export const WEB_ARCHIVE_ROUTES: readonly AnyRoute[] = [webArchive]

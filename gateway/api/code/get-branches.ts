@@ -1,0 +1,76 @@
+/** Branches over the API: listed and read. */
+
+import { Type } from 'typebox'
+import { pageOfReferences } from '../../../cgi/refs/list-references.js'
+import { notFound } from '../../../conf/failures.js'
+import { offsetOf } from '../../../sql/database/page.js'
+import { readCommit, readCommits, readGit, revisionOf } from '../../actions/code/git-reader.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { BRANCH, branchObjects } from './branch-object.js'
+
+const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+const ROOM = 'refs/heads/'
+
+const list = defineOperation({
+  id: 'repoListBranches',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/branches',
+  summary: "List a repository's branches",
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: REPOSITORY_PARAMS,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(BRANCH) },
+  failures: [404],
+  async handle(context, { grant, query, request: { signal } }) {
+    const page = pageOf(query)
+    const part = { offset: offsetOf(page), limit: page.limit, signal }
+    const { entries, total } = await readGit(context, grant, async (reader) => {
+      const { git, path } = reader
+      const found = await pageOfReferences(git, path, { rooms: ['refs/heads'], ...part })
+      const commits = await readCommits(
+        reader,
+        found.entries.map(({ id }) => id),
+      )
+      const branches = commits.map((commit, at) => ({
+        name: found.entries[at]?.name.slice(ROOM.length) ?? '',
+        commit,
+      }))
+      return { entries: await branchObjects(context, grant, branches), total: found.total }
+    })
+    const { owner, name } = grant.repository
+    const path = `/repos/${owner.name}/${name}/branches`
+    return pageReply(context, entries, { path, page, total })
+  },
+})
+
+const get = defineOperation({
+  id: 'repoGetBranch',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/branches/{branch...}',
+  summary:
+    'Retrieve a specific branch from a repository, including its effective branch protection',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: { ...REPOSITORY_PARAMS, branch: 'branch to get' },
+  query: NO_QUERY,
+  success: { status: 200, schema: BRANCH },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    const name = params['branch'] ?? ''
+    const commit = await readGit(context, grant, async (reader) => {
+      if (name === '') throw notFound()
+      const { commitId } = await revisionOf(reader, grant, ROOM + name)
+      return readCommit(reader, commitId)
+    })
+    const [branch] = await branchObjects(context, grant, [{ name, commit }])
+    return jsonReply(200, branch)
+  },
+})
+
+export const BRANCH_READING_OPERATIONS: readonly AnyOperation[] = [list, get]

@@ -1,0 +1,117 @@
+/** The bytes of files over the API, and at the addresses that people and download_url use. */
+
+import { Type } from 'typebox'
+import { decodePercent, type Reply } from '../../../conf/http.js'
+import type { Caller } from '../../actions/code/git-queue.js'
+import { type GitReader, readGit } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import type { AnyRoute, Route } from '../../route.js'
+import { DOWNLOAD_DOOR } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { FILE } from '../schema.js'
+import { findFile, type SentFile, sendFile } from './file-reply.js'
+
+const REF_QUERY = Type.Object({
+  ref: Type.Optional(
+    Type.String({
+      description: 'The name of the commit/branch/tag. Default to the repository’s default branch.',
+    }),
+  ),
+})
+
+function rawOperation(id: string, path: string, summary: string): AnyOperation {
+  return defineOperation({
+    id,
+    method: 'GET',
+    path: `/repos/{owner}/{repo}/${path}/{filepath...}`,
+    summary,
+    tags: ['repository'],
+    access: { kind: 'repository', mode: 'read' },
+    scopes: ['read:repository'],
+    params: {
+      owner: 'owner of the repo',
+      repo: 'name of the repo',
+      filepath: 'path of the file to get',
+    },
+    query: REF_QUERY,
+    success: { status: 200, schema: FILE },
+    failures: [404],
+    handle: (context, { request, grant, params, query }) =>
+      answer(context, { request, grant }, { path: params['filepath'] ?? '', ref: query.ref }),
+  })
+}
+
+function answer(
+  context: Context,
+  caller: Caller,
+  { path, ref }: { readonly path: string; readonly ref?: string | undefined },
+): Promise<Reply> {
+  const { repository } = caller.grant
+  return readGit(context, caller.grant, async (reader) => {
+    const file = ref
+      ? await findFile(reader, ref, path)
+      : ((await findInPath(reader, path)) ??
+        (await findFile(reader, `refs/heads/${repository.defaultBranch}`, path)))
+    return sendFile(context, caller, { reader, file })
+  })
+}
+
+/** Segments that a name of a revision is looked for in, at the beginning of a path. */
+const SEGMENTS_MAX = 20
+
+/** `{ref}/{path}`, as clients of old have it: the longest revision in whose tree the rest is. */
+async function findInPath(reader: GitReader, text: string): Promise<SentFile | undefined> {
+  const segments = text.split('/')
+  const last = Math.min(segments.length - 1, SEGMENTS_MAX)
+  for (let count = last; count > 0; count -= 1) {
+    const revision = segments.slice(0, count).join('/')
+    const file = await findFile(reader, revision, segments.slice(count).join('/'))
+    if (file !== undefined) return file
+  }
+  return undefined
+}
+
+export const RAW_OPERATIONS: readonly AnyOperation[] = [
+  rawOperation('repoGetRawFile', 'raw', 'Get a file from a repository'),
+  // Without large files kept elsewhere both give the same bytes.
+  rawOperation('repoGetRawFileOrLFS', 'media', "Get a file or it's LFS object from a repository"),
+]
+
+/** What of an address says the kind of a revision, and the room where such are. */
+const ROOMS: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'refs/tags/' }
+
+/** The address for people: `/{owner}/{repo}/raw/branch/main/README.md`. */
+const webRaw: Route<'repository'> = {
+  door: DOWNLOAD_DOOR,
+  method: 'GET',
+  path: '/{owner}/{repo}/raw/{filepath...}',
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  handle: (context, { request, grant, params }) =>
+    readGit(context, grant, async (reader) => {
+      const text = (params['filepath'] ?? '').split('/').map(decodePercent).join('/')
+      const [kind = '', ...rest] = text.split('/')
+      const room = ROOMS[kind]
+      const file =
+        room === undefined
+          ? await findInPath(reader, kind === 'commit' ? rest.join('/') : text)
+          : await findInRoom(reader, room, rest)
+      return sendFile(context, { request, grant }, { reader, file })
+    }),
+}
+
+async function findInRoom(
+  reader: GitReader,
+  room: string,
+  segments: readonly string[],
+): Promise<SentFile | undefined> {
+  const last = Math.min(segments.length - 1, SEGMENTS_MAX)
+  for (let count = last; count > 0; count -= 1) {
+    const revision = room + segments.slice(0, count).join('/')
+    const file = await findFile(reader, revision, segments.slice(count).join('/'))
+    if (file !== undefined) return file
+  }
+  return undefined
+}
+
+export const WEB_RAW_ROUTES: readonly AnyRoute[] = [webRaw]

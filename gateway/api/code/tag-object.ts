@@ -1,0 +1,116 @@
+/** The Tag and the AnnotatedTag of this API. */
+
+import { type Static, Type } from 'typebox'
+import {
+  parseCommit,
+  parseTag,
+  type Signature,
+  type Tag,
+} from '../../../cgi/objects/commit-object.js'
+import type { GitObject } from '../../../cgi/objects/objects.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import { ZERO_TIME } from '../times.js'
+import {
+  addressesOf,
+  commitMeta,
+  commitUser,
+  signatureTime,
+  verificationOf,
+} from './commit-json.js'
+import { COMMIT_META, COMMIT_USER, VERIFICATION } from './commit-schema.js'
+import { escapePath } from './contents-object.js'
+
+export const TAG = Type.Object(
+  {
+    name: Type.String(),
+    message: Type.String(),
+    id: Type.String(),
+    commit: COMMIT_META,
+    zipball_url: Type.String(),
+    tarball_url: Type.String(),
+  },
+  { $id: 'Tag' },
+)
+
+const ANNOTATED_TAG_OBJECT = Type.Object(
+  { type: Type.String(), url: Type.String(), sha: Type.String() },
+  { $id: 'AnnotatedTagObject' },
+)
+
+export const ANNOTATED_TAG = Type.Object(
+  {
+    tag: Type.String(),
+    sha: Type.String(),
+    url: Type.String(),
+    message: Type.String(),
+    tagger: COMMIT_USER,
+    object: ANNOTATED_TAG_OBJECT,
+    verification: VERIFICATION,
+  },
+  { $id: 'AnnotatedTag' },
+)
+
+/** A tag by its short name; `object` is what the reference names: a tag or what is tagged. */
+export function tagObject(
+  context: Context,
+  repository: Repository,
+  { name, object }: { readonly name: string; readonly object: GitObject },
+): Static<typeof TAG> {
+  const { api, html } = addressesOf(context, repository)
+  const { target, by, message } = whatItSays(object)
+  const archive = `${html}/archive/${escapePath(name)}`
+  return {
+    name,
+    message: message.trim(),
+    id: object.id,
+    commit: commitMeta(api, target, by === undefined ? ZERO_TIME : signatureTime(by)),
+    zipball_url: `${archive}.zip`,
+    tarball_url: `${archive}.tar.gz`,
+  }
+}
+
+/** A tag without a text of its own has that of its commit. */
+function whatItSays({ id, type, content = Buffer.alloc(0) }: GitObject): {
+  readonly target: string
+  readonly by: Signature | undefined
+  readonly message: string
+} {
+  if (type === 'tag') {
+    const { object, tagger, message } = parseTag(id, content)
+    return { target: object, by: tagger, message: splitMessage(message).text }
+  }
+  if (type !== 'commit') return { target: id, by: undefined, message: '' }
+  const { committer, message } = parseCommit(id, content)
+  return { target: id, by: committer, message }
+}
+
+const NOBODY: Signature = { name: '', email: '', atMs: 0, offsetMinutes: 0 }
+
+/** An annotated tag. */
+export function annotatedTagObject(
+  context: Context,
+  repository: Repository,
+  tag: Tag,
+): Static<typeof ANNOTATED_TAG> {
+  const { api } = addressesOf(context, repository)
+  const { text, armored } = splitMessage(tag.message)
+  const room = { commit: 'commits', tree: 'trees', blob: 'blobs', tag: 'tags' }[tag.type]
+  return {
+    tag: tag.name,
+    sha: tag.id,
+    url: `${api}/git/tags/${tag.id}`,
+    message: text,
+    tagger: commitUser(tag.tagger ?? NOBODY),
+    object: { sha: tag.object, type: tag.type, url: `${api}/git/${room}/${tag.object}` },
+    verification: verificationOf(armored === '' ? undefined : { armored, payload: '' }),
+  }
+}
+
+/** The signature of a tag stands behind its text (gitformat-signature(5)). */
+function splitMessage(message: string): { readonly text: string; readonly armored: string } {
+  const at = message.search(/^-----BEGIN (?:PGP|SSH|SIGNED)/m)
+  return at < 0
+    ? { text: message, armored: '' }
+    : { text: message.slice(0, at), armored: message.slice(at) }
+}

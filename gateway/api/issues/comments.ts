@@ -1,0 +1,209 @@
+/** Comments over the API: list, write, read, change, remove. */
+
+import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
+import {
+  type Comment,
+  deleteComment,
+  findComment,
+  listComments,
+  listRepositoryComments,
+  updateComment,
+} from '../../../sql/issues/comments.js'
+import { findIssue, type Issue } from '../../../sql/issues/issues.js'
+import { writerOf } from '../../actions/code/writer.js'
+import { addComment, contentOf } from '../../actions/issues/add-comment.js'
+import {
+  isServed,
+  issueOf,
+  numberOf,
+  refuseOthers,
+  servedKind,
+} from '../../actions/issues/issue-access.js'
+import { issueChanged } from '../../actions/issues/issue-changed.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { readBounds } from '../times.js'
+import { COMMENT, commentObject, commentObjects } from './comment-object.js'
+import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
+
+export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }
+
+const TIME_QUERY = {
+  since: Type.Optional(
+    Type.String({ description: 'only comments updated since the given time (RFC 3339)' }),
+  ),
+  before: Type.Optional(
+    Type.String({ description: 'only comments updated before the given time (RFC 3339)' }),
+  ),
+}
+
+const CREATE_ISSUE_COMMENT_OPTION = Type.Object(
+  { body: Type.String({ minLength: 1 }) },
+  { $id: 'CreateIssueCommentOption' },
+)
+
+const EDIT_ISSUE_COMMENT_OPTION = Type.Object(
+  { body: Type.String({ minLength: 1 }) },
+  { $id: 'EditIssueCommentOption' },
+)
+
+const list = defineOperation({
+  id: 'issueGetComments',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/{index}/comments',
+  summary: 'List all comments on an issue',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: ISSUE_PARAMS,
+  query: Type.Object(TIME_QUERY),
+  success: { status: 200, schema: Type.Array(COMMENT) },
+  failures: [404, 422],
+  async handle(context, { grant, params, query }) {
+    const issue = await issueOf(context, grant, params)
+    const comments = await listComments(context.db, issue.id, readBounds(query))
+    return jsonReply(200, await commentObjects(context, grant, comments), [
+      ['X-Total-Count', String(comments.length)],
+      ['Access-Control-Expose-Headers', 'X-Total-Count'],
+    ])
+  },
+})
+
+const listAll = defineOperation({
+  id: 'issueGetRepoComments',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/comments',
+  summary: 'List all comments in a repository',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: REPOSITORY_PARAMS,
+  query: Type.Object({ ...TIME_QUERY, ...PAGE_QUERY }),
+  success: { status: 200, schema: Type.Array(COMMENT) },
+  failures: [404, 422],
+  async handle(context, { grant, query }) {
+    const { repository } = grant
+    const page = pageOf(query)
+    const { entries, total } = await listRepositoryComments(context.db, repository.id, {
+      ...readBounds(query),
+      isPull: servedKind(repository, undefined),
+      page,
+    })
+    const path = `/repos/${repository.owner.name}/${repository.name}/issues/comments`
+    const given = { since: query.since, before: query.before }
+    const objects = await commentObjects(context, grant, entries)
+    return pageReply(context, objects, { path, query: given, page, total })
+  },
+})
+
+const create = defineOperation({
+  id: 'issueCreateComment',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/issues/{index}/comments',
+  summary: 'Add a comment to an issue',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: ISSUE_PARAMS,
+  query: NO_QUERY,
+  body: CREATE_ISSUE_COMMENT_OPTION,
+  success: { status: 201, schema: COMMENT },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    const issue = await issueOf(context, grant, params)
+    const comment = await addComment(context, grant, { issue, text: body.body })
+    return jsonReply(201, await commentObject(context, grant, comment))
+  },
+})
+
+const get = defineOperation({
+  id: 'issueGetComment',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Get a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  success: { status: 200, schema: COMMENT },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    const { comment } = await commentOf(context, grant, params)
+    return jsonReply(200, await commentObject(context, grant, comment))
+  },
+})
+
+/** The comment `{id}`, and what it stands under. Throws `not_found`, also where that is off. */
+export async function commentOf(
+  context: Context,
+  { repository }: Grants['repository'],
+  params: Readonly<Record<string, string>>,
+): Promise<{ readonly comment: Comment; readonly issue: Issue }> {
+  const comment = await findComment(context.db, repository.id, numberOf(params, 'id'))
+  if (comment === undefined || !isServed(repository, comment)) throw notFound()
+  const issue = await findIssue(context.db, repository.id, comment.issueNumber)
+  if (issue === undefined) throw notFound()
+  return { comment, issue }
+}
+
+const edit = defineOperation({
+  id: 'issueEditComment',
+  method: 'PATCH',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Edit a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  body: EDIT_ISSUE_COMMENT_OPTION,
+  success: { status: 200, schema: COMMENT },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    const { comment, issue } = await commentOf(context, grant, params)
+    const actor = writerOf(grant)
+    refuseOthers(grant, comment)
+    if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
+    const { repository } = grant
+    await issueChanged(context, { repository, issue, actor, action: 'edited', comment })
+    const changed = await findComment(context.db, repository.id, comment.id)
+    return jsonReply(200, await commentObject(context, grant, changed ?? comment))
+  },
+})
+
+const remove = defineOperation({
+  id: 'issueDeleteComment',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  summary: 'Delete a comment',
+  tags: ['issue'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:issue'],
+  params: COMMENT_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 423],
+  async handle(context, { grant, params }) {
+    const { comment, issue } = await commentOf(context, grant, params)
+    const actor = writerOf(grant)
+    refuseOthers(grant, comment)
+    if (!(await deleteComment(context.db, comment.id))) throw notFound()
+    const { repository } = grant
+    await issueChanged(context, { repository, issue, actor, action: 'deleted', comment })
+    return { status: 204 }
+  },
+})
+
+export const COMMENT_OPERATIONS: readonly AnyOperation[] = [
+  list,
+  listAll,
+  create,
+  get,
+  edit,
+  remove,
+]

@@ -1,0 +1,62 @@
+/** What only those who write may wish of an issue or a pull request: labels, people, days. */
+
+import { Failure } from '../../../conf/failures.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
+import { mayWrite } from '../../actions/issues/issue-access.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { readDay } from '../times.js'
+
+/** As a body says it: one may name one person, or several, or both. */
+interface SentWishes {
+  readonly assignee?: string
+  readonly assignees?: readonly string[]
+  readonly milestone?: number
+  readonly labels?: readonly number[]
+  readonly due_date?: string
+}
+
+export interface Wishes {
+  readonly assigneeIds?: readonly number[]
+  readonly milestoneId?: number | undefined
+  readonly labelIds?: readonly number[]
+  readonly dueAtMs?: number | undefined
+}
+
+/** The wishes of who may write; those of anybody else are dropped. Throws `invalid`. */
+export async function wishesOf(
+  context: Context,
+  grant: Grants['repository'],
+  body: SentWishes,
+): Promise<Wishes> {
+  if (!mayWrite(grant)) return {}
+  return {
+    assigneeIds: (await assigneesOf(context, grant, body)) ?? [],
+    milestoneId: body.milestone || undefined,
+    // Clients in Go send 0 and empty texts for nobody and nothing.
+    labelIds: (body.labels ?? []).filter((id) => id !== 0),
+    dueAtMs: body.due_date === undefined ? undefined : readDay(body.due_date),
+  }
+}
+
+/** Undefined where nobody is named, not even with an empty list. Throws `invalid`. */
+export async function assigneesOf(
+  context: Context,
+  { repository }: Grants['repository'],
+  { assignee, assignees }: Pick<SentWishes, 'assignee' | 'assignees'>,
+): Promise<readonly number[] | undefined> {
+  if (assignees === undefined && !assignee) return undefined
+  const names = new Set([...(assignees ?? []), ...(assignee ? [assignee] : [])])
+  const ids = new Set<number>()
+  names.delete('')
+  for (const name of names) {
+    const user = await findUser(context.db, name)
+    const mode = user && (await accessToRepository(context.db, user, repository))
+    if (user === undefined || mode === undefined || !atLeast(mode, 'write')) {
+      throw new Failure('invalid', `Assignee does not exist: [name: ${name}]`)
+    }
+    ids.add(user.id)
+  }
+  return [...ids]
+}

@@ -1,0 +1,128 @@
+/** The list of all operations that the API serves: a new resource is one file and one line. */
+
+import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
+import { TOKEN_OPERATIONS } from './accounts/tokens.js'
+import { USER_KEY_OPERATIONS } from './accounts/user-keys.js'
+import { USER_SETTING_OPERATIONS } from './accounts/user-settings.js'
+import { USER_OPERATIONS } from './accounts/users.js'
+import { ADMIN_BELONGING_OPERATIONS } from './admin/admin-belongings.js'
+import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
+import { SETTING_OPERATIONS } from './admin/settings.js'
+import { VERSION_OPERATIONS } from './admin/version.js'
+import { BRANCH_CHANGE_OPERATIONS } from './code/branch-changes.js'
+import { BRANCH_PROTECTION_OPERATIONS } from './code/branch-protections.js'
+import { COMMIT_STATUS_OPERATIONS } from './code/commit-statuses.js'
+import { COMPARE_OPERATIONS } from './code/compare.js'
+import { FILE_CHANGE_OPERATIONS } from './code/file-changes.js'
+import { ARCHIVE_OPERATIONS } from './code/get-archives.js'
+import { BRANCH_READING_OPERATIONS } from './code/get-branches.js'
+import { COMMIT_READING_OPERATIONS } from './code/get-commits.js'
+import { CONTENTS_READING_OPERATIONS } from './code/get-contents.js'
+import { RAW_OPERATIONS } from './code/get-raw.js'
+import { TAG_READING_OPERATIONS } from './code/get-tags.js'
+import { GIT_OBJECT_OPERATIONS } from './code/git-objects.js'
+import { TAG_CHANGE_OPERATIONS } from './code/tag-changes.js'
+import { ASSIGNEE_OPERATIONS } from './issues/assignees.js'
+import { COMMENT_OPERATIONS } from './issues/comments.js'
+import { ISSUE_LABEL_OPERATIONS } from './issues/issue-labels.js'
+import { ISSUE_LOCK_OPERATIONS } from './issues/issue-locks.js'
+import { ISSUE_SEARCH_OPERATIONS } from './issues/issue-search.js'
+import { ISSUE_SUBSCRIPTION_OPERATIONS } from './issues/issue-subscriptions.js'
+import { ISSUE_OPERATIONS } from './issues/issues.js'
+import { LABEL_OPERATIONS } from './issues/labels.js'
+import { MILESTONE_OPERATIONS } from './issues/milestones.js'
+import { REACTION_OPERATIONS } from './issues/reactions.js'
+import { NOTIFICATION_OPERATIONS } from './notifications/notifications.js'
+import type { AnyOperation } from './operation.js'
+import { ORGANIZATION_LABEL_OPERATIONS } from './organizations/organization-labels.js'
+import { ORGANIZATION_MEMBER_OPERATIONS } from './organizations/organization-members.js'
+import { ORGANIZATION_OPERATIONS } from './organizations/organizations.js'
+import { TEAM_CONTENT_OPERATIONS } from './organizations/team-contents.js'
+import { TEAM_OPERATIONS } from './organizations/teams.js'
+import { PACKAGE_OPERATIONS } from './packages/packages.js'
+import { PULL_CONTENT_OPERATIONS } from './pulls/pull-contents.js'
+import { PULL_MERGE_OPERATIONS } from './pulls/pull-merge.js'
+import { PULL_REQUEST_OPERATIONS } from './pulls/pull-requests.js'
+import { REVIEW_REQUEST_OPERATIONS } from './pulls/review-requests.js'
+import { REVIEW_OPERATIONS } from './pulls/reviews.js'
+import { RELEASE_ATTACHMENT_OPERATIONS } from './releases/release-attachments.js'
+import { RELEASE_OPERATIONS } from './releases/releases.js'
+import { COLLABORATOR_OPERATIONS } from './repositories/collaborators.js'
+import { DEPLOY_KEY_OPERATIONS } from './repositories/deploy-keys.js'
+import { FORK_OPERATIONS } from './repositories/forks.js'
+import { GENERATE_OPERATIONS } from './repositories/generate.js'
+import { LANGUAGE_OPERATIONS } from './repositories/languages.js'
+import { MIGRATION_OPERATIONS } from './repositories/migrations.js'
+import { PRUNE_OPERATIONS } from './repositories/prune.js'
+import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
+import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
+import { STAR_OPERATIONS } from './repositories/stars.js'
+import { TOPIC_OPERATIONS } from './repositories/topics.js'
+import { WATCH_OPERATIONS } from './repositories/watches.js'
+import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-hooks.js'
+import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-hooks.js'
+import { USER_HOOK_OPERATIONS } from './webhooks/user-hooks.js'
+
+export const OPERATIONS: readonly AnyOperation[] = [
+  ...ADMIN_BELONGING_OPERATIONS,
+  ...ADMIN_USER_OPERATIONS,
+  ...ARCHIVE_OPERATIONS,
+  ...ASSIGNEE_OPERATIONS,
+  ...BRANCH_CHANGE_OPERATIONS,
+  ...BRANCH_PROTECTION_OPERATIONS,
+  ...BRANCH_READING_OPERATIONS,
+  ...COLLABORATOR_OPERATIONS,
+  ...COMMENT_OPERATIONS,
+  ...COMMIT_READING_OPERATIONS,
+  ...COMMIT_STATUS_OPERATIONS,
+  ...COMPARE_OPERATIONS,
+  ...CONTENTS_READING_OPERATIONS,
+  ...DEPLOY_KEY_OPERATIONS,
+  ...FILE_CHANGE_OPERATIONS,
+  ...FORK_OPERATIONS,
+  ...GENERATE_OPERATIONS,
+  ...GIT_OBJECT_OPERATIONS,
+  ...ISSUE_LABEL_OPERATIONS,
+  ...ISSUE_LOCK_OPERATIONS,
+  ...ISSUE_OPERATIONS,
+  ...ISSUE_SEARCH_OPERATIONS,
+  ...ISSUE_SUBSCRIPTION_OPERATIONS,
+  ...LABEL_OPERATIONS,
+  ...LANGUAGE_OPERATIONS,
+  ...MIGRATION_OPERATIONS,
+  ...MILESTONE_OPERATIONS,
+  ...NOTIFICATION_OPERATIONS,
+  ...OAUTH_APPLICATION_OPERATIONS,
+  ...ORGANIZATION_HOOK_OPERATIONS,
+  ...ORGANIZATION_LABEL_OPERATIONS,
+  ...ORGANIZATION_MEMBER_OPERATIONS,
+  ...ORGANIZATION_OPERATIONS,
+  ...PACKAGE_OPERATIONS,
+  ...PRUNE_OPERATIONS,
+  ...PULL_CONTENT_OPERATIONS,
+  ...PULL_MERGE_OPERATIONS,
+  ...PULL_REQUEST_OPERATIONS,
+  ...RAW_OPERATIONS,
+  ...REACTION_OPERATIONS,
+  ...RELEASE_ATTACHMENT_OPERATIONS,
+  ...RELEASE_OPERATIONS,
+  ...REPOSITORY_HOOK_OPERATIONS,
+  ...REPOSITORY_LIST_OPERATIONS,
+  ...REPOSITORY_OPERATIONS,
+  ...REVIEW_OPERATIONS,
+  ...REVIEW_REQUEST_OPERATIONS,
+  ...SETTING_OPERATIONS,
+  ...STAR_OPERATIONS,
+  ...TAG_CHANGE_OPERATIONS,
+  ...TAG_READING_OPERATIONS,
+  ...TEAM_CONTENT_OPERATIONS,
+  ...TEAM_OPERATIONS,
+  ...TOKEN_OPERATIONS,
+  ...TOPIC_OPERATIONS,
+  ...USER_HOOK_OPERATIONS,
+  ...USER_KEY_OPERATIONS,
+  ...USER_OPERATIONS,
+  ...USER_SETTING_OPERATIONS,
+  ...VERSION_OPERATIONS,
+  ...WATCH_OPERATIONS,
+]

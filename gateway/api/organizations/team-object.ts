@@ -1,0 +1,170 @@
+/** The Team of this API, and what is sent to make or change one. */
+
+import { type Static, Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import {
+  findOrganizationsById,
+  type Organization,
+} from '../../../sql/organizations/organizations.js'
+import { findTeamsById, type Team, type TeamPatch } from '../../../sql/organizations/teams.js'
+import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
+import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-team.js'
+import type { Context } from '../../context.js'
+import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
+
+const UNITS: readonly string[] = [
+  'repo.code',
+  'repo.issues',
+  'repo.pulls',
+  'repo.releases',
+  'repo.wiki',
+  'repo.ext_wiki',
+  'repo.ext_issues',
+  'repo.projects',
+  'repo.packages',
+  'repo.actions',
+]
+
+const UNIT_MAP = Type.Record(Type.String(), Type.String())
+
+export const TEAM_OBJECT = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    description: Type.String(),
+    organization: ORGANIZATION_OBJECT,
+    includes_all_repositories: Type.Boolean(),
+    permission: Type.Enum(['none', 'read', 'write', 'admin', 'owner']),
+    units: Type.Array(Type.String()),
+    units_map: Type.Unsafe<Static<typeof UNIT_MAP>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+    }),
+    can_create_org_repo: Type.Boolean(),
+  },
+  { $id: 'Team' },
+)
+
+const DETAILS = {
+  description: Type.Optional(Type.String({ maxLength: TEAM_TEXT_CHARACTERS_MAX })),
+  includes_all_repositories: Type.Optional(Type.Boolean()),
+  permission: Type.Optional(Type.Enum(['read', 'write', 'admin'])),
+  units: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+  units_map: Type.Optional(
+    Type.Unsafe<Static<typeof UNIT_MAP>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+    }),
+  ),
+  can_create_org_repo: Type.Optional(Type.Boolean()),
+}
+
+export const CREATE_TEAM_OPTION = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: TEAM_TEXT_CHARACTERS_MAX }), ...DETAILS },
+  { $id: 'CreateTeamOption' },
+)
+
+export const EDIT_TEAM_OPTION = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: TEAM_TEXT_CHARACTERS_MAX })),
+    ...DETAILS,
+  },
+  { $id: 'EditTeamOption' },
+)
+
+export type TeamObject = Static<typeof TEAM_OBJECT>
+
+/** A team with its organization. */
+export function teamObject(team: Team, organization: Organization): TeamObject {
+  const units = Object.keys(team.units).length === 0 ? allUnits(team.permission) : team.units
+  return {
+    id: team.id,
+    name: team.name,
+    description: team.description,
+    organization: organizationObject(organization),
+    includes_all_repositories: team.includesAll,
+    permission: team.permission,
+    units: Object.keys(units),
+    units_map: { ...units },
+    can_create_org_repo: team.mayCreateRepositories,
+  }
+}
+
+/** Teams of many organizations. */
+export async function teamObjects(
+  { db }: Pick<Context, 'db'>,
+  teams: readonly Team[],
+): Promise<readonly TeamObject[]> {
+  const ids = new Set(teams.map(({ organizationId }) => organizationId))
+  const organizations = await findOrganizationsById(db, [...ids])
+  const byId = new Map(organizations.map((organization) => [organization.id, organization]))
+  return teams.flatMap((team) => {
+    const organization = byId.get(team.organizationId)
+    return organization === undefined ? [] : [teamObject(team, organization)]
+  })
+}
+
+/** The teams of those ids, by id. */
+export async function teamObjectsById(
+  context: Pick<Context, 'db'>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, TeamObject>> {
+  const objects = await teamObjects(context, await findTeamsById(context.db, ids))
+  return new Map(objects.map((object) => [object.id, object]))
+}
+
+function allUnits(permission: AccessMode): Readonly<Record<string, string>> {
+  return Object.fromEntries(UNITS.map((name) => [name, permission]))
+}
+
+/** What was sent, as the house keeps it. Throws `invalid` for units that there are not. */
+export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
+  const units = unitsOf(body)
+  const permission = permissionOf(body, units)
+  return {
+    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.description === undefined ? {} : { description: body.description }),
+    ...(body.includes_all_repositories === undefined
+      ? {}
+      : { includesAll: body.includes_all_repositories }),
+    ...(body.can_create_org_repo === undefined
+      ? {}
+      : { mayCreateRepositories: body.can_create_org_repo }),
+    ...(units === undefined ? {} : { units }),
+    ...(permission === undefined ? {} : { permission }),
+  }
+}
+
+/** Absent: nothing was said of units. Empty: all of them. */
+function unitsOf({
+  permission = 'read',
+  units,
+  units_map: map = {},
+}: Static<typeof EDIT_TEAM_OPTION>): Readonly<Record<string, string>> | undefined {
+  const listed = Object.fromEntries((units ?? []).map((name) => [name, permission]))
+  const given = Object.keys(map).length > 0 ? map : listed
+  for (const [name, mode] of Object.entries(given)) {
+    if (!UNITS.includes(name)) throw new Failure('invalid', `There is no unit ${name}.`)
+    if (!MODES.includes(mode)) throw new Failure('invalid', `There is no permission ${mode}.`)
+  }
+  if (Object.keys(given).length > 0) return permission === 'admin' ? {} : given
+  return units === undefined ? undefined : {}
+}
+
+const MODES: readonly string[] = ['none', 'read', 'write', 'admin']
+
+/**
+ * Access follows from one mode of the whole team: of several units the least, so that no team may
+ * more than was said of any of them, and none where it was not to see code.
+ */
+function permissionOf(
+  { permission }: Static<typeof EDIT_TEAM_OPTION>,
+  units: Readonly<Record<string, string>> | undefined,
+): AccessMode | undefined {
+  if (permission === 'admin' || units === undefined) return permission
+  const modes = Object.values(units) as AccessMode[]
+  const [first, ...others] = modes
+  if (first === undefined) return permission
+  if (!Object.hasOwn(units, 'repo.code')) return 'none'
+  return others.reduce((least, mode) => (atLeast(mode, least) ? least : mode), first)
+}

@@ -1,0 +1,106 @@
+/** What changes of a pull request, and what its author alone may not change. */
+
+import { withObjects } from '../../../cgi/objects/objects.js'
+import { Failure } from '../../../conf/failures.js'
+import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
+import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
+import { holdTargets, updatePull } from '../../../sql/pulls/pulls.js'
+import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
+import type { IssueAction } from '../../actions/issues/issue-changed.js'
+import { tipOfBranch } from '../../actions/pulls/open-pull.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import { refuseTurn } from '../../actions/pulls/turn-pull.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { assigneesOf } from '../issues/issue-wishes.js'
+import { readDay } from '../times.js'
+import type { EditPullRequestOption } from './pull-options.js'
+
+type Grant = Grants['repository']
+
+export interface PullEdit {
+  readonly state: PullState
+  readonly body: EditPullRequestOption
+}
+
+/**
+ * Changes what is named, and tells what that was. Labels, people and days are for those who write;
+ * others' are dropped.
+ */
+export async function editPull(
+  context: Context,
+  grant: Grant,
+  edit: PullEdit,
+): Promise<readonly IssueAction[]> {
+  const { db } = context
+  const { state, body } = edit
+  const { issue, pull } = state
+  refuseOthers(grant, issue)
+  refuseTurn(issue, pull, body.state)
+  await changeTargets(context, grant, edit)
+  const isWriter = mayWrite(grant)
+  if (isWriter && body.labels !== undefined) await replaceIssueLabels(db, issue, body.labels)
+  const update = await updateIssue(db, issue.id, {
+    title: body.title ? titleOf(body.title) : undefined,
+    content: body.body,
+    state: body.state,
+    ...(isWriter ? await changesOfWriter(context, grant, body) : {}),
+  })
+  await updatePull(db, pull.id, { allowsMaintainerEdit: body.allow_maintainer_edit })
+  return actionsOf(update, body, isWriter)
+}
+
+function actionsOf(
+  { before, assigned, unassigned }: IssueUpdate,
+  body: EditPullRequestOption,
+  isWriter: boolean,
+): readonly IssueAction[] {
+  const isText = (body.title ?? body.body ?? body.base) !== undefined
+  const milestone = isWriter ? body.milestone : undefined
+  return [
+    ...(isText ? ['edited' as const] : []),
+    ...(body.state === 'closed' && before.state === 'open' ? ['closed' as const] : []),
+    ...(body.state === 'open' && before.state === 'closed' ? ['reopened' as const] : []),
+    ...(assigned.length > 0 ? ['assigned' as const] : []),
+    ...(unassigned.length > 0 ? ['unassigned' as const] : []),
+    ...(isWriter && body.labels !== undefined ? ['label_updated' as const] : []),
+    ...(milestone ? ['milestoned' as const] : []),
+    ...(milestone === 0 ? ['demilestoned' as const] : []),
+  ]
+}
+
+/** Another base, or the same branches again after it was closed. */
+async function changeTargets(
+  context: Context,
+  grant: Grant,
+  { state: { issue, pull }, body }: PullEdit,
+): Promise<void> {
+  const isReopened = body.state === 'open' && issue.state === 'closed'
+  const isMoved = body.base !== undefined && body.base !== '' && body.base !== pull.baseBranch
+  if (!isReopened && !isMoved) return
+  const baseBranch = isMoved && body.base !== undefined ? body.base : pull.baseBranch
+  if (isMoved) {
+    if (pull.mergedAtMs !== undefined) throw new Failure('conflict', 'The pull request is merged.')
+    if (issue.state === 'closed' && !isReopened) {
+      throw new Failure('invalid', 'The pull request is closed.')
+    }
+    if (baseBranch === pull.headBranch && pull.headRepositoryId === pull.repositoryId) {
+      throw new Failure('invalid', 'The base cannot be the head.')
+    }
+    await withObjects(context.git, repositoryPathOf(context, grant.repository), (objects) =>
+      tipOfBranch(objects, baseBranch),
+    )
+  }
+  await holdTargets(context.db, issue, { ...pull, baseBranch })
+}
+
+async function changesOfWriter(context: Context, grant: Grant, body: EditPullRequestOption) {
+  const { milestone, due_date, unset_due_date } = body
+  const dueAtMs = due_date === undefined ? undefined : readDay(due_date)
+  return {
+    assigneeIds: await assigneesOf(context, grant, body),
+    milestoneId: milestone === undefined ? undefined : milestone || null,
+    dueAtMs: unset_due_date === true ? null : dueAtMs,
+  }
+}

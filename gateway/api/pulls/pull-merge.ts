@@ -1,0 +1,196 @@
+/** Merging over the API: whether it was done, doing it, and bringing the head up to the base. */
+
+import { Type } from 'typebox'
+import { Failure, notFound } from '../../../conf/failures.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  cancelScheduledMerge,
+  findScheduledMerge,
+  scheduleMerge,
+} from '../../../sql/pulls/scheduled-merges.js'
+import { atLeast } from '../../../sql/repositories/access.js'
+import { haveChecksSucceeded } from '../../actions/code/checks.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { writerOf } from '../../actions/code/writer.js'
+import { pullOf } from '../../actions/pulls/find-pull.js'
+import { bringCommit } from '../../actions/pulls/foreign-heads.js'
+import {
+  deletesBranch,
+  type MergeOrder,
+  mergeNow,
+  refuseMerge,
+} from '../../actions/pulls/merge-now.js'
+import { updateHead } from '../../actions/pulls/merge-pull.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import { findWritableHead } from '../../actions/pulls/writable-head.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { PULL_PARAMS } from './pull-access.js'
+import { MERGE_PULL_REQUEST_OPTION, type MergePullRequestOption } from './pull-options.js'
+
+type Grant = Grants['repository']
+
+const isMerged = defineOperation({
+  id: 'repoPullRequestIsMerged',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+  summary: 'Check if a pull request has been merged',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    const { pull } = await pullOf(context, grant, params)
+    if (pull.mergedAtMs === undefined) throw notFound()
+    return { status: 204 }
+  },
+})
+
+const merge = defineOperation({
+  id: 'repoMergePullRequest',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+  summary: 'Merge a pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  body: MERGE_PULL_REQUEST_OPTION,
+  success: { status: 200, schema: null },
+  failures: [404, 405, 409, 422, 423],
+  async handle(context, { request, grant, params, body }) {
+    const doer = writerOf(grant)
+    const state = await pullOf(context, grant, params)
+    const order = orderOf(body)
+    if (
+      body.merge_when_checks_succeed &&
+      (await isScheduled(context, grant, { state, doer, order }))
+    ) {
+      return { status: 201 }
+    }
+    await mergeNow(context, grant, {
+      state,
+      doer,
+      order,
+      inQueue: (work) => inQueue(context, { request, grant }, work),
+    })
+    return { status: 200 }
+  },
+})
+
+interface ScheduledWish {
+  readonly state: PullState
+  readonly doer: User
+  readonly order: MergeOrder
+}
+
+/** Lets a merge wait for the checks of the head; false where these have succeeded. */
+async function isScheduled(
+  context: Context,
+  grant: Grant,
+  { state, doer, order }: ScheduledWish,
+): Promise<boolean> {
+  refuseMerge(grant, state, order)
+  const { style, title, message } = order
+  const { repository } = grant
+  const headCommit = state.headTip ?? state.pull.headCommit
+  const place = { repositoryId: repository.id, commitId: headCommit }
+  if (style === 'manually-merged' || (await haveChecksSucceeded(context, place))) return false
+  await scheduleMerge(context.db, {
+    pullId: state.pull.id,
+    doerId: doer.id,
+    style,
+    headCommit,
+    title,
+    message,
+    deletesBranch: deletesBranch(repository, order),
+  })
+  // They may have succeeded between the two.
+  await context.upkeep.mergeIsWanted(state.pull.id)
+  return true
+}
+
+function orderOf(body: MergePullRequestOption): MergeOrder {
+  return {
+    style: (body.Do || 'merge') as MergeOrder['style'],
+    title: body.MergeTitleField ?? '',
+    message: body.MergeMessageField ?? '',
+    headCommit: body.head_commit_id || undefined,
+    mergeCommit: body.MergeCommitID,
+    deletesBranch: body.delete_branch_after_merge,
+    isForced: body.force_merge === true,
+  }
+}
+
+const cancel = defineOperation({
+  id: 'repoCancelScheduledAutoMerge',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/pulls/{index}/merge',
+  summary: 'Cancel the scheduled auto merge for the given pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 423],
+  async handle(context, { grant, params }) {
+    const user = writerOf(grant)
+    const { pull } = await pullOf(context, grant, params)
+    const scheduled = await findScheduledMerge(context.db, pull.id)
+    if (scheduled === undefined) throw notFound()
+    if (scheduled.doerId !== user.id && !atLeast(grant.mode, 'admin')) {
+      throw new Failure('forbidden', 'user has no permission to cancel the scheduled auto merge')
+    }
+    await cancelScheduledMerge(context.db, pull.id)
+    return { status: 204 }
+  },
+})
+
+const update = defineOperation({
+  id: 'repoUpdatePullRequest',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/pulls/{index}/update',
+  summary: "Merge PR's baseBranch into headBranch",
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: Type.Object({
+    style: Type.Optional(Type.String({ description: 'merge (default) or rebase' })),
+  }),
+  success: { status: 200, schema: null },
+  failures: [403, 404, 409, 413, 422, 423],
+  async handle(context, { request, grant, params, query }) {
+    const doer = writerOf(grant)
+    const state = await pullOf(context, grant, params)
+    if (state.issue.state === 'closed') throw new Failure('invalid', 'The pull request is closed.')
+    const { style = 'merge' } = query
+    if (style !== 'merge' && style !== 'rebase') {
+      throw new Failure('invalid', 'The style is merge or rebase.')
+    }
+    const { repository } = grant
+    if (style === 'rebase' && repository.preferences['allow_rebase_update'] === false) {
+      throw new Failure('forbidden', 'This repository does not take updates by rebase.')
+    }
+    const head = await findWritableHead(context, grant, state.pull)
+    if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
+    const source = repositoryPathOf(context, grant.repository)
+    if (head.path !== source && state.baseTip !== undefined) {
+      await bringCommit(context, { path: head.path, source, commit: state.baseTip })
+    }
+    await inQueue(context, { request, grant }, () =>
+      updateHead(context, state, { head, doer, style }),
+    )
+    return { status: 200 }
+  },
+})
+
+export const PULL_MERGE_OPERATIONS: readonly AnyOperation[] = [isMerged, merge, cancel, update]

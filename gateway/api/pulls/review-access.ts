@@ -1,0 +1,90 @@
+/** Who may review a pull request, and who may be asked to. */
+
+import { Failure, notFound } from '../../../conf/failures.js'
+import { findUser } from '../../../sql/accounts/users.js'
+import { foldCase } from '../../../sql/database/bindings.js'
+import { findTeamByName, hasTeamRepository } from '../../../sql/organizations/teams.js'
+import { findReview, type Review } from '../../../sql/pulls/reviews.js'
+import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
+import { numberOf } from '../../actions/issues/issue-access.js'
+import type { ReviewerWish } from '../../actions/pulls/open-pull.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+
+type Grant = Grants['repository']
+
+export interface NamedReviewers {
+  readonly body: {
+    readonly reviewers?: readonly string[]
+    readonly team_reviewers?: readonly string[]
+  }
+  /** Who opened the pull request, and does not review it. */
+  readonly authorId: number | undefined
+}
+
+/**
+ * The people and teams that are named. Throws `not_found` for one who is not there, and `invalid`
+ * for one who may not be asked.
+ */
+export async function reviewersOf(
+  context: Context,
+  grant: Grant,
+  { body, authorId }: NamedReviewers,
+): Promise<readonly ReviewerWish[]> {
+  const { db } = context
+  const { repository } = grant
+  const reviewers: ReviewerWish[] = []
+  for (const name of new Set((body.reviewers ?? []).map(foldCase))) {
+    const user = await findUser(db, name)
+    const mode = user === undefined ? 'none' : await accessToRepository(db, user, repository)
+    if (user === undefined) {
+      throw new Failure('not_found', `user does not exist [uid: 0, name: ${name}]`)
+    }
+    if (!atLeast(mode, 'read')) throw new Failure('invalid', `${user.name} cannot read it.`)
+    if (user.id === authorId) {
+      throw new Failure('invalid', 'Who opened a pull request does not review it.')
+    }
+    reviewers.push({ asked: { user }, isOfficial: atLeast(mode, 'write') })
+  }
+  return [...reviewers, ...(await teamsOf(context, grant, body.team_reviewers ?? []))]
+}
+
+/** Teams are those of the organization that has the repository. */
+async function teamsOf(
+  { db }: Context,
+  { repository: { id, owner } }: Grant,
+  names: readonly string[],
+): Promise<readonly ReviewerWish[]> {
+  const teams: ReviewerWish[] = []
+  for (const name of new Set(names.map(foldCase))) {
+    if (owner.kind !== 'organization') {
+      throw new Failure('invalid', `${owner.name} is no organization, and has no teams.`)
+    }
+    const team = await findTeamByName(db, owner.id, name)
+    if (team === undefined) throw new Failure('not_found', `team does not exist [name: ${name}]`)
+    if (team.permission === 'none' || !(await hasTeamRepository(db, team, id))) {
+      throw new Failure('invalid', `The team ${team.name} cannot read it.`)
+    }
+    teams.push({ asked: { team }, isOfficial: atLeast(team.permission, 'write') })
+  }
+  return teams
+}
+
+/** The review `{id}`. Throws `not_found`, also for a pending one of somebody else. */
+export async function reviewOf(
+  { db }: Context,
+  { user }: Grant,
+  {
+    state,
+    params,
+  }: {
+    readonly state: PullState
+    readonly params: Readonly<Record<string, string>>
+  },
+): Promise<Review> {
+  const review = await findReview(db, state.pull.id, numberOf(params, 'id'))
+  const isSeen = review?.state !== 'PENDING' || review.reviewerId === user?.id
+  if (review === undefined || !isSeen) throw notFound()
+  return review
+}

@@ -1,0 +1,85 @@
+/** Asking people and teams for their review of a pull request, and taking that back. */
+
+import { Type } from 'typebox'
+import { isFailure } from '../../../conf/failures.js'
+import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
+import { writerOf } from '../../actions/code/writer.js'
+import { refuseOthers } from '../../actions/issues/issue-access.js'
+import { tellOfIssue } from '../../actions/notifications/tell-people.js'
+import { pullOf } from '../../actions/pulls/find-pull.js'
+import { askForReview } from '../../actions/pulls/open-pull.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { PULL_PARAMS } from './pull-access.js'
+import { PULL_REVIEW_REQUEST_FIELDS } from './pull-options.js'
+import { reviewersOf } from './review-access.js'
+import { PULL_REVIEW, reviewObjects } from './review-object.js'
+
+const PULL_REVIEW_REQUEST_OPTIONS = Type.Object(PULL_REVIEW_REQUEST_FIELDS, {
+  $id: 'PullReviewRequestOptions',
+})
+
+const create = defineOperation({
+  id: 'repoCreatePullReviewRequests',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/pulls/{index}/requested_reviewers',
+  summary: 'create review requests for a pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  body: PULL_REVIEW_REQUEST_OPTIONS,
+  success: { status: 201, schema: Type.Array(PULL_REVIEW) },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    const actor = writerOf(grant)
+    const state = await pullOf(context, grant, params)
+    const { issue, pull } = state
+    refuseOthers(grant, issue)
+    const reviewers = await reviewersOf(context, grant, { body, authorId: issue.authorId })
+    const reviews: Review[] = []
+    for (const reviewer of reviewers) {
+      try {
+        reviews.push(await askForReview(context, pull, reviewer))
+      } catch (error) {
+        // Somebody asked just now: then it is asked.
+        if (!isFailure(error, 'conflict')) throw error
+      }
+    }
+    const { repository } = grant
+    if (reviews.length > 0) {
+      await tellOfIssue(context, { repository, issue, actor, to: 'reviewers' })
+    }
+    return jsonReply(201, await reviewObjects(context, grant, { state, reviews }))
+  },
+})
+
+const remove = defineOperation({
+  id: 'repoDeletePullReviewRequests',
+  method: 'DELETE',
+  path: '/repos/{owner}/{repo}/pulls/{index}/requested_reviewers',
+  summary: 'cancel review requests for a pull request',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: PULL_PARAMS,
+  query: NO_QUERY,
+  body: PULL_REVIEW_REQUEST_OPTIONS,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422, 423],
+  async handle(context, { grant, params, body }) {
+    writerOf(grant)
+    const { issue, pull } = await pullOf(context, grant, params)
+    refuseOthers(grant, issue)
+    const reviewers = await reviewersOf(context, grant, { body, authorId: undefined })
+    for (const { asked } of reviewers) {
+      const whose = 'user' in asked ? { reviewerId: asked.user.id } : { teamId: asked.team.id }
+      await removeRequest(context.db, { pullId: pull.id, ...whose })
+    }
+    return { status: 204 }
+  },
+})
+
+export const REVIEW_REQUEST_OPERATIONS: readonly AnyOperation[] = [create, remove]

@@ -1,0 +1,37 @@
+/** The Attachment of this API: a file that belongs to something else. */
+
+import { type Static, Type } from 'typebox'
+import type { Attachment } from '../../../sql/releases/attachments.js'
+import type { Context } from '../../context.js'
+import { TIME } from '../schema.js'
+import { apiTime } from '../times.js'
+
+export const ATTACHMENT = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    size: Type.Integer(),
+    download_count: Type.Integer(),
+    created_at: TIME,
+    uuid: Type.String(),
+    browser_download_url: Type.String(),
+  },
+  { $id: 'Attachment' },
+)
+
+/** An attachment, with the address that stays when it or what it belongs to is renamed. */
+export function attachmentObject(
+  context: Context,
+  attachment: Attachment,
+): Static<typeof ATTACHMENT> {
+  const { id, name, bytes, downloads, createdAtMs, uuid } = attachment
+  return {
+    id,
+    name,
+    size: bytes,
+    download_count: downloads,
+    created_at: apiTime(createdAtMs),
+    uuid,
+    browser_download_url: `${context.settings.http.baseUrl}/attachments/${uuid}`,
+  }
+}

@@ -1,0 +1,103 @@
+/** Forks over the API, and repositories that go to another owner. */
+
+import { Type } from 'typebox'
+import { accessToRepository } from '../../../sql/repositories/access.js'
+import { makeFork } from '../../actions/repositories/fork-repository.js'
+import { giveRepository } from '../../actions/repositories/transfer-repository.js'
+import { placeForRepositories } from '../../auth/admit-people.js'
+import { signedIn } from '../../auth/refusals.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY } from '../paging.js'
+import { repositoryPage } from './repository-lists.js'
+import { REPOSITORY_OBJECT, seenRepositoryObject } from './repository-object.js'
+
+const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+const list = defineOperation({
+  id: 'listForks',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/forks',
+  summary: "List a repository's forks",
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  params: REPOSITORY_PARAMS,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: Type.Array(REPOSITORY_OBJECT) },
+  failures: [404],
+  handle: (context, { grant, query }) =>
+    repositoryPage(context, query, {
+      path: `/repos/${grant.repository.owner.name}/${grant.repository.name}/forks`,
+      who: grant.who,
+      search: { parentId: grant.repository.id },
+    }),
+})
+
+const create = defineOperation({
+  id: 'createFork',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/forks',
+  summary: 'Fork a repository',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  scopes: ['write:repository'],
+  params: REPOSITORY_PARAMS,
+  query: NO_QUERY,
+  body: Type.Object(
+    {
+      organization: Type.Optional(Type.String({ description: 'organization name, if any' })),
+      name: Type.Optional(Type.String({ description: 'name of the forked repository' })),
+    },
+    { $id: 'CreateForkOption' },
+  ),
+  success: { status: 202, schema: REPOSITORY_OBJECT },
+  failures: [403, 404, 409, 422],
+  async handle(context, { request, grant, body }) {
+    const { who, repository: parent } = grant
+    const { user: creator } = signedIn(who)
+    const owner = await placeForRepositories(context.db, who, body.organization || creator.name)
+    const { signal } = request
+    const name = body.name || parent.name
+    const repository = await makeFork(context, { parent, owner, creator, name, signal })
+    const mode = await accessToRepository(context.db, creator, repository)
+    return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
+  },
+})
+
+const transfer = defineOperation({
+  id: 'repoTransfer',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/transfer',
+  summary: 'Transfer a repo ownership',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'owner' },
+  scopes: ['write:repository'],
+  params: REPOSITORY_PARAMS,
+  query: NO_QUERY,
+  body: Type.Object(
+    {
+      new_owner: Type.String({ minLength: 1 }),
+      team_ids: Type.Optional(
+        Type.Array(Type.Integer(), {
+          maxItems: 100,
+          description: 'teams of an organization that are given the repository',
+        }),
+      ),
+    },
+    { $id: 'TransferRepoOption' },
+  ),
+  success: { status: 202, schema: REPOSITORY_OBJECT },
+  failures: [403, 404, 422],
+  async handle(context, { grant, body }) {
+    const { who } = grant
+    const { repository, mode } = await giveRepository(context, who, {
+      repository: grant.repository,
+      newOwner: body.new_owner,
+      teamIds: body.team_ids ?? [],
+    })
+    return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
+  },
+})
+
+export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, transfer]

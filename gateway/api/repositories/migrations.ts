@@ -1,0 +1,181 @@
+/** Repositories from elsewhere over the API: taken over once, or followed as mirrors. */
+
+import { type Static, Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import type { Settings } from '../../../conf/settings.js'
+import { type ImportWish, importRepository } from '../../actions/repositories/import-repository.js'
+import { admitNewOwner } from '../../auth/admit-people.js'
+import { clientOf } from '../../auth/client.js'
+import {
+  basicAuthorization,
+  type CloneAddress,
+  parseCloneAddress,
+} from '../../outbound/git-remote.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { parseGoDuration } from './go-duration.js'
+import { REPOSITORY_OBJECT, repositoryObject } from './repository-object.js'
+
+const SERVICES = [
+  'git',
+  'github',
+  'gitea',
+  'gitlab',
+  'gogs',
+  'onedev',
+  'gitbucket',
+  'codebase',
+] as const
+
+const MIGRATE_REPO_OPTIONS = Type.Object(
+  {
+    clone_addr: Type.String({ minLength: 1 }),
+    repo_name: Type.String({ minLength: 1, maxLength: 100 }),
+    repo_owner: Type.Optional(Type.String()),
+    uid: Type.Optional(Type.Integer()),
+    service: Type.Optional(Type.Enum(['', ...SERVICES])),
+    auth_username: Type.Optional(Type.String()),
+    auth_password: Type.Optional(Type.String()),
+    auth_token: Type.Optional(Type.String()),
+    mirror: Type.Optional(Type.Boolean()),
+    mirror_interval: Type.Optional(Type.String()),
+    private: Type.Optional(Type.Boolean()),
+    description: Type.Optional(Type.String({ maxLength: 2_048 })),
+    lfs: Type.Optional(Type.Boolean()),
+    lfs_endpoint: Type.Optional(Type.String()),
+    wiki: Type.Optional(Type.Boolean()),
+    issues: Type.Optional(Type.Boolean()),
+    labels: Type.Optional(Type.Boolean()),
+    milestones: Type.Optional(Type.Boolean()),
+    pull_requests: Type.Optional(Type.Boolean()),
+    releases: Type.Optional(Type.Boolean()),
+    aws_access_key_id: Type.Optional(Type.String()),
+    aws_secret_access_key: Type.Optional(Type.String()),
+  },
+  { $id: 'MigrateRepoOptions' },
+)
+
+type MigrateRepoOptions = Static<typeof MIGRATE_REPO_OPTIONS>
+
+const migrate = defineOperation({
+  id: 'repoMigrate',
+  method: 'POST',
+  path: '/repos/migrate',
+  summary: 'Migrate a remote git repository',
+  tags: ['repository'],
+  access: { kind: 'signed-in' },
+  scopes: ['write:repository'],
+  params: {},
+  query: NO_QUERY,
+  body: MIGRATE_REPO_OPTIONS,
+  success: { status: 201, schema: REPOSITORY_OBJECT },
+  failures: [403, 409, 422],
+  async handle(context, { request, grant, body }) {
+    const { repo_owner: name = '', uid: id = 0, mirror: isMirror = false } = body
+    const { migrations } = context.settings
+    const owner = await admitNewOwner(context.db, grant.user, { name, id })
+    refuseDisabled(migrations, isMirror)
+    refuseWhatCannotBeHad(body)
+    const address = parseCloneAddress(body.clone_addr)
+    const { signal, address: clientAddress } = request
+    const client = clientOf(grant.who, request)
+    const repository = await importRepository(
+      context,
+      { signal, address: clientAddress, client },
+      {
+        owner,
+        name: body.repo_name,
+        url: address.url,
+        description: body.description ?? '',
+        isPrivate: body.private ?? false,
+        authorization: authorizationOf(body, address),
+        mirror: isMirror
+          ? { intervalMs: mirrorIntervalOf(migrations, body.mirror_interval ?? '') }
+          : undefined,
+        contents: contentsOf(body, grant.user.id),
+      },
+    )
+    return jsonReply(201, await repositoryObject(context, repository, 'owner'))
+  },
+})
+
+function refuseDisabled({ isEnabled, hasMirrors }: Settings['migrations'], isMirror: boolean) {
+  if (isMirror && !hasMirrors) {
+    throw new Failure(
+      'forbidden',
+      'the site administrator has disabled creation of new pull mirrors',
+    )
+  }
+  if (!isEnabled) throw new Failure('forbidden', 'the site administrator has disabled migrations')
+}
+
+/** What is asked for and would be left behind would be missed later, so it is refused now. */
+function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
+  const { service = 'git', mirror = false } = body
+  // A mirror is Git's data alone, and a source that is known as nothing but Git has no more.
+  const isStrange = !mirror && service !== '' && service !== 'git' && service !== 'gitea'
+  const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
+  const asked = {
+    ...(isStrange ? { issues, labels, milestones, pull_requests, releases } : {}),
+    lfs,
+    wiki,
+  }
+  const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
+  if (names.length === 0) return
+  const message = 'What is asked for cannot be taken over from there, so leave out'
+  throw new Failure('invalid', `${message}: ${names.join(', ')}.`)
+}
+
+/** What comes besides Git, from those of whom it is known how to ask. */
+function contentsOf(body: MigrateRepoOptions, authorId: number): ImportWish['contents'] {
+  const { service, mirror = false } = body
+  const { labels = false, milestones = false, issues = false, releases = false } = body
+  const { pull_requests: pulls = false } = body
+  const isAny = labels || milestones || issues || pulls || releases
+  if (service !== 'gitea' || mirror || !isAny) return undefined
+  return { authorId, labels, milestones, issues, pulls, releases }
+}
+
+/** A token goes in the place of a password, under the name that Gitea gives it. */
+function authorizationOf(body: MigrateRepoOptions, address: CloneAddress): string | undefined {
+  const { auth_username: username, auth_password: password, auth_token: token } = body
+  if (token) return basicAuthorization('oauth2', token)
+  if (username || password) return basicAuthorization(username ?? '', password ?? '')
+  return basicAuthorization(address.username, address.password)
+}
+
+/** Milliseconds; 0 for never. Throws `invalid`. */
+export function mirrorIntervalOf(settings: Settings['migrations'], text: string): number {
+  const intervalMs = text === '' ? settings.mirrorIntervalMs : parseGoDuration(text)
+  if (intervalMs !== 0 && intervalMs < settings.mirrorIntervalMsMin) {
+    const minimum = `${settings.mirrorIntervalMsMin / 1_000} seconds`
+    throw new Failure('invalid', `The mirror interval is below the minimum of ${minimum}.`)
+  }
+  return intervalMs
+}
+
+const mirrorSync = defineOperation({
+  id: 'repoMirrorSync',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/mirror-sync',
+  summary: 'Sync a mirrored repository',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'write' },
+  scopes: ['write:repository'],
+  params: { owner: 'owner of the repo to sync', repo: 'name of the repo to sync' },
+  query: NO_QUERY,
+  success: { status: 200, schema: null },
+  failures: [400, 403, 404, 423],
+  async handle(context, { grant }) {
+    const { repository } = grant
+    if (repository.source?.mirror === undefined) {
+      throw new Failure('bad_request', 'Repository is not a mirror')
+    }
+    if (repository.isArchived) throw new Failure('archived', 'repo is archived')
+    await context.upkeep.mirrorIsWanted(repository.id)
+    return { status: 200 }
+  },
+})
+
+export const MIGRATION_OPERATIONS: readonly AnyOperation[] = [migrate, mirrorSync]

@@ -1,0 +1,326 @@
+/** The Repository of this API, and the preferences that its owner may set. */
+
+import { type Static, Type } from 'typebox'
+import { isEmptyRepository } from '../../../cgi/repository/repository.js'
+import { diskFailureOf } from '../../../conf/disk-failure.js'
+import { countOpenIssues } from '../../../sql/issues/issues.js'
+import { countReleases } from '../../../sql/releases/releases.js'
+import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
+import {
+  findRepositoriesById,
+  type Repository,
+  updateRepository,
+} from '../../../sql/repositories/repositories.js'
+import {
+  findRepositoryFacts,
+  type RepositoryFacts,
+} from '../../../sql/repositories/repository-facts.js'
+import { cloneUrl, sshUrl } from '../../actions/repositories/clone-urls.js'
+import { accessToLinked, accessToListed } from '../../auth/admit-repository.js'
+import { ANONYMOUS, type Identity } from '../../auth/identify.js'
+import type { Context } from '../../context.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'
+import { omissible } from '../schema.js'
+import { apiTime, NEVER, ZERO_TIME } from '../times.js'
+import { goDuration } from './go-duration.js'
+
+const PERMISSION = Type.Object(
+  { admin: Type.Boolean(), push: Type.Boolean(), pull: Type.Boolean() },
+  { $id: 'Permission' },
+)
+
+const INTERNAL_TRACKER = Type.Object(
+  {
+    enable_time_tracker: Type.Boolean(),
+    allow_only_contributors_to_track_time: Type.Boolean(),
+    enable_issue_dependencies: Type.Boolean(),
+  },
+  { $id: 'InternalTracker' },
+)
+
+/** What an owner may set on a repository; the schema of each stands in both objects. */
+export const PREFERENCES = {
+  has_issues: Type.Boolean({ default: true }),
+  has_pull_requests: Type.Boolean({ default: true }),
+  has_releases: Type.Boolean({ default: true }),
+  has_packages: Type.Boolean({ default: true }),
+  ignore_whitespace_conflicts: Type.Boolean({ default: false }),
+  allow_merge_commits: Type.Boolean({ default: true }),
+  allow_rebase: Type.Boolean({ default: true }),
+  allow_rebase_explicit: Type.Boolean({ default: true }),
+  allow_squash_merge: Type.Boolean({ default: true }),
+  allow_fast_forward_only_merge: Type.Boolean({ default: true }),
+  allow_rebase_update: Type.Boolean({ default: true }),
+  allow_manual_merge: Type.Boolean({ default: false }),
+  autodetect_manual_merge: Type.Boolean({ default: false }),
+  default_delete_branch_after_merge: Type.Boolean({ default: false }),
+  default_allow_maintainer_edit: Type.Boolean({ default: false }),
+  default_merge_style: Type.Enum(
+    ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'],
+    { default: 'merge' },
+  ),
+}
+
+export const REPOSITORY_OBJECT = Type.Object(
+  {
+    id: Type.Integer(),
+    owner: USER_OBJECT,
+    name: Type.String(),
+    full_name: Type.String(),
+    description: Type.String(),
+    empty: Type.Boolean(),
+    private: Type.Boolean(),
+    fork: Type.Boolean(),
+    parent: omissible(Type.Unsafe<object>({ $ref: '#/definitions/Repository' })),
+    template: Type.Boolean(),
+    mirror: Type.Boolean(),
+    size: Type.Integer(),
+    language: Type.String(),
+    languages_url: Type.String(),
+    html_url: Type.String(),
+    url: Type.String(),
+    link: Type.String(),
+    ssh_url: Type.String(),
+    clone_url: Type.String(),
+    original_url: Type.String(),
+    website: Type.String(),
+    stars_count: Type.Integer(),
+    forks_count: Type.Integer(),
+    watchers_count: Type.Integer(),
+    open_issues_count: Type.Integer(),
+    open_pr_counter: Type.Integer(),
+    release_counter: Type.Integer(),
+    default_branch: Type.String(),
+    archived: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+    archived_at: Type.String({ format: 'date-time' }),
+    permissions: PERMISSION,
+    has_code: Type.Boolean(),
+    internal_tracker: INTERNAL_TRACKER,
+    has_wiki: Type.Boolean(),
+    has_projects: Type.Boolean(),
+    projects_mode: Type.String(),
+    has_actions: Type.Boolean(),
+    ...PREFERENCES,
+    avatar_url: Type.String(),
+    internal: Type.Boolean(),
+    mirror_interval: Type.String(),
+    object_format_name: Type.Enum(['sha1', 'sha256']),
+    mirror_updated: Type.String({ format: 'date-time' }),
+    topics: Type.Array(Type.String()),
+    licenses: Type.Array(Type.String()),
+  },
+  { $id: 'Repository' },
+)
+
+export type RepositoryObject = Static<typeof REPOSITORY_OBJECT>
+type Preferences = { [K in keyof typeof PREFERENCES]: Static<(typeof PREFERENCES)[K]> }
+
+/** A repository as somebody with that access sees it; a parent is told where all may see it. */
+export async function repositoryObject(
+  context: Context,
+  repository: Repository,
+  mode: AccessMode,
+): Promise<RepositoryObject> {
+  return await onlyObject(context, { repository, mode, who: ANONYMOUS })
+}
+
+/** A repository and its parent as `who`, with that access to it, sees them. */
+export async function seenRepositoryObject(
+  context: Context,
+  { repository, mode, who }: Pick<Seen, 'who'> & ViewedRepository,
+): Promise<RepositoryObject> {
+  return await onlyObject(context, { repository, mode, who })
+}
+
+/** The repositories of a list as `who` sees them, each of which they may see. */
+export async function repositoryObjects(
+  context: Context,
+  repositories: readonly Repository[],
+  who: Identity,
+): Promise<readonly RepositoryObject[]> {
+  const modes = await accessToListed(context.db, who, repositories)
+  const views = repositories.map((repository) => ({
+    repository,
+    mode: modes.get(repository.id) ?? 'none',
+  }))
+  return await objectsOf(context, { views, who })
+}
+
+/** A repository, and what somebody may do with it. */
+interface ViewedRepository {
+  readonly repository: Repository
+  readonly mode: AccessMode
+}
+
+interface Seen {
+  readonly views: readonly ViewedRepository[]
+  readonly who: Identity
+}
+
+async function onlyObject(
+  context: Context,
+  { repository, mode, who }: ViewedRepository & Pick<Seen, 'who'>,
+): Promise<RepositoryObject> {
+  const [object] = await objectsOf(context, { views: [{ repository, mode }], who })
+  if (object === undefined) throw new Error('of one repository there is one object')
+  return object
+}
+
+async function objectsOf(
+  context: Context,
+  { views, who }: Seen,
+): Promise<readonly RepositoryObject[]> {
+  const ids = views.map(({ repository }) => repository.id)
+  const factsOf = await knowledgeOf(context, ids)
+  const parentIds = new Set(ids.flatMap((id) => factsOf(id).parentId ?? []))
+  const parents = await parentObjects(context, [...parentIds], who)
+  return await Promise.all(
+    views.map(async (view) => {
+      const facts = factsOf(view.repository.id)
+      const object = await plainObject(context, view, facts)
+      const parent = facts.parentId === undefined ? undefined : parents.get(facts.parentId)
+      return parent === undefined ? object : Object.assign(object, { parent })
+    }),
+  )
+}
+
+/** Those that `who` may see; what they were forked from in turn is not told. */
+async function parentObjects(
+  context: Context,
+  parentIds: readonly number[],
+  who: Identity,
+): Promise<ReadonlyMap<number, RepositoryObject>> {
+  const parents = new Map<number, RepositoryObject>()
+  const factsOf = await knowledgeOf(context, parentIds)
+  for (const repository of await findRepositoriesById(context.db, parentIds)) {
+    const mode = await accessToLinked(context.db, who, repository)
+    if (mode === 'none') continue
+    const object = await plainObject(context, { repository, mode }, factsOf(repository.id))
+    parents.set(repository.id, object)
+  }
+  return parents
+}
+
+/** What other tables say of a repository. */
+interface Knowledge extends RepositoryFacts {
+  readonly open: { readonly issues: number; readonly pulls: number }
+  readonly releases: number
+}
+
+async function knowledgeOf(
+  { db }: Context,
+  ids: readonly number[],
+): Promise<(id: number) => Knowledge> {
+  const [factsOf, openOf] = [await findRepositoryFacts(db, ids), await countOpenIssues(db, ids)]
+  const releasesOf = await countReleases(db, ids)
+  return (id) => ({ ...factsOf(id), open: openOf(id), releases: releasesOf(id) })
+}
+
+async function plainObject(
+  context: Context,
+  { repository, mode }: ViewedRepository,
+  facts: Knowledge,
+): Promise<RepositoryObject> {
+  const { baseUrl } = context.settings.http
+  const fullName = `${repository.owner.name}/${repository.name}`
+  const url = `${baseUrl}/api/v1/repos/${fullName}`
+  const varying = {
+    id: repository.id,
+    owner: ownerObject(context, repository.owner),
+    name: repository.name,
+    full_name: fullName,
+    html_url: `${baseUrl}/${fullName}`,
+    url,
+    languages_url: `${url}/languages`,
+    clone_url: cloneUrl(context.settings, fullName),
+    ssh_url: sshUrl(context.settings, fullName),
+    description: repository.description,
+    website: repository.website,
+    private: repository.isPrivate,
+    template: repository.isTemplate,
+    archived: repository.isArchived,
+    archived_at: repository.archivedAtMs === undefined ? NEVER : apiTime(repository.archivedAtMs),
+    created_at: apiTime(repository.createdAtMs),
+    updated_at: apiTime(repository.updatedAtMs),
+    size: repository.sizeKib,
+    default_branch: repository.defaultBranch,
+    object_format_name: repository.objectFormat,
+    ...sourceFields(repository),
+    internal: !repository.isPrivate && repository.owner.visibility === 'private',
+    open_issues_count: facts.open.issues,
+    open_pr_counter: facts.open.pulls,
+    release_counter: facts.releases,
+    empty: await isEmpty(context, repository),
+    fork: facts.parentId !== undefined,
+    forks_count: facts.forks,
+    stars_count: facts.stars,
+    watchers_count: facts.watchers,
+    topics: [...facts.topics],
+    permissions: {
+      admin: atLeast(mode, 'admin'),
+      push: atLeast(mode, 'write'),
+      pull: atLeast(mode, 'read'),
+    },
+  }
+  // So large an object takes ten times as long to be spread from its parts.
+  const object = Object.assign(
+    ...([{}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences] as const),
+  )
+  // Nobody can wish for what the house leaves out.
+  if (!context.settings.packages.isEnabled) object.has_packages = false
+  return object
+}
+
+function sourceFields({ source }: Repository) {
+  const mirror = source?.mirror
+  return {
+    original_url: source?.url ?? '',
+    mirror: mirror !== undefined,
+    mirror_interval: mirror === undefined ? '' : goDuration(mirror.intervalMs),
+    mirror_updated: mirror === undefined ? ZERO_TIME : apiTime(mirror.syncedAtMs),
+  }
+}
+
+/** A repository without commits is looked at each time, since git alone knows of a first push. */
+async function isEmpty(context: Context, repository: Repository): Promise<boolean> {
+  if (!repository.isEmpty) return false
+  const path = repositoryPathOf(context, repository)
+  const isStillEmpty = await isEmptyRepository(path)
+  if (!isStillEmpty) {
+    // Who reads it next finds it out again.
+    await updateRepository(context.db, repository.id, { isEmpty: false }).catch(
+      (error: unknown) => {
+        if (diskFailureOf(error) === undefined) throw error
+      },
+    )
+  }
+  return isStillEmpty
+}
+
+/** What the house does not have, in the values that say so. */
+const NOT_SERVED = {
+  language: '',
+  link: '',
+  avatar_url: '',
+  has_code: true,
+  has_wiki: false,
+  has_projects: false,
+  projects_mode: 'all',
+  has_actions: false,
+  internal_tracker: {
+    enable_time_tracker: false,
+    allow_only_contributors_to_track_time: false,
+    enable_issue_dependencies: false,
+  },
+  licenses: [] as string[],
+}
+
+const PREFERENCE_DEFAULTS = Object.fromEntries(
+  Object.entries(PREFERENCES).map(([name, schema]) => [
+    name,
+    'default' in schema ? schema.default : undefined,
+  ]),
+) as Preferences

@@ -1,0 +1,40 @@
+/** The WatchInfo of this API: whether somebody hears of a repository, or of an issue. */
+
+import { type Static, Type } from 'typebox'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { Context } from '../../context.js'
+import { nullable, TIME } from '../schema.js'
+import { apiTime } from '../times.js'
+
+export const WATCH_INFO = Type.Object(
+  {
+    subscribed: Type.Boolean(),
+    ignored: Type.Boolean(),
+    reason: nullable(Type.Unsafe<object>({ type: 'object' })),
+    created_at: TIME,
+    url: Type.String(),
+    repository_url: Type.String(),
+  },
+  { $id: 'WatchInfo' },
+)
+
+/** `createdAtMs` is of what is watched, whose subscription is at `path` below the repository. */
+export function watchInfo(
+  context: Context,
+  { owner, name }: Repository,
+  {
+    isSubscribed,
+    createdAtMs,
+    path,
+  }: { readonly isSubscribed: boolean; readonly createdAtMs: number; readonly path: string },
+): Static<typeof WATCH_INFO> {
+  const url = `${context.settings.http.baseUrl}/api/v1/repos/${owner.name}/${name}`
+  return {
+    subscribed: isSubscribed,
+    ignored: !isSubscribed,
+    reason: null,
+    created_at: apiTime(createdAtMs),
+    url: `${url}${path}`,
+    repository_url: url,
+  }
+}

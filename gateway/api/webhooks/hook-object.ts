@@ -1,0 +1,129 @@
+/** The Hook of this API, and what is sent to make or to change one. */
+
+import { type Static, Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import { openInstanceSecret } from '../../../conf/instance-secret.js'
+import type { Webhook, WebhookFields } from '../../../sql/webhooks/webhooks.js'
+import {
+  BRANCH_FILTER_CHARACTERS_MAX,
+  HOOK_TEXT_CHARACTERS_MAX,
+  NEW_WEBHOOK,
+  type WebhookWish,
+  wishedWebhook,
+} from '../../actions/webhooks/webhook-wish.js'
+import type { Context } from '../../context.js'
+import { AUTHORIZATION_WORDS } from '../../outbound/delivery-request.js'
+import { TIME } from '../schema.js'
+import { apiTime } from '../times.js'
+
+/** Texts by name; a record would say so in a word that Swagger 2.0 does not have. */
+function mapOf(value: object, options: { readonly $id?: string } = {}) {
+  return Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: value,
+    ...options,
+  })
+}
+
+export const HOOK = Type.Object(
+  {
+    id: Type.Integer(),
+    type: Type.String(),
+    branch_filter: Type.String(),
+    config: mapOf({ type: 'string' }),
+    events: Type.Array(Type.String()),
+    authorization_header: Type.String(),
+    active: Type.Boolean(),
+    updated_at: TIME,
+    created_at: TIME,
+  },
+  { $id: 'Hook' },
+)
+
+const BRANCH_FILTER = Type.String({ maxLength: BRANCH_FILTER_CHARACTERS_MAX })
+const AUTHORIZATION = Type.String({ maxLength: HOOK_TEXT_CHARACTERS_MAX })
+const EVENTS = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
+const CONFIG_TEXT = Type.String({ maxLength: HOOK_TEXT_CHARACTERS_MAX })
+
+export const CREATE_HOOK_OPTION = Type.Object(
+  {
+    type: Type.String(),
+    config: mapOf(CONFIG_TEXT, { $id: 'CreateHookOptionConfig' }),
+    events: Type.Optional(EVENTS),
+    branch_filter: Type.Optional(BRANCH_FILTER),
+    authorization_header: Type.Optional(AUTHORIZATION),
+    active: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { $id: 'CreateHookOption' },
+)
+
+export const EDIT_HOOK_OPTION = Type.Object(
+  {
+    config: Type.Optional(mapOf(CONFIG_TEXT)),
+    events: Type.Optional(EVENTS),
+    branch_filter: Type.Optional(BRANCH_FILTER),
+    authorization_header: Type.Optional(AUTHORIZATION),
+    active: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'EditHookOption' },
+)
+
+/** A webhook as those see it who may change it: without its secret. */
+export async function hookObject(context: Context, webhook: Webhook): Promise<Static<typeof HOOK>> {
+  const { authorizationSealed } = webhook
+  const secret = await openInstanceSecret(context.settings.data.dir)
+  return {
+    id: webhook.id,
+    type: webhook.type,
+    branch_filter: webhook.branchFilter,
+    config: { content_type: webhook.contentType, url: webhook.url },
+    events: [...webhook.events],
+    authorization_header:
+      authorizationSealed === undefined
+        ? ''
+        : secret.unseal(authorizationSealed, AUTHORIZATION_WORDS),
+    active: webhook.isActive,
+    updated_at: apiTime(webhook.updatedAtMs),
+    created_at: apiTime(webhook.createdAtMs),
+  }
+}
+
+/** The webhook that was sent. Throws `invalid`. */
+export async function readNewHook(
+  context: Context,
+  body: Static<typeof CREATE_HOOK_OPTION>,
+): Promise<WebhookFields> {
+  const { type, config } = body
+  if (type !== 'gitea' && type !== 'gogs') throw invalid(`Invalid hook type: ${type}`)
+  for (const name of ['url', 'content_type']) {
+    if (config[name] === undefined) throw invalid(`Missing config option: ${name}`)
+  }
+  return await wishedWebhook(context, { ...NEW_WEBHOOK, type }, wishOf(body))
+}
+
+/** The webhook as it is to be. Throws `invalid`. */
+export async function patchHook(
+  context: Context,
+  webhook: Webhook,
+  body: Static<typeof EDIT_HOOK_OPTION>,
+): Promise<WebhookFields> {
+  return await wishedWebhook(context, webhook, wishOf(body))
+}
+
+function wishOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookWish {
+  const { url, content_type: contentType, secret, http_method: method } = body.config ?? {}
+  if (method !== undefined && method.toUpperCase() !== 'POST') throw invalid('Invalid http method')
+  return {
+    url,
+    contentType,
+    secret,
+    events: body.events,
+    isActive: body.active,
+    authorization: body.authorization_header,
+    branchFilter: body.branch_filter,
+  }
+}
+
+function invalid(message: string): Failure {
+  return new Failure('invalid', message)
+}

@@ -1,0 +1,128 @@
+/** Operations on webhooks, whosever these are: list, add, read, change, remove. */
+
+import { Type } from 'typebox'
+import {
+  createWebhook,
+  deleteWebhook,
+  type HookPlace,
+  listWebhooks,
+  updateWebhook,
+} from '../../../sql/webhooks/webhooks.js'
+import { namedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import type { AccessKind, Grants } from '../../auth/gate.js'
+import { jsonReply } from '../door.js'
+import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import {
+  CREATE_HOOK_OPTION,
+  EDIT_HOOK_OPTION,
+  HOOK,
+  hookObject,
+  patchHook,
+  readNewHook,
+} from './hook-object.js'
+
+/** What differs by whose webhooks they are. */
+export interface HookHome<K extends AccessKind>
+  extends Pick<Operation<K>, 'path' | 'access' | 'params'> {
+  /** The one tag, and what the scopes are of. */
+  readonly category: 'repository' | 'organization' | 'user'
+  /** Of a list and of a new one. */
+  readonly failures: readonly number[]
+  /** Id and summary of each operation. */
+  readonly names: Readonly<
+    Record<'list' | 'create' | 'get' | 'edit' | 'remove', readonly [id: string, summary: string]>
+  >
+  /** Where they are kept, and the path of their list below `/api/v1`. */
+  locate(grant: Grants[K]): { readonly place: HookPlace; readonly path: string }
+}
+
+/** The five operations on the webhooks of somebody. */
+export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonly AnyOperation[] {
+  const { access, params, failures, locate } = home
+  const named = (action: keyof typeof home.names) => {
+    const [id, summary] = home.names[action]
+    return { id, summary, tags: [home.category], access }
+  }
+  const reading = { scopes: [`read:${home.category}`] } as const
+  const writing = { scopes: [`write:${home.category}`] } as const
+  const all = { path: home.path, params }
+  const one = { path: `${home.path}/{id}`, params: { ...params, id: 'id of the hook' } }
+  return [
+    defineOperation({
+      ...named('list'),
+      method: 'GET',
+      ...all,
+      ...reading,
+      failures,
+      query: Type.Object(PAGE_QUERY),
+      success: { status: 200, schema: Type.Array(HOOK) },
+      async handle(context, { grant, query }) {
+        const { place, path } = locate(grant)
+        const page = pageOf(query)
+        const { entries, total } = await listWebhooks(context.db, place, page)
+        const objects = await Promise.all(entries.map((webhook) => hookObject(context, webhook)))
+        return pageReply(context, objects, { path, page, total })
+      },
+    }),
+    defineOperation({
+      ...named('create'),
+      method: 'POST',
+      ...all,
+      ...writing,
+      query: NO_QUERY,
+      failures: [...failures, 422],
+      body: CREATE_HOOK_OPTION,
+      success: { status: 201, schema: HOOK },
+      async handle(context, { grant, body }) {
+        const wish = await readNewHook(context, body)
+        const webhook = await createWebhook(context.db, locate(grant).place, wish)
+        return jsonReply(201, await hookObject(context, webhook))
+      },
+    }),
+    defineOperation({
+      ...named('get'),
+      method: 'GET',
+      ...one,
+      ...reading,
+      query: NO_QUERY,
+      failures: [403, 404],
+      success: { status: 200, schema: HOOK },
+      async handle(context, { grant, params }) {
+        const webhook = await namedWebhook(context, locate(grant).place, params)
+        return jsonReply(200, await hookObject(context, webhook))
+      },
+    }),
+    defineOperation({
+      ...named('edit'),
+      method: 'PATCH',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
+      failures: [403, 404, 422],
+      body: EDIT_HOOK_OPTION,
+      success: { status: 200, schema: HOOK },
+      async handle(context, { grant, params, body }) {
+        const { place } = locate(grant)
+        const webhook = await namedWebhook(context, place, params)
+        await updateWebhook(context.db, webhook.id, await patchHook(context, webhook, body))
+        return jsonReply(200, await hookObject(context, await namedWebhook(context, place, params)))
+      },
+    }),
+    defineOperation({
+      ...named('remove'),
+      method: 'DELETE',
+      ...one,
+      ...writing,
+      query: NO_QUERY,
+      failures: [403, 404],
+      success: { status: 204, schema: null },
+      async handle(context, { grant, params }) {
+        const { place } = locate(grant)
+        const { id } = await namedWebhook(context, place, params)
+        await deleteWebhook(context.db, place, id)
+        return { status: 204 }
+      },
+    }),
+  ]
+}

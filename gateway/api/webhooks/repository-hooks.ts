@@ -1,0 +1,58 @@
+/** Webhooks of a repository over the API, for who administers it, and a try of each. */
+
+import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
+import { testWebhook } from '../../actions/webhooks/test-webhook.js'
+import { namedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { hookOperations } from './hook-operations.js'
+
+const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
+
+const operations = hookOperations({
+  path: '/repos/{owner}/{repo}/hooks',
+  category: 'repository',
+  access: { kind: 'repository', mode: 'admin' },
+  params: PARAMS,
+  failures: [403, 404],
+  names: {
+    list: ['repoListHooks', 'List the hooks in a repository'],
+    create: ['repoCreateHook', 'Create a hook'],
+    get: ['repoGetHook', 'Get a hook'],
+    edit: ['repoEditHook', 'Edit a hook in a repository'],
+    remove: ['repoDeleteHook', 'Delete a hook in a repository'],
+  },
+  locate: ({ repository: { id, owner, name } }) => ({
+    place: { repositoryId: id },
+    path: `/repos/${owner.name}/${name}/hooks`,
+  }),
+})
+
+/** The newest commit of a branch is told as if it had been pushed; of an empty one, nothing. */
+const test = defineOperation({
+  id: 'repoTestHook',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/hooks/{id}/tests',
+  summary: 'Test a push webhook',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'admin' },
+  scopes: ['write:repository'],
+  params: { ...PARAMS, id: 'id of the hook' },
+  query: Type.Object({
+    ref: Type.Optional(
+      Type.String({ description: 'branch, tag or commit; by default the default branch' }),
+    ),
+  }),
+  success: { status: 204, schema: null },
+  failures: [403, 404],
+  async handle(context, { grant, params, query }) {
+    const { repository, user } = grant
+    const { ref } = query
+    const webhook = await namedWebhook(context, { repositoryId: repository.id }, params)
+    const isTold = await testWebhook(context, { repository, user, webhook, ref })
+    if (!isTold && ref) throw notFound()
+    return { status: 204 }
+  },
+})
+
+export const REPOSITORY_HOOK_OPERATIONS: readonly AnyOperation[] = [...operations, test]

@@ -1,0 +1,47 @@
+/** What the pages of account settings share: their name, and the way between them. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import type { User } from '../../../sql/accounts/users.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { Tab } from '../kit/tab.js'
+
+/** A page of account settings; its path is `/user/settings/` and its name here. */
+export type AccountTab = keyof typeof TABS
+
+const TABS = {
+  profile: 'Profile',
+  password: 'Password',
+  keys: 'SSH keys',
+  sessions: 'Sessions',
+  organizations: 'Organizations',
+  applications: 'Applications',
+  oauth2: 'OAuth applications',
+  security: 'Security',
+} as const
+
+export interface AccountDocumentProps {
+  readonly context: Context
+  readonly user: User
+  readonly tab: AccountTab
+  readonly children?: Child
+}
+
+/** A page of account settings around its own part. */
+export function AccountDocument(props: AccountDocumentProps): JSX.Element {
+  const { context, user, tab, children } = props
+  const { baseUrl } = context.settings.http
+  return (
+    <Document context={context} title={TABS[tab]} user={user}>
+      <header>
+        <h1>Account settings</h1>
+        <nav class="tabs" aria-label="Account settings">
+          {Object.entries(TABS).map(([name, word]) => (
+            <Tab address={`${baseUrl}/user/settings/${name}`} word={word} isHere={name === tab} />
+          ))}
+        </nav>
+      </header>
+      {children}
+    </Document>
+  )
+}

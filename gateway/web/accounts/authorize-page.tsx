@@ -1,0 +1,189 @@
+/** The page on which a user lets an application use the account, and the way back to that. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Reply, Request } from '../../../conf/http.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  findAsker,
+  grantCode,
+  isGranted,
+  readWish,
+  type Wish,
+} from '../../actions/accounts/grant-code.js'
+import { OauthFailure } from '../../auth/oauth-failure.js'
+import { sentenceOfScope } from '../../auth/oauth-scopes.js'
+import { withAnswer } from '../../auth/redirect-address.js'
+import { signedIn } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, readForm } from '../kit/page.js'
+import { Shown } from '../kit/visible-text.js'
+
+const PATH = '/login/oauth/authorize'
+
+/** What is sent again with the answer of the user, so that it is judged again. */
+const FIELDS = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'state',
+  'scope',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+] as const
+
+interface ConsentProps {
+  readonly context: Context
+  readonly user: User
+  readonly wish: Wish
+  readonly fields: URLSearchParams
+}
+
+function Consent({ context, user, wish, fields }: ConsentProps): JSX.Element {
+  const { baseUrl } = context.settings.http
+  const { application, ownerName, address } = wish.asker
+  return (
+    <Document context={context} title="Let an application in" user={user}>
+      <section class="narrow">
+        <h1>
+          Let <Shown text={application.name} /> use your account?
+        </h1>
+        <p>
+          {ownerName === undefined ? (
+            'It is a program that runs on your own machine. '
+          ) : (
+            <>
+              It was registered here by <a href={`${baseUrl}/${ownerName}`}>{ownerName}</a>.{' '}
+            </>
+          )}
+          {`You are signed in as ${user.name}.`}
+        </p>
+        <h2>What it could do</h2>
+        <ul>
+          {wish.scopes.map((scope) => (
+            <li>{sentenceOfScope(scope)}</li>
+          ))}
+          {wish.openidScopes.length > 0 && <li>Learn your name and e-mail address</li>}
+        </ul>
+        <p>
+          Your answer leads to <code>{address}</code>. Let it in only if you have just begun to sign
+          in there.
+        </p>
+        <form method="post" action={baseUrl + PATH}>
+          {FIELDS.filter((name) => fields.has(name)).map((name) => (
+            <input type="hidden" name={name} value={fields.get(name) ?? ''} />
+          ))}
+          <button type="submit" name="answer" value="grant">
+            Let it in
+          </button>{' '}
+          <button type="submit" name="answer" value="refuse" class="danger">
+            Refuse
+          </button>
+        </form>
+      </section>
+    </Document>
+  )
+}
+
+const ask = definePage<'anyone'>({
+  method: 'GET',
+  path: PATH,
+  access: { kind: 'anyone' },
+  handle: (context, { request, grant: { who } }) => {
+    const fields = new URLSearchParams(request.query)
+    return settle(context, { request, fields }, async (asker, lead) => {
+      const { user } = signedIn(who)
+      const wish = readWish(asker, fields)
+      if (await isGranted(context.db, user.id, wish)) {
+        return lead({ code: await grantCode(context.db, user.id, wish) })
+      }
+      return htmlReply(
+        request,
+        <Consent context={context} user={user} wish={wish} fields={fields} />,
+        {
+          headers: [['Cache-Control', 'no-store']],
+        },
+      )
+    })
+  },
+})
+
+const answer = definePage<'signed-in'>({
+  method: 'POST',
+  path: PATH,
+  access: { kind: 'signed-in' },
+  async handle(context, { request, grant: { user } }) {
+    const fields = await readForm(request)
+    return settle(context, { request, fields }, async (asker, lead) => {
+      const wish = readWish(asker, fields)
+      if (fields.get('answer') !== 'grant') {
+        throw new OauthFailure('access_denied', 'The user did not let the application in.')
+      }
+      return lead({ code: await grantCode(context.db, user.id, wish) })
+    })
+  },
+})
+
+type Lead = (said: Readonly<Record<string, string>>) => Reply
+
+/** Whatever is said to an application is said at its address, and once that is known to be its. */
+async function settle(
+  context: Context,
+  { request, fields }: { readonly request: Request; readonly fields: URLSearchParams },
+  work: (asker: Wish['asker'], lead: Lead) => Promise<Reply>,
+): Promise<Reply> {
+  const asker = await findAsker(context.db, fields)
+  const state = fields.get('state')
+  const lead: Lead = (said) => {
+    const all = state === null ? said : { ...said, state }
+    return leadOut(context, request, withAnswer(asker.address, all))
+  }
+  try {
+    return await work(asker, lead)
+  } catch (thrown) {
+    if (!(thrown instanceof OauthFailure)) throw thrown
+    return lead({ error: thrown.error, error_description: thrown.message })
+  }
+}
+
+const UNKEPT = [
+  ['Cache-Control', 'no-store'],
+  ['Referrer-Policy', 'no-referrer'],
+] as const
+
+/**
+ * The policy of our pages lets no form lead to another site, over redirects neither: so a browser
+ * that comes from one, be it that of the sign-in, is led on by a page, which no form has sent.
+ */
+function leadOut({ settings }: Context, request: Request, address: string): Reply {
+  if (!isFromOurPage(request, settings.http.baseUrl)) {
+    return { status: 303, headers: [['Location', address], ...UNKEPT] }
+  }
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>Leading on · Gatehouse</title>
+      </head>
+      <body>
+        <main>
+          <h1>Leading on</h1>
+          <p>
+            <a href={address}>Go on to the application</a>
+          </p>
+        </main>
+      </body>
+    </html>
+  )
+  return htmlReply(request, page, { headers: [...UNKEPT, ['Refresh', `0; url=${address}`]] })
+}
+
+function isFromOurPage({ headers }: Request, baseUrl: string): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site !== undefined) return site === 'same-origin'
+  return headers.get('referer')?.startsWith(`${baseUrl}/`) === true
+}
+
+export const AUTHORIZE_PAGES = [ask, answer]

@@ -1,0 +1,85 @@
+/** Account settings, Password: a new one for who knows the old one. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../../conf/failures.js'
+import { PASSWORD_CHARACTERS_MAX } from '../../../conf/limits.js'
+import type { User } from '../../../sql/accounts/users.js'
+import { changePassword } from '../../actions/accounts/change-password.js'
+import { beginSession } from '../../auth/session.js'
+import type { Context } from '../../context.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { TextField } from '../kit/text-field.js'
+import { AccountDocument } from './account-document.js'
+
+const PATH = '/user/settings/password'
+
+interface PasswordProps {
+  readonly context: Context
+  readonly user: User
+  readonly error?: string
+}
+
+const FIELD = {
+  type: 'password',
+  charactersMax: PASSWORD_CHARACTERS_MAX,
+  isRequired: true,
+} as const
+
+function Password({ context, user, error }: PasswordProps): JSX.Element {
+  return (
+    <AccountDocument context={context} user={user} tab="password">
+      <section>
+        <h2>Password</h2>
+        <p class="quiet">
+          A new password ends all other sessions. Tokens and SSH keys stay: revoke those that
+          somebody else may have.
+        </p>
+        <Problem error={error} />
+        <form method="post" action={context.settings.http.baseUrl + PATH}>
+          <TextField {...FIELD} label="Old password" name="old" autocomplete="current-password" />
+          <TextField {...FIELD} label="New password" name="fresh" autocomplete="new-password" />
+          <TextField
+            {...FIELD}
+            label="New password, once more"
+            name="again"
+            autocomplete="new-password"
+          />
+          <button type="submit">Change the password</button>
+        </form>
+      </section>
+    </AccountDocument>
+  )
+}
+
+const show = definePage<'signed-in'>({
+  method: 'GET',
+  path: PATH,
+  access: { kind: 'signed-in' },
+  handle: (context, { request, grant: { user } }) =>
+    htmlReply(request, <Password context={context} user={user} />),
+})
+
+const save = definePage<'signed-in'>({
+  method: 'POST',
+  path: PATH,
+  access: { kind: 'signed-in' },
+  async handle(context, { request, grant: { user } }) {
+    const form = await readForm(request)
+    const fresh = form.get('fresh') ?? ''
+    const change = async () => {
+      if (form.get('again') !== fresh)
+        throw new Failure('invalid', 'The two new passwords are not the same.')
+      const old = form.get('old') ?? ''
+      await changePassword(context, { user, old, fresh, address: request.address })
+      const session = await beginSession(context, request, user)
+      return leadTo(context, '/user/settings/sessions', [session])
+    }
+    return orAgain(change, ({ message, status }) =>
+      htmlReply(request, <Password context={context} user={user} error={message} />, { status }),
+    )
+  },
+})
+
+export const CHANGE_PASSWORD_PAGES = [show, save]

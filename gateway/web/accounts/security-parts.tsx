@@ -1,0 +1,117 @@
+/** The parts of the page on which a second factor is enrolled and switched off. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import { Ago } from '../kit/times.js'
+import { QrCode } from './qr-code.js'
+
+/** What signs in without the app, once each. */
+export function RecoveryCodes({ codes }: { readonly codes: readonly string[] }): JSX.Element {
+  return (
+    <div class="notice" role="status">
+      <p>
+        Keep these recovery codes where your phone is not. Each signs you in once in place of a
+        code. They are not shown again.
+      </p>
+      <pre id="recovery-codes">{codes.join('\n')}</pre>
+    </div>
+  )
+}
+
+interface WaitingProps {
+  readonly address: string
+  readonly secret: string
+  readonly uri: string
+}
+
+/** A secret on its way into an app, and the form for its first code. */
+export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
+  return (
+    <>
+      <h3>Tell your app</h3>
+      <p>
+        Scan this, or <a href={uri}>open it on this device</a>, or type the secret.
+      </p>
+      <QrCode text={uri} label="QR code for your app" />
+      <label for="secret">Secret</label>
+      <input type="text" id="secret" class="code" readonly={true} value={secret} />
+      <form method="post" action={`${address}/confirm`}>
+        <label for="code">Code that the app shows</label>
+        <input
+          type="text"
+          id="code"
+          name="code"
+          autocomplete="one-time-code"
+          inputmode="numeric"
+          required={true}
+          maxlength={16}
+        />
+        <p class="quiet">All other sessions of yours end with this.</p>
+        <button type="submit">Switch on</button>
+      </form>
+    </>
+  )
+}
+
+interface EnrolledProps {
+  readonly address: string
+  readonly sinceMs: number
+  readonly left: number
+}
+
+/** What can be done with a second factor that is in use. */
+export function Enrolled({ address, sinceMs, left }: EnrolledProps): JSX.Element {
+  return (
+    <>
+      <p>
+        It is on, since <Ago atMs={sinceMs} />. {left} recovery{' '}
+        {left === 1 ? 'code is' : 'codes are'} left.
+      </p>
+      <h3>New recovery codes</h3>
+      <ProofForm
+        action={`${address}/recovery-codes`}
+        id="renew"
+        button="Make new recovery codes"
+        hasFactor={true}
+      />
+      <h3>Switch off</h3>
+      <ProofForm
+        action={`${address}/disable`}
+        id="disable"
+        button="Switch off"
+        hasFactor={true}
+        isDanger={true}
+      />
+    </>
+  )
+}
+
+interface ProofFormProps {
+  readonly action: string
+  readonly id: string
+  readonly button: string
+  readonly hasFactor?: boolean
+  readonly isDanger?: boolean
+  /** Further fields of the form. */
+  readonly children?: Child
+}
+
+/** A form with one button, which asks for a password or a code with it. */
+export function ProofForm({
+  action,
+  id,
+  button,
+  hasFactor,
+  isDanger,
+  children,
+}: ProofFormProps): JSX.Element {
+  return (
+    <form method="post" action={action}>
+      {children}
+      <label for={id}>{hasFactor ? 'Your password, or a code of the app' : 'Your password'}</label>
+      <input type="password" id={id} name="proof" required={true} autocomplete="current-password" />
+      <button type="submit" class={isDanger ? 'danger' : ''}>
+        {button}
+      </button>
+    </form>
+  )
+}

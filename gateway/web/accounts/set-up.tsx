@@ -1,0 +1,77 @@
+/** The first account, which runs the site; the page is there only until somebody has one. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
+import { createFirstUser } from '../../../sql/admin/site.js'
+import { newAccount } from '../../actions/accounts/make-account.js'
+import { beginSession } from '../../auth/session.js'
+import { admitToSetUp, forgetSetUpCode } from '../../auth/set-up.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { AccountForm, accountWishOf } from './account-form.js'
+
+interface SetUpProps {
+  readonly context: Context
+  /** As it came, to come again with the form. */
+  readonly code: string
+  readonly form?: URLSearchParams
+  readonly error?: string
+}
+
+function SetUp({ context, code, form, error }: SetUpProps): JSX.Element {
+  const address = `${context.settings.http.baseUrl}/setup`
+  return (
+    <Document context={context} title="Set up">
+      <section class="narrow">
+        <h1>Set up</h1>
+        <p>The first account is an administrator's. Afterwards this page is gone.</p>
+        <Problem error={error} />
+        <AccountForm address={address} form={form} button="Make the account">
+          <input type="hidden" name="code" value={code} />
+        </AccountForm>
+      </section>
+    </Document>
+  )
+}
+
+const show = definePage<'anyone'>({
+  method: 'GET',
+  path: '/setup',
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    const code = new URLSearchParams(request.query).get('code') ?? ''
+    await admitToSetUp(context, request, code)
+    const headers = [['Cache-Control', 'no-store']] as const
+    return htmlReply(request, <SetUp context={context} code={code} />, { headers })
+  },
+})
+
+const create = definePage<'anyone'>({
+  method: 'POST',
+  path: '/setup',
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    const form = await readForm(request)
+    const code = fieldOf(form, 'code')
+    await admitToSetUp(context, request, code)
+    const make = async () => {
+      const first = await newAccount({ ...accountWishOf(form), isAdmin: true })
+      const user = await createFirstUser(context.db, first)
+      if (user === undefined) throw notFound()
+      context.log.warn({ event: 'set-up', user: user.name, address: request.address }, 'set up')
+      await forgetSetUpCode(context.settings.data.dir)
+      return leadTo(context, '/', [await beginSession(context, request, user)])
+    }
+    return orAgain(make, (failure) => {
+      const { message, status } = failure
+      if (status === 404) throw failure
+      const again = <SetUp context={context} code={code} form={form} error={message} />
+      return htmlReply(request, again, { status })
+    })
+  },
+})
+
+export const SET_UP_PAGES = [show, create]

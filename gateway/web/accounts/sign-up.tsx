@@ -1,0 +1,70 @@
+/** An account that somebody makes for themselves, where those who run the site let strangers. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
+import { createUser } from '../../../sql/accounts/users.js'
+import { isRegistrationOpen } from '../../../sql/admin/site.js'
+import { newAccount } from '../../actions/accounts/make-account.js'
+import { beginSession } from '../../auth/session.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { AccountForm, accountWishOf } from './account-form.js'
+
+interface SignUpProps {
+  readonly context: Context
+  readonly form?: URLSearchParams
+  readonly error?: string
+}
+
+function SignUp({ context, form, error }: SignUpProps): JSX.Element {
+  const address = `${context.settings.http.baseUrl}/user/sign_up`
+  return (
+    <Document context={context} title="New account">
+      <section class="narrow">
+        <h1>New account</h1>
+        <Problem error={error} />
+        <AccountForm address={address} form={form} button="Make the account" />
+      </section>
+    </Document>
+  )
+}
+
+const show = definePage<'anyone'>({
+  method: 'GET',
+  path: '/user/sign_up',
+  access: { kind: 'anyone' },
+  async handle(context, { request, grant: { who } }) {
+    await refuseWhileClosed(context)
+    if (who.kind === 'user') return leadTo(context, '/')
+    return htmlReply(request, <SignUp context={context} />)
+  },
+})
+
+const create = definePage<'anyone'>({
+  method: 'POST',
+  path: '/user/sign_up',
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    await refuseWhileClosed(context)
+    const form = await readForm(request)
+    const make = async () => {
+      await context.throttle.makeAccount(request.address)
+      const account = await newAccount({ ...accountWishOf(form), isAdmin: false })
+      const user = await createUser(context.db, account)
+      context.log.info({ event: 'sign-up', user: user.name, address: request.address }, 'signed up')
+      return leadTo(context, '/', [await beginSession(context, request, user)])
+    }
+    return orAgain(make, ({ message, status }) =>
+      htmlReply(request, <SignUp context={context} form={form} error={message} />, { status }),
+    )
+  },
+})
+
+async function refuseWhileClosed({ db }: Context): Promise<void> {
+  if (!(await isRegistrationOpen(db))) throw notFound()
+}
+
+export const SIGN_UP_PAGES = [show, create]

@@ -1,0 +1,102 @@
+/** The form for a new token, and what it says. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../../conf/failures.js'
+import type { SentLimits } from '../../actions/accounts/token-limits.js'
+import { fieldOf } from '../kit/page.js'
+import { TextField } from '../kit/text-field.js'
+
+const DAY_MS = 86_400_000
+
+/** What a token may be for, in the words of who asks for one. */
+const SCOPES = [
+  ['write:repository', 'Repositories: clone, push, and change them'],
+  ['read:repository', 'Repositories: clone and read'],
+  ['write:package', 'Packages: publish and remove'],
+  ['read:package', 'Packages: install'],
+  ['write:issue', 'Issues and pull requests'],
+  ['read:user', 'The account: read'],
+  ['all', 'Everything that you may do'],
+] as const
+
+/** Each with what a line of it looks like. */
+const LIMITS = [
+  ['repositories', 'These repositories alone', 'ada/library'],
+  ['packages', 'These packages alone', 'ada, or ada/generic/tool'],
+  ['addresses', 'From these addresses alone', '192.0.2.7, or 10.0.0.0/8'],
+] as const
+
+interface TokenFormProps {
+  readonly address: string
+  /** As it was sent before. */
+  readonly form?: URLSearchParams | undefined
+}
+
+export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
+  const sent = form ?? new URLSearchParams()
+  const chosen = sent.getAll('scope')
+  return (
+    <form method="post" action={address}>
+      <TextField
+        label="Name"
+        name="name"
+        isRequired={true}
+        charactersMax={255}
+        value={fieldOf(sent, 'name')}
+      />
+      <fieldset>
+        <legend>It may be used for</legend>
+        {SCOPES.map(([scope, sentence]) => (
+          <label class="choice">
+            <input type="checkbox" name="scope" value={scope} checked={chosen.includes(scope)} />{' '}
+            {sentence}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>Limits</legend>
+        <p class="quiet">
+          One in each line; an empty field limits nothing. A token for some repositories or packages
+          opens nothing else but what everybody may read, and governs none of them.
+        </p>
+        {LIMITS.map(([name, label, example]) => (
+          <>
+            <label for={name}>{`${label}, such as ${example}`}</label>
+            <textarea id={name} name={name} class="code" rows={2}>
+              {sent.get(name)}
+            </textarea>
+          </>
+        ))}
+        <label for="expires">Ends after the day (empty: never)</label>
+        <input type="date" id="expires" name="expires" value={fieldOf(sent, 'expires')} />
+      </fieldset>
+      <button type="submit">Make a token</button>
+    </form>
+  )
+}
+
+/** The limits that the form names. Throws `invalid`. */
+export function sentLimits(form: URLSearchParams): SentLimits {
+  return {
+    expiresAtMs: endOf(fieldOf(form, 'expires')),
+    repositories: linesOf(form, 'repositories'),
+    packages: linesOf(form, 'packages'),
+    addresses: linesOf(form, 'addresses'),
+  }
+}
+
+function linesOf(form: URLSearchParams, name: string): readonly string[] | undefined {
+  const lines = fieldOf(form, name)
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  return lines.length === 0 ? undefined : lines
+}
+
+/** A day as the form sends it; the token ends with it, as clocks in UTC have it. */
+function endOf(day: string): number | undefined {
+  if (day === '') return undefined
+  const startMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN
+  if (Number.isNaN(startMs)) throw new Failure('invalid', 'The last day is not a date.')
+  return startMs + DAY_MS
+}

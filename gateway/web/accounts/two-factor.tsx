@@ -1,0 +1,147 @@
+/** The second half of a sign-in: a code or a security key, and only then a session. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Failure } from '../../../conf/failures.js'
+import type { Reply, Request } from '../../../conf/http.js'
+import { noteSignIn } from '../../auth/identify.js'
+import { judgeCode } from '../../auth/second-factor.js'
+import { judgeKey, requestOptions } from '../../auth/security-keys.js'
+import { beginSession } from '../../auth/session.js'
+import { endTicket, findTicket, TICKET_PATH, type Ticket, useTicket } from '../../auth/ticket.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { KeyCeremony, keyScript } from './key-ceremony.js'
+import { ownPath } from './sign-in.js'
+
+const KEY_PATH = `${TICKET_PATH}/key`
+
+interface TwoFactorProps {
+  readonly context: Context
+  /** Where it leads. */
+  readonly path: string
+  /** What a key is asked; undefined for an account without keys. */
+  readonly keyOptions: object | undefined
+  readonly error?: string
+}
+
+function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.Element {
+  const base = context.settings.http.baseUrl
+  return (
+    <Document context={context} title="Second factor">
+      <section class="narrow">
+        <h1>Second factor</h1>
+        <Problem error={error} />
+        <form method="post" action={base + TICKET_PATH}>
+          <input type="hidden" name="redirect_to" value={path} />
+          <label for="code">Code of your app, or a recovery code</label>
+          <input
+            type="text"
+            id="code"
+            name="code"
+            autocomplete="one-time-code"
+            required={true}
+            autofocus={true}
+            maxlength={64}
+          />
+          <button type="submit">Sign in</button>
+        </form>
+        {keyOptions !== undefined && (
+          <KeyCeremony
+            context={context}
+            kind="get"
+            options={keyOptions}
+            button="Use a security key"
+            action={base + KEY_PATH}
+          >
+            <input type="hidden" name="redirect_to" value={path} />
+          </KeyCeremony>
+        )}
+        <p class="quiet">
+          Without both, an administrator of this site can take the second factor away.
+        </p>
+        <p>
+          <a href={`${base}/user/login`}>Sign in as somebody else</a>
+        </p>
+      </section>
+    </Document>
+  )
+}
+
+interface Answer extends Pick<TwoFactorProps, 'path'> {
+  readonly ticket: Ticket
+  readonly failure?: Failure
+}
+
+/** The page, with a question to the keys that is asked for the first time. */
+async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
+  const { ticket, path, failure } = props
+  const keyOptions = await requestOptions(context, ticket.user, ticket.hash)
+  const page = (
+    <TwoFactor context={context} path={path} keyOptions={keyOptions} {...problemOf(failure)} />
+  )
+  const script = keyOptions && keyScript(context)
+  return htmlReply(request, page, { status: failure?.status ?? 200, script })
+}
+
+function problemOf(failure: Failure | undefined) {
+  return failure === undefined ? {} : { error: failure.message }
+}
+
+const show = definePage<'anyone'>({
+  method: 'GET',
+  path: TICKET_PATH,
+  access: { kind: 'anyone' },
+  async handle(context, { request }) {
+    const ticket = await findTicket(context.db, request)
+    if (ticket === undefined) return leadTo(context, '/user/login')
+    const asked = new URLSearchParams(request.query).get('redirect_to') ?? ''
+    return await answer(context, request, { ticket, path: ownPath(context, asked) })
+  },
+})
+
+interface Try {
+  readonly ticket: Ticket
+  readonly form: URLSearchParams
+  readonly address: string
+}
+
+/** A form that signs in, if the judge does not throw. */
+function defineHalf(path: string, judge: (context: Context, asked: Try) => Promise<void>) {
+  return definePage<'anyone'>({
+    method: 'POST',
+    path,
+    access: { kind: 'anyone' },
+    async handle(context, { request }) {
+      const form = await readForm(request)
+      const path = ownPath(context, fieldOf(form, 'redirect_to'))
+      const ticket = await useTicket(context.db, request)
+      const { user } = ticket
+      const { address } = request
+      const signIn = async () => {
+        await judge(context, { ticket, form, address })
+        await noteSignIn(context, { name: user.name, address }, user)
+        const forgotten = await endTicket(context, request)
+        return leadTo(context, path, [forgotten, await beginSession(context, request, user)])
+      }
+      return orAgain(signIn, (failure) => answer(context, request, { ticket, path, failure }))
+    },
+  })
+}
+
+const enter = defineHalf(TICKET_PATH, (context, { ticket, form, address }) =>
+  judgeCode(context, { user: ticket.user, address, code: fieldOf(form, 'code') }),
+)
+
+const enterWithKey = defineHalf(KEY_PATH, (context, { ticket, form, address }) =>
+  judgeKey(context, {
+    user: ticket.user,
+    ticketHash: ticket.hash,
+    address,
+    answer: fieldOf(form, 'answer'),
+  }),
+)
+
+export const TWO_FACTOR_PAGES = [show, enter, enterWithKey]

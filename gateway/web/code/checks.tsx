@@ -1,0 +1,41 @@
+/** What programs say of a commit: the last word of each. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { CombinedStatus } from '../../../sql/code/commit-statuses.js'
+import { Shown } from '../kit/visible-text.js'
+
+/** How many of them a page has. */
+export const CHECKS_SHOWN = 50
+
+/** Nothing where nothing was said. */
+export function Checks({ combined }: { readonly combined: CombinedStatus }): JSX.Element | null {
+  const { entries, total } = combined
+  if (total === 0) return null
+  return (
+    <section>
+      <h3>Checks</h3>
+      <ul class="list">
+        {entries.map(({ state, context, description, targetUrl }) => (
+          <li>
+            <span class={`label ${state}`}>{state}</span>
+            <span class="grow">
+              {/^https?:/i.test(targetUrl) ? (
+                <a class="strong" href={targetUrl} rel="nofollow noopener">
+                  <Shown text={context} />
+                </a>
+              ) : (
+                <strong>
+                  <Shown text={context} />
+                </strong>
+              )}{' '}
+              <Shown text={description} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {total > entries.length && (
+        <p class="notice">{`The newest ${entries.length} of ${total} are shown.`}</p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,97 @@
+/** The history of a revision, or of a path in it, page by page. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
+import { pageOfHistory } from '../../../cgi/objects/history.js'
+import { offsetOf } from '../../../sql/database/page.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { readCommits, readGit } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import type { Call } from '../../route.js'
+import { htmlReply } from '../kit/html.js'
+import { placePath, repositoryUrl } from '../kit/links.js'
+import { definePage, pageNumber } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { Ago } from '../kit/times.js'
+import { Shown } from '../kit/visible-text.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { firstLineOf } from './folder.js'
+import { PathLine } from './path-line.js'
+import { defaultPlace, findPlace } from './place.js'
+
+const LISTED = 30
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+function answer(context: Context, { request, grant, params }: Call<'repository'>) {
+  return readGit(context, grant, async (reader) => {
+    const { git, path } = reader
+    const text = params['place']
+    const place =
+      text === undefined ? await defaultPlace(reader, grant) : await findPlace(reader, text)
+    const page = { page: pageNumber(request), limit: LISTED }
+    const file = place.path.join('/')
+    const { commits, total } = await inQueue(context, { request, grant }, async () => {
+      const from = place.revision.commitId
+      const wish = { from, ...(file === '' ? {} : { file }), signal: request.signal }
+      const part = await pageOfHistory(git, path, {
+        ...wish,
+        offset: offsetOf(page),
+        limit: LISTED,
+      })
+      return { commits: await readCommits(reader, part.ids), total: await part.total() }
+    })
+    const address = repositoryUrl(context, grant)
+    return htmlReply(
+      request,
+      <RepositoryDocument context={context} grant={grant} tab="commits" title="Commits">
+        <PathLine address={address} place={place} />
+        <CommitList address={address} commits={commits} />
+        <Pager address={`${address}/commits/${placePath(place)}`} page={page} total={total} />
+      </RepositoryDocument>,
+    )
+  })
+}
+
+interface CommitListProps {
+  readonly address: string
+  readonly commits: readonly Commit[]
+}
+
+/** Commits one below the other. */
+export function CommitList({ address, commits }: CommitListProps): JSX.Element {
+  return (
+    <ul class="list">
+      {commits.map(({ id, message, author, committer }) => (
+        <li>
+          <div class="grow">
+            <a class="strong" href={`${address}/commit/${id}`}>
+              <Shown text={firstLineOf(message)} />
+            </a>
+            <p class="quiet">
+              <Shown text={author.name} /> <Ago atMs={committer.atMs} />
+            </p>
+          </div>
+          <a href={`${address}/src/commit/${id}`} aria-label={`Files at ${id.slice(0, 10)}`}>
+            <code>{id.slice(0, 10)}</code>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const whole = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/commits',
+  access: ACCESS,
+  handle: answer,
+})
+
+const inside = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/commits/{place...}',
+  access: ACCESS,
+  handle: answer,
+})
+
+export const COMMITS_PAGES = [whole, inside]

@@ -1,0 +1,161 @@
+/** What one branch has beyond another, and the form that asks to merge it. */
+
+import { findMergeBase } from '../../../cgi/objects/commit-range.js'
+import { decodePercent, type Reply } from '../../../conf/http.js'
+import { findPullsBetween } from '../../../sql/pulls/pull-lists.js'
+import {
+  type Comparison,
+  splitBaseHead,
+  withComparison,
+} from '../../actions/code/compare-revisions.js'
+import type { Caller } from '../../actions/code/git-queue.js'
+import { readRange } from '../../actions/code/git-reader.js'
+import { openPull } from '../../actions/pulls/open-pull.js'
+import type { Context } from '../../context.js'
+import { htmlReply } from '../kit/html.js'
+import { comparisonPath, repositoryUrl } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
+import { Shown } from '../kit/visible-text.js'
+import { OpenPullForm } from '../pulls/open-pull-form.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { CommitList } from './commits-page.js'
+import { Diff, readShownDiff } from './diff.js'
+
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+const COMMITS_SHOWN = 100
+
+const choose = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/compare',
+  access: ACCESS,
+  handle(context, { request, grant }) {
+    const asked = new URLSearchParams(request.query)
+    const { owner, name, defaultBranch } = grant.repository
+    const [base, head] = [fieldOf(asked, 'base') || defaultBranch, fieldOf(asked, 'head')]
+    if (head !== '') {
+      return leadTo(context, `/${owner.name}/${name}/compare/${comparisonPath(base, head)}`)
+    }
+    const address = repositoryUrl(context, grant)
+    return htmlReply(
+      request,
+      <RepositoryDocument context={context} grant={grant} tab="pulls" title="Compare">
+        <h2>Compare branches</h2>
+        <form method="get" action={`${address}/compare`}>
+          <label for="base">Into the branch</label>
+          <input type="text" id="base" name="base" value={base} required={true} />
+          <label for="head">From the branch, or owner:branch of a fork</label>
+          <input type="text" id="head" name="head" required={true} />
+          <button type="submit">Compare</button>
+        </form>
+      </RepositoryDocument>,
+    )
+  },
+})
+
+const compare = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/compare/{basehead...}',
+  access: ACCESS,
+  handle: (context, { request, grant, params }) =>
+    show(context, { request, grant }, { text: textIn(params) }),
+})
+
+const open = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/compare/{basehead...}',
+  access: { ...ACCESS, isSignedIn: true },
+  async handle(context, { request, grant, params }) {
+    const text = textIn(params)
+    const form = await readForm(request)
+    const make = async () => {
+      const { base, head } = splitBaseHead(grant, text)
+      const { name, owner, defaultBranch } = grant.repository
+      const { issue } = await openPull(context, grant, {
+        head,
+        base: base || defaultBranch,
+        reviewers: [],
+        issue: { title: fieldOf(form, 'title'), content: textOf(form, 'content') },
+      })
+      return leadTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
+    }
+    return orAgain(make, ({ message, status }) =>
+      show(context, { request, grant }, { text, form, error: message, status }),
+    )
+  },
+})
+
+function textIn(params: Readonly<Record<string, string>>): string {
+  return decodePercent(params['basehead'] ?? '')
+}
+
+interface Asked {
+  /** Which two are compared, as `withComparison` reads it. */
+  readonly text: string
+  readonly form?: URLSearchParams
+  readonly error?: string
+  readonly status?: number
+}
+
+function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
+  const { request, grant } = caller
+  return withComparison(context, caller, asked.text, async (comparison) => {
+    const found = await readCompared(context, caller, comparison)
+    // Its own repository has them all; the base may lack those of a fork.
+    const { repository } = comparison.head
+    const address = repositoryUrl(context, { ...grant, repository })
+    const { base, head, commits, total, diff } = found
+    const title = `Compare ${base} with ${head}`
+    const page = (
+      <RepositoryDocument context={context} grant={grant} title={title} tab="pulls">
+        <h2>
+          Merge <Shown text={head} /> into <Shown text={base} />
+        </h2>
+        {total === 0 ? (
+          <p class="empty">There is nothing to merge: the one has all that the other has.</p>
+        ) : (
+          <>
+            <OpenPullForm
+              context={context}
+              grant={grant}
+              {...found}
+              form={asked.form}
+              error={asked.error}
+            />
+            <h3>{total === 1 ? '1 commit' : `${total} commits`}</h3>
+            <CommitList address={address} commits={commits} />
+            {total > commits.length && (
+              <p class="notice">{`The newest ${commits.length} are shown.`}</p>
+            )}
+            <Diff diff={diff} />
+          </>
+        )}
+      </RepositoryDocument>
+    )
+    return htmlReply(request, page, { status: asked.status ?? 200 })
+  })
+}
+
+async function readCompared({ db }: Context, { request, grant }: Caller, comparison: Comparison) {
+  const { repository } = grant
+  const { reader, head, baseCommit, headCommit } = comparison
+  const base = comparison.base || repository.defaultBranch
+  const range = { from: baseCommit, to: headCommit }
+  const page = { page: 1, limit: COMMITS_SHOWN }
+  const from =
+    (await findMergeBase(reader.git, reader.path, [baseCommit, headCommit])) ?? baseCommit
+  const known = await findPullsBetween(db, repository.id, {
+    base,
+    head: head.branch,
+    headRepositoryId: head.repository.id,
+  })
+  const { owner, name, id } = head.repository
+  return {
+    base,
+    head: id === repository.id ? head.branch : `${owner.name}/${name}:${head.branch}`,
+    ...(await readRange(reader, range, page)),
+    diff: await readShownDiff(reader, { from, to: headCommit, signal: request.signal }),
+    openNumber: known?.issue.state === 'open' ? known.issue.number : undefined,
+  }
+}
+
+export const COMPARE_PAGES = [choose, compare, open]

@@ -1,0 +1,68 @@
+/** What differs between two commits, drawn file by file within the bounds of a page. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { CommitRange } from '../../../cgi/objects/commit-range.js'
+import { readDiff } from '../../../cgi/objects/diff.js'
+import { isFailure } from '../../../conf/failures.js'
+import type { GitReader } from '../../actions/code/git-reader.js'
+import { Shown } from '../kit/visible-text.js'
+import { type DiffFile, parseDiff } from './diff-lines.js'
+
+const LINES_MAX = 5_000
+const DIFF_BYTES_MAX = 1_048_576
+
+export interface ShownDiff {
+  readonly files: readonly DiffFile[]
+  readonly isCut: boolean
+}
+
+/** Undefined where so much changed that nobody would read it. */
+export async function readShownDiff(
+  { git, path }: Pick<GitReader, 'git' | 'path'>,
+  range: CommitRange & { readonly signal: AbortSignal },
+): Promise<ShownDiff | undefined> {
+  const wish = { ...range, format: 'diff', hasBinary: false } as const
+  try {
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of await readDiff(git, path, wish)) {
+      chunks.push(Buffer.from(chunk))
+      bytes += chunk.length
+      if (bytes > DIFF_BYTES_MAX) break
+    }
+    const diff = parseDiff(Buffer.concat(chunks).toString(), LINES_MAX)
+    return { ...diff, isCut: diff.isCut || bytes > DIFF_BYTES_MAX }
+  } catch (error) {
+    if (isFailure(error, 'payload_too_large')) return undefined
+    throw error
+  }
+}
+
+/** The files that differ, each with its lines. */
+export function Diff({ diff }: { readonly diff: ShownDiff | undefined }): JSX.Element {
+  if (diff === undefined) {
+    return <p class="notice">Too many files differ to show them. A clone has them all.</p>
+  }
+  const { files, isCut } = diff
+  return (
+    <section>
+      <h3>{files.length === 1 ? '1 file changed' : `${files.length} files changed`}</h3>
+      {files.map(({ name, lines }) => (
+        <details class="diff" open={true}>
+          <summary>
+            <Shown text={name} />
+          </summary>
+          <pre tabindex={0}>
+            {lines.map(({ kind, text }) => (
+              <code class={kind}>
+                <Shown text={text} />
+                {'\n'}
+              </code>
+            ))}
+          </pre>
+        </details>
+      ))}
+      {isCut && <p class="notice">There is more than a page shows. A clone has it all.</p>}
+    </section>
+  )
+}

@@ -1,0 +1,76 @@
+/** A file on a page: its lines with their numbers, to link to, or where to get it. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { type Drawing, isDrawn, type NoDrawing } from '../kit/drawings.js'
+import { placePath } from '../kit/links.js'
+import { plainRows } from './file-rows.js'
+import type { ShownFile } from './files.js'
+import { PathLine } from './path-line.js'
+import type { Place } from './place.js'
+
+export interface FileViewProps {
+  /** Of the repository. */
+  readonly address: string
+  readonly place: Place
+  readonly file: ShownFile
+  /** The rows of its lines; absent if it has no text to show. */
+  readonly drawing: Drawing | undefined
+}
+
+export function FileView({ address, place, file, drawing }: FileViewProps): JSX.Element {
+  const { sizeBytes, text, reason } = file
+  const raw = `${address}/raw/${placePath(place)}`
+  return (
+    <>
+      <PathLine address={address} place={place} />
+      <p class="file-line">
+        <span class="quiet">{sizeOf(sizeBytes)}</span>
+        <span class="grow" />
+        <a href={raw}>Raw</a>
+        <a href={raw} download={true}>
+          Download
+        </a>
+      </p>
+      {text === undefined ? (
+        <p class="notice">{`${reason} It can be had raw, or by a clone.`}</p>
+      ) : (
+        <Lines text={text} drawing={drawing} />
+      )}
+    </>
+  )
+}
+
+const SENTENCES: Readonly<Record<NoDrawing['why'], string>> = {
+  slow: 'highlighting it takes too long',
+  long: 'it is too long to highlight',
+  busy: 'the server is busy. Load the page again in a moment',
+}
+
+interface LinesProps extends Pick<FileViewProps, 'drawing'> {
+  readonly text: string
+}
+
+function Lines({ text, drawing = { why: 'busy' } }: LinesProps): JSX.Element {
+  const html = isDrawn(drawing) ? drawing : plainRows(text)
+  return (
+    <>
+      {!isDrawn(drawing) && (
+        <p class="notice">
+          {`This file is shown without highlighting: ${SENTENCES[drawing.why]}.`}
+        </p>
+      )}
+      <table class="lines" tabindex={0}>
+        <caption class="unseen">The lines of the file</caption>
+        <tbody dangerouslySetInnerHTML={{ __html: html }} />
+      </table>
+    </>
+  )
+}
+
+/** In the unit of which there are a few. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`
+  if (bytes < 1_048_576) return `${(bytes / 1_024).toFixed(1)} KiB`
+  if (bytes < 1_073_741_824) return `${(bytes / 1_048_576).toFixed(1)} MiB`
+  return `${(bytes / 1_073_741_824).toFixed(1)} GiB`
+}

@@ -1,0 +1,42 @@
+/** The way to a place: the revision, and each folder above it. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Icon } from '../kit/icon.js'
+import { placePath } from '../kit/links.js'
+import { Shown } from '../kit/visible-text.js'
+import type { Place } from './place.js'
+
+export interface PathLineProps {
+  /** Of the repository. */
+  readonly address: string
+  readonly place: Place
+}
+
+export function PathLine({ address, place }: PathLineProps): JSX.Element {
+  const { kind, name, path } = place
+  const shortName = kind === 'commit' ? name.slice(0, 10) : name
+  return (
+    <nav class="path" aria-label="Path">
+      <Icon name={kind === 'branch' ? 'git-branch' : kind === 'tag' ? 'tag' : 'git-commit'} />
+      <a href={`${address}/src/${placePath({ ...place, path: [] })}`}>
+        <Shown text={shortName} />
+      </a>
+      {path.map((segment, at) => (
+        <>
+          <span class="quiet">/</span>
+          {at === path.length - 1 ? (
+            <span class="strong">
+              <Shown text={segment} />
+            </span>
+          ) : (
+            <a href={`${address}/src/${placePath({ ...place, path: path.slice(0, at + 1) })}`}>
+              <Shown text={segment} />
+            </a>
+          )}
+        </>
+      ))}
+      <span class="grow" />
+      <a href={`${address}/commits/${placePath(place)}`}>History</a>
+    </nav>
+  )
+}

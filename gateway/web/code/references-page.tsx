@@ -1,0 +1,95 @@
+/** Branches and tags, each with where it leads. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { pageOfReferences, type Reference } from '../../../cgi/refs/list-references.js'
+import { offsetOf } from '../../../sql/database/page.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { findSeenParent } from '../../actions/pulls/find-head.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import type { AnyRoute } from '../../route.js'
+import { htmlReply } from '../kit/html.js'
+import { Icon } from '../kit/icon.js'
+import { comparisonUrl, placePath, repositoryUrl } from '../kit/links.js'
+import { definePage, pageNumber } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { Shown } from '../kit/visible-text.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+
+const LISTED = 50
+
+const ROOMS = { branches: 'refs/heads', tags: 'refs/tags' } as const
+
+function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
+  return definePage<'repository'>({
+    method: 'GET',
+    path: `/{owner}/{repo}/${kind}`,
+    access: { kind: 'repository', mode: 'read' },
+    async handle(context, { request, grant }) {
+      const page = { page: pageNumber(request), limit: LISTED }
+      const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
+      const wish = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
+      const { entries, total } = await inQueue(context, { request, grant }, () =>
+        pageOfReferences(context.git, repositoryPathOf(context, grant.repository), wish),
+      )
+      const address = repositoryUrl(context, grant)
+      const parent = await findSeenParent(context, grant)
+      const title = kind === 'branches' ? 'Branches' : 'Tags'
+      return htmlReply(
+        request,
+        <RepositoryDocument context={context} grant={grant} title={title} tab={kind}>
+          <h2>{title}</h2>
+          <References
+            address={address}
+            references={entries}
+            compareAddress={(branch) => comparisonUrl(context, grant, { parent, branch })}
+          />
+          <Pager address={`${address}/${kind}`} page={page} total={total} />
+        </RepositoryDocument>,
+      )
+    },
+  })
+}
+
+interface ReferencesProps {
+  readonly address: string
+  readonly references: readonly Reference[]
+  /** Where a branch is compared with the one that its commits are for; none for that itself. */
+  readonly compareAddress: (branch: string) => string | undefined
+}
+
+function References({ address, references, compareAddress }: ReferencesProps): JSX.Element {
+  if (references.length === 0) return <p class="empty">There are none yet.</p>
+  return (
+    <ul class="list">
+      {references.map(({ name }) => {
+        const isTag = name.startsWith('refs/tags/')
+        const short = name.replace(/^refs\/(?:heads|tags)\//, '')
+        const comparison = isTag ? undefined : compareAddress(short)
+        const place = placePath({ kind: isTag ? 'tag' : 'branch', name: short, path: [] })
+        return (
+          <li>
+            <Icon name={isTag ? 'tag' : 'git-branch'} />
+            <a class="strong grow" href={`${address}/src/${place}`}>
+              <Shown text={short} />
+            </a>
+            <a href={`${address}/commits/${place}`} aria-label={`History of ${short}`}>
+              History
+            </a>
+            {comparison !== undefined && (
+              <a href={comparison} aria-label={`Compare ${short}`}>
+                Compare
+              </a>
+            )}
+            {isTag && (
+              <a href={`${address}/archive/${encodeURIComponent(short)}.tar.gz`} download={true}>
+                tar.gz
+              </a>
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+export const REFERENCES_PAGES = [referencesPage('branches'), referencesPage('tags')]

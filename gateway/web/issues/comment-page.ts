@@ -1,0 +1,58 @@
+/** Where the form under an issue or a pull request is sent: a comment, a new state, or both. */
+
+import { notFound } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import { addComment } from '../../actions/issues/add-comment.js'
+import { changeIssue } from '../../actions/issues/change-issue.js'
+import { issueOf } from '../../actions/issues/issue-access.js'
+import type { Context } from '../../context.js'
+import type { AnyRoute, Call } from '../../route.js'
+import { definePage, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
+import { COMMENTS_SHOWN } from './conversation.js'
+
+/** What was sent and could not be done. */
+export interface Refused {
+  readonly issue: Issue
+  readonly draft: string
+  readonly error: string
+  readonly status: number
+}
+
+/** The page of one kind; `again` shows what stands under the form, with the reason. */
+export function commentPage(
+  kind: 'issues' | 'pulls',
+  again: (context: Context, call: Call<'repository'>, refused: Refused) => Promise<Reply>,
+): AnyRoute {
+  return definePage<'repository'>({
+    method: 'POST',
+    path: `/{owner}/{repo}/${kind}/{index}/comments`,
+    access: { kind: 'repository', mode: 'read', isSignedIn: true },
+    async handle(context, call) {
+      const { request, grant, params } = call
+      const issue = await issueOf(context, grant, params)
+      if (issue.isPull !== (kind === 'pulls')) throw notFound()
+      const form = await readForm(request)
+      const text = textOf(form, 'content')
+      const state = stateOf(form.get('state'))
+      const { owner, name } = grant.repository
+      const path = `/${owner.name}/${name}/${kind}/${issue.number}`
+      const say = async () => {
+        const isSilent = state !== undefined && text.trim() === ''
+        const comment = isSilent ? undefined : await addComment(context, grant, { issue, text })
+        if (state !== undefined) await changeIssue(context, grant, { issue, patch: { state } })
+        if (comment === undefined) return leadTo(context, path)
+        const page = Math.ceil((issue.commentsCount + 1) / COMMENTS_SHOWN)
+        const query = page === 1 ? '' : `?page=${page}`
+        return leadTo(context, `${path}${query}#issuecomment-${comment.id}`)
+      }
+      return orAgain(say, ({ message, status }) =>
+        again(context, call, { issue, draft: text, error: message, status }),
+      )
+    },
+  })
+}
+
+function stateOf(text: string | null): Issue['state'] | undefined {
+  return text === 'open' || text === 'closed' ? text : undefined
+}

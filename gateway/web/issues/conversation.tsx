@@ -1,0 +1,170 @@
+/** What people say under an issue or a pull request: the opening text, comments, and a form. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
+import type { Page } from '../../../sql/database/page.js'
+import { type Comment, listComments } from '../../../sql/issues/comments.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { mayChange, maySpeak } from '../../actions/issues/issue-access.js'
+import type { Context } from '../../context.js'
+import { signInAddress } from '../kit/door.js'
+import { issueUrl } from '../kit/links.js'
+import { Pager } from '../kit/pager.js'
+import { Person } from '../kit/person.js'
+import { Problem } from '../kit/problem.js'
+import { Ago } from '../kit/times.js'
+import { drawWritten, Written, type WrittenTexts } from './written.js'
+
+/** How many comments a page has. */
+export const COMMENTS_SHOWN = 50
+
+export interface ShownConversation {
+  readonly issue: Issue
+  readonly comments: readonly Comment[]
+  readonly authors: ReadonlyMap<number, Owner>
+  readonly drawn: WrittenTexts
+  readonly page: Page
+}
+
+/** The heading above the posts is of this level. */
+const HEADINGS_BELOW = 2
+
+/** What a page of that number shows. */
+export async function readConversation(
+  context: Context,
+  grant: RepositoryGrant,
+  { issue, number }: { readonly issue: Issue; readonly number: number },
+): Promise<ShownConversation> {
+  const { db } = context
+  const page = { page: number, limit: COMMENTS_SHOWN }
+  const comments = await listComments(db, issue.id, { page })
+  const posts = [issue, ...comments]
+  const authors = await findOwnersById(
+    db,
+    posts.flatMap(({ authorId }) => authorId ?? []),
+  )
+  const texts = posts.map(({ content }) => content)
+  const drawn = await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW })
+  return { issue, comments, authors, drawn, page }
+}
+
+export interface ConversationProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly conversation: ShownConversation
+  /** What was sent and could not be said. */
+  readonly draft?: string | undefined
+  readonly error?: string | undefined
+  /** What stands between what was said and the form. */
+  readonly children?: Child
+}
+
+export function Conversation(props: ConversationProps): JSX.Element {
+  const { context, grant, conversation, draft, error, children } = props
+  const { issue, comments, page } = conversation
+  const address = issueUrl(context, grant, issue)
+  const posts = [
+    { post: issue, id: `issue-${issue.id}` },
+    ...comments.map((comment) => ({ post: comment, id: `issuecomment-${comment.id}` })),
+  ]
+  return (
+    <section class="conversation" aria-label="Conversation">
+      {posts.map(({ post, id }) => (
+        <Post context={context} grant={grant} conversation={conversation} post={post} id={id} />
+      ))}
+      <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
+      {children}
+      <Problem error={error} />
+      <CommentForm
+        context={context}
+        grant={grant}
+        issue={issue}
+        address={address}
+        draft={draft ?? ''}
+      />
+    </section>
+  )
+}
+
+interface PostProps extends Pick<ConversationProps, 'context' | 'grant' | 'conversation'> {
+  readonly post: Pick<Issue, 'authorId' | 'originalAuthor' | 'content' | 'createdAtMs'>
+  readonly id: string
+}
+
+function Post(props: PostProps): JSX.Element {
+  const { context, grant, conversation, post, id } = props
+  const { content, createdAtMs, originalAuthor } = post
+  const { user: viewer } = grant
+  const person = conversation.authors.get(post.authorId ?? 0)
+  const base = context.settings.http.baseUrl
+  return (
+    <article class="post" id={id}>
+      <p class="post-line">
+        <Person base={base} person={person} viewer={viewer} original={originalAuthor} />{' '}
+        <a href={`#${id}`}>
+          <Ago atMs={createdAtMs} />
+        </a>
+      </p>
+      {content === '' ? (
+        <p class="empty">There is no description.</p>
+      ) : (
+        <Written text={content} drawn={conversation.drawn} />
+      )}
+    </article>
+  )
+}
+
+interface CommentFormProps extends Pick<ConversationProps, 'context' | 'grant'> {
+  readonly issue: Issue
+  readonly address: string
+  readonly draft: string
+}
+
+/** The form, or why there is none. */
+function CommentForm({ context, grant, issue, address, draft }: CommentFormProps): JSX.Element {
+  const { user, repository } = grant
+  if (repository.isArchived) {
+    return <p class="notice">The repository is archived: nothing in it changes any more.</p>
+  }
+  if (user === undefined) {
+    const path = address.slice(context.settings.http.baseUrl.length)
+    return (
+      <p class="notice">
+        <a href={signInAddress(context, path)}>Sign in</a> to comment.
+      </p>
+    )
+  }
+  return (
+    <form method="post" action={`${address}/comments`}>
+      {maySpeak(grant, issue) ? (
+        <>
+          <label for="content">Comment (Markdown)</label>
+          <textarea id="content" name="content" rows={6} required={true}>
+            {draft}
+          </textarea>
+          <button type="submit">Comment</button>
+        </>
+      ) : (
+        <p class="notice">The conversation is locked: only those who write may comment.</p>
+      )}{' '}
+      {mayChange(grant, issue) && <TurnButton issue={issue} />}
+    </form>
+  )
+}
+
+/** Closes what is open and opens what is closed; a comment that was begun is sent along. */
+function TurnButton({ issue }: { readonly issue: Issue }): JSX.Element {
+  const isOpen = issue.state === 'open'
+  return (
+    <button
+      type="submit"
+      name="state"
+      value={isOpen ? 'closed' : 'open'}
+      class="secondary"
+      formnovalidate={true}
+    >
+      {`${isOpen ? 'Close' : 'Reopen'} ${issue.isPull ? 'pull request' : 'issue'}`}
+    </button>
+  )
+}

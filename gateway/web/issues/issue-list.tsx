@@ -1,0 +1,73 @@
+/** Issues or pull requests one below the other. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import { type Label, labelsOfIssues } from '../../../sql/issues/labels.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import { issueUrl } from '../kit/links.js'
+import { Person } from '../kit/person.js'
+import { Ago } from '../kit/times.js'
+import { Shown } from '../kit/visible-text.js'
+import { LabelName } from './label-name.js'
+
+export interface ShownIssues {
+  readonly issues: readonly Issue[]
+  readonly labels: ReadonlyMap<number, readonly Label[]>
+  readonly authors: ReadonlyMap<number, Owner>
+}
+
+/** What a list tells of these issues. */
+export async function readIssues({ db }: Context, issues: readonly Issue[]): Promise<ShownIssues> {
+  const ids = issues.map(({ id }) => id)
+  const authorIds = issues.flatMap(({ authorId }) => authorId ?? [])
+  return {
+    issues,
+    labels: await labelsOfIssues(db, ids),
+    authors: await findOwnersById(db, authorIds),
+  }
+}
+
+export interface IssueListProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly shown: ShownIssues
+}
+
+/** The list, or a sentence where it is empty. */
+export function IssueList({ context, grant, shown }: IssueListProps): JSX.Element {
+  if (shown.issues.length === 0) return <p class="empty">There are none.</p>
+  const base = context.settings.http.baseUrl
+  return (
+    <ul class="list">
+      {shown.issues.map((issue) => (
+        <li>
+          <div class="grow">
+            <a class="strong" href={issueUrl(context, grant, issue)}>
+              <Shown text={issue.title} />
+            </a>{' '}
+            {(shown.labels.get(issue.id) ?? []).map((label) => (
+              <>
+                <LabelName label={label} />{' '}
+              </>
+            ))}
+            <p class="quiet">
+              {`#${issue.number} by `}
+              <Person
+                base={base}
+                viewer={grant.user}
+                original={issue.originalAuthor}
+                person={shown.authors.get(issue.authorId ?? 0)}
+              />{' '}
+              <Ago atMs={issue.createdAtMs} />
+            </p>
+          </div>
+          <span class="quiet">
+            {`${issue.commentsCount} ${issue.commentsCount === 1 ? 'comment' : 'comments'}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

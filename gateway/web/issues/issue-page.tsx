@@ -1,0 +1,60 @@
+/** One issue: its title, what it is tied to, what people say, and the form to say something. */
+
+import type { Reply } from '../../../conf/http.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import { issueOf } from '../../actions/issues/issue-access.js'
+import type { Context } from '../../context.js'
+import type { Call } from '../../route.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, leadTo, pageNumber } from '../kit/page.js'
+import { Shown } from '../kit/visible-text.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { commentPage, type Refused } from './comment-page.js'
+import { Conversation, readConversation } from './conversation.js'
+import { IssueFacts, readFacts } from './issue-facts.js'
+
+async function show(
+  context: Context,
+  { request, grant }: Call<'repository'>,
+  { issue, draft, error, status = 200 }: Partial<Refused> & { readonly issue: Issue },
+): Promise<Reply> {
+  const conversation = await readConversation(context, grant, {
+    issue,
+    number: pageNumber(request),
+  })
+  const facts = await readFacts(context, issue)
+  const page = (
+    <RepositoryDocument context={context} grant={grant} tab="issues" title={issue.title}>
+      <h2>
+        <Shown text={issue.title} /> <span class="quiet">{`#${issue.number}`}</span>
+      </h2>
+      <p>
+        <span class={`label ${issue.state}`}>{issue.state}</span>
+        {issue.isLocked && <span class="label">locked</span>}
+      </p>
+      <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
+      <Conversation
+        context={context}
+        grant={grant}
+        conversation={conversation}
+        draft={draft}
+        error={error}
+      />
+    </RepositoryDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const one = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/issues/{index}',
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, call) {
+    const issue = await issueOf(context, call.grant, call.params)
+    const { owner, name } = call.grant.repository
+    if (issue.isPull) return leadTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
+    return await show(context, call, { issue })
+  },
+})
+
+export const ISSUE_PAGES = [one, commentPage('issues', show)]

@@ -1,0 +1,83 @@
+/** The form for a new issue. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { writerOf } from '../../actions/code/writer.js'
+import { isServed } from '../../actions/issues/issue-access.js'
+import { openIssue } from '../../actions/issues/open-issue.js'
+import type { Context } from '../../context.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+
+const PATH = '/{owner}/{repo}/issues/new'
+const ACCESS = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+
+interface NewIssueProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly form?: URLSearchParams
+  readonly error?: string
+}
+
+function NewIssue({ context, grant, form, error }: NewIssueProps): JSX.Element {
+  const sent = form ?? new URLSearchParams()
+  return (
+    <RepositoryDocument context={context} grant={grant} tab="issues" title="New issue">
+      <h2>New issue</h2>
+      <Problem error={error} />
+      <form method="post" action={`${repositoryUrl(context, grant)}/issues/new`}>
+        <label for="title">Title</label>
+        <input
+          type="text"
+          id="title"
+          name="title"
+          required={true}
+          maxlength={255}
+          value={fieldOf(sent, 'title')}
+        />
+        <label for="content">Description (Markdown)</label>
+        <textarea id="content" name="content" rows={12}>
+          {textOf(sent, 'content')}
+        </textarea>
+        <button type="submit">Open the issue</button>
+      </form>
+    </RepositoryDocument>
+  )
+}
+
+const show = definePage<'repository'>({
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
+  handle(context, { request, grant }) {
+    if (!isServed(grant.repository, { isPull: false })) throw notFound()
+    writerOf(grant)
+    return htmlReply(request, <NewIssue context={context} grant={grant} />)
+  },
+})
+
+const open = definePage<'repository'>({
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const form = await readForm(request)
+    const { owner, name } = grant.repository
+    const make = async () => {
+      const wish = { title: fieldOf(form, 'title'), content: textOf(form, 'content') }
+      const { number } = await openIssue(context, grant, wish)
+      return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
+    }
+    return orAgain(make, ({ message, status }) =>
+      htmlReply(request, <NewIssue context={context} grant={grant} form={form} error={message} />, {
+        status,
+      }),
+    )
+  },
+})
+
+export const NEW_ISSUE_PAGES = [show, open]

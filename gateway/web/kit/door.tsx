@@ -1,0 +1,65 @@
+/** How pages refuse: with a page, or by asking who it is. */
+
+import type { Request } from '../../../conf/http.js'
+import type { Settings } from '../../../conf/settings.js'
+import type { Context } from '../../context.js'
+import type { Door } from '../../route.js'
+import { Document } from './document.js'
+import { htmlReply } from './html.js'
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: 'Sign in first',
+  403: 'This is not for you',
+  404: 'There is nothing here',
+  409: 'That is no longer so',
+  422: 'That cannot be done',
+  429: 'Too many tries',
+  507: 'The disk is full',
+}
+
+export const WEB_DOOR: Door = {
+  name: 'web',
+  challenges: false,
+  sessions: 'alone',
+  refuse(context, failure, request) {
+    const { http } = context.settings
+    if (failure.status === 401 && request.method === 'GET') {
+      const here = request.query === '' ? request.path : `${request.path}?${request.query}`
+      return { status: 303, headers: [['Location', signInAddress(context, here)]] }
+    }
+    const title = TITLES[failure.status] ?? 'This did not work'
+    const page = (
+      <Document context={context} title={title}>
+        <section class="narrow">
+          <h1>{title}</h1>
+          <p>{sentenceOf(failure.status, failure.message)}</p>
+          <p>
+            <a href={`${http.baseUrl}/`}>Back to the beginning</a>
+            {failure.status === 404 && ' or, if it is yours, '}
+            {failure.status === 404 && <a href={`${http.baseUrl}/user/login`}>sign in</a>}
+          </p>
+        </section>
+      </Document>
+    )
+    return htmlReply(request, page, { status: failure.status })
+  },
+}
+
+/** Whether a person waits for a page, and no program for an answer of the API. */
+export function asksForPage({ http }: Settings, { path, headers }: Request): boolean {
+  return (
+    !path.startsWith(`${http.basePath}/api/`) && /\btext\/html\b/.test(headers.get('accept') ?? '')
+  )
+}
+
+/** The page on which to sign in, which leads back. */
+export function signInAddress({ settings }: Context, path: string): string {
+  return `${settings.http.baseUrl}/user/login?redirect_to=${encodeURIComponent(path)}`
+}
+
+function sentenceOf(status: number, message: string): string {
+  if (status === 404) return 'It does not exist, or it is not for you to see.'
+  return status >= 500 && status !== 507
+    ? 'The fault is ours, and is noted. Try again in a moment.'
+    : message
+}

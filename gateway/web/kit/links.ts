@@ -1,0 +1,89 @@
+/** URLs and paths of pages, as other pages link to them. */
+
+import type { Settings } from '../../../conf/settings.js'
+import type { Issue } from '../../../sql/issues/issues.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+
+interface Site {
+  readonly settings: Pick<Settings, 'http'>
+}
+
+interface OfRepository {
+  readonly repository: Pick<Repository, 'owner' | 'name' | 'defaultBranch'>
+}
+
+export interface ComparedBranch {
+  /** The repository that this one is a fork of, if the visitor may see it. */
+  readonly parent: Repository | undefined
+  readonly branch: string
+}
+
+/**
+ * URL of the page that compares a branch with the default branch, which for a fork is its parent's.
+ * Undefined for the default branch itself.
+ */
+export function comparisonUrl(
+  site: Site,
+  of: OfRepository,
+  { parent, branch }: ComparedBranch,
+): string | undefined {
+  const { repository } = of
+  const { defaultBranch } = parent ?? repository
+  if (parent === undefined) {
+    if (branch === defaultBranch) return undefined
+    return `${repositoryUrl(site, of)}/compare/${comparisonPath(defaultBranch, branch)}`
+  }
+  const text = comparisonPath(
+    defaultBranch,
+    `${repository.owner.name}/${repository.name}:${branch}`,
+  )
+  return `${repositoryUrl(site, { repository: parent })}/compare/${text}`
+}
+
+/** The part of a path that names two branches, percent-encoded. */
+export function comparisonPath(base: string, head: string): string {
+  return `${base}...${head}`.split('/').map(encodeURIComponent).join('/')
+}
+
+/** URL of a repository's page. */
+export function repositoryUrl({ settings }: Site, { repository }: OfRepository): string {
+  return `${settings.http.baseUrl}/${repository.owner.name}/${repository.name}`
+}
+
+/** URL of the page of an issue or a pull request. */
+export function issueUrl(
+  site: Site,
+  of: OfRepository,
+  { number, isPull }: Pick<Issue, 'number' | 'isPull'>,
+): string {
+  return `${repositoryUrl(site, of)}/${isPull ? 'pulls' : 'issues'}/${number}`
+}
+
+export type RevisionKind = 'branch' | 'tag' | 'commit'
+
+/** A revision by its name, and a path in its tree. */
+export interface PlaceName {
+  readonly kind: RevisionKind
+  readonly name: string
+  /** Names of folders and file; empty for the root of the tree. */
+  readonly path: readonly string[]
+}
+
+/** The part of a path that names a revision and a file or folder, percent-encoded. */
+export function placePath({ kind, name, path }: PlaceName): string {
+  return [kind, ...name.split('/'), ...path].map(encodeURIComponent).join('/')
+}
+
+/** A tag as a part of a path: percent-encoded but for its slashes. */
+export function tagPath(tagName: string): string {
+  return tagName.split('/').map(encodeURIComponent).join('/')
+}
+
+interface OfOrganization {
+  readonly organization: { readonly name: string }
+}
+
+/** Path of an organization's pages. */
+export function organizationPath({ organization }: OfOrganization): string {
+  return `/org/${organization.name}`
+}

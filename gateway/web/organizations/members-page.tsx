@@ -1,0 +1,144 @@
+/** The members of an organization: who they are, who shows it, who goes. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
+import type { Request } from '../../../conf/http.js'
+import { isPublicMember, listMembers } from '../../../sql/organizations/organization-members.js'
+import { organizationRole } from '../../../sql/organizations/organizations.js'
+import { removeMember } from '../../../sql/organizations/teams.js'
+import {
+  membersSeen,
+  showMembership,
+  takeOutOfOrganization,
+} from '../../actions/organizations/team-contents.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { sentenceOfNamed } from '../accounts/settings-document.js'
+import { htmlReply } from '../kit/html.js'
+import { organizationPath } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { PeopleList } from '../kit/people-list.js'
+import { OrganizationDocument } from './organization-document.js'
+
+const PATH = '/org/{org}/members'
+const LISTED = 50
+
+type Grant = Grants['organization']
+
+interface Problems {
+  readonly error?: string
+  readonly status?: number
+}
+
+async function answer(
+  context: Context,
+  { request, grant }: { readonly request: Request; readonly grant: Grant },
+  { error, status = 200 }: Problems = {},
+) {
+  const { db, settings } = context
+  const { organization, role, user } = grant
+  const page = { page: pageNumber(request), limit: LISTED }
+  const { entries, total } = await listMembers(db, membersSeen(grant), page)
+  // A site admin is an owner everywhere, and a member where a team has them.
+  const isMember = user && (await organizationRole(db, organization.id, user.id)) !== 'none'
+  const isShown = user && (await isPublicMember(db, organization.id, user.id))
+  const base = settings.http.baseUrl
+  const address = `${base}${organizationPath(grant)}/members`
+  const removal = role === 'owner' ? `${address}/remove` : undefined
+  return htmlReply(
+    request,
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="members"
+      title="Members"
+    >
+      <PeopleList base={base} people={entries} removal={removal} />
+      <Pager address={address} page={page} total={total} />
+      {isMember && <OwnMembership address={address} isShown={isShown === true} />}
+      {role === 'owner' && (
+        <p class="quiet">
+          Somebody becomes a member in a team:{' '}
+          <a href={`${base}${organizationPath(grant)}/teams`}>choose one</a>.
+        </p>
+      )}
+    </OrganizationDocument>,
+    { status },
+  )
+}
+
+interface OwnMembershipProps {
+  readonly address: string
+  readonly isShown: boolean
+}
+
+function OwnMembership({ address, isShown }: OwnMembershipProps): JSX.Element {
+  return (
+    <section>
+      <h3>You</h3>
+      <p>{`You are a member; ${isShown ? 'everybody' : 'nobody but members'} sees it.`}</p>
+      <form method="post" action={`${address}/show`}>
+        <input type="hidden" name="public" value={isShown ? 'no' : 'yes'} />
+        <button type="submit">{isShown ? 'Hide it' : 'Show it to everybody'}</button>
+      </form>
+      <form method="post" action={`${address}/leave`}>
+        <button type="submit" class="danger">
+          Leave the organization
+        </button>
+      </form>
+    </section>
+  )
+}
+
+const list = definePage<'organization'>({
+  method: 'GET',
+  path: PATH,
+  access: { kind: 'organization', role: 'visible' },
+  handle: (context, call) => answer(context, call),
+})
+
+const remove = definePage<'organization'>({
+  method: 'POST',
+  path: `${PATH}/remove`,
+  access: { kind: 'organization', role: 'owner' },
+  async handle(context, call) {
+    const name = fieldOf(await readForm(call.request), 'name')
+    const take = async () => {
+      await takeOutOfOrganization(context.db, call.grant, name)
+      return leadTo(context, `${organizationPath(call.grant)}/members`)
+    }
+    return orAgain(take, (failure) =>
+      answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
+    )
+  },
+})
+
+const leave = definePage<'organization'>({
+  method: 'POST',
+  path: `${PATH}/leave`,
+  access: { kind: 'organization', role: 'member' },
+  handle(context, call) {
+    const { user, organization } = call.grant
+    const go = async () => {
+      const place = { organizationId: organization.id }
+      if (user === undefined || !(await removeMember(context.db, user.id, place))) throw notFound()
+      return leadTo(context, '/user/settings/organizations')
+    }
+    return orAgain(go, ({ message, status }) => answer(context, call, { error: message, status }))
+  },
+})
+
+const showOwn = definePage<'organization'>({
+  method: 'POST',
+  path: `${PATH}/show`,
+  access: { kind: 'organization', role: 'member' },
+  async handle(context, { request, grant }) {
+    const isPublic = fieldOf(await readForm(request), 'public') === 'yes'
+    await showMembership(context.db, grant, isPublic)
+    return leadTo(context, `${organizationPath(grant)}/members`)
+  },
+})
+
+export const MEMBERS_PAGES = [list, remove, leave, showOwn]

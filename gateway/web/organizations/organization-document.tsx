@@ -1,0 +1,38 @@
+/** What the pages of an organization share: its name, the way between them, and what went wrong. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import type { VisibilityWords } from '../kit/detail-fields.js'
+import { Document } from '../kit/document.js'
+import { Problem } from '../kit/problem.js'
+import { OwnerTabs, type OwnerTabsProps } from '../repositories/owner-tabs.js'
+
+/** Who may see an organization. */
+export const WHO_SEES: VisibilityWords = {
+  public: 'Everybody',
+  limited: 'Who is signed in',
+  private: 'Its members alone',
+}
+
+export interface OrganizationDocumentProps extends Pick<OwnerTabsProps, 'tab'> {
+  readonly context: Context
+  readonly grant: Pick<Grants['organization'], 'organization' | 'role' | 'user'>
+  readonly title: string
+  readonly error?: string | undefined
+  readonly children?: Child
+}
+
+/** A page of an organization around its own part. */
+export function OrganizationDocument(props: OrganizationDocumentProps): JSX.Element {
+  const { context, grant, tab, title, error, children } = props
+  const { organization, role, user } = grant
+  return (
+    <Document context={context} title={`${title} · ${organization.name}`} user={user}>
+      <OwnerTabs context={context} owner={organization} role={role} tab={tab} />
+      <h2>{title}</h2>
+      <Problem error={error} />
+      {children}
+    </Document>
+  )
+}

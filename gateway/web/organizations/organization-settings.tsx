@@ -1,0 +1,108 @@
+/** Settings of an organization: what it says of itself, to whom, and its end. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Request } from '../../../conf/http.js'
+import { deleteOrganization, updateOrganization } from '../../../sql/organizations/organizations.js'
+import type { OwnerDetails } from '../../actions/accounts/owner-details.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { Confirmation, refuseUnconfirmed } from '../kit/confirmation.js'
+import { DetailFields, detailsAsSent, detailsOf } from '../kit/detail-fields.js'
+import { htmlReply } from '../kit/html.js'
+import { organizationPath } from '../kit/links.js'
+import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
+import { OrganizationDocument, WHO_SEES } from './organization-document.js'
+
+const PATH = '/org/{org}/settings'
+const ACCESS = { kind: 'organization', role: 'owner' } as const
+
+interface Shows {
+  readonly grant: Grants['organization']
+  readonly details?: OwnerDetails
+  readonly error?: string
+}
+
+function OrganizationSettings({
+  context,
+  grant,
+  details,
+  error,
+}: Shows & { readonly context: Context }): JSX.Element {
+  const { organization } = grant
+  const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/settings`
+  return (
+    <OrganizationDocument
+      context={context}
+      grant={grant}
+      error={error}
+      tab="settings"
+      title="Settings"
+    >
+      <form class="form" method="post" action={address}>
+        <DetailFields details={details ?? organization} words={WHO_SEES} />
+        <button type="submit">Save</button>
+      </form>
+      <section class="danger-zone">
+        <h3>Delete</h3>
+        <p>First delete or transfer its repositories and packages. Its teams go with it.</p>
+        <form method="post" action={`${address}/delete`}>
+          <Confirmation id="confirm" name={organization.name} />
+          <button type="submit" class="danger">
+            Delete this organization
+          </button>
+        </form>
+      </section>
+    </OrganizationDocument>
+  )
+}
+
+function answer(
+  context: Context,
+  request: Request,
+  { status = 200, ...rest }: Shows & { readonly status?: number },
+) {
+  return htmlReply(request, <OrganizationSettings context={context} {...rest} />, { status })
+}
+
+const show = definePage<'organization'>({
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
+  handle: (context, { request, grant }) => answer(context, request, { grant }),
+})
+
+const save = definePage<'organization'>({
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const form = await readForm(request)
+    const change = async () => {
+      await updateOrganization(context.db, grant.organization.id, detailsOf(form))
+      return leadTo(context, `${organizationPath(grant)}/settings`)
+    }
+    return orAgain(change, ({ message, status }) => {
+      const details = detailsAsSent(form)
+      return answer(context, request, { grant, details, error: message, status })
+    })
+  },
+})
+
+const remove = definePage<'organization'>({
+  method: 'POST',
+  path: `${PATH}/delete`,
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const form = await readForm(request)
+    const end = async () => {
+      refuseUnconfirmed(form, grant.organization.name)
+      await deleteOrganization(context.db, grant.organization.id)
+      return leadTo(context, '/user/settings/organizations')
+    }
+    return orAgain(end, ({ message, status }) =>
+      answer(context, request, { grant, error: message, status }),
+    )
+  },
+})
+
+export const ORGANIZATION_SETTINGS_PAGES = [show, save, remove]

@@ -1,0 +1,54 @@
+/** Account settings, Organizations: those of which somebody is a member. */
+
+import { listOrganizations } from '../../../sql/organizations/organizations.js'
+import { viewerOf } from '../../auth/refusals.js'
+import { AccountDocument } from '../accounts/account-document.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, pageNumber } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { Shown } from '../kit/visible-text.js'
+
+const PATH = '/user/settings/organizations'
+const LISTED = 50
+
+export const OWN_ORGANIZATIONS = definePage<'signed-in'>({
+  method: 'GET',
+  path: PATH,
+  access: { kind: 'signed-in' },
+  async handle(context, { request, grant: { who, user } }) {
+    const page = { page: pageNumber(request), limit: LISTED }
+    const search = { viewer: viewerOf(who), memberId: user.id }
+    const { entries, total } = await listOrganizations(context.db, search, page)
+    const { baseUrl } = context.settings.http
+    return htmlReply(
+      request,
+      <AccountDocument context={context} user={user} tab="organizations">
+        <section>
+          <h2>Organizations</h2>
+          {entries.length === 0 && <p class="empty">You are in none yet.</p>}
+          <ul class="list">
+            {entries.map(({ name, fullName, visibility }) => (
+              <li>
+                <div class="grow">
+                  <a class="strong" href={`${baseUrl}/${name}`}>
+                    {name}
+                  </a>
+                  {visibility !== 'public' && <span class="label">{visibility}</span>}
+                  {fullName !== '' && (
+                    <p class="quiet">
+                      <Shown text={fullName} />
+                    </p>
+                  )}
+                </div>
+              </li>
+            ))}
+          </ul>
+          <Pager address={baseUrl + PATH} page={page} total={total} />
+          <p>
+            <a href={`${baseUrl}/org/create`}>Create an organization</a>
+          </p>
+        </section>
+      </AccountDocument>,
+    )
+  },
+})

@@ -1,0 +1,103 @@
+/** What is said of a team, in a form. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../../conf/failures.js'
+import type { Team } from '../../../sql/organizations/teams.js'
+import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-team.js'
+import { fieldOf } from '../kit/page.js'
+import { TextField } from '../kit/text-field.js'
+
+/** What its members may do with its repositories. */
+const PERMISSIONS = [
+  ['read', 'Read: clone, and write issues'],
+  ['write', 'Write: push, and merge'],
+  ['admin', 'Administer: settings, keys and webhooks as well'],
+] as const
+
+/** What the form says. */
+export type TeamDetails = Pick<
+  Team,
+  'name' | 'description' | 'permission' | 'includesAll' | 'mayCreateRepositories'
+>
+
+export const NEW_TEAM: TeamDetails = {
+  name: '',
+  description: '',
+  permission: 'read',
+  includesAll: false,
+  mayCreateRepositories: false,
+}
+
+/** Of the team of owners the description alone, for nothing else of it changes. */
+export function TeamFields({ team }: { readonly team: TeamDetails }): JSX.Element {
+  const { name, description, permission } = team
+  const charactersMax = TEAM_TEXT_CHARACTERS_MAX
+  return (
+    <>
+      {permission !== 'owner' && (
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          charactersMax={charactersMax}
+          isRequired={true}
+        />
+      )}
+      <TextField
+        label="Description"
+        name="description"
+        value={description}
+        charactersMax={charactersMax}
+      />
+      {permission !== 'owner' && <Rights team={team} />}
+    </>
+  )
+}
+
+function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
+  return (
+    <>
+      <fieldset>
+        <legend>Its members may</legend>
+        {PERMISSIONS.map(([value, sentence]) => (
+          <label class="choice">
+            <input
+              type="radio"
+              name="permission"
+              value={value}
+              checked={value === team.permission}
+            />{' '}
+            {sentence}
+          </label>
+        ))}
+      </fieldset>
+      <label class="choice">
+        <input type="checkbox" name="all" checked={team.includesAll} /> It has all repositories,
+        also later ones
+      </label>
+      <label class="choice">
+        <input type="checkbox" name="create" checked={team.mayCreateRepositories} /> Its members may
+        create repositories
+      </label>
+    </>
+  )
+}
+
+/** What the form says. Throws `invalid` for a permission that there is not. */
+export function teamDetailsOf(form: URLSearchParams): TeamDetails {
+  const permission = PERMISSIONS.find(([known]) => known === fieldOf(form, 'permission'))?.[0]
+  if (permission === undefined) throw new Failure('invalid', 'Choose what its members may do.')
+  return { ...teamDetailsAsSent(form), permission }
+}
+
+/** What it said, right or not, to be shown again. */
+export function teamDetailsAsSent(form: URLSearchParams): TeamDetails {
+  const sent = fieldOf(form, 'permission')
+  return {
+    name: fieldOf(form, 'name'),
+    description: fieldOf(form, 'description'),
+    permission: PERMISSIONS.find(([known]) => known === sent)?.[0] ?? 'read',
+    includesAll: form.has('all'),
+    mayCreateRepositories: form.has('create'),
+  }
+}

@@ -1,0 +1,140 @@
+/** Whether a pull request can be merged, why not, and the form that merges it. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import {
+  allows,
+  deletesBranch,
+  findMergeObstacle,
+  type MergeOrder,
+} from '../../actions/pulls/merge-now.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import { findWritableHead } from '../../actions/pulls/writable-head.js'
+import type { Context } from '../../context.js'
+import { issueUrl, repositoryUrl } from '../kit/links.js'
+import { Person } from '../kit/person.js'
+import { Ago } from '../kit/times.js'
+import { Shown } from '../kit/visible-text.js'
+
+/** In the words of who chooses. */
+export const STYLES = {
+  merge: 'Make a merge commit',
+  squash: 'Squash into one commit',
+  rebase: 'Rebase, without a merge commit',
+  'rebase-merge': 'Rebase, then make a merge commit',
+  'fast-forward-only': 'Fast-forward only',
+} as const satisfies Partial<Record<MergeOrder['style'], string>>
+
+export interface ShownMerge {
+  /** In the words of the API; undefined where nothing stands in the way. */
+  readonly obstacle: string | undefined
+  readonly mergedBy: Owner | undefined
+  /** Whether the viewer may remove the branch afterwards. */
+  readonly mayDelete: boolean
+}
+
+/** What there is to say of merging it. */
+export async function readMerge(
+  context: Context,
+  grant: RepositoryGrant,
+  state: PullState,
+): Promise<ShownMerge> {
+  const { pull, headTip } = state
+  const mergedById = pull.mergedAtMs === undefined ? undefined : pull.mergedById
+  const people = await findOwnersById(context.db, mergedById === undefined ? [] : [mergedById])
+  const head = headTip === undefined ? undefined : await findWritableHead(context, grant, pull)
+  return {
+    obstacle: await findMergeObstacle(context, grant, state),
+    mergedBy: people.get(mergedById ?? 0),
+    mayDelete: head !== undefined && pull.headBranch !== head.repository.defaultBranch,
+  }
+}
+
+export interface MergeBoxProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly state: PullState
+  readonly merge: ShownMerge
+}
+
+/** Nothing where it was closed. */
+export function MergeBox(props: MergeBoxProps): JSX.Element | null {
+  const { context, grant, state, merge } = props
+  const { issue, pull } = state
+  const base = context.settings.http.baseUrl
+  if (pull.mergedAtMs !== undefined) {
+    return (
+      <p class="notice">
+        <Person base={base} viewer={grant.user} person={merge.mergedBy} /> merged this{' '}
+        <Ago atMs={pull.mergedAtMs} /> as{' '}
+        <a href={`${repositoryUrl(context, grant)}/commit/${pull.mergeCommit}`}>
+          <code>{(pull.mergeCommit ?? '').slice(0, 10)}</code>
+        </a>
+      </p>
+    )
+  }
+  if (issue.state === 'closed') return null
+  return (
+    <section>
+      <h3>Merge</h3>
+      {merge.obstacle === undefined ? (
+        <MergeForm {...props} />
+      ) : (
+        <p class="notice">
+          It cannot be merged now. <Shown text={sentenceOf(merge.obstacle)} />
+        </p>
+      )}
+    </section>
+  )
+}
+
+function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element {
+  const { issue, pull, headTip } = state
+  const { repository } = grant
+  const usual = repository.preferences['default_merge_style'] ?? 'merge'
+  const styles = Object.entries(STYLES).filter(([style]) =>
+    allows(repository, style as keyof typeof STYLES),
+  )
+  return (
+    <form method="post" action={`${issueUrl(context, grant, issue)}/merge`}>
+      <p>The branches can be merged without a conflict.</p>
+      <input type="hidden" name="head" value={headTip ?? pull.headCommit} />
+      <label for="style">How</label>
+      <select id="style" name="style" required={true}>
+        {styles.map(([style, word]) => (
+          <option value={style} selected={style === usual}>
+            {word}
+          </option>
+        ))}
+      </select>
+      <label for="merge-title">Title of the commit that is made (empty: the usual one)</label>
+      <input type="text" id="merge-title" name="title" maxlength={10_000} />
+      <label for="merge-message">More about it</label>
+      <textarea id="merge-message" name="message" rows={3} />
+      {merge.mayDelete && (
+        <label class="choice">
+          <input type="checkbox" name="delete" checked={deletesBranch(repository, {})} /> Remove the
+          branch afterwards
+        </label>
+      )}
+      <button type="submit">Merge</button>
+    </form>
+  )
+}
+
+/** What clients of the API know by other words, for people. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  'repo is archived': 'The repository is archived: nothing in it changes any more.',
+  'User not allowed to merge PR': 'You may not merge into this branch; who may write to it can.',
+  'Work in progress PRs cannot be merged': 'Its title says that it is work in progress.',
+  'head out of date':
+    'The branch has moved since you looked. Read what is new, then merge what you have seen.',
+}
+
+/** Why it is not merged, for people. */
+export function sentenceOf(message: string): string {
+  const [, reason] = /^not allowed to merge \[reason: (.*)\]$/s.exec(message) ?? []
+  if (reason !== undefined) return `The branch has a rule: ${reason}.`
+  return SENTENCES[message] ?? message
+}

@@ -1,0 +1,80 @@
+/** The form that asks to merge one branch into another, or why there is none. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { isServed } from '../../actions/issues/issue-access.js'
+import type { Context } from '../../context.js'
+import { firstLineOf } from '../code/folder.js'
+import { signInAddress } from '../kit/door.js'
+import { comparisonPath, repositoryUrl } from '../kit/links.js'
+import { fieldOf, textOf } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+
+export interface OpenPullFormProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly base: string
+  /** As a form may name it: `owner/repo:branch` of another repository. */
+  readonly head: string
+  readonly commits: readonly Commit[]
+  /** The number of a pull request of these branches that is open. */
+  readonly openNumber: number | undefined
+  /** What was sent and could not be done, and why. */
+  readonly form?: URLSearchParams | undefined
+  readonly error?: string | undefined
+}
+
+/** Nothing where the repository has no pull requests. */
+export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
+  const { context, grant, base, head, commits, openNumber, form, error } = props
+  const { repository, user } = grant
+  const address = repositoryUrl(context, grant)
+  const here = `${address}/compare/${comparisonPath(base, head)}`
+  if (!isServed(repository, { isPull: true })) return null
+  if (openNumber !== undefined) {
+    return (
+      <p class="notice">
+        These branches have a pull request already:{' '}
+        <a href={`${address}/pulls/${openNumber}`}>{`#${openNumber}`}</a>
+      </p>
+    )
+  }
+  if (repository.isArchived) {
+    return <p class="notice">The repository is archived: nothing in it changes any more.</p>
+  }
+  if (user === undefined) {
+    const path = here.slice(context.settings.http.baseUrl.length)
+    return (
+      <p class="notice">
+        <a href={signInAddress(context, path)}>Sign in</a> to open a pull request.
+      </p>
+    )
+  }
+  const sent = form ?? new URLSearchParams({ title: usualTitle(commits, head) })
+  return (
+    <form method="post" action={here}>
+      <Problem error={error} />
+      <label for="title">Title</label>
+      <input
+        type="text"
+        id="title"
+        name="title"
+        required={true}
+        maxlength={255}
+        value={fieldOf(sent, 'title')}
+      />
+      <label for="content">Description (Markdown)</label>
+      <textarea id="content" name="content" rows={8}>
+        {textOf(sent, 'content')}
+      </textarea>
+      <button type="submit">Open the pull request</button>
+    </form>
+  )
+}
+
+/** What the one commit says of itself, or the name of the branch. */
+function usualTitle(commits: readonly Commit[], head: string): string {
+  const [only, ...more] = commits
+  return only === undefined || more.length > 0 ? head : firstLineOf(only.message)
+}

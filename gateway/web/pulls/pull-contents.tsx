@@ -1,0 +1,117 @@
+/** What a pull request brings: its commits, the files that they change, and reviews of these. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { readGit, readRange } from '../../actions/code/git-reader.js'
+import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
+import { giveReview } from '../../actions/pulls/give-review.js'
+import { pullTextReply } from '../../actions/pulls/pull-text.js'
+import type { Context } from '../../context.js'
+import type { Call } from '../../route.js'
+import { CommitList } from '../code/commits-page.js'
+import { Diff, readShownDiff } from '../code/diff.js'
+import { htmlReply } from '../kit/html.js'
+import { issueUrl, repositoryUrl } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { Problem } from '../kit/problem.js'
+import { PullDocument, seePull } from './pull-document.js'
+import { ReviewForm, reviewRefusal } from './review-form.js'
+
+const LISTED = 30
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+const commits = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}/commits',
+  access: ACCESS,
+  async handle(context, { request, grant, params }) {
+    const seen = await seePull(context, grant, await pullOf(context, grant, params))
+    const page = { page: pageNumber(request), limit: LISTED }
+    const part = await inQueue(context, { request, grant }, () =>
+      readGit(context, grant, (reader) => readRange(reader, rangeOf(seen.state), page)),
+    )
+    const address = repositoryUrl(context, grant)
+    const own = `${address}/pulls/${seen.state.issue.number}/commits`
+    return htmlReply(
+      request,
+      <PullDocument context={context} grant={grant} seen={seen} tab="commits">
+        <CommitList address={address} commits={part.commits} />
+        <Pager address={own} page={page} total={part.total} />
+      </PullDocument>,
+    )
+  },
+})
+
+interface Again {
+  /** A review that was not taken, and why. */
+  readonly form?: URLSearchParams
+  readonly error?: string
+  readonly status?: number
+}
+
+async function showFiles(
+  context: Context,
+  { request, grant, params }: Call<'repository'>,
+  { status = 200, form, error }: Again,
+): Promise<Reply> {
+  const seen = await seePull(context, grant, await pullOf(context, grant, params))
+  const { state } = seen
+  const range = { ...rangeOf(state), signal: request.signal }
+  const diff = await inQueue(context, { request, grant }, () =>
+    readGit(context, grant, (reader) => readShownDiff(reader, range)),
+  )
+  const own = issueUrl(context, grant, state.issue)
+  const page = (
+    <PullDocument context={context} grant={grant} seen={seen} tab="files">
+      <Problem error={error} />
+      <p>
+        All of it as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
+      </p>
+      <Diff diff={diff} />
+      <ReviewForm context={context} grant={grant} state={state} form={form} />
+    </PullDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const files = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}/files',
+  access: ACCESS,
+  handle: (context, call) => showFiles(context, call, {}),
+})
+
+const text = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}.{diffType:diff|patch}',
+  access: ACCESS,
+  handle: (context, call) => pullTextReply(context, call, { hasBinary: true }),
+})
+
+const review = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/pulls/{index}/reviews',
+  access: { ...ACCESS, isSignedIn: true },
+  async handle(context, call) {
+    const { request, grant, params } = call
+    const form = await readForm(request)
+    const { owner, name } = grant.repository
+    const give = async () => {
+      const state = await pullOf(context, grant, params)
+      const [event, commitId] = [fieldOf(form, 'event'), fieldOf(form, 'head')]
+      if (event === '' || commitId === '') {
+        throw new Failure('invalid', 'Say what you think of it, and of which commit.')
+      }
+      const wish = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
+      await giveReview(context, grant, wish)
+      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+    }
+    return orAgain(give, ({ message, status }) =>
+      showFiles(context, call, { form, error: reviewRefusal(message), status }),
+    )
+  },
+})
+
+export const PULL_CONTENTS_PAGES = [commits, files, text, review]

@@ -1,0 +1,118 @@
+/** What the pages of a pull request share: its title, its branches, and the way between them. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { isDraft } from '../../actions/pulls/find-pull.js'
+import { isForeign } from '../../actions/pulls/foreign-heads.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import { findSeenHead } from '../../actions/pulls/writable-head.js'
+import type { Context } from '../../context.js'
+import { placePath, repositoryUrl } from '../kit/links.js'
+import { Tab } from '../kit/tab.js'
+import { Shown } from '../kit/visible-text.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+
+/** A page of a pull request; its path is that of the pull request and, but for the talk, this. */
+export type PullTab = '' | 'commits' | 'files'
+
+const TABS: Readonly<Record<PullTab, string>> = {
+  '': 'Conversation',
+  commits: 'Commits',
+  files: 'Files changed',
+}
+
+/** A pull request as somebody may see it. */
+export interface SeenPull {
+  readonly state: PullState
+  /** The repository of its head; undefined where that is gone, or not to be seen. */
+  readonly headRepository: Repository | undefined
+}
+
+/** What a page shows of a pull request. */
+export async function seePull(
+  context: Context,
+  grant: RepositoryGrant,
+  state: PullState,
+): Promise<SeenPull> {
+  return { state, headRepository: await findSeenHead(context, grant, state.pull) }
+}
+
+export interface PullDocumentProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly seen: SeenPull
+  readonly tab: PullTab
+  readonly children?: Child
+}
+
+/** A page of a pull request around its own part. */
+export function PullDocument(props: PullDocumentProps): JSX.Element {
+  const { context, grant, seen, tab, children } = props
+  const { issue } = seen.state
+  const own = `${repositoryUrl(context, grant)}/pulls/${issue.number}`
+  return (
+    <RepositoryDocument context={context} grant={grant} tab="pulls" title={issue.title}>
+      <h2>
+        <Shown text={issue.title} /> <span class="quiet">{`#${issue.number}`}</span>
+      </h2>
+      <p>
+        <StateLabel state={seen.state} /> <Branches context={context} grant={grant} seen={seen} />
+      </p>
+      <nav class="tabs" aria-label="Pull request">
+        {Object.entries(TABS).map(([name, word]) => (
+          <Tab address={name === '' ? own : `${own}/${name}`} word={word} isHere={name === tab} />
+        ))}
+      </nav>
+      {children}
+    </RepositoryDocument>
+  )
+}
+
+function StateLabel({ state: { issue, pull } }: Pick<SeenPull, 'state'>): JSX.Element {
+  const word = pull.mergedAtMs === undefined ? issue.state : 'merged'
+  return (
+    <>
+      <span class={`label ${word}`}>{word}</span>
+      {isDraft(issue.title) && <span class="label">work in progress</span>}
+      {issue.isLocked && <span class="label">locked</span>}
+    </>
+  )
+}
+
+type BranchesProps = Pick<PullDocumentProps, 'context' | 'grant' | 'seen'>
+
+function Branches({ context, grant, seen }: BranchesProps): JSX.Element {
+  const { state, headRepository } = seen
+  const { pull, headTip, baseTip } = state
+  const { baseUrl } = context.settings.http
+  const isShown = headRepository !== undefined && isForeign(state)
+  const prefix = isShown ? `${headRepository.owner.name}/${headRepository.name}:` : ''
+  const head = headRepository && headTip && `${headRepository.owner.name}/${headRepository.name}`
+  const own = repositoryUrl(context, grant)
+  return (
+    <>
+      {'from '}
+      <Branch address={head && `${baseUrl}/${head}`} name={pull.headBranch} prefix={prefix} />
+      {' into '}
+      <Branch address={baseTip && own} name={pull.baseBranch} />
+    </>
+  )
+}
+
+interface BranchProps {
+  /** Of its repository; undefined where there is nothing to be seen of it. */
+  readonly address: string | undefined
+  readonly name: string
+  readonly prefix?: string
+}
+
+function Branch({ address, name, prefix = '' }: BranchProps): JSX.Element {
+  const code = (
+    <code>
+      <Shown text={prefix + name} />
+    </code>
+  )
+  if (address === undefined) return code
+  return <a href={`${address}/src/${placePath({ kind: 'branch', name, path: [] })}`}>{code}</a>
+}

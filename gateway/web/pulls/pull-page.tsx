@@ -1,0 +1,120 @@
+/** One pull request: what people say of it, what reviewers do, and how it is merged. */
+
+import { Failure } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import { combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { writerOf } from '../../actions/code/writer.js'
+import { issueOf } from '../../actions/issues/issue-access.js'
+import { pullOf } from '../../actions/pulls/find-pull.js'
+import { mergeNow } from '../../actions/pulls/merge-now.js'
+import type { Context } from '../../context.js'
+import type { Call } from '../../route.js'
+import { CHECKS_SHOWN, Checks } from '../code/checks.js'
+import { commentPage, type Refused } from '../issues/comment-page.js'
+import { Conversation, readConversation } from '../issues/conversation.js'
+import { IssueFacts, readFacts } from '../issues/issue-facts.js'
+import { htmlReply } from '../kit/html.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from '../kit/page.js'
+import { Problem } from '../kit/problem.js'
+import { MergeBox, readMerge, STYLES, sentenceOf } from './merge-box.js'
+import { PullDocument, seePull } from './pull-document.js'
+import { Reviews, readReviews } from './reviews.js'
+
+interface Again extends Partial<Omit<Refused, 'issue'>> {
+  /** Why it was not merged. */
+  readonly mergeError?: string
+}
+
+async function show(
+  context: Context,
+  { request, grant, params }: Call<'repository'>,
+  { draft, error, mergeError, status = 200 }: Again,
+): Promise<Reply> {
+  const state = await pullOf(context, grant, params)
+  const { issue, pull } = state
+  const seen = await seePull(context, grant, state)
+  const conversation = await readConversation(context, grant, {
+    issue,
+    number: pageNumber(request),
+  })
+  const place = { repositoryId: pull.repositoryId, commitId: pull.headCommit }
+  const [facts, merge, reviews, combined] = [
+    await readFacts(context, issue),
+    await readMerge(context, grant, state),
+    await readReviews(context, grant, pull),
+    await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),
+  ]
+  const page = (
+    <PullDocument context={context} grant={grant} seen={seen} tab="">
+      <Problem error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
+      <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
+      <Conversation
+        context={context}
+        grant={grant}
+        conversation={conversation}
+        draft={draft}
+        error={error}
+      >
+        <Reviews context={context} grant={grant} shown={reviews} />
+        <Checks combined={combined} />
+        <MergeBox context={context} grant={grant} state={state} merge={merge} />
+      </Conversation>
+    </PullDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const one = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/pulls/{index}',
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, call) {
+    const { isPull, number } = await issueOf(context, call.grant, call.params)
+    const { owner, name } = call.grant.repository
+    if (!isPull) return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
+    return await show(context, call, {})
+  },
+})
+
+const merge = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/pulls/{index}/merge',
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  async handle(context, call) {
+    const { request, grant, params } = call
+    const form = await readForm(request)
+    const { owner, name } = grant.repository
+    const work = async () => {
+      const doer = writerOf(grant)
+      const state = await pullOf(context, grant, params)
+      const order = orderOf(form)
+      await mergeNow(context, grant, {
+        state,
+        doer,
+        order,
+        inQueue: (work) => inQueue(context, { request, grant }, work),
+      })
+      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+    }
+    return orAgain(work, ({ message, status }) =>
+      show(context, call, { mergeError: message, status }),
+    )
+  },
+})
+
+/** What the form asks for. Throws `invalid` where it does not say what its sender has seen. */
+function orderOf(form: URLSearchParams) {
+  const [style, headCommit] = [fieldOf(form, 'style'), fieldOf(form, 'head')]
+  if (!isStyle(style) || headCommit === '') {
+    throw new Failure('invalid', 'Say how to merge, and which commit.')
+  }
+  const [title, message] = [fieldOf(form, 'title'), textOf(form, 'message')]
+  return { style, headCommit, title, message, deletesBranch: form.has('delete') }
+}
+
+function isStyle(text: string): text is keyof typeof STYLES {
+  return Object.hasOwn(STYLES, text)
+}
+
+export const PULL_PAGES = [one, merge, commentPage('pulls', show)]

@@ -1,0 +1,68 @@
+/** The form in which somebody says what they think of the files of a pull request. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import type { PullState } from '../../actions/pulls/refresh-pulls.js'
+import type { Context } from '../../context.js'
+import { issueUrl } from '../kit/links.js'
+import { fieldOf, textOf } from '../kit/page.js'
+
+const VERDICTS = [
+  ['COMMENT', 'Say something, without a verdict'],
+  ['APPROVED', 'Approve: it can be merged'],
+  ['REQUEST_CHANGES', 'Ask for changes before it is merged'],
+] as const
+
+export interface ReviewFormProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly state: PullState
+  /** What was sent and could not be done. */
+  readonly form?: URLSearchParams | undefined
+}
+
+/** Nothing for strangers, for who opened it, and where it is closed or archived. */
+export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
+  const { context, grant, state, form } = props
+  const { issue, pull } = state
+  const { user, repository } = grant
+  if (user === undefined || user.id === issue.authorId || repository.isArchived) return null
+  if (issue.state === 'closed') return null
+  const sent = form ?? new URLSearchParams()
+  const chosen = fieldOf(sent, 'event') || 'COMMENT'
+  return (
+    <section>
+      <h3>Your review</h3>
+      <form method="post" action={`${issueUrl(context, grant, issue)}/reviews`}>
+        <input type="hidden" name="head" value={pull.headCommit} />
+        <label for="content">What you say (Markdown)</label>
+        <textarea id="content" name="content" rows={5}>
+          {textOf(sent, 'content')}
+        </textarea>
+        <fieldset>
+          <legend>Verdict</legend>
+          {VERDICTS.map(([event, sentence]) => (
+            <label class="choice">
+              <input type="radio" name="event" value={event} checked={event === chosen} />{' '}
+              {sentence}
+            </label>
+          ))}
+        </fieldset>
+        <button type="submit">Send the review</button>
+      </form>
+    </section>
+  )
+}
+
+/** What clients of the API know by other words, for people. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  'commit_id is not the head of the pull request':
+    'The branch has moved since you looked: these are the files that it has now.',
+  'review event COMMENT requires a body or a comment': 'Say something.',
+  'review event REQUEST_CHANGES requires a body or a comment': 'Say what is to be changed.',
+}
+
+/** Why it is not taken, for people. */
+export function reviewRefusal(message: string): string {
+  return SENTENCES[message] ?? message
+}

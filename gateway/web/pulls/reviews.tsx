@@ -1,0 +1,134 @@
+/** What reviewers say of a pull request, each in a sentence, and of single lines. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
+import { findTeamsById, type Team } from '../../../sql/organizations/teams.js'
+import type { Pull } from '../../../sql/pulls/pulls.js'
+import {
+  listReviewComments,
+  listReviews,
+  type Review,
+  type ReviewComment,
+} from '../../../sql/pulls/reviews.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import { drawWritten, Written, type WrittenTexts } from '../issues/written.js'
+import { Person } from '../kit/person.js'
+import { Ago } from '../kit/times.js'
+import { Shown } from '../kit/visible-text.js'
+
+const REVIEWS_SHOWN = 50
+const COMMENTS_SHOWN = 100
+
+interface ShownReview {
+  readonly review: Review
+  readonly comments: readonly ReviewComment[]
+}
+
+export interface ShownReviews {
+  readonly reviews: readonly ShownReview[]
+  /** Whether there are more than a page shows, of single lines as well. */
+  readonly isCut: boolean
+  readonly drawn: WrittenTexts
+  readonly people: ReadonlyMap<number, Owner>
+  readonly teams: ReadonlyMap<number, Team>
+}
+
+/** The reviews that the caller may see; a draft is for who writes it. */
+export async function readReviews(
+  context: Context,
+  grant: RepositoryGrant,
+  pull: Pull,
+): Promise<ShownReviews> {
+  const { db } = context
+  const page = { page: 1, limit: REVIEWS_SHOWN }
+  const { entries, total } = await listReviews(db, pull.id, { page, viewerId: grant.user?.id })
+  const reviews: ShownReview[] = []
+  let left = COMMENTS_SHOWN
+  let isCut = total > entries.length
+  for (const review of entries) {
+    const isRead = review.commentsCount > 0 && left > 0
+    const comments = isRead ? (await listReviewComments(db, review.id)).slice(0, left) : []
+    left -= comments.length
+    isCut ||= comments.length < review.commentsCount
+    reviews.push({ review, comments })
+  }
+  const written = reviews.flatMap(({ review, comments }) => [review, ...comments])
+  const texts = written.map(({ content }) => content)
+  const people = entries.flatMap(({ reviewerId }) => reviewerId ?? [])
+  const teamIds = entries.flatMap(({ teamId }) => teamId ?? [])
+  return {
+    reviews,
+    isCut,
+    drawn: await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW }),
+    people: await findOwnersById(db, people),
+    teams: new Map((await findTeamsById(db, teamIds)).map((team) => [team.id, team])),
+  }
+}
+
+export interface ReviewsProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  readonly shown: ShownReviews
+}
+
+/** Nothing where there are none. */
+export function Reviews(props: ReviewsProps): JSX.Element | null {
+  const { reviews, isCut } = props.shown
+  if (reviews.length === 0) return null
+  return (
+    <section>
+      <h3>Reviews</h3>
+      {reviews.map((each) => (
+        <OneReview {...props} {...each} />
+      ))}
+      {isCut && <p class="notice">There is more than a page shows. The API has it all.</p>}
+    </section>
+  )
+}
+
+const VERBS: Readonly<Record<Review['state'], string>> = {
+  APPROVED: 'approved this',
+  REQUEST_CHANGES: 'asked for changes',
+  COMMENT: 'reviewed this',
+  PENDING: 'has begun a review that nobody else sees yet',
+  REQUEST_REVIEW: 'was asked for a review',
+}
+
+/** The heading above all of them is of the third level. */
+const HEADINGS_BELOW = 3
+
+function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
+  const { context, grant, shown, review, comments } = props
+  const { reviewerId, teamId, state, isDismissed, content, createdAtMs } = review
+  const base = context.settings.http.baseUrl
+  const text = (of: Review | ReviewComment) => <Written text={of.content} drawn={shown.drawn} />
+  return (
+    <div class="review">
+      <p>
+        {teamId === undefined ? (
+          <Person base={base} viewer={grant.user} person={shown.people.get(reviewerId ?? 0)} />
+        ) : (
+          <>
+            The team <Shown text={shown.teams.get(teamId)?.name ?? ''} />
+          </>
+        )}
+        {` ${VERBS[state]} `}
+        <Ago atMs={createdAtMs} />
+        {isDismissed && '; that no longer counts'}
+      </p>
+      {content !== '' && text(review)}
+      {comments.map((comment) => (
+        <div class="line-comment">
+          <p class="quiet">
+            <code>
+              <Shown text={comment.path} />
+            </code>
+            {comment.line < 0 ? `, line ${-comment.line} before` : `, line ${comment.line}`}
+          </p>
+          {text(comment)}
+        </div>
+      ))}
+    </div>
+  )
+}

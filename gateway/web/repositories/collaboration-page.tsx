@@ -1,0 +1,168 @@
+/** Repository settings, Collaboration: who was let in by name, and for what. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { Failure } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import type { User } from '../../../sql/accounts/users.js'
+import {
+  COLLABORATOR_MODES,
+  type CollaboratorMode,
+  collaboratorModes,
+  listCollaborators,
+} from '../../../sql/repositories/collaborators.js'
+import {
+  letCollaboratorIn,
+  shutCollaboratorOut,
+} from '../../actions/repositories/change-collaborators.js'
+import { viewerOf } from '../../auth/refusals.js'
+import type { Context } from '../../context.js'
+import type { Call } from '../../route.js'
+import { SettingsDocument, sentenceOfNamed } from '../accounts/settings-document.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { Shown } from '../kit/visible-text.js'
+
+const PATH = '/{owner}/{repo}/settings/collaboration'
+const ACCESS = { kind: 'repository', mode: 'admin' } as const
+const LISTED = 50
+
+const WORDS: Readonly<Record<CollaboratorMode, string>> = {
+  read: 'Read',
+  write: 'Write: push, and look after issues',
+  admin: 'Administer: change these settings',
+}
+
+interface PeopleProps {
+  readonly address: string
+  readonly base: string
+  readonly people: readonly User[]
+  readonly modes: ReadonlyMap<number, CollaboratorMode>
+}
+
+function People({ address, base, people, modes }: PeopleProps): JSX.Element {
+  if (people.length === 0) return <p class="empty">Nobody was let in by name yet.</p>
+  return (
+    <ul class="list">
+      {people.map(({ id, name, fullName }) => (
+        <li>
+          <div class="grow">
+            <a class="strong" href={`${base}/${name}`}>
+              {name}
+            </a>{' '}
+            <Shown text={fullName} />
+          </div>
+          <form class="inline" method="post" action={address}>
+            <input type="hidden" name="user" value={name} />
+            <label class="unseen" for={`mode-${id}`}>{`What ${name} may do`}</label>
+            <Modes id={`mode-${id}`} chosen={modes.get(id) ?? 'read'} />
+            <button type="submit" aria-label={`Change ${name}`}>
+              Change
+            </button>
+          </form>
+          <form method="post" action={`${address}/delete`}>
+            <input type="hidden" name="user" value={name} />
+            <button type="submit" class="danger" aria-label={`Remove ${name}`}>
+              Remove
+            </button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface ModesProps {
+  readonly id: string
+  readonly chosen: CollaboratorMode
+}
+
+function Modes({ id, chosen }: ModesProps): JSX.Element {
+  return (
+    <select id={id} name="mode">
+      {COLLABORATOR_MODES.map((mode) => (
+        <option value={mode} selected={mode === chosen}>
+          {WORDS[mode]}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+type Asked = Pick<Call<'repository'>, 'request' | 'grant'>
+
+async function answer(context: Context, { request, grant }: Asked, failure?: Failure) {
+  const page = { page: pageNumber(request), limit: LISTED }
+  const repositoryId = grant.repository.id
+  const search = { repositoryId, viewer: viewerOf(grant.who) }
+  const { entries, total } = await listCollaborators(context.db, search, page)
+  const ids = entries.map(({ id }) => id)
+  const modes = await collaboratorModes(context.db, repositoryId, ids)
+  const address = `${repositoryUrl(context, grant)}/settings/collaboration`
+  const base = context.settings.http.baseUrl
+  const error = failure && sentenceOfNamed(failure)
+  const document = (
+    <SettingsDocument context={context} grant={grant} error={error} tab="collaboration">
+      <People address={address} base={base} modes={modes} people={entries} />
+      <Pager address={address} page={page} total={total} />
+      <h3>Let somebody in</h3>
+      <form class="form" method="post" action={address}>
+        <label for="user">Name</label>
+        <input type="text" id="user" name="user" required={true} />
+        <label for="mode">May</label>
+        <Modes id="mode" chosen="write" />
+        <button type="submit">Let in</button>
+      </form>
+    </SettingsDocument>
+  )
+  return htmlReply(request, document, { status: failure?.status ?? 200 })
+}
+
+const show = definePage<'repository'>({
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
+  handle: (context, call) => answer(context, call),
+})
+
+const change = definePage<'repository'>({
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
+  handle: (context, call) =>
+    orAgain(
+      async () => {
+        const form = await readForm(call.request)
+        const mode = COLLABORATOR_MODES.find((known) => known === fieldOf(form, 'mode'))
+        if (mode === undefined) throw new Failure('invalid', 'Choose what they may do.')
+        await letCollaboratorIn(context.db, { ...wishOf(call, form), mode })
+        return backTo(context, call)
+      },
+      (failure) => answer(context, call, failure),
+    ),
+})
+
+const remove = definePage<'repository'>({
+  method: 'POST',
+  path: `${PATH}/delete`,
+  access: ACCESS,
+  handle: (context, call) =>
+    orAgain(
+      async () => {
+        await shutCollaboratorOut(context.db, wishOf(call, await readForm(call.request)))
+        return backTo(context, call)
+      },
+      (failure) => answer(context, call, failure),
+    ),
+})
+
+function wishOf({ grant: { repository, user } }: Asked, form: URLSearchParams) {
+  return { repository, viewer: user, name: fieldOf(form, 'user') }
+}
+
+function backTo(context: Context, { grant: { repository } }: Asked): Reply {
+  return leadTo(context, `/${repository.owner.name}/${repository.name}/settings/collaboration`)
+}
+
+export const COLLABORATION_PAGES = [show, change, remove]

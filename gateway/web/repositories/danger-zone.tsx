@@ -1,0 +1,84 @@
+/** What cannot be taken back, asked for by typing the full name of the repository. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { Confirmation } from '../kit/confirmation.js'
+
+export interface DangerZoneProps {
+  /** Whether the viewer may transfer and delete the repository. */
+  readonly isOwner: boolean
+  /** Of the settings. */
+  readonly address: string
+  readonly repository: Repository
+}
+
+/** Forms that prune the repository and, for its owners, transfer and delete it. */
+export function DangerZone({ address, repository, isOwner }: DangerZoneProps): JSX.Element {
+  return (
+    <section class="danger-zone">
+      <h2>Danger zone</h2>
+      <PruneForm address={address} repository={repository} />
+      {isOwner && <OwnerForms address={address} repository={repository} />}
+    </section>
+  )
+}
+
+type FormProps = Pick<DangerZoneProps, 'address' | 'repository'>
+
+function PruneForm({ address, repository }: FormProps): JSX.Element {
+  return (
+    <>
+      <h3>Prune</h3>
+      <p>
+        Commits that no branch, tag or pull request reaches any more are removed for good. Clones
+        and forks keep theirs: a password that was pushed must be changed all the same.
+      </p>
+      <form method="post" action={`${address}/prune`}>
+        <label for="commit">Commit that must be gone (full id, optional)</label>
+        <input type="text" id="commit" name="commit" maxlength={64} />
+        <label class="choice">
+          <input type="checkbox" name="closed_pulls" /> Also from closed pull requests, which then
+          show no commits
+        </label>
+        <label class="choice">
+          <input type="checkbox" name="now" /> Now, without the grace period
+        </label>
+        <Confirmation id="confirm-prune" name={fullNameOf(repository)} />
+        <button type="submit" class="danger">
+          Prune this repository
+        </button>
+      </form>
+    </>
+  )
+}
+
+function OwnerForms({ address, repository }: FormProps): JSX.Element {
+  const fullName = fullNameOf(repository)
+  return (
+    <>
+      <h3>Transfer</h3>
+      <p>Another user or an organization owns it then; its old address leads to the new one.</p>
+      <form method="post" action={`${address}/transfer`}>
+        <label for="new_owner">New owner</label>
+        <input type="text" id="new_owner" name="new_owner" required={true} />
+        <Confirmation id="confirm-transfer" name={fullName} />
+        <button type="submit" class="danger">
+          Transfer this repository
+        </button>
+      </form>
+      <h3>Delete</h3>
+      <p>Its code, issues, pull requests and releases are lost for good.</p>
+      <form method="post" action={`${address}/delete`}>
+        <Confirmation id="confirm-delete" name={fullName} />
+        <button type="submit" class="danger">
+          Delete this repository
+        </button>
+      </form>
+    </>
+  )
+}
+
+/** What is typed to confirm. */
+export function fullNameOf({ owner, name }: Repository): string {
+  return `${owner.name}/${name}`
+}

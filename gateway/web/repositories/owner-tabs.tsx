@@ -1,0 +1,53 @@
+/** The name of a user or an organization, and the way between its pages. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import type { OrganizationRole } from '../../../sql/organizations/organizations.js'
+import type { Context } from '../../context.js'
+import { Tab } from '../kit/tab.js'
+import { Shown } from '../kit/visible-text.js'
+
+export interface OwnerTabsProps {
+  readonly context: Context
+  readonly owner: Owner
+  /** What the visitor is to it. */
+  readonly role: OrganizationRole
+  readonly tab: 'repositories' | 'packages' | 'members' | 'teams' | 'settings'
+}
+
+/** Without the packages where there are no registries. */
+export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.Element {
+  const { http, packages } = context.settings
+  const own = `${http.baseUrl}/${owner.name}`
+  const organization = `${http.baseUrl}/org/${owner.name}`
+  return (
+    <header>
+      <h1>{owner.name}</h1>
+      {owner.fullName !== '' && (
+        <p>
+          <Shown text={owner.fullName} />
+        </p>
+      )}
+      {owner.description !== '' && (
+        <p class="quiet">
+          <Shown text={owner.description} />
+        </p>
+      )}
+      <nav class="tabs" aria-label="Owner">
+        <Tab address={own} word="Repositories" isHere={tab === 'repositories'} />
+        {packages.isEnabled && (
+          <Tab address={`${own}/-/packages`} word="Packages" isHere={tab === 'packages'} />
+        )}
+        {owner.kind === 'organization' && (
+          <Tab address={`${organization}/members`} word="Members" isHere={tab === 'members'} />
+        )}
+        {role !== 'none' && (
+          <Tab address={`${organization}/teams`} word="Teams" isHere={tab === 'teams'} />
+        )}
+        {role === 'owner' && (
+          <Tab address={`${organization}/settings`} word="Settings" isHere={tab === 'settings'} />
+        )}
+      </nav>
+    </header>
+  )
+}

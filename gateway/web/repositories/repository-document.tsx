@@ -1,0 +1,80 @@
+/** What the pages of a repository share: its name, and the way between them. */
+
+import type { Child, JSX } from 'preact/jsx-runtime'
+import { atLeast } from '../../../sql/repositories/access.js'
+import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import type { Context } from '../../context.js'
+import { Document } from '../kit/document.js'
+import { Icon } from '../kit/icon.js'
+import { Tab } from '../kit/tab.js'
+import { Shown } from '../kit/visible-text.js'
+
+/** A page of a repository; its path is that of the repository and, but for the code, its name. */
+export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS
+
+const TABS = {
+  issues: 'Issues',
+  pulls: 'Pull requests',
+  commits: 'Commits',
+  branches: 'Branches',
+  tags: 'Tags',
+  releases: 'Releases',
+} as const
+
+/** What the owner may switch off, by the preference that says so. */
+const UNITS: Readonly<Record<string, string>> = {
+  issues: 'has_issues',
+  pulls: 'has_pull_requests',
+  releases: 'has_releases',
+}
+
+export interface RepositoryDocumentProps {
+  readonly context: Context
+  readonly grant: RepositoryGrant
+  /** Behind the name of the repository. */
+  readonly title?: string
+  readonly tab: RepositoryTab
+  readonly children?: Child
+}
+
+/** A page of a repository around its own part. */
+export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element {
+  const { context, grant, title, tab, children } = props
+  const { owner, name, isPrivate, isArchived, description, preferences } = grant.repository
+  const base = context.settings.http.baseUrl
+  const fullName = `${owner.name}/${name}`
+  const own = `${base}/${fullName}`
+  const tabs = Object.entries(TABS).filter(([name]) => preferences[UNITS[name] ?? ''] !== false)
+  const heading = title === undefined ? fullName : `${title} · ${fullName}`
+  return (
+    <Document context={context} title={heading} user={grant.user}>
+      <header class="repository">
+        <h1>
+          <Icon name={isPrivate ? 'lock' : 'repo'} />
+          <a href={`${base}/${owner.name}`}>{owner.name}</a>
+          <span class="quiet">/</span>
+          <a class="strong" href={own}>
+            {name}
+          </a>
+          {isPrivate && <span class="label">private</span>}
+          {isArchived && <span class="label">archived</span>}
+        </h1>
+        {description !== '' && (
+          <p class="quiet">
+            <Shown text={description} />
+          </p>
+        )}
+        <nav class="tabs" aria-label="Repository">
+          <Tab address={own} word="Code" isHere={tab === 'code'} />
+          {tabs.map(([name, word]) => (
+            <Tab address={`${own}/${name}`} word={word} isHere={name === tab} />
+          ))}
+          {atLeast(grant.mode, 'admin') && (
+            <Tab address={`${own}/settings`} word="Settings" isHere={tab === 'settings'} />
+          )}
+        </nav>
+      </header>
+      {children}
+    </Document>
+  )
+}

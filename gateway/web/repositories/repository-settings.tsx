@@ -1,0 +1,221 @@
+/** Repository settings, General: names, texts, who may see it, and what it offers. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { Reply } from '../../../conf/http.js'
+import { atLeast } from '../../../sql/repositories/access.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { inQueue } from '../../actions/code/git-queue.js'
+import { deleteWholeRepository } from '../../actions/repositories/delete-repository.js'
+import {
+  DESCRIPTION_CHARACTERS_MAX,
+  editRepository,
+  WEBSITE_CHARACTERS_MAX,
+} from '../../actions/repositories/edit-repository.js'
+import { releaseCommit } from '../../actions/repositories/prune-repository.js'
+import { giveRepository } from '../../actions/repositories/transfer-repository.js'
+import type { Context } from '../../context.js'
+import type { AnyRoute, Call } from '../../route.js'
+import { SettingsDocument, sentenceOfNamed } from '../accounts/settings-document.js'
+import { refuseUnconfirmed } from '../kit/confirmation.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { DangerZone, fullNameOf } from './danger-zone.js'
+
+const PATH = '/{owner}/{repo}/settings'
+const ACCESS = { kind: 'repository', mode: 'admin' } as const
+
+/** What a repository may do without. */
+const PARTS = [
+  ['has_issues', 'Issues'],
+  ['has_pull_requests', 'Pull requests'],
+  ['has_releases', 'Releases'],
+] as const
+
+/** What the form shows and sends. */
+type Fields = Pick<
+  Repository,
+  | ('name' | 'description' | 'website' | 'defaultBranch' | 'preferences')
+  | ('isPrivate' | 'isTemplate' | 'isArchived')
+>
+
+function readFields(form: URLSearchParams): Fields {
+  return {
+    name: fieldOf(form, 'name'),
+    description: fieldOf(form, 'description'),
+    website: fieldOf(form, 'website'),
+    defaultBranch: fieldOf(form, 'default_branch'),
+    isPrivate: form.has('private'),
+    isTemplate: form.has('template'),
+    isArchived: form.has('archived'),
+    preferences: Object.fromEntries(PARTS.map(([name]) => [name, form.has(name)])),
+  }
+}
+
+interface GeneralFormProps {
+  readonly address: string
+  readonly fields: Fields
+}
+
+function GeneralForm({ address, fields }: GeneralFormProps): JSX.Element {
+  const { name, description, website, defaultBranch, preferences } = fields
+  const text = (id: string, value: string, maxlength: number) => {
+    return { type: 'text', id, name: id, value, maxlength } as const
+  }
+  return (
+    <form class="form" method="post" action={address}>
+      <label for="name">Name</label>
+      <input {...text('name', name, 100)} required={true} />
+      <label for="description">Description</label>
+      <input {...text('description', description, DESCRIPTION_CHARACTERS_MAX)} />
+      <label for="website">Website</label>
+      <input {...text('website', website, WEBSITE_CHARACTERS_MAX)} />
+      <label for="default_branch">Default branch</label>
+      <input {...text('default_branch', defaultBranch, 100)} required={true} />
+      <Choice name="private" isChosen={fields.isPrivate}>
+        Private: only who you let in may see it
+      </Choice>
+      <Choice name="template" isChosen={fields.isTemplate}>
+        Template: others may begin repositories with its files
+      </Choice>
+      <Choice name="archived" isChosen={fields.isArchived}>
+        Archived: it can be read, and not be pushed to
+      </Choice>
+      <fieldset>
+        <legend>It has</legend>
+        {PARTS.map(([name, word]) => (
+          <Choice name={name} isChosen={preferences[name] !== false}>
+            {word}
+          </Choice>
+        ))}
+      </fieldset>
+      <button type="submit">Save</button>
+    </form>
+  )
+}
+
+interface ChoiceProps {
+  readonly name: string
+  readonly isChosen: boolean
+  readonly children?: string
+}
+
+function Choice({ name, isChosen, children }: ChoiceProps): JSX.Element {
+  return (
+    <label class="choice">
+      <input type="checkbox" name={name} checked={isChosen} /> {children}
+    </label>
+  )
+}
+
+interface Shown {
+  readonly fields?: Fields
+  readonly error?: string
+  readonly status?: number
+  /** What was begun. */
+  readonly notice?: string
+}
+
+function answer(
+  context: Context,
+  { request, grant }: Pick<Call<'repository'>, 'request' | 'grant'>,
+  { fields = grant.repository, error, status = 200, notice }: Shown = {},
+): Reply {
+  const address = `${repositoryUrl(context, grant)}/settings`
+  const page = (
+    <SettingsDocument context={context} grant={grant} error={error} tab="general">
+      {notice !== undefined && <p class="notice">{notice}</p>}
+      <GeneralForm address={address} fields={fields} />
+      <DangerZone
+        address={address}
+        repository={grant.repository}
+        isOwner={atLeast(grant.mode, 'owner')}
+      />
+    </SettingsDocument>
+  )
+  return htmlReply(request, page, { status })
+}
+
+const show = definePage<'repository'>({
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
+  handle: answer,
+})
+
+const save = definePage<'repository'>({
+  method: 'POST',
+  path: PATH,
+  access: ACCESS,
+  async handle(context, call) {
+    const { request, grant } = call
+    const fields = readFields(await readForm(request))
+    const change = async () => {
+      const { owner, name } = await editRepository(context, grant.repository, fields)
+      return leadTo(context, `/${owner.name}/${name}/settings`)
+    }
+    return orAgain(change, ({ message, status }) =>
+      answer(context, call, { fields, error: message, status }),
+    )
+  },
+})
+
+/** A form that does nothing before the name of the repository was typed. */
+function dangerousPage(
+  action: 'transfer' | 'delete' | 'prune',
+  work: (context: Context, call: Call<'repository'>, form: URLSearchParams) => Promise<Reply>,
+): AnyRoute {
+  return definePage<'repository'>({
+    method: 'POST',
+    path: `${PATH}/${action}`,
+    access: { ...ACCESS, mode: action === 'prune' ? 'admin' : 'owner' },
+    async handle(context, call) {
+      const form = await readForm(call.request)
+      const confirmed = () => {
+        refuseUnconfirmed(form, fullNameOf(call.grant.repository))
+        return work(context, call, form)
+      }
+      return orAgain(
+        async () => confirmed(),
+        (failure) =>
+          answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
+      )
+    },
+  })
+}
+
+const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
+  const newOwner = fieldOf(form, 'new_owner')
+  const { repository, mode } = await giveRepository(context, grant.who, {
+    repository: grant.repository,
+    newOwner,
+  })
+  const { owner, name } = repository
+  return leadTo(context, mode === 'none' ? '/' : `/${owner.name}/${name}`)
+})
+
+const remove = dangerousPage('delete', async (context, { grant }) => {
+  const { repository, user } = grant
+  await deleteWholeRepository(context, { repository, sender: user ?? repository.owner })
+  return leadTo(context, `/${repository.owner.name}`)
+})
+
+const prune = dangerousPage('prune', async (context, call, form) => {
+  const { request, grant } = call
+  const { repository } = grant
+  const order = {
+    commit: fieldOf(form, 'commit') || undefined,
+    graceMs: form.has('now') ? 0 : undefined,
+  }
+  const dropsClosedPulls = form.has('closed_pulls')
+  await inQueue(context, { request, grant }, () =>
+    releaseCommit(context, repository, { ...order, dropsClosedPulls }),
+  )
+  await context.upkeep.pruneIsWanted({ repositoryId: repository.id, ...order })
+  return answer(context, call, { notice: PRUNING })
+})
+
+const PRUNING =
+  'The repository is being pruned. That takes some seconds, or minutes if it is large.'
+
+export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, remove, prune]

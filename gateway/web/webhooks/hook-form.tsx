@@ -1,0 +1,140 @@
+/** The form of a webhook; what is secret goes in, and never comes out again. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { HOOK_EVENTS, parseHookEvents, wordOf } from '../../../conf/hook-events.js'
+import type { WebhookFields } from '../../../sql/webhooks/webhooks.js'
+import {
+  BRANCH_FILTER_CHARACTERS_MAX,
+  HOOK_TEXT_CHARACTERS_MAX,
+  NEW_WEBHOOK,
+  type WebhookWish,
+} from '../../actions/webhooks/webhook-wish.js'
+import { fieldOf } from '../kit/page.js'
+
+/** What a new one is at first. */
+export const FIRST_FIELDS: WebhookFields = { ...NEW_WEBHOOK, events: ['push'], isActive: true }
+
+/** What the form asks for: an empty secret stays as it is, unless it is to be forgotten. */
+export function readHookForm(form: URLSearchParams): WebhookWish {
+  const secretOf = (name: string) =>
+    form.has(`forget_${name}`) ? '' : fieldOf(form, name) || undefined
+  return {
+    url: fieldOf(form, 'url'),
+    contentType: fieldOf(form, 'content_type'),
+    secret: secretOf('secret'),
+    authorization: secretOf('authorization'),
+    events: form.getAll('event'),
+    branchFilter: fieldOf(form, 'branch_filter'),
+    isActive: form.has('active'),
+  }
+}
+
+/** What was sent as it is shown again, without what is secret. */
+export function sentFields(before: WebhookFields, form: URLSearchParams): WebhookFields {
+  return {
+    ...before,
+    url: fieldOf(form, 'url'),
+    contentType: fieldOf(form, 'content_type') === 'form' ? 'form' : 'json',
+    events: parseHookEvents(form.getAll('event')),
+    branchFilter: fieldOf(form, 'branch_filter'),
+    isActive: form.has('active'),
+  }
+}
+
+export interface HookFormProps {
+  /** To which it is sent. */
+  readonly address: string
+  readonly fields: WebhookFields
+  readonly button: string
+}
+
+export function HookForm({ address, fields, button }: HookFormProps): JSX.Element {
+  const { url, contentType, branchFilter, isActive } = fields
+  return (
+    <form class="form" method="post" action={address}>
+      <label for="url">URL</label>
+      <input
+        type="text"
+        id="url"
+        name="url"
+        value={url}
+        required={true}
+        maxlength={HOOK_TEXT_CHARACTERS_MAX}
+      />
+      <label for="content_type">Sent as</label>
+      <select id="content_type" name="content_type">
+        <option value="json" selected={contentType === 'json'}>
+          application/json
+        </option>
+        <option value="form" selected={contentType === 'form'}>
+          application/x-www-form-urlencoded
+        </option>
+      </select>
+      <SecretField name="secret" word="Secret, for signatures" isSet={!!fields.secretSealed} />
+      <SecretField
+        name="authorization"
+        word="Authorization header"
+        isSet={!!fields.authorizationSealed}
+      />
+      <label for="branch_filter">Branches, as a pattern (empty: all)</label>
+      <input
+        type="text"
+        id="branch_filter"
+        name="branch_filter"
+        value={branchFilter}
+        maxlength={BRANCH_FILTER_CHARACTERS_MAX}
+      />
+      <Events chosen={fields.events} />
+      <label class="choice">
+        <input type="checkbox" name="active" checked={isActive} /> Active: it is told of what
+        happens
+      </label>
+      <button type="submit">{button}</button>
+    </form>
+  )
+}
+
+interface SecretFieldProps {
+  readonly name: 'secret' | 'authorization'
+  readonly word: string
+  readonly isSet: boolean
+}
+
+function SecretField({ name, word, isSet }: SecretFieldProps): JSX.Element {
+  return (
+    <>
+      <label for={name}>{isSet ? `${word} (empty: the one that is kept)` : word}</label>
+      <input
+        type="password"
+        id={name}
+        name={name}
+        autocomplete="new-password"
+        maxlength={HOOK_TEXT_CHARACTERS_MAX}
+      />
+      {isSet && (
+        <label class="choice">
+          <input type="checkbox" name={`forget_${name}`} /> {`Forget: ${word}`}
+        </label>
+      )}
+    </>
+  )
+}
+
+function Events({ chosen }: { readonly chosen: WebhookFields['events'] }): JSX.Element {
+  return (
+    <fieldset class="columns">
+      <legend>It is told of (none: push)</legend>
+      {HOOK_EVENTS.map((event) => (
+        <label class="choice">
+          <input
+            type="checkbox"
+            name="event"
+            value={wordOf(event)}
+            checked={chosen.includes(event)}
+          />{' '}
+          {event.replaceAll('_', ' ')}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

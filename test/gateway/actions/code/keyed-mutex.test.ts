@@ -1,0 +1,35 @@
+/** Work with one key runs in the order of the calls, and beside work with other keys. */
+
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { createKeyedMutex } from '../../../../gateway/actions/code/keyed-mutex.js'
+
+t.test('work with one key runs one after the other, if it fails too', async (t) => {
+  const withKey = createKeyedMutex()
+  const said: string[] = []
+  const work = (name: string, ms: number) => async () => {
+    said.push(`${name} begins`)
+    await delay(ms)
+    said.push(`${name} ends`)
+    if (name === 'b') throw new Error('b fails')
+    return name
+  }
+  const both = [
+    withKey('x', work('a', 20)),
+    withKey('x', work('b', 5)),
+    withKey('x', work('c', 1)),
+    withKey('y', work('d', 1)),
+  ]
+  const ends = await Promise.allSettled(both)
+  t.strictSame(
+    ends.map((end) => (end.status === 'fulfilled' ? end.value : String(end.reason))),
+    ['a', 'Error: b fails', 'c', 'd'],
+  )
+  const ofX = said.filter((line) => !line.startsWith('d'))
+  t.strictSame(
+    ofX,
+    ['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]),
+  )
+  t.ok(said.indexOf('d ends') < said.indexOf('a ends'), 'work with another key does not wait')
+  t.equal(await withKey('x', async () => 'again'), 'again')
+})

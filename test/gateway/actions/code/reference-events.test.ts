@@ -1,0 +1,136 @@
+/** What is told of branches and tags that were made, moved and removed. */
+
+import t, { type Test } from 'tap'
+import { repositoryPath } from '../../../../cgi/repository/paths.js'
+import { recordReferenceEvents } from '../../../../gateway/actions/code/reference-events.js'
+import { changeReferences } from '../../../../gateway/actions/code/references-moved.js'
+import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+import { newWorkingCopy } from '../../../helpers/working-copy.js'
+
+const ZEROS = '0'.repeat(40)
+
+async function scene(t: Test) {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const repository = await makeRepository(context, {
+    owner: ada,
+    creator: ada,
+    name: 'library',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
+  })
+  await aWebhook(house.db, { repositoryId: repository.id })
+  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  const copy = await newWorkingCopy(t)
+  const push = (...refs: readonly string[]) => copy.git('push', '--quiet', '--force', path, ...refs)
+  const tell = async (name: string, before?: string, after?: string) => {
+    const seen = (await toldTo(house.db)).length
+    const changes = [{ name, before, after }]
+    await recordReferenceEvents(context, { repository, pusher: ada, changes })
+    return (await toldTo(house.db)).slice(seen)
+  }
+  return { context, house, ada, repository, copy, push, tell }
+}
+
+t.test('a push of many commits: the newest five, and how many there are', async (t) => {
+  const { copy, push, tell } = await scene(t)
+  const ids: string[] = []
+  for (let number = 0; number < 8; number += 1) ids.push(await copy.commit(`file-${number}`))
+  await push('main')
+  const [first, , , , , , , last] = ids
+  const [pushed, ...others] = await tell('refs/heads/main', first, last)
+  t.strictSame(others, [])
+  t.match(pushed, {
+    event: 'push',
+    payload: {
+      ref: 'refs/heads/main',
+      before: first,
+      after: last,
+      total_commits: 7,
+      compare_url: `${BASE_URL}/ada/library/compare/${first}...${last}`,
+      head_commit: { id: last, url: `${BASE_URL}/ada/library/commit/${last}` },
+    },
+  })
+  const commits = pushed?.payload['commits'] as { id: string; added: string[]; author: object }[]
+  t.strictSame(
+    commits.map(({ id }) => id),
+    [...ids].reverse().slice(0, 5),
+  )
+  t.match(commits[0], { added: ['file-7'], author: { username: 'ada', email: 'ada@example.com' } })
+})
+
+t.test('a new branch is told of, then pushed; its last ten commits count', async (t) => {
+  const { copy, push, tell } = await scene(t)
+  for (let number = 0; number < 12; number += 1) await copy.commit(`file-${number}`)
+  await push('main', 'main:refs/heads/side/way')
+  const last = await copy.git('rev-parse', 'HEAD')
+  t.match(await tell('refs/heads/side/way', undefined, last), [
+    { event: 'create', payload: { sha: last, ref: 'side/way', ref_type: 'branch' } },
+    {
+      event: 'push',
+      payload: { before: ZEROS, total_commits: 10, compare_url: /compare\/main\.\.\./ },
+    },
+  ])
+  t.match(await tell('refs/heads/side/way', last, undefined), [
+    { event: 'delete', payload: { ref: 'side/way', ref_type: 'branch', pusher_type: 'user' } },
+  ])
+})
+
+t.test('a branch that is set back has a newest commit, though none has come', async (t) => {
+  const { copy, push, tell } = await scene(t)
+  const first = await copy.commit('one')
+  const second = await copy.commit('two')
+  await push('main')
+  t.match(await tell('refs/heads/main', second, first), [
+    { payload: { commits: [], total_commits: 0, head_commit: { id: first } } },
+  ])
+})
+
+t.test('tags, with and without an object of their own', async (t) => {
+  const { copy, push, tell } = await scene(t)
+  const commit = await copy.commit('one')
+  await copy.git('tag', '-a', '-m', 'first', 'v1')
+  const tag = await copy.git('rev-parse', 'v1')
+  await push('main', 'v1')
+  t.match(await tell('refs/tags/v1', undefined, tag), [
+    { event: 'create', payload: { sha: tag, ref: 'v1', ref_type: 'tag' } },
+    {
+      event: 'push',
+      payload: { ref: 'refs/tags/v1', after: tag, commits: [], head_commit: { id: commit } },
+    },
+  ])
+  t.match(await tell('refs/tags/v1', tag, undefined), [
+    { event: 'push', payload: { before: tag, after: ZEROS, head_commit: null } },
+    { event: 'delete', payload: { ref: 'v1', ref_type: 'tag' } },
+  ])
+})
+
+t.test('other references are nobody’s business, nor is a repository that has gone', async (t) => {
+  const { copy, push, tell, house, repository, context } = await scene(t)
+  const commit = await copy.commit('one')
+  await push('main')
+  t.strictSame(await tell('refs/pull/1/head', undefined, commit), [])
+  await house.db('repositories').where({ id: repository.id }).delete()
+  const changes = [{ name: 'refs/heads/main', before: undefined, after: commit }]
+  await recordReferenceEvents(context, { repository, pusher: undefined, changes })
+  t.strictSame(await toldTo(house.db), [])
+})
+
+t.test('what is moved over the API is told of as well', async (t) => {
+  const { context, house, ada, repository, copy, push } = await scene(t)
+  const commit = await copy.commit('one')
+  await push('main')
+  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  const changes = [{ name: 'refs/heads/side', before: undefined, after: commit }]
+  await changeReferences(context, { repository, path, pusher: ada, changes })
+  t.match(await toldTo(house.db), [
+    { event: 'create', payload: { ref: 'side' } },
+    { event: 'push', payload: { after: commit } },
+  ])
+})

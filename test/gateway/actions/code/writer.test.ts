@@ -1,0 +1,31 @@
+/** Who changes something: a user, and nothing that is archived. */
+
+import t from 'tap'
+import { writerOf } from '../../../../gateway/actions/code/writer.js'
+import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { openContext } from '../../../helpers/gateway.js'
+
+t.test('strangers and archived repositories are refused', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const repository = await makeRepository(context, {
+    owner: ada,
+    creator: ada,
+    name: 'r',
+    description: '',
+    isPrivate: false,
+    isTemplate: false,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    hasReadme: false,
+  })
+  const grant = { who: { kind: 'anonymous' }, mode: 'read', hasMoved: false } as const
+  t.equal(writerOf({ ...grant, repository, user: ada }), ada)
+  const refused = (changes: object) => () =>
+    writerOf({ ...grant, repository: { ...repository, ...changes }, user: undefined })
+  t.throws(refused({}), { failure: 'sign_in_required' } as Error & { failure: string })
+  const archived = { ...repository, isArchived: true }
+  t.throws(() => writerOf({ ...grant, repository: archived, user: ada }), {
+    message: 'repo is archived',
+  })
+})

@@ -1,0 +1,83 @@
+/** What is served of a repository, and what its author and those who write may do with an issue. */
+
+import t from 'tap'
+import {
+  isServed,
+  issueOf,
+  numberOf,
+  refuseLocked,
+  refuseOthers,
+  servedKind,
+  titleOf,
+} from '../../../../gateway/actions/issues/issue-access.js'
+import { createIssue } from '../../../../sql/issues/issues.js'
+import { openContext } from '../../../helpers/gateway.js'
+import { aRepository } from '../../../helpers/rows.js'
+
+async function anIssue(t: Parameters<typeof openContext>[0]) {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const repository = await aRepository(house.db, ada.id, 'r')
+  const issue = await createIssue(house.db, {
+    repositoryId: repository.id,
+    isPull: false,
+    title: 'x',
+    content: '',
+    authorId: bob.id,
+  })
+  const who = { kind: 'anonymous' } as const
+  return { context, ada, bob, issue, grant: { who, repository, user: bob, hasMoved: false } }
+}
+
+t.test('issues and pull requests are switched off each by itself', async (t) => {
+  const { context, grant, issue } = await anIssue(t)
+  const { repository } = grant
+  const kinds = (preferences: Record<string, boolean>) => {
+    const changed = { ...repository, preferences }
+    const kind = (wanted?: string) => {
+      try {
+        return servedKind(changed, wanted) ?? 'both'
+      } catch {
+        return 'none'
+      }
+    }
+    t.equal(isServed(changed, { isPull: false }), kind('issues') === false)
+    t.equal(isServed(changed, { isPull: true }), kind('pulls') === true)
+    return kind()
+  }
+  t.equal(kinds({}), 'both')
+  t.equal(kinds({ has_issues: false }), true)
+  t.equal(kinds({ has_pull_requests: false }), false)
+  t.equal(kinds({ has_issues: false, has_pull_requests: false }), 'none')
+  const read = { ...grant, mode: 'read' as const }
+  t.strictSame(await issueOf(context, read, { index: '1' }), issue)
+  const off = { ...read, repository: { ...repository, preferences: { has_issues: false } } }
+  const gone = { failure: 'not_found', message: "The target couldn't be found." }
+  await t.rejects(issueOf(context, off, { index: '1' }), gone)
+  for (const index of ['2', '1x', '-1', '', '0x1']) {
+    await t.rejects(issueOf(context, read, { index }), gone, index)
+  }
+  t.equal(numberOf({ id: '12' }, 'id'), 12)
+})
+
+t.test('an author changes what is theirs, those who write change all', async (t) => {
+  const { ada, grant, issue } = await anIssue(t)
+  const by = (user: typeof ada | undefined, mode: 'read' | 'write') => ({ ...grant, user, mode })
+  refuseOthers(by(grant.user, 'read'), issue)
+  refuseOthers(by(ada, 'write'), issue)
+  const others = { failure: 'forbidden', message: /author/ } as unknown as Error
+  t.throws(() => refuseOthers(by(ada, 'read'), issue), others)
+  t.throws(() => refuseOthers(by(undefined, 'read'), { authorId: undefined }), others)
+  refuseLocked(by(ada, 'read'), issue)
+  refuseLocked(by(ada, 'write'), { ...issue, isLocked: true })
+  const locked = { failure: 'forbidden', message: /locked/ } as unknown as Error
+  t.throws(() => refuseLocked(by(grant.user, 'read'), { ...issue, isLocked: true }), locked)
+})
+
+t.test('a title is trimmed, counted in characters, and holds no controls', async (t) => {
+  t.equal(titleOf(' näive\n'), 'näive')
+  t.equal(titleOf('𝄞'.repeat(255)), '𝄞'.repeat(255))
+  for (const text of ['', ' ', 'a\tb', 'a\u0007', 'x'.repeat(256)]) {
+    t.throws(() => titleOf(text), { message: /title|Title/ })
+  }
+})

@@ -1,0 +1,45 @@
+/** What happens to a pull request is told to those who take part in it. */
+
+import t from 'tap'
+import { untilAllAreTold } from '../../../helpers/notified.js'
+import { startPullTown } from '../../../helpers/pulls.js'
+import type { Name } from '../../../helpers/town.js'
+
+t.test('reviews and merges are told of, and what is pending is not', async (t) => {
+  const town = await startPullTown(t)
+  const { as, of, open, write } = town
+  const seen = async (name: Name) => {
+    await untilAllAreTold(town)
+    const { json } = await as(name, 'GET', '/notifications')
+    await as(name, 'PUT', '/notifications')
+    return (json as { subject: object }[]).map(({ subject }) => subject)
+  }
+  await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
+  await write('topic', 'file')
+  await open('topic')
+  t.strictSame([await seen('ada'), await seen('bob')], [[], []], 'nobody else takes part')
+  const pull = { type: 'Pull', title: 'Bring topic', state: 'open' }
+
+  await of('ada', 'POST', '/pulls/1/requested_reviewers', { reviewers: ['bob'] })
+  t.match(await seen('bob'), [pull])
+  const drafted = await of('bob', 'POST', '/pulls/1/reviews', { body: 'Hm, @root' })
+  t.strictSame([await seen('ada'), await seen('root')], [[], []])
+  const { id } = drafted.json as { id: number }
+  const submitted = await of('bob', 'POST', `/pulls/1/reviews/${id}`, { event: 'APPROVED' })
+  t.equal(submitted.status, 200)
+  t.match([await seen('ada'), await seen('bob')], [[pull], []])
+  t.match(await seen('root'), [pull], 'whom the review mentions')
+  await of('bob', 'POST', '/pulls/1/reviews', { event: 'COMMENT', body: 'And this.' })
+  t.match(await seen('ada'), [pull])
+  t.match((await of('ada', 'POST', '/pulls/1/merge', { Do: 'merge' })).status, 200)
+  const merged = { ...pull, state: 'merged' }
+  t.match([await seen('bob'), await seen('root'), await seen('ada')], [[merged], [merged], []])
+})
+
+t.test('what nobody can be told of has happened all the same', async (t) => {
+  const { as, db, lines } = await startPullTown(t)
+  await db.schema.renameTable('jobs', 'no_jobs')
+  t.equal((await as('bob', 'POST', '/repos/ada/r/issues', { title: 'one' })).status, 201)
+  t.ok(lines.some(({ msg }) => msg === 'people are not notified'))
+  await db.schema.renameTable('no_jobs', 'jobs')
+})

@@ -1,0 +1,79 @@
+/** A version is told of when it comes and when it goes, whichever way, and only then. */
+
+import t from 'tap'
+import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { startTown, type Town } from '../../../helpers/town.js'
+
+function upload({ ask, authorizationOf }: Town, path: string) {
+  const authorization = authorizationOf('ada')
+  const address = `/api/packages/ada/generic/${path}`
+  return ask({ method: 'PUT', path: address, body: Buffer.from('data'), authorization })
+}
+
+function take({ ask, authorizationOf }: Town, path: string) {
+  const authorization = authorizationOf('ada')
+  return ask({ method: 'DELETE', path: `/api/packages/ada/generic/${path}`, authorization })
+}
+
+t.test('versions that come and go are told to owner and linked repository', async (t) => {
+  const town = await startTown(t)
+  const { db, ada, as } = town
+  const { id: hookId } = await aWebhook(db, { ownerId: ada.id }, { events: ['package'] })
+  t.equal((await upload(town, 'tool/1/a')).status, 201)
+  t.match(await toldTo(db), [
+    {
+      event: 'package',
+      payload: {
+        action: 'created',
+        package: { name: 'tool', version: '1', type: 'generic' },
+        repository: null,
+        organization: null,
+        sender: { login: 'ada' },
+      },
+    },
+  ])
+  await upload(town, 'tool/1/b')
+  t.equal((await upload(town, 'tool/1/b')).status, 409)
+  t.equal((await toldTo(db)).length, 1, 'a second file is no second version')
+  const repository = await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const { id: repositoryId } = repository.json as { id: number }
+  const ofRepository = await aWebhook(db, { repositoryId }, { events: ['package'] })
+  await as('ada', 'POST', '/packages/ada/generic/tool/-/link/r')
+  await upload(town, 'tool/2/a')
+  t.match((await toldTo(db)).slice(1), [
+    { webhookId: hookId, payload: { repository: { full_name: 'ada/r' } } },
+    { webhookId: ofRepository.id },
+  ])
+  await take(town, 'tool/1/a')
+  t.equal((await toldTo(db)).length, 3, 'a file is left')
+  await take(town, 'tool/1/b')
+  t.match((await toldTo(db)).slice(3), [
+    { payload: { action: 'deleted', package: { version: '1' } } },
+    { webhookId: ofRepository.id },
+  ])
+  await upload(town, 'tool/3/a')
+  t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool/3')).status, 204)
+  t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool/3')).status, 404)
+  t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool')).status, 204)
+  const actions = (await toldTo(db))
+    .filter(({ webhookId }) => webhookId === hookId)
+    .map(
+      ({ payload }) =>
+        `${payload['action']} ${(payload['package'] as { version: string }).version}`,
+    )
+  t.strictSame(actions, [
+    'created 1',
+    'created 2',
+    'deleted 1',
+    'created 3',
+    'deleted 3',
+    'deleted 2',
+  ])
+})
+
+t.test('where nobody listens, packages come and go as ever', async (t) => {
+  const town = await startTown(t)
+  t.equal((await upload(town, 'tool/1/a')).status, 201)
+  t.equal((await take(town, 'tool/1')).status, 204)
+  t.strictSame(await toldTo(town.db), [])
+})

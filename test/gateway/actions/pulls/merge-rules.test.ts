@@ -1,0 +1,178 @@
+/** What rules ask of pull requests before they are merged, over the API as everybody merges. */
+
+import t, { type Test } from 'tap'
+import { type Fields, type PullTown, startPullTown } from '../../../helpers/pulls.js'
+import type { Name } from '../../../helpers/town.js'
+
+const NAMES = { enable_merge_whitelist: true, merge_whitelist_usernames: ['bob'] }
+
+async function aTown(t: Test): Promise<PullTown> {
+  const town = await startPullTown(t)
+  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
+  return town
+}
+
+/** Makes the rule of main what is said, and nothing else. */
+async function rule({ of }: PullTown, fields: Fields): Promise<void> {
+  await of('ada', 'DELETE', '/branch_protections/main')
+  const { status, text } = await of('ada', 'POST', '/branch_protections', {
+    rule_name: 'main',
+    ...fields,
+  })
+  if (status !== 201) throw new Error(`${status} ${text}`)
+}
+
+/** A pull request with one file of that name; answers its number and its head. */
+async function aPull(town: PullTown, name: string) {
+  const head = await town.write(name, name)
+  return { number: Number((await town.open(name))['number']), head }
+}
+
+function merge({ of }: PullTown, who: Name, number: number, fields: Fields = {}) {
+  return of(who, 'POST', `/pulls/${number}/merge`, { Do: 'merge', ...fields })
+}
+
+async function waits(t: Test, town: PullTown, number: number, reason: string): Promise<void> {
+  const message = `not allowed to merge [reason: ${reason}]`
+  t.match(await merge(town, 'bob', number), { status: 405, json: { message } })
+  t.match(await merge(town, 'bob', number, { force_merge: true }), { status: 405 })
+}
+
+function review({ of }: PullTown, who: Name, number: number, event: string) {
+  return of(who, 'POST', `/pulls/${number}/reviews`, { event, body: 'Seen.' })
+}
+
+t.test('who merges is said by the rule', async (t) => {
+  const town = await aTown(t)
+  const { number, head } = await aPull(town, 'one')
+  await rule(town, NAMES)
+  const refused = { status: 405, json: { message: 'User not allowed to merge PR' } }
+  t.match(await merge(town, 'ada', number), refused)
+  t.match(await merge(town, 'ada', number, { force_merge: true }), refused)
+  await town.of('ada', 'PATCH', '', { allow_manual_merge: true })
+  const manual = { Do: 'manually-merged', MergeCommitID: head }
+  t.match(await merge(town, 'ada', number, manual), refused)
+  t.match(await merge(town, 'bob', number), { status: 200 }, 'nobody pushes, and some merge')
+})
+
+t.test('approvals of those who count are waited for', async (t) => {
+  const town = await aTown(t)
+  const { number } = await aPull(town, 'one')
+  const reason = 'Does not have enough approvals'
+  await rule(town, { required_approvals: 1 })
+  await waits(t, town, number, reason)
+  t.match(await review(town, 'bob', number, 'APPROVED'), { json: { official: true } })
+  const approvers = { enable_approvals_whitelist: true, approvals_whitelist_username: ['root'] }
+  await rule(town, { required_approvals: 1, ...approvers })
+  await waits(t, town, number, reason)
+  t.match(await review(town, 'root', number, 'APPROVED'), { json: { official: true } })
+  t.match(await review(town, 'bob', number, 'APPROVED'), { json: { official: false } })
+  await rule(town, { required_approvals: 3 })
+  await waits(t, town, number, reason)
+  await rule(town, { required_approvals: 2 })
+  await town.of('ada', 'DELETE', '/collaborators/bob')
+  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'read' })
+  t.match(await merge(town, 'root', number), { status: 405 }, 'nor of who may write no more')
+  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
+  await review(town, 'bob', number, 'REQUEST_CHANGES')
+  await waits(t, town, number, reason)
+  await review(town, 'bob', number, 'APPROVED')
+  t.match(await merge(town, 'bob', number), { status: 200 })
+})
+
+t.test('approvals of an earlier head count, are passed over, or go', async (t) => {
+  const town = await aTown(t)
+  const { number, head } = await aPull(town, 'one')
+  const reason = 'Does not have enough approvals'
+  await review(town, 'bob', number, 'APPROVED')
+  await rule(town, { required_approvals: 1 })
+  await town.write('one', 'more')
+  await rule(town, { required_approvals: 1, ignore_stale_approvals: true })
+  await waits(t, town, number, reason)
+  const reviews = async () => (await town.of('ada', 'GET', `/pulls/${number}/reviews`)).json
+  t.match(await reviews(), [{ stale: true, dismissed: false }])
+  await rule(town, { required_approvals: 1, dismiss_stale_approvals: true })
+  await waits(t, town, number, reason)
+  await town.write('one', 'and-more')
+  t.match(await reviews(), [{ dismissed: true }])
+  await town.copy.git('push', '--quiet', '--force', town.bare, `${head}:refs/heads/one`)
+  await waits(t, town, number, reason)
+  await rule(town, { required_approvals: 1 })
+  await waits(t, town, number, reason)
+  await review(town, 'bob', number, 'APPROVED')
+  t.match(await merge(town, 'bob', number), { status: 200 })
+})
+
+t.test('rejections and open requests stand in the way where the rule says so', async (t) => {
+  const town = await aTown(t)
+  const { number } = await aPull(town, 'one')
+  await review(town, 'bob', number, 'REQUEST_CHANGES')
+  await rule(town, { block_on_rejected_reviews: true })
+  await waits(t, town, number, 'There are requested changes')
+  await review(town, 'bob', number, 'APPROVED')
+  await town.of('ada', 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: ['root'] })
+  await rule(town, { block_on_rejected_reviews: true, block_on_official_review_requests: true })
+  await waits(t, town, number, 'There are official review requests')
+  await review(town, 'root', number, 'APPROVED')
+  t.match(await merge(town, 'bob', number), { status: 200 })
+})
+
+t.test('statuses, the base and files are looked at', async (t) => {
+  const town = await aTown(t)
+  const { number, head } = await aPull(town, 'one')
+  const say = (context: string, state: string) =>
+    town.of('bob', 'POST', `/statuses/${head}`, { context, state })
+  const checks = { enable_status_check: true }
+  const reason = 'Not all required status checks successful'
+  await rule(town, checks)
+  await waits(t, town, number, reason)
+  await rule(town, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
+  await say('ci/one', 'success')
+  await waits(t, town, number, reason)
+  await say('lint', 'success')
+  await say('ci/two', 'pending')
+  await waits(t, town, number, reason)
+  await say('ci/two', 'success')
+  await say('other', 'failure')
+  await rule(town, {
+    ...checks,
+    status_check_contexts: ['ci/*', 'lint'],
+    block_on_outdated_branch: true,
+  })
+  await town.write('main', 'meanwhile')
+  await waits(t, town, number, 'The head branch is behind the base branch')
+  await rule(town, { protected_file_patterns: 'on?' })
+  await waits(t, town, number, 'Changed protected files')
+  await rule(town, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
+  t.match(await merge(town, 'bob', number, { Do: 'rebase' }), { status: 200 })
+})
+
+t.test('an administrator may do without, unless the rule says no', async (t) => {
+  const town = await aTown(t)
+  const { number } = await aPull(town, 'one')
+  await rule(town, { required_approvals: 1, block_admin_merge_override: true })
+  t.match(await merge(town, 'ada', number, { force_merge: true }), { status: 405 })
+  await rule(town, { required_approvals: 1 })
+  t.match(await merge(town, 'ada', number), { status: 405 })
+  await waits(t, town, number, 'Does not have enough approvals')
+  const fields = { force_merge: true, delete_branch_after_merge: true }
+  await town.of('ada', 'POST', '/branch_protections', { rule_name: 'on*' })
+  t.match(await merge(town, 'ada', number, fields), { status: 200 })
+  t.match(
+    await town.of('ada', 'GET', '/branches/one'),
+    { status: 200 },
+    'its head is ruled, and stays',
+  )
+})
+
+t.test('a head with a rule is not brought up to its base by who may not push', async (t) => {
+  const town = await aTown(t)
+  const { number } = await aPull(town, 'one')
+  await town.write('main', 'meanwhile')
+  await town.of('ada', 'POST', '/branch_protections', { rule_name: 'one' })
+  t.match(await town.of('bob', 'POST', `/pulls/${number}/update`), { status: 403 })
+  await town.of('ada', 'PATCH', '/branch_protections/one', { enable_push: true })
+  const rebase = await town.of('bob', 'POST', `/pulls/${number}/update?style=rebase`)
+  t.match(rebase, { status: 403, json: { message: 'branch one is protected from force push' } })
+  t.match(await town.of('bob', 'POST', `/pulls/${number}/update`), { status: 200 })
+})

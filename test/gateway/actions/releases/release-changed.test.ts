@@ -1,0 +1,39 @@
+/** Changes of releases are told of, and drafts are nobody's business. */
+
+import t from 'tap'
+import { startTown } from '../../../helpers/town.js'
+
+t.test('receivers are told of releases that everybody sees, and of statuses', async (t) => {
+  const town = await startTown(t)
+  const here = (method: string, path: string, body?: unknown) =>
+    town.as('ada', method, `/repos/ada/work${path}`, body)
+  await town.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
+  await here('POST', '/hooks', {
+    type: 'gitea',
+    active: true,
+    config: { url: 'http://x.example', content_type: 'json' },
+    events: ['release', 'status'],
+  })
+  await here('POST', '/releases', { tag_name: 'v2', draft: true })
+  const { id } = (await here('POST', '/releases', { tag_name: 'v1', name: 'One' })).json as {
+    id: number
+  }
+  await here('PATCH', `/releases/${id}`, { body: 'Notes' })
+  await here('DELETE', `/releases/${id}`)
+  const tip = (await here('GET', '/branches/main')).json as { commit: { id: string } }
+  await here('POST', `/statuses/${tip.commit.id}`, { state: 'success', context: 'build' })
+  const rows: { event: string; payload: string }[] = await town
+    .db('webhook_deliveries')
+    .orderBy('id')
+    .select('event', 'payload')
+  t.match(
+    rows.map(({ event, payload }) => ({ event, ...JSON.parse(payload) })),
+    [
+      { event: 'release', action: 'published', release: { tag_name: 'v1', name: 'One' } },
+      { event: 'release', action: 'updated', release: { body: 'Notes' } },
+      { event: 'release', action: 'deleted', release: { tag_name: 'v1' } },
+      { event: 'status', state: 'success', context: 'build', sha: tip.commit.id },
+    ],
+  )
+  t.equal(rows.length, 4, 'nothing is told of the draft')
+})

@@ -1,0 +1,73 @@
+/** A repository is made whole: folder and row, or neither. */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { repositoryPath } from '../../../../cgi/repository/paths.js'
+import { isFailure } from '../../../../conf/failures.js'
+import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { openContext } from '../../../helpers/gateway.js'
+import { git } from '../../../helpers/git-client.js'
+
+const WANTED = {
+  name: 'r',
+  description: '',
+  isPrivate: false,
+  isTemplate: false,
+  defaultBranch: 'main',
+  objectFormat: 'sha1',
+  hasReadme: false,
+} as const
+
+/** Every repository folder there is. */
+function foldersIn(dataDir: string): readonly string[] {
+  return readdirSync(join(dataDir, 'repositories'), { recursive: true })
+    .map(String)
+    .filter((path) => /^[0-9a-f]{2}\/[^/]+$/.test(path))
+}
+
+t.test('an empty one, and one with a first commit', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const of = { owner: ada, creator: ada }
+  const empty = await makeRepository(context, { ...WANTED, ...of })
+  t.match(empty, { name: 'r', isEmpty: true, defaultBranch: 'main', sizeKib: 0 })
+  const cwd = repositoryPath(context.settings.data.dir, empty.storage)
+  t.equal(await git(['for-each-ref'], { cwd }), '')
+  const full = await makeRepository(context, { ...WANTED, ...of, name: 'full', hasReadme: true })
+  t.equal(full.isEmpty, false)
+  const inFull = { cwd: repositoryPath(context.settings.data.dir, full.storage) }
+  t.equal(await git(['ls-tree', '--name-only', 'main'], inFull), 'README.md')
+  t.equal(await git(['fsck', '--strict'], inFull), '')
+  t.equal(foldersIn(context.settings.data.dir).length, 2)
+})
+
+t.test('a refused one leaves no folder', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const of = { owner: ada, creator: ada }
+  await makeRepository(context, { ...WANTED, ...of })
+  for (const [change, name] of [
+    [{ name: 'R' }, 'conflict'] as const,
+    [{ name: 'a/b' }, 'invalid'] as const,
+    [{ name: 'x', defaultBranch: '--help' }, 'invalid'] as const,
+  ]) {
+    const thrown = await makeRepository(context, { ...WANTED, ...of, ...change }).catch((e) => e)
+    t.ok(isFailure(thrown, name), name)
+  }
+  t.equal(foldersIn(context.settings.data.dir).length, 1)
+})
+
+t.test('of many who make the same one at once, one has it', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const tries = Array.from({ length: 8 }, () =>
+    makeRepository(context, { ...WANTED, owner: ada, creator: ada }).then(
+      () => 'made',
+      (error) => (isFailure(error, 'conflict') ? 'conflict' : String(error)),
+    ),
+  )
+  const ends = (await Promise.all(tries)).sort()
+  t.strictSame(ends, [...Array(7).fill('conflict'), 'made'])
+  t.equal(foldersIn(context.settings.data.dir).length, 1, 'and the others left nothing')
+})

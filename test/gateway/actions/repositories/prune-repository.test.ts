@@ -1,0 +1,80 @@
+/** References that keep a commit are named; heads of closed pull requests can be removed. */
+
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import t, { type Test } from 'tap'
+import { repositoryPath } from '../../../../cgi/repository/paths.js'
+import { commitFirstFile, initRepository } from '../../../../cgi/repository/repository.js'
+import {
+  pruneNow,
+  releaseCommit,
+} from '../../../../gateway/actions/repositories/prune-repository.js'
+import { answersPrefix } from '../../../../gateway/packs/answer-names.js'
+import { answerPath } from '../../../../gateway/packs/pack-store.js'
+import { packFolder } from '../../../../gateway/packs/warm.js'
+import { createIssue, updateIssue } from '../../../../sql/issues/issues.js'
+import { findRepositoryById } from '../../../../sql/repositories/repositories.js'
+import { openContext } from '../../../helpers/gateway.js'
+import { git } from '../../../helpers/git-client.js'
+import { aRepository } from '../../../helpers/rows.js'
+
+/** A repository whose one commit is on main and the head of pull request 1. */
+async function scene(t: Test) {
+  const { context, house } = await openContext(t)
+  const { db, settings } = house
+  const ada = await house.addUser('ada')
+  const repository = await aRepository(db, ada.id, 'library')
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const author = { name: 'Ada', email: 'ada@example.com' }
+  const first = { fileName: 'a', content: 'a', message: 'Begin', when: new Date() }
+  await commitFirstFile(context.git, path, { ...first, branch: 'main', author })
+  const commit = await git(['rev-parse', 'main'], { cwd: path })
+  const pull = await createIssue(db, {
+    repositoryId: repository.id,
+    isPull: true,
+    title: 'x',
+    content: '',
+    authorId: ada.id,
+  })
+  await git(['update-ref', `refs/pull/${pull.number}/head`, commit], { cwd: path })
+  const release = (dropsClosedPulls: boolean) =>
+    releaseCommit(context, repository, { commit, dropsClosedPulls })
+  const references = () => git(['for-each-ref', '--format=%(refname)'], { cwd: path })
+  return { context, db, repository, path, commit, pull, release, references }
+}
+
+t.test('closed pull requests give up a commit that nothing else keeps', async (t) => {
+  const { db, commit, path, pull, release, references } = await scene(t)
+  const head = `refs/pull/${pull.number}/head`
+  const both = `Commit ${commit} is reachable from refs/heads/main, ${head}.`
+  await t.rejects(release(true), { message: both })
+  await updateIssue(db, pull.id, { state: 'closed' })
+  const branch = `Commit ${commit} is reachable from refs/heads/main.`
+  await t.rejects(release(true), { message: branch })
+  t.match(await references(), head, 'the pull request keeps its head')
+  await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
+  await t.rejects(release(false), { message: `Commit ${commit} is reachable from ${head}.` })
+  await release(true)
+  t.equal(await references(), '')
+  await release(true)
+})
+
+t.test('of many references some are named', async (t) => {
+  const { path, commit, release } = await scene(t)
+  const input = Array.from({ length: 12 }, (_, at) => `create refs/tags/${at} ${commit}\n`).join('')
+  await git(['update-ref', '--stdin'], { cwd: path, input })
+  await t.rejects(release(true), { message: /refs\/heads\/main, .* and 4 more\.$/ })
+})
+
+t.test('the kept answers to clones go, and the size is noted', async (t) => {
+  const { context, db, repository, path } = await scene(t)
+  const kept = answerPath(packFolder(context.settings.data.dir), `${answersPrefix(path)}x`)
+  await mkdir(dirname(kept), { recursive: true })
+  await writeFile(kept, 'x')
+  const { removed, sizeKib } = await pruneNow(context, repository, {})
+  t.equal(removed, 0)
+  t.notOk(existsSync(kept))
+  t.equal((await findRepositoryById(db, repository.id))?.sizeKib, sizeKib)
+})

@@ -1,0 +1,128 @@
+/** The payloads have the fields that receivers read, and the kinds that webhooks ask for. */
+
+import t from 'tap'
+import type { HouseEvent } from '../../../../gateway/actions/webhooks/events.js'
+import {
+  commentEvent,
+  issueEvent,
+  packageEvent,
+  pullEvent,
+  releaseEvent,
+  repositoryEvent,
+  statusEvent,
+} from '../../../../gateway/actions/webhooks/house-events.js'
+import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { openContext } from '../../../helpers/gateway.js'
+import { aRepository } from '../../../helpers/rows.js'
+import { startTown } from '../../../helpers/town.js'
+
+const { context, house } = await openContext(t)
+const sender = await house.addUser('ada')
+const bob = await house.addUser('bob')
+const made = await aRepository(house.db, sender.id, 'library')
+// Its folder is not there: it is not looked at for being empty.
+const scene = { repository: { ...made, isEmpty: false }, sender }
+
+async function fieldsOf({ payload }: HouseEvent) {
+  return JSON.parse(JSON.stringify(await payload()))
+}
+
+const WHERE = {
+  repository: { full_name: 'ada/library' },
+  sender: { login: 'ada', username: 'ada' },
+}
+
+t.test('issues and comments', async (t) => {
+  const issue = { number: 3, title: 'new' }
+  const changes = { title: { from: 'old' } }
+  const event = 'issue_label'
+  const labelled = issueEvent(context, { ...scene, event, action: 'label_updated', issue, changes })
+  t.equal(labelled.event, 'issue_label')
+  t.match(await fieldsOf(labelled), {
+    action: 'label_updated',
+    number: 3,
+    changes,
+    issue,
+    commit_id: '',
+    ...WHERE,
+  })
+  const told = { ...scene, action: 'created', issue, comment: { id: 5, body: 'hello' } } as const
+  const comment = commentEvent(context, told)
+  t.equal(comment.event, 'issue_comment')
+  t.match(await fieldsOf(comment), { action: 'created', comment: { id: 5 }, is_pull: false })
+  const onPull = commentEvent(context, { ...told, pull: { number: 3 } })
+  t.equal(onPull.event, 'pull_request_comment')
+  t.match(await fieldsOf(onPull), { pull_request: { number: 3 }, is_pull: true })
+})
+
+t.test('pulls and their reviews', async (t) => {
+  const told = { ...scene, pull: { number: 4 } }
+  const opened = pullEvent(context, { ...told, event: 'pull_request', action: 'opened' })
+  const plain = { requested_reviewer: null, review: null, commit_id: '' }
+  t.match(await fieldsOf(opened), {
+    action: 'opened',
+    number: 4,
+    pull_request: { number: 4 },
+    ...plain,
+    ...WHERE,
+  })
+  const reviewed = pullEvent(context, {
+    ...told,
+    event: 'pull_request_review_approved',
+    action: 'reviewed',
+    review: { type: 'approved', content: 'good' },
+    requestedReviewer: bob,
+    commitId: 'abc',
+  })
+  t.match(await fieldsOf(reviewed), {
+    review: { type: 'approved', content: 'good' },
+    requested_reviewer: { login: 'bob' },
+    commit_id: 'abc',
+  })
+})
+
+t.test('releases, statuses and packages', async (t) => {
+  const release = releaseEvent(context, { ...scene, action: 'published', release: { id: 1 } })
+  t.match(await fieldsOf(release), { action: 'published', release: { id: 1 }, ...WHERE })
+  const status = {
+    id: 1,
+    context: 'ci',
+    status: 'success',
+    description: 'good',
+    target_url: 'http://ci.example.org/',
+    created_at: 'a',
+    updated_at: 'b',
+  }
+  t.match(await fieldsOf(statusEvent(context, { ...scene, sha: 'abc', status })), {
+    sha: 'abc',
+    state: 'success',
+    context: 'ci',
+    target_url: status.target_url,
+    ...WHERE,
+  })
+  const told = { action: 'created', owner: sender, sender, repository: undefined } as const
+  const published = packageEvent(context, { ...told, object: async () => ({ name: 'tool' }) })
+  t.match(await fieldsOf(published), {
+    action: 'created',
+    package: { name: 'tool' },
+    repository: null,
+    organization: null,
+  })
+  t.equal(
+    await packageEvent(context, { ...told, object: async () => undefined }).payload(),
+    undefined,
+  )
+})
+
+t.test('a repository that is made or goes is told to its owner’s webhooks', async (t) => {
+  const { as, db, ada } = await startTown(t)
+  await aWebhook(db, { ownerId: ada.id }, { events: ['repository'] })
+  await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  t.equal((await as('ada', 'DELETE', '/repos/ada/r')).status, 204)
+  t.match(await toldTo(db), [
+    { payload: { action: 'created', organization: { login: 'ada' }, sender: { login: 'ada' } } },
+    { payload: { action: 'deleted', repository: { full_name: 'ada/r' } } },
+  ])
+  const gone = await repositoryEvent(context, { ...scene, repository: made, action: 'deleted' })
+  t.equal(await gone.payload(), undefined, 'nobody listens, so nobody looked')
+})

@@ -1,0 +1,31 @@
+/** What is looked for, as the query says it. */
+
+import t from 'tap'
+import { filterOf, peopleOf } from '../../../../gateway/api/issues/issue-filter.js'
+import { openContext } from '../../../helpers/gateway.js'
+
+t.test('lists are split, and what says nothing is left out', async (t) => {
+  t.match(filterOf({}), { state: 'open', labels: [], milestones: [], text: undefined })
+  t.match(filterOf({ state: 'all', labels: ' a , ,b,', milestones: ',', q: ' x ' }), {
+    state: undefined,
+    labels: ['a', 'b'],
+    milestones: [],
+    text: 'x',
+  })
+  t.match(filterOf({ state: 'closed', q: ' ' }), { state: 'closed', text: undefined })
+  t.equal(filterOf({ state: 'nonsense' }).state, 'open')
+  t.throws(() => filterOf({ before: 'x' }), { message: /RFC 3339/ })
+})
+
+t.test('people are looked up as far as the caller may see them', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const query = { created_by: 'ADA', assigned_by: 'bob', mentioned_by: '' }
+  const found = { authorId: ada.id, assigneeId: bob.id, mentionedId: undefined }
+  t.strictSame(await peopleOf(context, query, undefined), found)
+  await house.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
+  t.strictSame(await peopleOf(context, query, bob), found)
+  const gone = { failure: 'not_found', message: "The target couldn't be found." }
+  await t.rejects(peopleOf(context, query, ada), gone)
+  await t.rejects(peopleOf(context, { created_by: 'nobody' }, ada), gone)
+})

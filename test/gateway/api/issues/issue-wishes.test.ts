@@ -1,0 +1,39 @@
+/** Wishes: read for those who write, dropped for anybody else. */
+
+import t from 'tap'
+import { assigneesOf, wishesOf } from '../../../../gateway/api/issues/issue-wishes.js'
+import { openContext } from '../../../helpers/gateway.js'
+import { aCollaborator, aRepository } from '../../../helpers/rows.js'
+
+t.test('who writes wishes, others are not even heard', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const root = await house.addUser('root', { isAdmin: true })
+  const repository = await aRepository(house.db, ada.id, 'r')
+  const who = { kind: 'anonymous' } as const
+  const by = (mode: 'read' | 'write') => ({ who, user: bob, repository, mode, hasMoved: false })
+  const body = {
+    assignee: 'ADA',
+    assignees: ['ada', 'root'],
+    milestone: 3,
+    labels: [1, 2],
+    due_date: '2030-01-02T03:04:05Z',
+  }
+  t.strictSame(await wishesOf(context, by('read'), { ...body, due_date: 'x' }), {})
+  t.strictSame(await wishesOf(context, by('write'), body), {
+    assigneeIds: [ada.id, root.id],
+    milestoneId: 3,
+    labelIds: [1, 2],
+    dueAtMs: Date.UTC(2030, 0, 2, 23, 59, 59),
+  })
+  const none = { assigneeIds: [], milestoneId: undefined, labelIds: [], dueAtMs: undefined }
+  t.strictSame(await wishesOf(context, by('write'), { milestone: 0 }), none)
+  t.equal(await assigneesOf(context, by('write'), {}), undefined)
+  t.strictSame(await assigneesOf(context, by('write'), { assignees: [] }), [])
+  const refusal = { failure: 'invalid', message: 'Assignee does not exist: [name: bob]' }
+  await t.rejects(assigneesOf(context, by('write'), { assignee: 'bob' }), refusal)
+  await aCollaborator(house.db, repository, bob, 'read')
+  await t.rejects(assigneesOf(context, by('write'), { assignees: ['ada', 'bob'] }), refusal)
+  await house.db('collaborators').update({ mode: 'write' })
+  t.strictSame(await assigneesOf(context, by('write'), { assignees: ['bob'] }), [bob.id])
+})

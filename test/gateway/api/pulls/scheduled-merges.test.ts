@@ -1,0 +1,141 @@
+/** Merges that wait for checks: made when these succeed, and not when anything else has changed. */
+
+import t, { type Test } from 'tap'
+import { mergeScheduled } from '../../../../gateway/actions/pulls/merge-scheduled.js'
+import type { Context } from '../../../../gateway/context.js'
+import { findScheduledMerge } from '../../../../sql/pulls/scheduled-merges.js'
+import { forEachDatabase } from '../../../helpers/databases.js'
+import { type GatewayOptions, openContext } from '../../../helpers/gateway.js'
+import { git } from '../../../helpers/git-client.js'
+import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { until } from '../../../helpers/server-processes.js'
+
+const WAIT_MS = 60_000
+const WISH = { Do: 'squash', merge_when_checks_succeed: true }
+
+async function startScene(t: Test, options: GatewayOptions = {}) {
+  const town = await startPullTown(t, options)
+  const { as, of, write, open, db } = town
+  const head = await write('topic', 'a')
+  await open('topic')
+  return {
+    ...town,
+    head,
+    wish: (body: Fields = {}, name: 'ada' | 'bob' = 'ada') =>
+      of(name, 'POST', '/pulls/1/merge', { ...WISH, ...body }),
+    say: (state: string, context = 'ci') =>
+      as('ada', 'POST', `/repos/ada/r/statuses/${head}`, { state, context }),
+    cancel: (name: 'ada' | 'bob' | 'root' = 'ada') => of(name, 'DELETE', '/pulls/1/merge'),
+    isScheduled: async () => (await findScheduledMerge(db, 1)) !== undefined,
+    isMerged: async () => (await of('ada', 'GET', '/pulls/1/merge')).status === 204,
+  }
+}
+
+await forEachDatabase(t, 'a merge waits until all checks have succeeded', async (t, location) => {
+  const { of, wish, say, isMerged, isScheduled, bare } = await startScene(t, { location })
+  await say('pending', 'lint')
+  const title = { MergeTitleField: 'Said before', delete_branch_after_merge: true }
+  const scheduled = await wish(title)
+  t.match([scheduled.status, scheduled.text], [201, ''])
+  t.match(await wish(), { status: 409, json: { message: /already scheduled/ } })
+  await say('success', 'ci')
+  t.equal(await isScheduled(), true)
+  t.equal(await isMerged(), false, 'one of two')
+  await say('success', 'lint')
+  t.equal(await until(isMerged, Boolean, WAIT_MS), true)
+  t.match((await of('ada', 'GET', '/pulls/1')).json, { merged_by: { login: 'ada' } })
+  t.equal(await git(['log', '-1', '--format=%s', 'main'], { cwd: bare }), 'Said before')
+  const branches = () => git(['for-each-ref', '--format=%(refname)', 'refs/heads'], { cwd: bare })
+  const isAlone = (names: string) => names === 'refs/heads/main'
+  t.equal(await until(branches, isAlone, WAIT_MS), 'refs/heads/main')
+  t.equal(await isScheduled(), false)
+})
+
+t.test('what is ready is merged at once', async (t) => {
+  const { wish, say, isMerged } = await startScene(t)
+  await say('success')
+  t.equal((await wish()).status, 200)
+  t.equal(await isMerged(), true)
+})
+
+t.test('who may wish for it, and who may take it back', async (t) => {
+  const { of, as, wish, cancel, isScheduled } = await startScene(t)
+  t.equal((await wish({}, 'bob')).status, 405)
+  t.equal((await wish({ head_commit_id: '0'.repeat(40) })).status, 409)
+  t.equal((await wish({ Do: 'x' })).status, 422)
+  t.equal((await cancel()).status, 404, 'nothing waits')
+  t.equal((await wish()).status, 201)
+  await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'write' })
+  t.equal((await cancel('bob')).status, 403)
+  t.equal((await of('anyone', 'DELETE', '/pulls/1/merge')).status, 401)
+  t.equal((await cancel('root')).status, 204)
+  t.equal(await isScheduled(), false)
+  t.equal((await wish({}, 'bob')).status, 201)
+  t.equal((await cancel('bob')).status, 204)
+})
+
+t.test('it ends with the head, and with the pull request', async (t) => {
+  const { of, wish, write, isScheduled } = await startScene(t)
+  await wish()
+  await write('topic', 'b')
+  await of('ada', 'GET', '/pulls/1')
+  t.equal(await isScheduled(), false, 'something else was pushed')
+  for (const path of ['/pulls/1', '/issues/1']) {
+    await wish()
+    t.equal(await isScheduled(), true)
+    await of('ada', 'PATCH', path, { state: 'closed' })
+    t.equal((await of('ada', 'PATCH', path, { state: 'open' })).status, 201)
+    t.equal(await isScheduled(), false, path)
+  }
+})
+
+t.test('it is judged again when it is made', async (t) => {
+  const { of, as, head, wish, write, isMerged, isScheduled, settings, db, ...town } =
+    await startScene(t)
+  const context = await contextOf(t, { settings, db })
+  const make = () => mergeScheduled(context, 1)
+  const say = (state: string) => as('ada', 'POST', `/repos/ada/r/statuses/${head}`, { state })
+  await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'write' })
+  await wish({}, 'bob')
+  await as('ada', 'DELETE', '/repos/ada/r/collaborators/bob')
+  await say('success')
+  t.equal(await until(isScheduled, (is) => !is, WAIT_MS), false, 'bob may not write any more')
+  t.equal(await isMerged(), false)
+  await say('failure')
+  await wish()
+  await of('ada', 'PATCH', '/pulls/1', { title: 'WIP: x' })
+  await db('commit_statuses').update({ state: 'success' })
+  await make()
+  t.strictSame([await isMerged(), await isScheduled()], [false, true], 'a draft waits')
+  await of('ada', 'PATCH', '/pulls/1', { title: 'x' })
+  await town.copy.git('push', '--quiet', '--force', town.bare, 'main:refs/heads/topic')
+  await make()
+  t.strictSame(
+    [await isMerged(), await isScheduled()],
+    [false, false],
+    'a push that nobody told of',
+  )
+  await make()
+  await mergeScheduled(context, 99)
+})
+
+/** A context over the same data, in which nothing runs by itself. */
+async function contextOf(t: Test, scene: Pick<Context, 'settings' | 'db'>): Promise<Context> {
+  const { context } = await openContext(t)
+  return { ...context, ...scene }
+}
+
+t.test('a merged pull request stays closed, also as an issue', async (t) => {
+  const { of, open, write } = await startScene(t)
+  t.equal((await of('ada', 'POST', '/pulls/1/merge', {})).status, 200)
+  const turn = (number: number, state: string) => of('ada', 'PATCH', `/issues/${number}`, { state })
+  t.match(await turn(1, 'open'), { status: 412, json: { message: /already merged/ } })
+  t.equal((await turn(1, 'closed')).status, 201, 'which it is')
+  await write('next', 'b')
+  await open('next')
+  await turn(2, 'closed')
+  await open('next')
+  t.equal((await turn(2, 'open')).status, 409, 'its branches are taken')
+  await turn(3, 'closed')
+  t.equal((await turn(2, 'open')).status, 201)
+})

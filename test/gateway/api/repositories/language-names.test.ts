@@ -1,0 +1,13 @@
+/** A file's language is told by its name alone. */
+
+import t from 'tap'
+import { languageOf } from '../../../../gateway/api/repositories/language-names.js'
+
+t.test('by ending, by whole name, and none for what others wrote', async (t) => {
+  t.equal(languageOf('src/a.ts'), 'TypeScript')
+  t.equal(languageOf('A.TS'), 'TypeScript')
+  t.equal(languageOf('tools/Dockerfile'), 'Dockerfile')
+  t.equal(languageOf('CMakeLists.txt'), 'CMake')
+  const none = ['a', 'README.md', 'constructor', 'x.constructor', 'vendor/a.go', 'web/a.min.js']
+  for (const path of [...none, 'a/node_modules/b/c.js']) t.equal(languageOf(path), undefined, path)
+})

@@ -1,0 +1,188 @@
+/** Pages of issues: who sees them, who may write, and that what follows is what follows the API. */
+
+import t, { type Test } from 'tap'
+import { createPull } from '../../../../sql/pulls/pulls.js'
+import { findRepository } from '../../../../sql/repositories/repositories.js'
+import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { BASE_URL } from '../../../helpers/gateway.js'
+import { untilAllAreTold } from '../../../helpers/notified.js'
+import { type Name, startTown } from '../../../helpers/town.js'
+
+/** A town with the public repository ada/r, whose people have sessions in their browsers. */
+async function aTownOfBrowsers(t: Test) {
+  const town = await startTown(t)
+  const cookies = new Map<string, string>()
+  const send = (name: Name, path: string, fields: Record<string, string>) =>
+    town.ask({
+      method: 'POST',
+      path,
+      body: new URLSearchParams(fields).toString(),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(name === 'anyone' ? {} : { cookie: cookies.get(name) ?? '' }),
+      },
+    })
+  for (const name of ['ada', 'bob'] as const) {
+    const fields = { user_name: name, password: `password of ${name}` }
+    const { headers } = await send('anyone', '/user/login', fields)
+    cookies.set(name, String(headers['set-cookie']).split(';')[0] ?? '')
+  }
+  const see = (name: Name, path: string) =>
+    town.ask({ path, headers: { cookie: cookies.get(name) ?? '' } })
+  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
+  return { ...town, send, see }
+}
+
+const NEW = '/ada/r/issues/new'
+const ONE = '/ada/r/issues/1'
+const COMMENTS = `${ONE}/comments`
+
+t.test('an issue is opened, answered, closed and opened again, and all is told', async (t) => {
+  const { ada, db, as, see, send } = await aTownOfBrowsers(t)
+  const repository = await findRepository(db, 'ada', 'r')
+  await aWebhook(db, { repositoryId: repository?.id ?? 0 })
+  t.equal((await see('anyone', NEW)).headers.location?.includes('/user/login?'), true)
+  t.match((await see('bob', NEW)).text, /<label for="title">Title<\/label>/)
+  const empty = await send('bob', NEW, { title: ' ', content: 'a <b> text' })
+  t.equal(empty.status, 422)
+  t.match(empty.text, /role="alert".*a &lt;b> text/s, 'what was written is not lost')
+  const made = await send('bob', NEW, { title: 'It <leaks>', content: 'first\r\nsecond\n# Head' })
+  t.equal(made.headers.location, `${BASE_URL}${ONE}`)
+  const said = await send('ada', COMMENTS, { content: 'I see **that**.' })
+  t.match(said.headers.location, /\/ada\/r\/issues\/1#issuecomment-\d+$/)
+  t.equal((await send('bob', COMMENTS, { content: ' ' })).status, 422)
+  const page = await see('anyone', ONE)
+  t.match(page.text, /<h2>It &lt;leaks> <span class="quiet">#1<\/span><\/h2>/)
+  t.match(page.text, /first<br \/>\s*second/)
+  t.match(page.text, /<h3>Head<\/h3>/, 'below the heading of the issue')
+  t.match(page.text, /I see <strong>that<\/strong>/)
+  t.match(page.text, /<a href="[^"]*redirect_to=%2Fada%2Fr%2Fissues%2F1">Sign in<\/a>/)
+  const closed = await send('bob', COMMENTS, { content: 'Gone.', state: 'closed' })
+  t.equal(closed.status, 303)
+  t.match((await as('ada', 'GET', '/repos/ada/r/issues/1')).json, { state: 'closed', comments: 2 })
+  t.notMatch((await see('bob', '/ada/r/issues')).text, /It &lt;leaks>/)
+  t.match((await see('bob', '/ada/r/issues?state=closed')).text, /It &lt;leaks>.*2 comments/s)
+  t.equal((await send('ada', COMMENTS, { content: '', state: 'open' })).status, 303)
+  t.match((await see('bob', '/ada/r/issues')).text, /It &lt;leaks>/)
+  const told = (await toldTo(db)).map(({ event, payload }) => [event, payload['action']])
+  t.strictSame(told, [
+    ['issues', 'opened'],
+    ['issue_comment', 'created'],
+    ['issue_comment', 'created'],
+    ['issues', 'closed'],
+    ['issues', 'reopened'],
+  ])
+  await untilAllAreTold({ db })
+  t.match((await as('ada', 'GET', '/notifications')).json, [{ subject: { title: 'It <leaks>' } }])
+  t.match((await see('bob', `/${ada.name}/r`)).text, /href="[^"]*\/ada\/r\/issues"/)
+})
+
+t.test('locked, archived, switched off and private: pages refuse what the API does', async (t) => {
+  const { as, see, send } = await aTownOfBrowsers(t)
+  await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Mine' })
+  t.equal((await send('anyone', COMMENTS, { content: 'x' })).status, 401)
+  t.equal((await send('anyone', NEW, { title: 'x' })).status, 401)
+  const closing = await send('bob', COMMENTS, { content: '', state: 'closed' })
+  t.equal(closing.status, 403, 'who neither wrote it nor may write')
+  t.notMatch((await see('bob', ONE)).text, /Close issue/)
+  t.match((await see('ada', ONE)).text, /Close issue/)
+  await as('ada', 'PUT', '/repos/ada/r/issues/1/lock', {})
+  const locked = await send('bob', COMMENTS, { content: 'still <here>' })
+  t.equal(locked.status, 403)
+  t.match(locked.text, /role="alert">The conversation is locked/)
+  t.notMatch((await see('bob', ONE)).text, /<textarea/)
+  t.match((await see('ada', ONE)).text, /<textarea/)
+  t.equal((await send('ada', COMMENTS, { content: 'I may.' })).status, 303)
+  for (const path of ['/ada/r/issues/2', '/ada/r/issues/x', '/ada/none/issues']) {
+    t.equal((await see('ada', path)).status, 404, path)
+  }
+  await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
+  t.equal((await send('ada', COMMENTS, { content: 'x' })).status, 423)
+  t.equal((await send('ada', NEW, { title: 'x' })).status, 423)
+  t.equal((await see('ada', NEW)).status, 423)
+  t.notMatch((await see('ada', ONE)).text, /<textarea|Close issue/)
+  await as('ada', 'PATCH', '/repos/ada/r', { archived: false, has_issues: false })
+  for (const path of ['/ada/r/issues', ONE, NEW]) {
+    t.equal((await see('ada', path)).status, 404, path)
+  }
+  t.equal((await send('ada', NEW, { title: 'x' })).status, 404)
+  t.notMatch((await see('ada', '/ada/r')).text, /\/ada\/r\/issues"/)
+  await as('ada', 'PATCH', '/repos/ada/r', { has_issues: true, private: true })
+  for (const path of ['/ada/r/issues', ONE, NEW]) {
+    t.equal((await see('bob', path)).status, 404, path)
+  }
+  t.equal((await send('bob', COMMENTS, { content: 'x' })).status, 404)
+  t.match((await as('ada', 'GET', '/repos/ada/r/issues/1')).json, { state: 'open', comments: 1 })
+})
+
+t.test('what an issue is tied to is shown, and who may not be seen is nobody', async (t) => {
+  const { db, ada, as, see, send } = await aTownOfBrowsers(t)
+  const label = { name: 'urgent', color: '#ff0000', description: 'now' }
+  const { json } = await as('ada', 'POST', '/repos/ada/r/labels', label)
+  await as('ada', 'POST', '/repos/ada/r/milestones', { title: 'One dot oh' })
+  await as('ada', 'POST', '/repos/ada/r/issues', {
+    title: 'Tied',
+    labels: [(json as { id: number }).id],
+    milestone: 1,
+    assignees: ['ada'],
+    due_date: '2030-01-02T00:00:00Z',
+  })
+  await send('bob', COMMENTS, { content: 'hidden soon' })
+  const { text } = await see('anyone', ONE)
+  t.match(text, /<circle cx="5" cy="5" r="5" fill="#ff0000">/)
+  t.match(text, /title="now".*urgent.*Assignees.*One dot oh.*2030-01-02/s)
+  t.notMatch(text, / style=/)
+  t.match((await see('anyone', '/ada/r/issues')).text, /fill="#ff0000".*urgent/s)
+  t.match(text, /href="[^"]*\/bob"/)
+  await db('owners').where({ name: 'bob' }).update({ visibility: 'private' })
+  const hidden = await see('anyone', ONE)
+  t.notMatch(hidden.text, /\/bob"/)
+  t.match(hidden.text, /Ghost/)
+  const repository = await findRepository(db, 'ada', 'r')
+  const repositoryId = repository?.id ?? 0
+  const issue = { repositoryId, isPull: true, title: 'A pull', content: '', authorId: ada.id }
+  await createPull(db, {
+    issue,
+    targets: { repositoryId, headRepositoryId: repositoryId, headBranch: 'x', baseBranch: 'main' },
+    headCommit: '1'.repeat(40),
+    mergeBase: '2'.repeat(40),
+    allowsMaintainerEdit: false,
+  })
+  const led = await see('anyone', '/ada/r/issues/2')
+  t.equal(led.status, 303)
+  t.equal(led.headers.location, `${BASE_URL}/ada/r/pulls/2`)
+  const back = await see('anyone', '/ada/r/pulls/1')
+  t.strictSame([back.status, back.headers.location], [303, `${BASE_URL}${ONE}`])
+  t.equal((await send('ada', '/ada/r/issues/2/comments', { content: 'x' })).status, 404)
+})
+
+t.test('lists and long conversations come page by page', async (t) => {
+  const { db, as, bob, see, send } = await aTownOfBrowsers(t)
+  for (let count = 1; count <= 31; count += 1) {
+    await as('ada', 'POST', '/repos/ada/r/issues', { title: `number ${count}.` })
+  }
+  await as('ada', 'PATCH', '/repos/ada/r/issues/31', { state: 'closed' })
+  const first = await see('ada', '/ada/r/issues')
+  t.match(first.text, /number 30\./)
+  t.match(first.text, /number 1\./)
+  t.notMatch(first.text, /aria-label="Pages"/)
+  await as('ada', 'PATCH', '/repos/ada/r/issues/31', { state: 'open' })
+  t.match((await see('ada', '/ada/r/issues')).text, /issues\?page=2">Older/)
+  t.match((await see('ada', '/ada/r/issues?page=2')).text, /number 1\./)
+  const times = { created_at: 1, updated_at: 1 }
+  const row = { issue_id: 1, author_id: bob.id, ...times }
+  const rows = Array.from({ length: 50 }, (_, at) => ({ ...row, content: `word ${at + 1}.` }))
+  await db('comments').insert(rows)
+  const { headers } = await send('ada', COMMENTS, { content: 'the last word' })
+  t.match(headers.location, /\/issues\/1\?page=2#issuecomment-51$/)
+  t.match((await see('ada', ONE)).text, /word 1\..*word 50\..*\?page=2">Newer/s)
+  const second = await see('ada', `${ONE}?page=2`)
+  t.match(second.text, /the last word/)
+  t.notMatch(second.text, /word 50\./)
+  const long = `**${'x'.repeat(262_143)}`
+  await send('ada', COMMENTS, { content: long })
+  const { text } = await see('ada', `${ONE}?page=2`)
+  t.match(text, /<pre tabindex="0">\*\*x{65534}<\/pre>/, 'a text that is too long is not drawn')
+  t.match(text, 'This text is shown as it was written: it is too long to draw.')
+  t.match(text, /too long to show.*the last word|the last word.*too long to show/s)
+})
