@@ -21,15 +21,15 @@ export interface Format {
 }
 
 export interface FormatRoute {
-  /** One for GET answers HEAD as well. */
+  /** A route for GET answers HEAD too. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /**
-   * Below `/api/packages/{owner}/{format}`, with parameters in braces for whole segments:
-   * `/{name}/{version}`, and empty for the address itself. A last segment in the form `{rest...}`
-   * takes all segments from there on, where nothing more exact fits.
+   * Path below `/api/packages/{owner}/{format}`, with parameters in braces for whole segments:
+   * `/{name}/{version}`. Empty for the registry's own URL. A last segment in the form `{rest...}`
+   * matches all further segments if no other route matches.
    */
   readonly path: string
-  /** What the caller must be allowed with the owner's packages; `signed-in`: to be somebody. */
+  /** Permission that the caller needs on the owner's packages; `signed-in`: any account. */
   readonly access: 'read' | 'write' | 'signed-in'
   /**
    * Throws a `Failure` or rejects with it. Uploads are read by `Shelf.inspect` alone: the uploader
@@ -40,6 +40,6 @@ export interface FormatRoute {
 
 export interface FormatCall {
   readonly request: Request
-  /** Percent-decoded, but for one in the form `{rest...}`, which is as it was sent. */
+  /** Percent-decoded, except `{rest...}`, which is as the client sent it. */
   readonly params: Readonly<Record<string, string>>
 }

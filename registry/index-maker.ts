@@ -2,21 +2,21 @@
 
 import type { Digests, JsonObject, PackageFile } from '../conf/package.js'
 
-/** Makes the files of an index from what was published into it: the same from the same. */
+/** Builds the files of an index from its entries. Equal entries give equal files. */
 export interface IndexMaker {
-  /** To be raised with any change of what `render` gives: what was kept of it is made anew. */
+  /** Version of the output of `render`: raising it renders the kept texts anew. */
   readonly revision: number
-  /** A new pair of keys for an owner; both as texts. Needed where `build` signs. */
+  /** Creates a key pair for an owner, as texts. Required if `build` signs. */
   makeSigningKey?(ownerName: string): Promise<SigningKey>
-  /** The forms in which `build` needs the text of that name. */
+  /** Returns the forms in which `build` needs the text of that name. */
   formsOf(name: string): readonly TextForm[]
   /**
-   * What the texts of the index, by their names, have of some entries: of all those whose keys are
-   * in a stretch, in the order of their keys, and where these are the same in that in which they
-   * came. What it gives for one stretch follows what it gave for the one before.
+   * Renders a run of entries for each text of the index, by the text's name. A run has all entries
+   * of a range of keys, in key order; entries of the same key are in the order of publishing. The
+   * texts of the runs, one after the other, are the whole text.
    */
   render(entries: readonly IndexEntry[], of: RenderContext): ReadonlyMap<string, Rendered>
-  /** Writes all files of the index; there is at least one text. */
+  /** Writes all files of the index. There is at least one text. */
   build(input: IndexInput, output: IndexOutput): Promise<void>
 }
 
@@ -28,50 +28,50 @@ export type TextForm = 'plain' | 'deflated' | 'xz'
 
 export interface RenderContext {
   readonly subject: string
-  /** Of the whole index, in order. When they change everything is made anew. */
+  /** All parts of the index, in order. A change of them renders everything anew. */
   readonly parts: readonly string[]
 }
 
 export interface Rendered {
   readonly content: Uint8Array
-  /** How many records it has, for makers that need to know. */
+  /** Number of records. */
   readonly count: number
 }
 
 export interface SigningKey {
   readonly privateKey: string
-  /** As clients are given it. */
+  /** The form in which clients get the key. */
   readonly publicKey: string
 }
 
 export interface IndexInput {
   readonly subject: string
-  /** When something of it changed last. */
+  /** Time of the last change. */
   readonly changedAtMs: number
-  /** By their names, in order; none is empty. */
+  /** Texts by their names, in order. None is empty. */
   readonly texts: ReadonlyMap<string, IndexText>
-  /** All of these are to sign; newest first, at least one. */
+  /** Returns the keys that must all sign, newest first; at least one. */
   signingKeys(): Promise<readonly SigningKey[]>
 }
 
 export interface IndexText {
   readonly bytes: number
   readonly crc32: number
-  /** The records of all stretches. */
+  /** Number of records. */
   readonly count: number
   readonly forms: Readonly<Partial<Record<TextForm, PlacedText>>>
-  /** Of its form `xz`. */
+  /** Blocks of the form `xz`. */
   readonly xzBlocks: readonly XzBlock[]
 }
 
 export interface XzBlock {
-  /** Of the block, without what fills it up. */
+  /** Size of the block without its padding. */
   readonly unpaddedBytes: number
-  /** Of what it holds. */
+  /** Size of the decompressed content. */
   readonly bytes: number
 }
 
-/** A text in one form, where it stands: a piece of a file that is to be written. */
+/** A text in one form: a piece of a file to write. */
 export interface PlacedText {
   readonly name: string
   readonly form: TextForm
@@ -79,9 +79,9 @@ export interface PlacedText {
 }
 
 export interface Span {
-  /** The same for the same bytes alone. */
+  /** Equal for equal bytes alone. */
   readonly id: string
-  /** Absent: of what this build has made. */
+  /** Undefined for bytes that this build rendered. */
   readonly blobKey: string | undefined
   readonly start: number
   readonly bytes: number
@@ -95,17 +95,17 @@ export interface IndexEntry {
   readonly file: PackageFile
 }
 
-/** What a file is put together from. */
+/** The pieces of a file, in order. */
 export type FileContent = ReadonlyArray<Uint8Array | PlacedText>
 
 export interface IndexOutput {
-  /** Writes a file of the index; it can be read by clients when all of them are there. */
+  /** Writes a file of the index. Clients can read it once all files are written. */
   write(path: string, content: FileContent): Promise<WrittenFile>
-  /** The bytes that a file of this content has, such as for a signature. */
+  /** Reads the bytes of such a file, for example to sign them. */
   read(content: FileContent): AsyncIterable<Uint8Array>
 }
 
-/** What other files of the index say of this one. */
+/** A written file, as other files of the index name it. */
 export interface WrittenFile {
   readonly path: string
   readonly bytes: number

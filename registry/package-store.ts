@@ -13,40 +13,40 @@ import type { ByteSource } from './archive/byte-source.js'
 import type { SigningKey } from './index-maker.js'
 import type { Inspected, InspectedFormat } from './inspections.js'
 
-/** The packages of one owner in one format, for the length of one request. */
+/** The packages of one owner in one format, open for one request. */
 export interface Shelf {
-  /** Where these packages are for clients, without a slash at the end. */
+  /** URL of the registry for clients, without a slash at the end. */
   readonly baseUrl: string
 
   /**
-   * Takes in a file to look at. What is not published by the end of the request goes again. Throws
-   * `forbidden` as soon as it is larger than the format or the owner may have.
+   * Receives a file into temporary storage, which is removed at the end of the request unless the
+   * file is published. Throws `forbidden` as soon as the file exceeds the size limit of the format
+   * or the owner.
    */
   receive(body: AsyncIterable<Uint8Array>): Promise<Upload>
   /**
-   * Reads what an upload says of itself, outside of the event loop. Throws `bad_request` for a file
-   * that is not a package of the format or takes too long to read, `unavailable` if too many files
-   * are being read.
+   * Reads the metadata in an upload, outside the event loop. Throws `bad_request` if the file is no
+   * package of the format or takes too long to read, and `unavailable` if too many are being read.
    */
   inspect<F extends InspectedFormat>(format: F, upload: Upload): Promise<Inspected<F>>
   /**
-   * Keeps a file as what it turned out to be: when this returns it is durable, and the next reader
-   * of any list finds it. Throws `conflict` when it is there already, `forbidden` when the owner
-   * may not have more, `bad_request` for a name or version of more than 255 characters.
+   * Publishes a file. When this returns, the file is durable and the next reader of any index finds
+   * it. Throws `conflict` if it exists already, `forbidden` if the owner's quota is exceeded,
+   * `bad_request` if the name or the version is longer than 255 characters.
    */
   publish(upload: Upload, publication: Publication): Promise<void>
 
-  /** The package of that name, in any case. */
+  /** Finds a package by its name, ignoring case. */
   findPackage(name: string): Promise<Package | undefined>
-  /** Packages that have a version, by name; `text` is a part of the name. */
+  /** Lists packages that have a version, by name. */
   listPackages(question: PackageQuestion): Promise<PackageList>
-  /** Newest upload first. */
+  /** Lists the versions of a package, newest upload first. */
   listVersions(packageId: number): Promise<readonly PackageVersion[]>
-  /** Newest upload first, each with its files and metadata: for documents that are kept. */
+  /** Lists versions with files and metadata, newest upload first; for documents that are cached. */
   listFullVersions(packageId: number): Promise<readonly FullVersion[]>
-  /** That version, in any case. */
+  /** Finds a version, ignoring case. */
   findVersion(packageId: number, version: string): Promise<FullVersion | undefined>
-  /** That file, its names in any case; the oldest where there are several. */
+  /** Finds a file, ignoring the case of all names; the oldest if several match. */
   findFile(question: FileQuestion): Promise<PackageFile | undefined>
 
   /** Removes a file, and its version with the last one. Returns whether there was one. */
@@ -55,73 +55,72 @@ export interface Shelf {
   removeVersion(packageName: string, version: string): Promise<boolean>
 
   /**
-   * The bytes of a file as an answer: ranges, conditions, HEAD. Counts a download. To be given
-   * `request` as it came.
+   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download.
    */
   serve(file: PackageFile, request: Request, options: ServeOptions): Promise<Reply>
   /**
-   * An index as it is at this moment, with all that was published before; undefined when there is
-   * none, or nothing in it. Throws `unavailable` when it takes too long to be made.
+   * Opens the current generation of an index, which has all that was published before the call.
+   * Undefined if the index is empty. Throws `unavailable` if building it takes too long.
    */
   openIndex(subject: string): Promise<OpenIndex | undefined>
   /**
-   * The file of an index with that digest, of now or of a while ago: a client that has read one
-   * file of a set finds the others of the same set by these. The digest is in hexadecimal.
+   * Finds a file of the current or a recent generation of an index by its hexadecimal digest, so
+   * that a client that has read one file finds the others of the same generation.
    */
   findIndexFile(subject: string, digest: IndexDigest): Promise<IndexFile | undefined>
   /**
-   * What the owner's indexes are signed with, newest first: one key, made when it is first asked
-   * for, and those before it for as long as they sign along.
+   * Returns the keys that sign the owner's indexes, newest first: the current key, which the first
+   * call creates, and earlier keys until they are retired.
    */
   signingKeys(): Promise<readonly SigningKey[]>
-  /** A file of an index as an answer; else as `serve` does. */
+  /** Returns a file of an index as a reply, as `serve` does for packages. */
   serveIndexFile(file: IndexFile, request: Request, options: ServeOptions): Promise<Reply>
 
   /**
-   * A document that is a function of one package, as an answer with its conditions. It is made once
-   * for each generation of the package and kept in memory; `kind` tells it from other ones.
+   * Returns a document that is a function of one package as a reply, with conditions. It is built
+   * once for each generation of the package and cached in memory under its `kind`.
    */
   document(of: Package, request: Request, options: DocumentOptions): Promise<Reply>
 }
 
-/** A file that was taken in and is nothing yet. */
+/** A file that was received and is not published yet. */
 export interface Upload extends ByteSource {
   readonly digests: Digests
 }
 
-/** What a file turned out to be. */
+/** A file's place among the packages of the format. */
 export interface Publication {
   readonly packageName: string
-  /** To the format a name in another case is another package, which is a `conflict`. */
+  /** The format distinguishes case: a name that differs in case alone is a `conflict`. */
   readonly isExactName?: true
   readonly version: string
   readonly fileName: string
-  /** Tells files of one name in one version apart. */
+  /** Distinguishes files of the same name in one version. */
   readonly compositeKey?: string
-  /** What may be there only once: the version, or a file of that name and key. */
+  /** What cannot be published twice: the version, or a file of that name and key. */
   readonly unique: 'version' | 'file'
-  /** What later documents are made of; of a version that is there already it is left as it was. */
+  /** Metadata of the version. That of an existing version is not changed. */
   readonly metadata?: JsonObject
-  /** What packages are searched by, of the version. Several may have one name. */
+  /** Properties by which packages are searched. Several may have the same name. */
   readonly properties?: ReadonlyArray<Property>
-  /** The indexes that the file belongs into, from now until it is removed. */
+  /** The indexes that list the file until it is removed. */
   readonly indexes?: ReadonlyArray<IndexPlace>
 }
 
 export interface IndexPlace {
   /**
-   * Where its record stands among the others, which are in the order of the bytes of their keys.
-   * Records of the same key are always made together. Printable ASCII, at most 511 characters.
-   * Absent: in the order of publishing, where each upload changes the end of the index alone.
+   * Sort key of the record: records are in the byte order of their keys, and records of the same
+   * key are always rendered together. Printable ASCII, at most 511 characters. Without a key,
+   * records are in the order of publishing, so that an upload changes the end of the index alone.
    */
   readonly key?: string
   /**
-   * Which set of files the clients read together, such as one distribution: at most 255 characters.
+   * Name of the index, such as a distribution: its files are read together. At most 255 characters.
    */
   readonly subject: string
-  /** Where in it, such as component and architecture: at most 255 characters. */
+  /** Part of the index, such as component and architecture. At most 255 characters. */
   readonly part: string
-  /** What the index says of the file. */
+  /** Fields of the record. */
   readonly metadata: JsonObject
 }
 
@@ -132,25 +131,25 @@ export interface Property {
 }
 
 export interface PackageQuestion {
-  /** A part of the name, in any case. */
+  /** Part of the name, ignoring case. */
   readonly text?: string
-  /** That a version of the package has, exactly. */
+  /** Property that a version of the package has, with exactly this value. */
   readonly property?: Property
-  /** From 1 on. Absent, with `limit`: all. */
+  /** Starts at 1. Without page and limit, all are listed. */
   readonly page?: number
   readonly limit?: number
 }
 
 export interface PackageList {
   readonly packages: ReadonlyArray<ListedPackage>
-  /** Of all pages. */
+  /** Number of packages on all pages. */
   readonly total: number
 }
 
 export interface ListedPackage extends Package {
-  /** Of all files of all versions. */
+  /** Downloads of all files of all versions. */
   readonly downloads: number
-  /** The last one that was uploaded. */
+  /** Version of the newest upload. */
   readonly latest: PackageVersion & { readonly metadata: JsonObject }
 }
 
@@ -158,14 +157,14 @@ export interface FileQuestion {
   readonly packageName: string
   readonly version: string
   readonly fileName: string
-  /** Absent: any. */
+  /** Any if absent. */
   readonly compositeKey?: string
 }
 
 export interface ServeOptions {
   /** By default `application/octet-stream`. */
   readonly contentType?: string
-  /** What a browser saves it as; by default the file's own name. */
+  /** Name under which a browser saves the file; by default its own. */
   readonly downloadName?: string
   readonly headers?: NonNullable<Reply['headers']>
 }
@@ -188,7 +187,7 @@ export interface IndexFile {
   readonly bytes: number
   readonly digests: Digests
   readonly blobKey: string
-  /** When it was made, to the second: never the same for two generations of an index. */
+  /** Time of the build, to the second; differs between two generations of an index. */
   readonly modifiedAtMs: number
 }
 

@@ -8,7 +8,7 @@ import { modeOf, type TreeEntry } from './tree.js'
 export type ListedEntry = Omit<TreeEntry, 'nameBytes' | 'name'> & { readonly path: string }
 
 export interface TreeListing {
-  /** How many entries there are, up to the maximum. */
+  /** Number of entries, up to the maximum. */
   readonly count: number
   /** There are more than were asked for. */
   readonly isCut: boolean
@@ -19,7 +19,7 @@ export interface TreeListing {
 export interface TreeListingWish {
   /** Some hundred bytes of objects can hold more paths than there is time in the world. */
   readonly entriesMax: number
-  /** Whether the folders themselves are listed. */
+  /** True to list folders too. */
   readonly hasFolders?: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -27,7 +27,7 @@ export interface TreeListingWish {
 /** Characters of a listing: a folder nested in a thousand others has them all in its path. */
 const CHARACTERS_MAX = 33_554_432
 
-/** What is below the tree of that id, at any depth, in git's order. */
+/** Lists the entries below a tree at any depth, in git's order. */
 export async function listTree(
   git: Git,
   path: string,

@@ -28,7 +28,7 @@ import {
 export interface Git extends GitLimiter {
   /** Absolute path of `git`. */
   readonly file: string
-  /** Where git keeps its own programs (`git --exec-path`). */
+  /** Folder of git's own programs (`git --exec-path`). */
   readonly execPath: string
   readonly version: readonly [major: number, minor: number, patch: number]
   /** Absolute path of `git-http-backend`. */
@@ -40,7 +40,7 @@ export interface Git extends GitLimiter {
 /** One setting of git, such as `receive.maxInputSize`, that follows from a setting of ours. */
 export type GitSetting = readonly [key: string, value: string]
 
-/** Where systems keep programs. */
+/** Folders in which systems keep programs. */
 export const PROGRAM_FOLDERS: readonly string[] = [
   '/usr/local/bin',
   '/usr/bin',
@@ -49,7 +49,7 @@ export const PROGRAM_FOLDERS: readonly string[] = [
   '/run/current-system/sw/bin',
 ]
 
-/** What the oldest of the supported systems ships (Ubuntu 22.04). */
+/** Version of the oldest supported system (Ubuntu 22.04). */
 const VERSION_MIN = [2, 34, 0] as const
 
 /** Finds git and its HTTP backend. Throws an Error that tells the administrator what is missing. */
@@ -130,7 +130,7 @@ export function gitEnvironment(
   return environment
 }
 
-/** Where and with what a one-shot command runs. */
+/** Folder, input and limits of a one-shot command. */
 export interface GitCommandOptions {
   readonly cwd: string
   readonly input?: string | Uint8Array | undefined

@@ -6,7 +6,7 @@ import type { Journal } from '../maintenance/journal.js'
 import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
 import type { ProcessEnd } from '../process/run.js'
 
-/** Where another server keeps a repository. */
+/** URL of a repository on another server. */
 export interface Remote {
   /** Of http or https, without credentials, query or fragment: it stands among git's arguments. */
   readonly url: URL
@@ -16,11 +16,11 @@ export interface Remote {
   readonly authorization?: string | undefined
 }
 
-/** What ends a call of a remote repository. */
+/** Limits of a call to a remote repository. */
 export interface RemoteBounds {
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** How long the other side may say nothing. */
+  /** Longest time without a byte from the other server. */
   readonly idleMs: number
   /** Bytes of one pack. */
   readonly packBytesMax: number
@@ -28,7 +28,7 @@ export interface RemoteBounds {
   readonly journal?: Journal | undefined
 }
 
-/** One call. */
+/** One call to a remote repository. */
 export interface RemoteCall extends RemoteBounds {
   readonly args: readonly string[]
   /** The repository that is written to; none for a call that only asks. */
@@ -50,12 +50,12 @@ export class RemoteError extends Error {
   }
 }
 
-/** Whether this git can be told the address of a host (`http.curloptResolve`). */
+/** Tells whether this git takes the address of a host from a setting (`http.curloptResolve`). */
 export function canPinAddresses({ version: [major, minor] }: Git): boolean {
   return major > 2 || minor >= 37
 }
 
-/** As much as the list of some hundred thousand references takes. */
+/** Enough for a list of some hundred thousand refs. */
 const OUTPUT_BYTES_MAX = 67_108_864
 
 /**
@@ -145,7 +145,7 @@ function pinsOf(addresses: readonly string[]): string {
   return addresses.map((address) => (isIP(address) === 6 ? `[${address}]` : address)).join()
 }
 
-/** What git says (LC_ALL=C) when the other side wants other credentials than it was shown. */
+/** Messages of git (LC_ALL=C) if the other server refuses the credentials. */
 const WANTS_CREDENTIALS =
   /Authentication failed for|could not read (?:Username|Password) for|returned error: 40[13]\b/
 

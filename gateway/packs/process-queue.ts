@@ -5,7 +5,7 @@ import { Failure } from '../../conf/failures.js'
 import { WaitEstimate } from './wait-estimate.js'
 import { WaitingLines } from './waiting-lines.js'
 
-/** Who takes a place, and for what. */
+/** The client that takes a place, and its repository. */
 export interface Visitor {
   readonly repository: string
   /** Equal for requests of one client. */
@@ -21,7 +21,7 @@ export interface ProcessQueue {
    * last places is refused immediately.
    */
   enter(signal: AbortSignal, visitor: Visitor): Promise<() => void>
-  /** How many hold a place, and how many wait. */
+  /** Number of requests that hold a place and that wait. */
   readonly load: { readonly running: number; readonly waiting: number }
 }
 
@@ -29,7 +29,7 @@ export interface ProcessQueueOptions {
   readonly runningMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  /** Of one client, whether they run or wait. */
+  /** Requests of one client that run or wait. */
   readonly clientMax: number
 }
 
@@ -48,7 +48,7 @@ export function createProcessQueue(
   onWaited: (seconds: number) => void = () => {},
 ): ProcessQueue {
   const lines = new WaitingLines()
-  /** How many of each client run or wait. */
+  /** Number of requests of each client that run or wait. */
   const held = new Map<string, number>()
   const estimate = new WaitEstimate()
   let running = 0

@@ -6,13 +6,13 @@ import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import type { RepositoryGrant } from './git-reader.js'
 
-/** Whose request takes a place among the git processes that may run. */
+/** The request that takes a place in the queue. */
 export interface Caller {
   readonly request: Request
   readonly grant: RepositoryGrant
 }
 
-/** A place in the queue of git processes, to be left by the returned function. */
+/** Waits for a place in the queue of git processes. The returned function gives it back. */
 export function enterQueue(context: Context, { request, grant }: Caller): Promise<() => void> {
   const client = clientOf(grant.who, request)
   return context.queue.enter(request.signal, {
@@ -21,7 +21,7 @@ export function enterQueue(context: Context, { request, grant }: Caller): Promis
   })
 }
 
-/** Does work that may take git long in a place of the queue. */
+/** Runs work that may take git long in a place of the queue. */
 export async function inQueue<T>(
   context: Context,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** How operations read a repository's Git data: what they are lent for the length of a request. */
+/** Reads the Git data of a repository for one request: revisions, commits, ranges and blobs. */
 
 import { type Commit, parseCommit } from '../../../cgi/objects/commit-object.js'
 import { type CommitRange, countApart, listCommits } from '../../../cgi/objects/commit-range.js'
@@ -18,12 +18,12 @@ export type RepositoryGrant = Grants['repository']
 /** A repository that is open for one request. */
 export interface GitReader {
   readonly git: Git
-  /** Its folder. */
+  /** Path of its folder. */
   readonly path: string
   readonly objects: ObjectReader
 }
 
-/** Lets `use` read the repository that the gate let the caller into. */
+/** Runs `use` with a reader of an authorized repository. */
 export function readGit<T>(
   context: Context,
   grant: RepositoryGrant,
@@ -34,7 +34,7 @@ export function readGit<T>(
   return withObjects(git, path, (objects) => use({ git, path, objects }))
 }
 
-/** The revision of that name; of the default branch for none. Throws `not_found`. */
+/** Finds a revision by its name, by default the default branch. Throws `not_found`. */
 export async function revisionOf(
   { objects }: GitReader,
   { repository }: RepositoryGrant,
@@ -45,19 +45,19 @@ export async function revisionOf(
   return found
 }
 
-/** The commit of a full id. Throws `not_found`. */
+/** Reads a commit by its full id. Throws `not_found`. */
 export async function readCommit({ objects }: GitReader, id: string): Promise<Commit> {
   const object = await objects.read(id)
   if (object?.type !== 'commit' || object.content === undefined) throw notFound()
   return parseCommit(object.id, object.content)
 }
 
-/** The commits of full ids, in their order. */
+/** Reads commits by their full ids, in that order. Throws `not_found`. */
 export function readCommits(reader: GitReader, ids: readonly string[]): Promise<Commit[]> {
   return Promise.all(ids.map((id) => readCommit(reader, id)))
 }
 
-/** A part of the commits that a range has, newest first, and how many it has. */
+/** Reads a page of the commits in a range, newest first, and counts them all. */
 export async function readRange(
   reader: GitReader,
   range: CommitRange,
@@ -71,8 +71,8 @@ export async function readRange(
 }
 
 /**
- * The blob of a full id, with its content where it is not larger than is held. Of a larger one the
- * bytes are not even read.
+ * Reads a blob by its full id. The content of a blob of more than BLOB_BYTES_MAX bytes is not read.
+ * Undefined if there is no such blob.
  */
 export async function readBlob(
   { git, path, objects }: GitReader,
