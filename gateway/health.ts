@@ -5,11 +5,11 @@ import { access, constants } from 'node:fs/promises'
 import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { ping } from '../sql/database/database.js'
-import { jsonReply } from './api/door.js'
+import { jsonReply } from './api/surface.js'
 import type { Context } from './context.js'
-import type { AnyRoute, Door, Route } from './route.js'
+import type { AnyRoute, Route, Surface } from './route.js'
 
-const SYSTEM_DOOR: Door = {
+const SYSTEM_SURFACE: Surface = {
   name: 'system',
   challenges: false,
   refuse: (_context, failure) => textReply(failure.status, `${failure.message}\n`),
@@ -35,7 +35,7 @@ const CHECKS: readonly Check[] = [
   },
 ]
 
-/** Routes of the door `system`. */
+/** Routes of the surface `system`. */
 export const HEALTH_ROUTES: readonly AnyRoute[] = [
   systemRoute('/livez', async () => textReply(200, 'ok\n')),
   systemRoute('/readyz', async (context) => {
@@ -59,7 +59,7 @@ function systemRoute(
   answer: (context: Context, request: Request) => Promise<Reply>,
 ): Route<'open'> {
   return {
-    door: SYSTEM_DOOR,
+    surface: SYSTEM_SURFACE,
     method: 'GET',
     path,
     access: { kind: 'open' },

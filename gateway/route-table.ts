@@ -1,6 +1,6 @@
 /** The table of routes: finds the route of a request by method and path. */
 
-import type { AnyRoute, Door } from './route.js'
+import type { AnyRoute, Surface } from './route.js'
 
 /** Finds what answers a method and a raw path. */
 export interface RouteTable {
@@ -10,7 +10,7 @@ export interface RouteTable {
 
 export type Found =
   | { readonly route: AnyRoute; readonly segments: Readonly<Record<string, string>> }
-  | { readonly allow: readonly string[]; readonly door: Door }
+  | { readonly allow: readonly string[]; readonly surface: Surface }
 
 interface Node {
   readonly literals: Map<string, Node>
@@ -50,7 +50,7 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
       return { route, segments: namedSegments(parameters.get(route) ?? [], segments) }
     }
     const [first] = node.routes.values()
-    return first === undefined ? undefined : { allow: allowed(node), door: first.door }
+    return first === undefined ? undefined : { allow: allowed(node), surface: first.surface }
   }
   /** What was found last: fleets ask for few addresses. */
   const last = new Map<string, Found>()

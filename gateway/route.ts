@@ -1,4 +1,4 @@
-/** A route: what is asked for, who may ask, and what answers. */
+/** Routes as values: method, path, required access and scopes, handler. */
 
 import type { Awaitable } from '../conf/awaitable.js'
 import type { Failure } from '../conf/failures.js'
@@ -8,11 +8,12 @@ import type { Access, AccessKind, Grants } from './auth/gate.js'
 import type { Scope } from './auth/scopes.js'
 import type { Context } from './context.js'
 
-/** How one door of the house speaks: its refusals, and whether it asks strangers who they are. */
-export interface Door {
+/** A surface, such as the API: how it renders errors and which credentials it accepts. */
+export interface Surface {
   readonly name: 'api' | 'git' | 'packages' | 'system' | 'web'
+  /** Whether anonymous clients are asked for credentials (`WWW-Authenticate`). */
   readonly challenges: boolean
-  /** Where browsers come with the cookie of a session: beside other credentials, or alone. */
+  /** Accepts the cookie of a session, beside other credentials or as the only ones. */
   readonly sessions?: 'too' | 'alone'
   /** Returns why an account's password is not accepted here, or undefined if it is. */
   passwordRefusal?(settings: Settings): string | undefined
@@ -22,29 +23,29 @@ export interface Door {
 /** An authorized request. */
 export interface Call<K extends AccessKind = AccessKind> {
   readonly request: Request
-  /** Percent-decoded, but for the rest of a path, which is as it was sent. */
+  /** Percent-decoded, except `{rest...}`, which is as the client sent it. */
   readonly params: Readonly<Record<string, string>>
   readonly grant: Grants[K]
 }
 
 export interface Route<K extends AccessKind = AccessKind> {
-  readonly door: Door
+  readonly surface: Surface
   /** A route for GET answers HEAD as well. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /**
-   * With parameters in braces: `/{owner}/{repo}/info/refs`. A last one in the form `{rest...}`
-   * takes all that follows, where no other path fits. `{sha}.{type:diff|patch}` are two in one
-   * segment, which ends in one of the words.
+   * Path with parameters in braces: `/{owner}/{repo}/info/refs`. A last parameter `{rest...}`
+   * matches all further segments if no other route matches. `{sha}.{type:diff|patch}` are two
+   * parameters in one segment, which ends in one of the words.
    */
   readonly path: string
-  /** The exact query that it is for, where others share its path: `service=git-upload-pack`. */
+  /** Exact query that the route matches, if others share its path: `service=git-upload-pack`. */
   readonly query?: string
   readonly access: Extract<Access, { kind: K }>
-  /** What a token needs, all of them; empty where none is asked. */
+  /** Scopes that a token needs, all of them. */
   readonly scopes: readonly Scope[]
   /** Throws a `Failure` or rejects with it. */
   readonly handle: (context: Context, call: Call<K>) => Awaitable<Reply>
 }
 
-/** A route among others, once its access kind matters to the gate alone. */
+/** A route of any kind of access. */
 export type AnyRoute = { [K in AccessKind]: Route<K> }[AccessKind]

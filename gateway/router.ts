@@ -12,7 +12,7 @@ import { identifySession, refuseForeignOrigin } from './auth/session.js'
 import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
 import type { LoopWatch } from './loop-watch.js'
-import type { AnyRoute, Call, Door } from './route.js'
+import type { AnyRoute, Call, Surface } from './route.js'
 import { type Found, isRest, REST_SUFFIX, type RouteTable } from './route-table.js'
 import { storesData } from './stores-data.js'
 
@@ -20,7 +20,7 @@ export interface RouterOptions {
   readonly context: Context
   readonly table: RouteTable
   /** How a request is refused whose path no route knows. */
-  readonly doorOfUnknown: (request: Request) => Door
+  readonly surfaceOfUnknown: (request: Request) => Surface
   /** Answers what no route serves; none: a 404. */
   readonly forward: ((request: Request) => Promise<Reply>) | undefined
   readonly watch: LoopWatch
@@ -36,15 +36,15 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
       localPath(context, request.path),
       request.query,
     )
-    const door = doorOf(found) ?? options.doorOfUnknown(request)
-    const arrival = { request, found, door }
+    const surface = surfaceOf(found) ?? options.surfaceOfUnknown(request)
+    const arrival = { request, found, surface }
     watch.begin(arrival)
     const answered = inTurn(() => answer(options, arrival))
     if (answered instanceof Promise) watch.wait(arrival)
     return after(answered, (reply) => {
       watch.end(arrival)
       const seconds = (performance.now() - startedAt) / 1_000
-      record(context, { request, reply, door, seconds })
+      record(context, { request, reply, surface, seconds })
       return reply
     })
   }
@@ -53,13 +53,13 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
 interface Arrival {
   readonly request: Request
   readonly found: Found | undefined
-  readonly door: Door
+  readonly surface: Surface
 }
 
 function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   const { context } = options
-  const { request, door } = arrival
-  const catchIt = (thrown: unknown) => refuse(context, { request, door, thrown })
+  const { request, surface } = arrival
+  const catchIt = (thrown: unknown) => refuse(context, { request, surface, thrown })
   try {
     const reply = dispatch(options, arrival)
     return reply instanceof Promise ? reply.catch(catchIt) : reply
@@ -68,7 +68,7 @@ function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   }
 }
 
-function dispatch(options: RouterOptions, { request, found, door }: Arrival): Awaitable<Reply> {
+function dispatch(options: RouterOptions, { request, found, surface }: Arrival): Awaitable<Reply> {
   const { context } = options
   if (found === undefined) {
     if (options.forward !== undefined) return options.forward(request)
@@ -91,7 +91,7 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
         access,
         scopes,
         params,
-        challenges: door.challenges,
+        challenges: surface.challenges,
         anonymousBytesMax: context.settings.git.anonymousCloneBytesMax,
       }),
       (grant) => pass(context, route, { request, params, grant }),
@@ -102,17 +102,17 @@ function dispatch(options: RouterOptions, { request, found, door }: Arrival): Aw
 /** Who asks, or in whose place a site admin does: over the API alone, and the log says so. */
 function callerOf(
   context: Context,
-  { door, method }: AnyRoute,
+  { surface, method }: AnyRoute,
   request: Request,
 ): Awaitable<Identity> {
-  const isBrowsers = door.sessions === 'alone'
-  if (isBrowsers || (door.sessions && !request.headers.has('authorization'))) {
+  const isBrowsers = surface.sessions === 'alone'
+  if (isBrowsers || (surface.sessions && !request.headers.has('authorization'))) {
     if (method !== 'GET') refuseForeignOrigin(request, context.settings)
     return request.headers.has('cookie') ? identifySession(context, request) : ANONYMOUS
   }
-  const options = { passwordRefusal: door.passwordRefusal?.(context.settings) }
+  const options = { passwordRefusal: surface.passwordRefusal?.(context.settings) }
   return after(identify(context, request, options), (who) => {
-    const name = door.name === 'api' ? sudoNameOf(request) : undefined
+    const name = surface.name === 'api' ? sudoNameOf(request) : undefined
     if (name === undefined) return who
     return after(actAs(context.db, who, name), (acting) => {
       const admin = who.kind === 'user' ? who.user.name : undefined
@@ -141,11 +141,11 @@ function decodeSegments(segments: Readonly<Record<string, string>>): Record<stri
 
 interface Refusal {
   readonly request: Request
-  readonly door: Door
+  readonly surface: Surface
   readonly thrown: unknown
 }
 
-function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
+function refuse(context: Context, { request, surface, thrown }: Refusal): Reply {
   const failure = failureOf(thrown)
   context.disk.noteFailure(failure)
   if (failure.status >= 500 && !request.signal.aborted) {
@@ -155,7 +155,7 @@ function refuse(context: Context, { request, door, thrown }: Refusal): Reply {
       failure.message,
     )
   }
-  const reply = door.refuse(context, failure, request)
+  const reply = surface.refuse(context, failure, request)
   const headers = [...(reply.headers ?? [])]
   if (failure.retryAfterSeconds !== undefined) {
     headers.push(['Retry-After', String(failure.retryAfterSeconds)])
@@ -182,24 +182,24 @@ function localPath(context: Context, path: string): string {
   return local.startsWith('//') ? local.slice(1) : local
 }
 
-function doorOf(found: Found | undefined): Door | undefined {
+function surfaceOf(found: Found | undefined): Surface | undefined {
   if (found === undefined) return undefined
-  return 'route' in found ? found.route.door : found.door
+  return 'route' in found ? found.route.surface : found.surface
 }
 
 interface Outcome {
   readonly request: Request
   readonly reply: Reply
-  readonly door: Door
+  readonly surface: Surface
   readonly seconds: number
 }
 
 /** Plain reads are many and say little; so is what git asks before it says what it wants. */
-function record(context: Context, { request, reply, door, seconds }: Outcome): void {
+function record(context: Context, { request, reply, surface, seconds }: Outcome): void {
   const { method } = request
   const { status } = reply
-  context.metrics.countRequest({ door: door.name, method, status }, seconds)
-  const isPlainRead = door.name !== 'git' && (method === 'GET' || method === 'HEAD')
+  context.metrics.countRequest({ door: surface.name, method, status }, seconds)
+  const isPlainRead = surface.name !== 'git' && (method === 'GET' || method === 'HEAD')
   const level = status < 400 && (reply.isRoutine ?? isPlainRead) ? 'debug' : 'info'
   if (!context.log.isLevelEnabled(level)) return
   const { id, path, address } = request

@@ -12,9 +12,9 @@ import { tellOfLeftPushes } from './actions/code/push-notes.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
 import { WEB_ARCHIVE_ROUTES } from './api/code/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/code/get-raw.js'
-import { API_DOOR } from './api/door.js'
 import { DOWNLOAD_ROUTES } from './api/downloads.js'
 import { OPERATIONS } from './api/operations.js'
+import { API_SURFACE } from './api/surface.js'
 import { swaggerRoutes } from './api/swagger.js'
 import { routeOf } from './api/validate.js'
 import type { Access } from './auth/gate.js'
@@ -38,11 +38,11 @@ import { createPools } from './pool/pools.js'
 import type { AnyRoute } from './route.js'
 import { createRouteTable } from './route-table.js'
 import { createRouter } from './router.js'
-import { openSshDoor } from './ssh/door.js'
+import { openSshSurface } from './ssh/surface.js'
 import type { DrainTimes } from './uws/drain.js'
 import { listen } from './uws/listen.js'
-import { asksForPage, WEB_DOOR } from './web/kit/door.js'
 import { createDrawings } from './web/kit/drawings.js'
+import { asksForPage, WEB_SURFACE } from './web/kit/surface.js'
 import { WEB_ROUTES } from './web/pages.js'
 
 export interface ServerOptions {
@@ -106,16 +106,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     handle: createRouter({
       context,
       table: createRouteTable(allRoutes(settings)),
-      doorOfUnknown: (request) =>
-        settings.web.isEnabled && asksForPage(settings, request) ? WEB_DOOR : API_DOOR,
+      surfaceOfUnknown: (request) =>
+        settings.web.isEnabled && asksForPage(settings, request) ? WEB_SURFACE : API_SURFACE,
       forward: upstream === undefined ? undefined : createForwarder(upstream),
       watch,
     }),
     onBroken: ({ id, method, path }, error) =>
       log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
   })
-  const sshDoor =
-    options.sshSocket === undefined ? undefined : openSshDoor(context, options.sshSocket)
+  const sshSurface =
+    options.sshSocket === undefined ? undefined : openSshSurface(context, options.sshSocket)
   upkeep.start()
   const leftPushes = tellOfLeftPushes(context)
   let stopping: Promise<void> | undefined
@@ -123,7 +123,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: listener.port,
     metrics,
     stop(times = drainTimes(settings)) {
-      const draining = Promise.all([listener.drain(times), sshDoor?.drain(times.graceMs)])
+      const draining = Promise.all([listener.drain(times), sshSurface?.drain(times.graceMs)])
       stopping ??= Promise.all([draining, upkeep.stop()]).then(async () => {
         await leftPushes.stop()
         watch.stop()

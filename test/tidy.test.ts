@@ -265,7 +265,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
   'gateway/ssh/conversation.ts': 'by journeys/ssh-clone.test.ts and threats/ssh.test.ts',
   'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
-  'gateway/ssh/door.ts': 'by journeys/ssh-clone.test.ts, through sshd',
+  'gateway/ssh/surface.ts': 'by journeys/ssh-clone.test.ts, through sshd',
   'gateway/ssh/session.ts': 'by journeys/ssh-push.test.ts, through sshd',
   'gateway/fleet.ts': 'by journeys/signals.test.ts and reload.test.ts, as processes',
   'gateway/supervisor.ts': 'by journeys/signals.test.ts and threats/kill.test.ts, as processes',
@@ -452,16 +452,18 @@ const callers: Rule = {
   ],
 }
 
-const DOORS = ['api', 'web', 'git', 'ssh', 'oauth', 'packages', 'jobs']
+const SURFACES = ['api', 'web', 'git', 'ssh', 'oauth', 'packages', 'jobs']
 
-const doors: Rule = {
-  name: 'a door of the gateway stands on no other door',
-  advice: 'What two doors need belongs into gateway/actions, or a room below both.',
+const surfaces: Rule = {
+  name: 'a surface of the gateway imports no other surface',
+  advice: 'Put what two surfaces need into gateway/actions, or into a folder below both.',
   find: (files) =>
-    DOORS.flatMap((door) => {
-      const others = DOORS.filter((other) => other !== door).map((other) => `gateway/${other}/`)
+    SURFACES.flatMap((surface) => {
+      const others = SURFACES.filter((other) => other !== surface).map(
+        (other) => `gateway/${other}/`,
+      )
       return files
-        .filter(({ path }) => path.startsWith(`gateway/${door}/`))
+        .filter(({ path }) => path.startsWith(`gateway/${surface}/`))
         .flatMap(({ path, text }) =>
           importedFiles(path, text)
             .filter((file) => others.some((other) => file.startsWith(other)))
@@ -469,7 +471,7 @@ const doors: Rule = {
         )
     }),
   breaks: [
-    { path: 'gateway/ssh/door.ts', text: "import { answerFetch } from '../git/fetch.js'\n" },
+    { path: 'gateway/ssh/surface.ts', text: "import { answerFetch } from '../git/fetch.js'\n" },
     {
       path: 'gateway/api/accounts/users.ts',
       text: "import { page } from '../../web/kit/page.js'\n",
@@ -561,7 +563,7 @@ const RULES = [
   libraries,
   environment,
   callers,
-  doors,
+  surfaces,
   folders,
   unfinished,
   places,

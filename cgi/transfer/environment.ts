@@ -6,7 +6,7 @@ import { type Git, type GitSetting, gitEnvironment } from '../process/git.js'
 /** The two services of the smart protocol. */
 export type GitService = 'git-upload-pack' | 'git-receive-pack'
 
-/** What the door has worked out about a request. No header reaches git by its name. */
+/** CGI variables for one request (RFC 3875 §4.1). Client headers are never copied by name. */
 export interface BackendRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string

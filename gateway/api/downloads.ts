@@ -6,10 +6,10 @@ import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/releases/attachments.js'
 import { refuseWithoutReleases, releaseOfTag } from '../actions/releases/seen-releases.js'
 import type { AnyRoute, Route } from '../route.js'
-import { DOWNLOAD_DOOR } from './door.js'
+import { DOWNLOAD_SURFACE } from './surface.js'
 
 const byUuid: Route<'attachment'> = {
-  door: DOWNLOAD_DOOR,
+  surface: DOWNLOAD_SURFACE,
   method: 'GET',
   path: '/attachments/{uuid}',
   access: { kind: 'attachment' },
@@ -22,7 +22,7 @@ const byUuid: Route<'attachment'> = {
 
 /** A tag may have slashes: whatever stands before the last one is the tag. */
 const byName: Route<'repository'> = {
-  door: DOWNLOAD_DOOR,
+  surface: DOWNLOAD_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/releases/download/{file...}',
   access: { kind: 'repository', mode: 'read' },

@@ -4,8 +4,8 @@ import type { TSchema } from 'typebox'
 import type { Route } from '../route.js'
 import { plainPath } from '../route-table.js'
 import { API_VERSION } from './admin/version.js'
-import { API_DOOR, jsonReply } from './door.js'
 import type { AnyOperation } from './operation.js'
+import { API_SURFACE, jsonReply } from './surface.js'
 import { API_PREFIX } from './validate.js'
 
 type Json = { readonly [key: string]: unknown }
@@ -24,7 +24,7 @@ export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Rou
 }
 
 function openRoute(path: string, handle: Route<'open'>['handle']): Route<'open'> {
-  return { door: API_DOOR, method: 'GET', path, access: { kind: 'open' }, scopes: [], handle }
+  return { surface: API_SURFACE, method: 'GET', path, access: { kind: 'open' }, scopes: [], handle }
 }
 
 /** The description of these operations (Swagger 2.0). */

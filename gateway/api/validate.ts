@@ -12,8 +12,8 @@ import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { readBody } from '../incoming-body.js'
 import type { AnyRoute, Route } from '../route.js'
-import { API_DOOR } from './door.js'
 import type { AnyOperation } from './operation.js'
+import { API_SURFACE } from './surface.js'
 
 export const API_PREFIX = '/api/v1'
 
@@ -41,7 +41,7 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     )
   }
   return {
-    door: API_DOOR,
+    surface: API_SURFACE,
     method,
     path: API_PREFIX + operation.path,
     access,

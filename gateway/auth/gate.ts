@@ -1,4 +1,4 @@
-/** The one gate, which says whether a caller may: every door asks here, and nothing behind it. */
+/** Authorization of all requests: every surface asks here, and no layer below asks again. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'

@@ -8,10 +8,10 @@ import { advertiseFetch } from '../packs/advertisement.js'
 import { repositoryPathOf } from '../repository-path.js'
 import type { AnyRoute, Call, Route } from '../route.js'
 import { sendBundle } from './bundle.js'
-import { GIT_DOOR } from './door.js'
 import { answerFetch } from './fetch.js'
 import { packQuestionOf } from './intake.js'
 import { type GitService, runService } from './service.js'
+import { GIT_SURFACE } from './surface.js'
 
 const READ = {
   service: 'git-upload-pack',
@@ -27,7 +27,7 @@ const WRITE = {
 /** The first request of a clone or push: what refs there are, or what the server can. */
 function advertise({ service, access, scopes }: typeof READ | typeof WRITE): AnyRoute {
   const route: Route<'repository'> = {
-    door: GIT_DOOR,
+    surface: GIT_SURFACE,
     method: 'GET',
     path: '/{owner}/{repo}/info/refs',
     query: `service=${service}`,
@@ -53,7 +53,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
 
 /** The request that says what the client wants and has. */
 const fetch: Route<'repository'> = {
-  door: GIT_DOOR,
+  surface: GIT_SURFACE,
   method: 'POST',
   path: '/{owner}/{repo}/git-upload-pack',
   access: READ.access,
@@ -63,7 +63,7 @@ const fetch: Route<'repository'> = {
 
 /** What a clone may begin with, where the client asks for such (git's `transfer.bundleURI`). */
 const bundle: Route<'repository'> = {
-  door: GIT_DOOR,
+  surface: GIT_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/bundles/{bundle}',
   access: READ.access,
@@ -77,7 +77,7 @@ const bundle: Route<'repository'> = {
 
 /** The request that brings a pack. */
 const push: Route<'repository'> = {
-  door: GIT_DOOR,
+  surface: GIT_SURFACE,
   method: 'POST',
   path: '/{owner}/{repo}/git-receive-pack',
   access: WRITE.access,
@@ -88,7 +88,7 @@ const push: Route<'repository'> = {
 
 /** A client that asks without a service wants the files themselves, which are not served. */
 const refuseDumb: Route<'anyone'> = {
-  door: GIT_DOOR,
+  surface: GIT_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/info/refs',
   access: { kind: 'anyone' },

@@ -18,15 +18,15 @@ import { newOauthSecret } from '../auth/oauth-secret.js'
 import { hashToken } from '../auth/token.js'
 import type { Context } from '../context.js'
 import type { Route } from '../route.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
 import { readOauthFields } from './fields.js'
 import { issueIdToken } from './id-token.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 const ACCESS_SECONDS = 3_600
 const REFRESH_MS = 30 * 86_400_000
 
 export const ACCESS_TOKEN: Route<'open'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'POST',
   path: '/login/oauth/access_token',
   // The client shows who it is, which no user's credentials do.

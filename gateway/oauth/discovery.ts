@@ -2,10 +2,10 @@
 
 import { OPENID_SCOPES } from '../auth/oauth-scopes.js'
 import type { Route } from '../route.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const DISCOVERY: Route<'open'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'GET',
   path: '/.well-known/openid-configuration',
   access: { kind: 'open' },

@@ -6,11 +6,11 @@ import { identifyClient } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { hashToken } from '../auth/token.js'
 import type { Route } from '../route.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
 import { readOauthFields } from './fields.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const INTROSPECT: Route<'open'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'POST',
   path: '/login/oauth/introspect',
   access: { kind: 'open' },

@@ -1,11 +1,11 @@
 /** The keys with which id tokens are checked (RFC 7517). */
 
 import type { Route } from '../route.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
 import { publicJwk } from './signing-key.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const KEYS: Route<'open'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'GET',
   path: '/login/oauth/keys',
   access: { kind: 'open' },

@@ -5,11 +5,11 @@ import { findAccess, findRefresh } from '../../sql/accounts/oauth-tokens.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { hashToken } from '../auth/token.js'
 import type { Route } from '../route.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
 import { readOauthFields } from './fields.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const REVOKE: Route<'open'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'POST',
   path: '/login/oauth/revoke',
   access: { kind: 'open' },

@@ -2,10 +2,10 @@
 
 import type { Route } from '../route.js'
 import { claimsOf } from './claims.js'
-import { OAUTH_DOOR, oauthReply } from './door.js'
+import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const USERINFO: Route<'signed-in'> = {
-  door: OAUTH_DOOR,
+  surface: OAUTH_SURFACE,
   method: 'GET',
   path: '/login/oauth/userinfo',
   access: { kind: 'signed-in' },

@@ -4,19 +4,19 @@ import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
 import { lendShelf } from '../../registry/shelf.js'
 import type { Context } from '../context.js'
-import type { AnyRoute, Call, Door, Route } from '../route.js'
+import type { AnyRoute, Call, Route, Surface } from '../route.js'
 import { narrowShelf } from './narrow-shelf.js'
 import { watchShelf } from './watched-shelf.js'
 
 /** The routes of a format, and how they refuse. */
 export function routesOf(format: Format): readonly AnyRoute[] {
-  const door = doorOf(format)
-  return format.routes.map((route) => routeOf(format, route, door))
+  const surface = surfaceOf(format)
+  return format.routes.map((route) => routeOf(format, route, surface))
 }
 
-function routeOf(format: Format, route: FormatRoute, door: Door): AnyRoute {
+function routeOf(format: Format, route: FormatRoute, surface: Surface): AnyRoute {
   const inShelf: Route<'packages'> = {
-    door,
+    surface,
     method: route.method,
     path: `/api/packages/{owner}/${format.name}${route.path}`,
     access: { ...ACCESS[route.access], format: format.name },
@@ -59,7 +59,7 @@ async function answer(
  * Strangers are asked who they are: apt, composer, R and whoever reads a netrc send what they know
  * only then.
  */
-function doorOf(format: Format): Door {
+function surfaceOf(format: Format): Surface {
   return {
     name: 'packages',
     challenges: true,

@@ -1,4 +1,4 @@
-/** One request to upload-pack, answered for every door: from the pack cache, or by git. */
+/** One request to upload-pack over HTTP or SSH, answered from the pack cache or by git. */
 
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
@@ -16,7 +16,7 @@ export interface UploadPackQuestion extends WarmQuestion {
   readonly gitProtocol: string | undefined
   /** Decoded; it may be of any length. */
   readonly body: AsyncIterable<Uint8Array>
-  /** What a door has to say itself to a whole request that the pack cache does not know. */
+  /** Answers a whole request that the pack cache does not know, if the surface can do so itself. */
   readonly answerUnknown?: (body: Buffer) => Awaitable<Buffer | undefined>
 }
 

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import type { Reply } from '../../conf/http.js'
 import type { AnyRoute, Route } from '../route.js'
 import { type AssetFile, KEY_SCRIPT, STYLESHEET } from './asset-files.js'
-import { WEB_DOOR } from './kit/door.js'
 import { takesGzip } from './kit/html.js'
+import { WEB_SURFACE } from './kit/surface.js'
 
 function defineAsset({ path, type, bytes }: AssetFile): Route<'open'> {
   const packed = gzipSync(bytes, { level: 9 })
@@ -16,7 +16,7 @@ function defineAsset({ path, type, bytes }: AssetFile): Route<'open'> {
     ['Vary', 'Accept-Encoding'],
   ]
   return {
-    door: WEB_DOOR,
+    surface: WEB_SURFACE,
     method: 'GET',
     path,
     access: { kind: 'open' },

@@ -1,4 +1,4 @@
-/** The peer of the Git door: nginx, fcgiwrap and git http-backend, on the same repositories. */
+/** The peer of Git over HTTP: nginx, fcgiwrap and git http-backend, on the same repositories. */
 
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'

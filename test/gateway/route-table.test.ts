@@ -1,13 +1,13 @@
 /** The table of routes: raw segments find one route, its methods, or nothing. */
 
 import t from 'tap'
-import { API_DOOR } from '../../gateway/api/door.js'
+import { API_SURFACE } from '../../gateway/api/surface.js'
 import type { AnyRoute, Route } from '../../gateway/route.js'
 import { createRouteTable, type Found, isRest, plainPath } from '../../gateway/route-table.js'
 
 function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
   return {
-    door: API_DOOR,
+    surface: API_SURFACE,
     method,
     path,
     access: { kind: 'open' },
@@ -183,7 +183,7 @@ t.test('two routes for one place are a mistake that stops the start', async (t) 
 
 t.test('a route without access or scopes does not compile', async (t) => {
   const handle = async () => ({ status: 200 })
-  const base = { door: API_DOOR, method: 'GET', path: '/x', handle } as const
+  const base = { surface: API_SURFACE, method: 'GET', path: '/x', handle } as const
   // @ts-expect-error: the compiler refuses a route that does not say what it needs.
   const withoutAccess: Route<'open'> = { ...base, scopes: [] }
   // @ts-expect-error: nor one that does not say what a token needs.

@@ -1,9 +1,9 @@
-/** From a request to its reply: the door's own refusals, one catch, what is counted and logged. */
+/** From a request to its reply: the surface's own errors, one catch, what is counted and logged. */
 
 import t from 'tap'
 import type { Request } from '../../conf/http.js'
-import { API_DOOR } from '../../gateway/api/door.js'
 import { OPERATIONS } from '../../gateway/api/operations.js'
+import { API_SURFACE } from '../../gateway/api/surface.js'
 import { NO_BODY } from '../../gateway/incoming-body.js'
 import type { AnyRoute } from '../../gateway/route.js'
 import { createRouteTable } from '../../gateway/route-table.js'
@@ -101,7 +101,7 @@ const aRequest = (fields: Partial<Request> = {}): Request => ({
 t.test('what is thrown by mistake is a 500 without detail, logged once with it', async (t) => {
   const { context, house } = await openContext(t)
   const route: AnyRoute = {
-    door: API_DOOR,
+    surface: API_SURFACE,
     method: 'GET',
     path: '/x',
     access: { kind: 'open' },
@@ -114,7 +114,7 @@ t.test('what is thrown by mistake is a 500 without detail, logged once with it',
   const answer = createRouter({
     context,
     table,
-    doorOfUnknown: () => API_DOOR,
+    surfaceOfUnknown: () => API_SURFACE,
     forward: undefined,
     watch: NO_WATCH,
   })
@@ -137,7 +137,7 @@ t.test('an upstream answers what no route serves, and only that', async (t) => {
   const answer = createRouter({
     context,
     table: createRouteTable([]),
-    doorOfUnknown: () => API_DOOR,
+    surfaceOfUnknown: () => API_SURFACE,
     watch: NO_WATCH,
     forward: async ({ path }) => {
       seen.push(path)

@@ -1,4 +1,4 @@
-/** One gateway put together: every route has a door, limits are re-read, and stopping lets go. */
+/** One gateway put together: each route has a surface, limits are re-read, and a stop ends all. */
 
 import t from 'tap'
 import { findGit } from '../../cgi/process/git.js'
@@ -72,13 +72,13 @@ const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/lo
 t.test('pages that are off have no routes', async (t) => {
   const off = allRoutes({ ...ALL, web: { isEnabled: false } })
   t.strictSame(
-    off.filter(({ door }) => door.name === 'web'),
+    off.filter(({ surface }) => surface.name === 'web'),
     [],
   )
 })
 
 /** A page is sent by a session, and a sign-in by whoever knows the password. */
-const isPage = (door: string, path: string) => door === 'web' && !path.startsWith('/user/log')
+const isPage = (surface: string, path: string) => surface === 'web' && !path.startsWith('/user/log')
 
 /** Forms of those who have no session yet, or want none any more. */
 const STRANGERS = [
@@ -91,16 +91,16 @@ const STRANGERS = [
 ]
 
 t.test('a write is never granted by read access or a read scope', async (t) => {
-  for (const { method, path, access, scopes, door } of allRoutes(ALL)) {
+  for (const { method, path, access, scopes, surface } of allRoutes(ALL)) {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
-    const place = `${door.name} ${method} ${path}`
+    const place = `${surface.name} ${method} ${path}`
     if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     if (isRead || STRANGERS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader may open an issue, who has an account.
     if (access.kind === 'repository') t.ok(access.mode !== 'read' || access.isSignedIn, place)
     if (access.kind === 'packages') t.not(access.mode, 'read', place)
-    if (isPage(door.name, path)) continue
+    if (isPage(surface.name, path)) continue
     t.ok(access.kind === 'account' || scopes.some((scope) => /^write:/.test(scope)), place)
   }
 })

@@ -1,4 +1,4 @@
-/** The smallest door to callBackend: a node:http server that lets everybody in. */
+/** The smallest server for callBackend: node:http without authorization. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

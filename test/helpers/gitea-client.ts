@@ -55,7 +55,7 @@ const table = createRouteTable(
     method,
     path: API_PREFIX + path,
     scopes: [],
-    door: { name: id as 'api' },
+    surface: { name: id as 'api' },
     access,
     handle: () => ({ status: 200 }),
   })) as unknown as Parameters<typeof createRouteTable>[0],
@@ -66,7 +66,7 @@ function findOperation(method: string, pathAndQuery: string): FoundOperation | u
   const found = table.find(method, pathname, '')
   if (found === undefined || !('route' in found)) return undefined
   return {
-    id: found.route.door.name,
+    id: found.route.surface.name,
     path: found.route.path.slice(API_PREFIX.length),
     segments: Object.values(found.segments),
     query: Object.fromEntries(searchParams),

@@ -56,13 +56,13 @@ await forEachDatabase(t, 'who may read', async (t, location) => {
     }
   }
   const town = { gatehouse, ada, bob, head }
-  await openDoors(t, town)
+  await openSurfaces(t, town)
   await credentialForms(t, town)
   await sameness(t, town)
   await smartOnly(t, town)
 })
 
-async function openDoors(t: Test, { gatehouse, ada, bob, head }: Town): Promise<void> {
+async function openSurfaces(t: Test, { gatehouse, ada, bob, head }: Town): Promise<void> {
   await t.test('a public repository is cloned without credentials, and by strangers', async (t) => {
     for (const owner of ['ada', 'guild']) {
       const copy = await cloneInto(t, `${gatehouse.url}/${owner}/open.git`)

@@ -185,7 +185,7 @@ async function around(t: Test, workshop: Workshop): Promise<void> {
     await refused(t, workshop, ['--force', `${root}:HEAD`], /HEAD|funny refname|no valid name/)
   })
 
-  await t.test('the API is no other door', async (t) => {
+  await t.test('the API applies the same rules', async (t) => {
     const before = await refs(workshop)
     const file = { content: 'eA==', branch: 'main', message: 'x' }
     const ways = [

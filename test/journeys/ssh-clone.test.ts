@@ -120,21 +120,24 @@ async function laterFetches(t: Test, { house, ada, origin }: Library): Promise<v
 }
 
 async function warmth(t: Test, { house, ada, origin }: Library): Promise<void> {
-  await t.test('what was cloned before is cloned without git, over either door', async (t) => {
-    const address = house.remote('ada/library')
-    const clone = async (from: string) => {
-      const { exitCode, errorText, copy } = await tryWith(t, ada, ['clone', '-q', from, 'clone'])
-      t.equal(exitCode, 0, errorText)
-      t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
-      await untilAllIsKept(house.gatehouse.dataDir)
-      return countPackCache(house.gatehouse, 'fetch')
-    }
-    const first = await clone(address)
-    const second = await clone(address)
-    t.same(second, { ...first, hit: first.hit + 1 })
-    const third = await clone(ada.remote('ada/library.git'))
-    t.same(third, { ...second, hit: second.hit + 1 }, 'over HTTPS as well')
-  })
+  await t.test(
+    'a commit that was cloned before is cloned without git, over HTTPS and SSH',
+    async (t) => {
+      const address = house.remote('ada/library')
+      const clone = async (from: string) => {
+        const { exitCode, errorText, copy } = await tryWith(t, ada, ['clone', '-q', from, 'clone'])
+        t.equal(exitCode, 0, errorText)
+        t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
+        await untilAllIsKept(house.gatehouse.dataDir)
+        return countPackCache(house.gatehouse, 'fetch')
+      }
+      const first = await clone(address)
+      const second = await clone(address)
+      t.same(second, { ...first, hit: first.hit + 1 })
+      const third = await clone(ada.remote('ada/library.git'))
+      t.same(third, { ...second, hit: second.hit + 1 }, 'over HTTPS as well')
+    },
+  )
 }
 
 async function addresses(t: Test, { house, ada, origin }: Library): Promise<void> {

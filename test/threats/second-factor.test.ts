@@ -1,4 +1,4 @@
-/** Where a second factor is enrolled, no door opens to a password alone, nor to a code twice. */
+/** With a second factor, no surface accepts a password alone, nor a code twice. */
 
 import t, { type Test } from 'tap'
 import { findGit } from '../../cgi/process/git.js'

@@ -1,4 +1,4 @@
-/** What users and organizations say of themselves: as long as every door lets it be. */
+/** Length limits of the descriptions of users and organizations, for the API and the pages. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { Owner, Visibility } from '../../../sql/accounts/owners.js'

@@ -1,4 +1,4 @@
-/** How long texts may be, for the doors that have no schema which says so. */
+/** Refuses texts that are too long, for surfaces whose schemas do not. */
 
 import { Failure } from '../../../conf/failures.js'
 

@@ -122,7 +122,7 @@ function readPackage(text: string, format: string, name: string): PackageReach['
   return { format, name: foldCase(name) }
 }
 
-/** Says which field it is, as all doors name it. */
+/** Says which field it is, as all surfaces name it. */
 export function invalidLimit(field: string, sentence: string): Failure {
   return new Failure('invalid', `${field}: ${sentence}`)
 }

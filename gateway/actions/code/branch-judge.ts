@@ -1,4 +1,4 @@
-/** The one judge of moving branches: what a rule says to a push, through whichever door. */
+/** Judges changes of branches by their protection rules, for pushes, pages and the API. */
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'

@@ -24,9 +24,9 @@ export interface PullState extends IssueAndPull {
 }
 
 /**
- * Looks where the branches of pull requests are. An open one follows its head wherever a push, over
- * whichever door, has taken it: `refs/pull/N/head` moves now, and whether the two can be merged is
- * found out anew. What a crash left of a merge is brought to its end.
+ * Compares pull requests with the present tips of their branches. If the head of an open one has
+ * moved, moves `refs/pull/N/head` and finds out again whether it can be merged. Completes a merge
+ * that a crash interrupted.
  */
 export async function refreshPulls(
   context: Context,

@@ -7,9 +7,9 @@ import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../s
 import { readKey } from '../../actions/accounts/read-key.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   CREATE_KEY_OPTION,
   FINGERPRINT_QUERY,

@@ -10,9 +10,9 @@ import {
 } from '../../../sql/accounts/user-changes.js'
 import { findUser, type User } from '../../../sql/accounts/users.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/accounts/owner-details.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 /** What has no meaning here and is kept for the clients that set it. */
 const KEPT = {

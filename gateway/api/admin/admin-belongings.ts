@@ -5,7 +5,6 @@ import { notFound } from '../../../conf/failures.js'
 import { findOwner } from '../../../sql/accounts/owners.js'
 import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import {
   CREATE_ORG_OPTION,
@@ -16,6 +15,7 @@ import {
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { CREATE_REPO_OPTION, createRepositoryOf } from '../repositories/repositories.js'
 import { REPOSITORY_OBJECT } from '../repositories/repository-object.js'
+import { jsonReply } from '../surface.js'
 import { requireUser } from './admin-users.js'
 
 const ADMIN = { kind: 'admin' } as const

@@ -11,9 +11,9 @@ import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { CREATE_KEY_OPTION, idOf, PUBLIC_KEY, publicKeyObject } from '../accounts/key-object.js'
 import { USER_OBJECT, userObject } from '../accounts/user-object.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const ADMIN = { kind: 'admin' } as const
 const USERNAME_PARAM = { username: 'username of the user' }

@@ -4,10 +4,10 @@ import { type TSchema, Type } from 'typebox'
 import { BLOB_BYTES_MAX, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../../conf/limits.js'
 import type { Settings } from '../../../conf/settings.js'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
-import { jsonReply } from '../door.js'
 import { REACTIONS } from '../issues/reactions.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { API_VERSION } from './version.js'
 
 /** Files that clients offer to send in one go; any number may follow. */

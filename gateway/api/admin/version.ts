@@ -1,9 +1,9 @@
 /** The version over the API: what clients read first, to know what they may ask. */
 
 import { Type } from 'typebox'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 /**
  * The version of the API that is spoken: clients parse it as a plain semantic version and switch

@@ -16,9 +16,9 @@ import { checkFilePatterns } from '../../actions/code/branch-judge.js'
 import { isRuleName } from '../../actions/code/branch-rules.js'
 import { writerOf } from '../../actions/code/writer.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { protectionLists } from './branch-protection-lists.js'
 import {
   BRANCH_PROTECTION,

@@ -18,10 +18,10 @@ import { statusChanged } from '../../actions/releases/release-changed.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { jsonReply } from '../door.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   COMBINED_STATUS,
   COMMIT_STATE,

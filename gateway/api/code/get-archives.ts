@@ -11,10 +11,10 @@ import { readCommit, readGit } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import type { AnyRoute, Route } from '../../route.js'
-import { DOWNLOAD_DOOR } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { FILE } from '../schema.js'
+import { DOWNLOAD_SURFACE } from '../surface.js'
 import { addressesOf } from './commit-json.js'
 import { disposition, SAFE_HEADERS } from './file-reply.js'
 
@@ -142,7 +142,7 @@ export const ARCHIVE_OPERATIONS: readonly AnyOperation[] = [getArchive, getDiff]
 
 /** The address for people, which tags and releases name. */
 const webArchive: Route<'repository'> = {
-  door: DOWNLOAD_DOOR,
+  surface: DOWNLOAD_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/archive/{archive...}',
   access: { kind: 'repository', mode: 'read', isDownload: true },

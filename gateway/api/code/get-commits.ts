@@ -20,9 +20,9 @@ import {
 } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { commitObjects } from './commit-json.js'
 import { COMMIT, type CommitObject } from './commit-schema.js'
 

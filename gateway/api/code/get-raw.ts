@@ -6,9 +6,9 @@ import type { Caller } from '../../actions/code/git-queue.js'
 import { type GitReader, readGit } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Route } from '../../route.js'
-import { DOWNLOAD_DOOR } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { FILE } from '../schema.js'
+import { DOWNLOAD_SURFACE } from '../surface.js'
 import { findFile, type SentFile, sendFile } from './file-reply.js'
 
 const REF_QUERY = Type.Object({
@@ -82,7 +82,7 @@ const ROOMS: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'r
 
 /** The address for people: `/{owner}/{repo}/raw/branch/main/README.md`. */
 const webRaw: Route<'repository'> = {
-  door: DOWNLOAD_DOOR,
+  surface: DOWNLOAD_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/raw/{filepath...}',
   access: { kind: 'repository', mode: 'read' },

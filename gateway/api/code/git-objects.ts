@@ -25,10 +25,10 @@ import {
   readGit,
 } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { nullable } from '../schema.js'
+import { jsonReply } from '../surface.js'
 import { addressesOf } from './commit-json.js'
 import { escapePath } from './contents-object.js'
 

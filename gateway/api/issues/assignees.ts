@@ -4,9 +4,9 @@ import { Type } from 'typebox'
 import { listAssignable } from '../../../sql/issues/issue-people.js'
 import { isVisible } from '../../auth/seen-owner.js'
 import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
 
 const list = defineOperation({

@@ -14,10 +14,10 @@ import { signedIn, viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
 import { USER_OBJECT, userObject } from '../accounts/user-object.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { WATCH_INFO, watchInfo } from '../repositories/watch-info.js'
+import { jsonReply } from '../surface.js'
 import { ISSUE_PARAMS } from './issue-params.js'
 
 const USER_PARAMS = { ...ISSUE_PARAMS, user: 'user to subscribe' }

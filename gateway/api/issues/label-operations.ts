@@ -12,9 +12,9 @@ import {
 } from '../../../sql/issues/labels.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   CREATE_LABEL_OPTION,
   EDIT_LABEL_OPTION,

@@ -17,9 +17,9 @@ import { atLeast } from '../../../sql/repositories/access.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   CREATE_ORG_OPTION,
   EDIT_ORG_OPTION,

@@ -16,11 +16,11 @@ import {
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import { USER_OBJECT, userObject } from '../accounts/user-object.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { repositoryPage } from '../repositories/repository-lists.js'
 import { REPOSITORY_OBJECT, repositoryObjects } from '../repositories/repository-object.js'
+import { jsonReply } from '../surface.js'
 
 const TEAM_PARAM = { id: 'id of the team' }
 const MEMBER_PARAMS = { ...TEAM_PARAM, username: 'username of the user' }

@@ -15,9 +15,9 @@ import { removePackage, removeVersion } from '../../../sql/packages/publications
 import { tellingRemoval } from '../../actions/packages/package-events.js'
 import { admit, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   PACKAGE_FILE,
   PACKAGE_OBJECT,

@@ -17,9 +17,9 @@ import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import { USER_OBJECT, userObject } from '../accounts/user-object.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const COLLABORATOR_PARAMS = { ...REPOSITORY_PARAMS, collaborator: 'username of the collaborator' }

@@ -8,9 +8,9 @@ import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { readGit, revisionOf } from '../../actions/code/git-reader.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { languageOf } from './language-names.js'
 
 const LANGUAGES = Type.Unsafe<Record<string, number>>({

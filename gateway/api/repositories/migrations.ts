@@ -11,9 +11,9 @@ import {
   type CloneAddress,
   parseCloneAddress,
 } from '../../outbound/git-remote.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { parseGoDuration } from './go-duration.js'
 import { REPOSITORY_OBJECT, repositoryObject } from './repository-object.js'
 

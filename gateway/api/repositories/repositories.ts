@@ -14,9 +14,9 @@ import {
   WEBSITE_CHARACTERS_MAX,
 } from '../../actions/repositories/edit-repository.js'
 import type { Context } from '../../context.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import { mirrorIntervalOf } from './migrations.js'
 import {
   PREFERENCES,

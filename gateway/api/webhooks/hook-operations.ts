@@ -10,9 +10,9 @@ import {
 } from '../../../sql/webhooks/webhooks.js'
 import { namedWebhook } from '../../actions/webhooks/webhook-wish.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
-import { jsonReply } from '../door.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 import {
   CREATE_HOOK_OPTION,
   EDIT_HOOK_OPTION,

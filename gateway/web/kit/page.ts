@@ -8,7 +8,7 @@ import type { Scope } from '../../auth/scopes.js'
 import type { Context } from '../../context.js'
 import { readBody } from '../../incoming-body.js'
 import type { AnyRoute, Call, Route } from '../../route.js'
-import { WEB_DOOR } from './door.js'
+import { WEB_SURFACE } from './surface.js'
 
 export interface Page<K extends AccessKind = AccessKind> {
   readonly method: 'GET' | 'POST'
@@ -17,12 +17,12 @@ export interface Page<K extends AccessKind = AccessKind> {
   readonly handle: (context: Context, call: Call<K>) => Awaitable<Reply>
 }
 
-/** The door takes no tokens, so none has to have a scope. */
+/** Pages accept no tokens, so none needs a scope. */
 const NO_SCOPES: readonly Scope[] = []
 
 /** The route of a page. */
 export function definePage<K extends AccessKind>(page: Page<K>): AnyRoute {
-  const route: Route<K> = { door: WEB_DOOR, scopes: NO_SCOPES, ...page }
+  const route: Route<K> = { surface: WEB_SURFACE, scopes: NO_SCOPES, ...page }
   return route as unknown as AnyRoute
 }
 

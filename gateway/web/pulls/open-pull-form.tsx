@@ -6,10 +6,10 @@ import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { isServed } from '../../actions/issues/issue-access.js'
 import type { Context } from '../../context.js'
 import { firstLineOf } from '../code/folder.js'
-import { signInAddress } from '../kit/door.js'
 import { comparisonPath, repositoryUrl } from '../kit/links.js'
 import { fieldOf, textOf } from '../kit/page.js'
 import { Problem } from '../kit/problem.js'
+import { signInAddress } from '../kit/surface.js'
 
 export interface OpenPullFormProps {
   readonly context: Context

@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { Type } from 'typebox'
-import { jsonReply } from '../../../gateway/api/door.js'
 import { defineOperation } from '../../../gateway/api/operation.js'
 import { NO_QUERY } from '../../../gateway/api/paging.js'
+import { jsonReply } from '../../../gateway/api/surface.js'
 
 const base = {
   id: 'thingGet',

@@ -3,9 +3,9 @@
 import t from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
 import type { Request } from '../../../conf/http.js'
-import { API_DOOR } from '../../../gateway/api/door.js'
 import type { AnyOperation } from '../../../gateway/api/operation.js'
 import { OPERATIONS } from '../../../gateway/api/operations.js'
+import { API_SURFACE } from '../../../gateway/api/surface.js'
 import { routeOf } from '../../../gateway/api/validate.js'
 import { newToken } from '../../../gateway/auth/token.js'
 import { NO_BODY } from '../../../gateway/incoming-body.js'
@@ -189,7 +189,7 @@ const answer = createRouter({
       routeOf({ ...operation, handle: async () => ({ status: PASSED }) }),
     ),
   ),
-  doorOfUnknown: () => API_DOOR,
+  surfaceOfUnknown: () => API_SURFACE,
   forward: undefined,
   watch: NO_WATCH,
 })

@@ -1,4 +1,4 @@
-/** Tokens that are limited beside their scopes: what they open at each door, and what not. */
+/** Tokens that are limited beside their scopes: what they permit on each surface, and what not. */
 
 import t from 'tap'
 import { accessToListed } from '../../../gateway/auth/admit-repository.js'

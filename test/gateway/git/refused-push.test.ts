@@ -3,7 +3,7 @@
 import t from 'tap'
 import { insufficientStorage } from '../../../conf/disk-failure.js'
 import type { Reply } from '../../../conf/http.js'
-import { GIT_DOOR } from '../../../gateway/git/door.js'
+import { GIT_SURFACE } from '../../../gateway/git/surface.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
 import { aRequest } from '../../helpers/a-request.js'
 import { openContext } from '../../helpers/gateway.js'
@@ -44,7 +44,7 @@ t.test('the report says why, in the band or beside it, however the request is cu
     for (const bytes of [1, 7, 4_096]) {
       const body = inPieces(`${commands}0000PACK and more`, bytes)
       const request = aRequest({ method: 'POST', path: PATH, body })
-      const reply = GIT_DOOR.refuse(context, failure, request)
+      const reply = GIT_SURFACE.refuse(context, failure, request)
       t.equal(reply.status, 200)
       t.equal(await textOf(reply), wanted, `${commands} in pieces of ${bytes}`)
     }
@@ -54,7 +54,7 @@ t.test('the report says why, in the band or beside it, however the request is cu
 t.test('what brings no pack is refused by its status', async (t) => {
   const { context } = await openContext(t)
   const refuse = (request: Parameters<typeof aRequest>[0]) =>
-    GIT_DOOR.refuse(context, insufficientStorage(), aRequest(request)).status
+    GIT_SURFACE.refuse(context, insufficientStorage(), aRequest(request)).status
   t.equal(refuse({ method: 'GET', path: '/ada/library.git/info/refs' }), 507)
   t.equal(refuse({ method: 'POST', path: '/ada/library.git/git-upload-pack' }), 507)
   t.equal(

@@ -44,7 +44,7 @@ t.test('a route says what it needs as the gate understands it', async (t) => {
 t.test('a refusal is in the words of the format, and a stranger is asked who it is', async (t) => {
   const { context } = await openContext(t)
   const [route] = routesOf(aFormat({}))
-  const refuse = (failure: Failure) => route?.door.refuse(context, failure, aRequest())
+  const refuse = (failure: Failure) => route?.surface.refuse(context, failure, aRequest())
   const missing = refuse(new Failure('not_found', 'not here'))
   t.match(missing, { status: 404, body: 'no: not here' })
   t.notMatch(missing?.headers, [['WWW-Authenticate', /./]])

@@ -3,7 +3,7 @@
 import type { Request } from '../../../conf/http.js'
 import type { Settings } from '../../../conf/settings.js'
 import type { Context } from '../../context.js'
-import type { Door } from '../../route.js'
+import type { Surface } from '../../route.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
 
@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'The disk is full',
 }
 
-export const WEB_DOOR: Door = {
+export const WEB_SURFACE: Surface = {
   name: 'web',
   challenges: false,
   sessions: 'alone',

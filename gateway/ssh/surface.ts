@@ -1,4 +1,4 @@
-/** The door for SSH: a Unix socket at which sshd's helpers ask, one question a connection. */
+/** The Unix socket of SSH: sshd's helpers connect to it, one request for each connection. */
 
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { type Channel, openChannel } from './channel.js'
 import { HELPER_VERSION } from './message.js'
 import { runSession } from './session.js'
 
-export interface SshDoor {
+export interface SshSurface {
   /** Takes no more questions, and lets running sessions end within the grace. */
   drain(graceMs: number): Promise<void>
 }
@@ -17,10 +17,10 @@ export interface SshDoor {
 const QUESTION_MS = 10_000
 
 /**
- * Opens the door at a path; among workers, all answer there. Where it cannot be opened the log says
+ * Opens the socket at a path; all workers accept there. Where it cannot be opened the log says
  * why, and the house goes on without SSH.
  */
-export function openSshDoor(context: Context, path: string): SshDoor {
+export function openSshSurface(context: Context, path: string): SshSurface {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)

@@ -1,16 +1,16 @@
-/** The Git door refuses in one sentence that git prints, and asks strangers who they are. */
+/** Errors of Git over HTTP: one sentence that git prints, and a challenge without credentials. */
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
-import { GIT_DOOR } from '../../../gateway/git/door.js'
+import { GIT_SURFACE } from '../../../gateway/git/surface.js'
 import { aRequest } from '../../helpers/a-request.js'
 import { openContext } from '../../helpers/gateway.js'
 
 t.test('a refusal is plain text, and only a 401 asks for credentials', async (t) => {
   const { context } = await openContext(t)
   const headersOf = (failure: Failure) =>
-    new Map(GIT_DOOR.refuse(context, failure, aRequest()).headers).get('WWW-Authenticate')
-  const refused = GIT_DOOR.refuse(
+    new Map(GIT_SURFACE.refuse(context, failure, aRequest()).headers).get('WWW-Authenticate')
+  const refused = GIT_SURFACE.refuse(
     context,
     new Failure('sign_in_required', 'Who are you?'),
     aRequest(),

@@ -2,9 +2,9 @@
 
 import type { Reply } from '../../conf/http.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
-import type { Door } from '../route.js'
+import type { Surface } from '../route.js'
 
-export const OAUTH_DOOR: Door = {
+export const OAUTH_SURFACE: Surface = {
   name: 'api',
   challenges: false,
   refuse(context, failure) {

@@ -2,13 +2,13 @@
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
-import { API_DOOR, jsonReply } from '../../../gateway/api/door.js'
+import { API_SURFACE, jsonReply } from '../../../gateway/api/surface.js'
 import { aRequest } from '../../helpers/a-request.js'
 import { BASE_URL, openContext } from '../../helpers/gateway.js'
 
 t.test('a refusal is a message and where the API is described', async (t) => {
   const { context } = await openContext(t)
-  const reply = API_DOOR.refuse(context, new Failure('conflict', 'It is "there".'), aRequest())
+  const reply = API_SURFACE.refuse(context, new Failure('conflict', 'It is "there".'), aRequest())
   t.equal(reply.status, 409)
   const wanted = { message: 'It is "there".', url: `${BASE_URL}/api/swagger` }
   t.strictSame(JSON.parse(String(reply.body)), wanted)

@@ -3,9 +3,9 @@
 import type { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import type { Context } from '../context.js'
-import type { Door } from '../route.js'
+import type { Surface } from '../route.js'
 
-export const API_DOOR: Door = {
+export const API_SURFACE: Surface = {
   name: 'api',
   challenges: false,
   refuse(context, failure) {
@@ -14,7 +14,7 @@ export const API_DOOR: Door = {
 }
 
 /** Files at addresses that people open as well: a browser comes with its session. */
-export const DOWNLOAD_DOOR: Door = { ...API_DOOR, sessions: 'too' }
+export const DOWNLOAD_SURFACE: Surface = { ...API_SURFACE, sessions: 'too' }
 
 /** A JSON answer, as Gitea's clients expect its head. */
 export function jsonReply(

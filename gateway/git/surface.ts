@@ -1,13 +1,13 @@
-/** How the Git door refuses: one sentence that git prints on the client's terminal. */
+/** Errors of Git over HTTP: one sentence that git prints on the client's terminal. */
 
 import type { Reply } from '../../conf/http.js'
-import type { Door } from '../route.js'
+import type { Surface } from '../route.js'
 import { bringsPack, refusePush } from './refused-push.js'
 
 /** Path of the page where users create access tokens. */
 const TOKENS_PATH = '/user/settings/applications'
 
-export const GIT_DOOR: Door = {
+export const GIT_SURFACE: Surface = {
   name: 'git',
   challenges: true,
   passwordRefusal({ git, http, web }) {
