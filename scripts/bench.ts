@@ -27,8 +27,8 @@ process.exitCode = await main(process.argv.slice(2))
 
 /** 0 when everything was measured, 1 when something could not be, 2 for an unknown name. */
 async function main(words: readonly string[]): Promise<number> {
-  const wishes = words.map(readWish)
-  const unknown = words.find((_, at) => wishes[at] === undefined)
+  const inputs = words.map(readInput)
+  const unknown = words.find((_, at) => inputs[at] === undefined)
   if (unknown !== undefined) {
     const lines = BENCHMARKS.map(({ name, about, sizes }) => {
       const chosen = sizes === undefined ? '' : ` (${name}=${sizes.join(',')})`
@@ -41,18 +41,18 @@ async function main(words: readonly string[]): Promise<number> {
     `${availableParallelism()} CPUs, Node ${process.versions.node}, ` +
       `load before the start ${loadavg()[0]?.toFixed(2)} (on a busy machine, read the ratios)`,
   )
-  const all = BENCHMARKS.map((benchmark): Wish => ({ benchmark, sizes: benchmark.sizes ?? [] }))
-  for (const wish of words.length === 0 ? all : wishes) if (wish !== undefined) await run(wish)
+  const all = BENCHMARKS.map((benchmark): Input => ({ benchmark, sizes: benchmark.sizes ?? [] }))
+  for (const input of words.length === 0 ? all : inputs) if (input !== undefined) await run(input)
   return 0
 }
 
-interface Wish {
+interface Input {
   readonly benchmark: Benchmark
   readonly sizes: readonly number[]
 }
 
 /** A name, or `NAME=SIZE,SIZE` where sizes can be chosen. */
-function readWish(word: string): Wish | undefined {
+function readInput(word: string): Input | undefined {
   const [, name, chosen] = /^([a-z]+)(?:=([1-9]\d*(?:,[1-9]\d*)*))?$/.exec(word) ?? []
   const benchmark = BENCHMARKS.find((candidate) => candidate.name === name)
   if (benchmark === undefined) return undefined
@@ -60,7 +60,7 @@ function readWish(word: string): Wish | undefined {
   return benchmark.sizes && { benchmark, sizes: chosen.split(',').map(Number) }
 }
 
-async function run({ benchmark, sizes }: Wish): Promise<void> {
+async function run({ benchmark, sizes }: Input): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'))
   const interruption = new AbortController()
   // Each of many clients at once listens.

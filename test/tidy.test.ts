@@ -99,7 +99,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/accounts/grant-code.ts':
     'by web/accounts/authorize-page.test.ts and threats/oauth.test.ts',
   'gateway/actions/accounts/oauth-application.ts':
-    'by api/accounts/oauth-applications.test.ts, whose wishes it does',
+    'by api/accounts/oauth-applications.test.ts, whose inputs it stores',
   'gateway/auth/oauth-client.ts': 'by oauth/access-token.test.ts, where clients show who they are',
   'gateway/auth/oauth-failure.ts': 'by oauth/access-token.test.ts, word by word',
   'gateway/auth/oauth-secret.ts':
@@ -137,7 +137,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by web/repositories/repository-settings.test.ts, whose texts are too long',
   'gateway/actions/webhooks/test-webhook.ts':
     'by api/webhooks/repository-hooks.test.ts, which tries one',
-  'gateway/actions/webhooks/webhook-wish.ts':
+  'gateway/actions/webhooks/webhook-input.ts':
     'by api/webhooks/hook-object.test.ts and repository-hooks.test.ts',
   'gateway/actions/accounts/issue-token.ts':
     'by api/accounts/tokens.test.ts, whose tokens it makes',
@@ -191,7 +191,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/api/webhooks/organization-hooks.ts':
     'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/webhooks/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
-  'gateway/api/accounts/token-limits.ts': 'by tokens.test.ts, whose wishes it reads',
+  'gateway/api/accounts/token-limits.ts': 'by tokens.test.ts, whose inputs it reads',
   'gateway/auth/admit-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/packages/narrow-shelf.ts': 'by auth/limits.test.ts, through a registry',
   'sql/accounts/token-limits.ts': 'by tokens.test.ts, on both databases',

@@ -85,7 +85,7 @@ async function listIn(folder: string, pattern: RegExp): Promise<readonly string[
   return names.filter((name) => pattern.test(name)).map((name) => join(folder, name))
 }
 
-/** receive-pack signs those of its own; any other is an administrator's wish. */
+/** Lists the `.keep` files of receive-pack, which signs them. An administrator made all others. */
 async function listPackKeeps(folder: string): Promise<readonly string[]> {
   const keeps: string[] = []
   for (const path of await listIn(folder, /\.keep$/)) {

@@ -12,7 +12,7 @@ import type { RunningProcess } from '../process/run.js'
 import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
 
-export interface StreamWish {
+export interface StreamInput {
   /** The full id of the commit. */
   readonly commitId: string
   readonly signal: AbortSignal
@@ -28,7 +28,7 @@ export interface GitStream {
   readonly ended: Promise<unknown>
 }
 
-export interface ArchiveWish extends StreamWish {
+export interface ArchiveInput extends StreamInput {
   readonly format: 'zip' | 'tar.gz'
   /** The folder in which all files are: a name of a repository. */
   readonly folder: string
@@ -41,13 +41,13 @@ export interface ArchiveWish extends StreamWish {
 export async function streamArchive(
   git: Git,
   path: string,
-  { format, folder, ...wish }: ArchiveWish,
+  { format, folder, ...input }: ArchiveInput,
 ): Promise<GitStream> {
-  const commitId = fullId(wish.commitId)
+  const commitId = fullId(input.commitId)
   await remembering(refusalKey(path, ['archive', commitId]), () => refuseMany(git, path, commitId))
   await turnPlaceholdersOff(path)
   const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
-  return stream(git, path, { args, ...wish })
+  return stream(git, path, { args, ...input })
 }
 
 async function refuseMany(git: Git, path: string, commitId: string): Promise<void> {
@@ -78,24 +78,24 @@ async function turnPlaceholdersOff(path: string): Promise<void> {
 export function streamCommit(
   git: Git,
   path: string,
-  { format, ...wish }: StreamWish & { readonly format: 'diff' | 'patch' },
+  { format, ...input }: StreamInput & { readonly format: 'diff' | 'patch' },
 ): GitStream {
   const plain = ['--no-ext-diff', '--no-textconv', '--root']
-  const id = fullId(wish.commitId)
+  const id = fullId(input.commitId)
   const args =
     format === 'diff'
       ? ['show', '--format=', '--diff-merges=first-parent', '-p', ...plain, id]
       : ['format-patch', '-1', '--stdout', ...plain, id]
-  return stream(git, path, { args, ...wish })
+  return stream(git, path, { args, ...input })
 }
 
 /** The bytes of a file. */
 export function streamBlob(
   git: Git,
   path: string,
-  { blobId, ...wish }: Omit<StreamWish, 'commitId'> & { readonly blobId: string },
+  { blobId, ...input }: Omit<StreamInput, 'commitId'> & { readonly blobId: string },
 ): GitStream {
-  return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...wish })
+  return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...input })
 }
 
 function stream(
@@ -106,7 +106,7 @@ function stream(
     signal,
     timeoutMs,
     bytesMax,
-  }: Omit<StreamWish, 'commitId'> & {
+  }: Omit<StreamInput, 'commitId'> & {
     readonly args: readonly string[]
   },
 ): GitStream {

@@ -23,7 +23,7 @@ export interface LineCounts {
 
 type CommitPlace = Pick<Commit, 'id' | 'tree' | 'parents'>
 
-export interface ChangesWish {
+export interface ChangesInput {
   readonly commits: readonly CommitPlace[]
   /** Without them git need not read a file. */
   readonly hasLines: boolean
@@ -52,7 +52,7 @@ const known = new LRUCache<string, CommitChanges>({
 /** By the id of each commit. Those that make it more than an answer holds are not among them. */
 export async function readChanges(
   repository: Repository,
-  { commits, hasLines, signal }: ChangesWish,
+  { commits, hasLines, signal }: ChangesInput,
 ): Promise<ReadonlyMap<string, CommitChanges>> {
   const budget: Budget = { entries: PATHS_MAX }
   const remembered = new Map<string, CommitChanges>()
@@ -63,8 +63,8 @@ export async function readChanges(
     budget.entries -= changes.files.length
     remembered.set(id, changes)
   }
-  const wish = { commits: commits.filter(({ id }) => !remembered.has(id)), hasLines, signal }
-  const read = await lookAt(repository, wish, budget)
+  const input = { commits: commits.filter(({ id }) => !remembered.has(id)), hasLines, signal }
+  const read = await lookAt(repository, input, budget)
   for (const [id, changes] of read) known.set(keyOf(repository, id), changes)
   const all = new Map<string, CommitChanges>()
   for (const { id } of commits) {
@@ -80,7 +80,7 @@ function keyOf({ path }: Repository, id: string): string {
 
 async function lookAt(
   { git, path, objects }: Repository,
-  { commits, hasLines, signal }: ChangesWish,
+  { commits, hasLines, signal }: ChangesInput,
   budget: Budget,
 ): Promise<ReadonlyMap<string, CommitChanges>> {
   const trees = new Map(commits.map(({ id, tree }) => [id, tree]))

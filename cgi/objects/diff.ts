@@ -105,7 +105,7 @@ function parseFiles(text: string): readonly ChangedFile[] {
   })
 }
 
-export interface DiffWish extends CommitRange {
+export interface DiffInput extends CommitRange {
   /** One diff of it all, or each commit as a mail that `git am` takes. */
   readonly format: 'diff' | 'patch'
   /** Whether binary files are there to be applied, or only named. */
@@ -120,7 +120,7 @@ export interface DiffWish extends CommitRange {
 export async function readDiff(
   git: Git,
   path: string,
-  { from, to, format, hasBinary, signal }: DiffWish,
+  { from, to, format, hasBinary, signal }: DiffInput,
 ): Promise<AsyncGenerator<Uint8Array>> {
   const [one, other] = [checkedId(from), checkedId(to)]
   const args =

@@ -6,7 +6,7 @@ import { type Git, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 
 /** Which commits are meant; all that led to `from` unless it says more. */
-export interface HistoryWish {
+export interface HistoryInput {
   /** The full id of the youngest. */
   readonly from: string
   /** Without those that led to this one. */
@@ -22,10 +22,10 @@ export interface HistoryWish {
 async function listHistory(
   git: Git,
   path: string,
-  { offset, limit, ...wish }: HistoryWish & { readonly offset: number; readonly limit: number },
+  { offset, limit, ...input }: HistoryInput & { readonly offset: number; readonly limit: number },
 ): Promise<readonly string[]> {
   const part = [`--skip=${offset}`, `--max-count=${limit}`]
-  const output = await revList(git, path, { part, wish })
+  const output = await revList(git, path, { part, input })
   return output.toString().split('\n').filter(Boolean)
 }
 
@@ -41,13 +41,13 @@ export interface HistoryPage {
 export async function pageOfHistory(
   git: Git,
   path: string,
-  { offset, limit, ...wish }: HistoryWish & { readonly offset: number; readonly limit: number },
+  { offset, limit, ...input }: HistoryInput & { readonly offset: number; readonly limit: number },
 ): Promise<HistoryPage> {
-  const ids = await listHistory(git, path, { ...wish, offset, limit })
+  const ids = await listHistory(git, path, { ...input, offset, limit })
   const isEnd = ids.length < limit && (ids.length > 0 || offset === 0)
   return {
     ids,
-    total: async () => (isEnd ? offset + ids.length : countHistory(git, path, wish)),
+    total: async () => (isEnd ? offset + ids.length : countHistory(git, path, input)),
   }
 }
 
@@ -58,14 +58,14 @@ const COUNTS_MAX = 10_000
 const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
 
 /** How many they are. */
-async function countHistory(git: Git, path: string, wish: HistoryWish): Promise<number> {
-  const { from, not, file, sinceMs, untilMs } = wish
+async function countHistory(git: Git, path: string, input: HistoryInput): Promise<number> {
+  const { from, not, file, sinceMs, untilMs } = input
   const key = createHash('sha256')
     .update(JSON.stringify([path, from, not, file, sinceMs, untilMs]))
     .digest('base64')
   const known = counts.get(key)
   if (known !== undefined) return known
-  const count = Number((await revList(git, path, { part: ['--count'], wish })).toString())
+  const count = Number((await revList(git, path, { part: ['--count'], input })).toString())
   counts.set(key, count)
   return count
 }
@@ -74,7 +74,7 @@ async function countHistory(git: Git, path: string, wish: HistoryWish): Promise<
 export async function lastCommitOf(
   git: Git,
   path: string,
-  { from, file, signal }: Pick<HistoryWish, 'from' | 'signal'> & { readonly file: string },
+  { from, file, signal }: Pick<HistoryInput, 'from' | 'signal'> & { readonly file: string },
 ): Promise<string | undefined> {
   const [id] = await listHistory(git, path, { from, file, signal, offset: 0, limit: 1 })
   return id
@@ -85,15 +85,15 @@ const LITERAL = { GIT_LITERAL_PATHSPECS: '1' }
 function revList(
   git: Git,
   path: string,
-  { part, wish }: { readonly part: readonly string[]; readonly wish: HistoryWish },
+  { part, input }: { readonly part: readonly string[]; readonly input: HistoryInput },
 ): Promise<Buffer> {
-  const { signal } = wish
-  return runGit(git, revListArgs(part, wish), { cwd: path, signal, environment: LITERAL })
+  const { signal } = input
+  return runGit(git, revListArgs(part, input), { cwd: path, signal, environment: LITERAL })
 }
 
 function revListArgs(
   part: readonly string[],
-  { from, not, file, sinceMs, untilMs }: HistoryWish,
+  { from, not, file, sinceMs, untilMs }: HistoryInput,
 ): readonly string[] {
   const seconds = (timeMs: number) => Math.floor(timeMs / 1_000)
   const times = [

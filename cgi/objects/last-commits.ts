@@ -6,7 +6,7 @@ import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
 import { differing } from './tree-changes.js'
 
-export interface LastCommitsWish {
+export interface LastCommitsInput {
   /** The full id of the youngest commit. */
   readonly from: string
   /** The way to the folder; none for the top of the repository. */
@@ -26,18 +26,18 @@ const ENTRIES_MAX = 400_000
  */
 export async function lastCommits(
   repository: Repository,
-  { names, ...wish }: LastCommitsWish,
+  { names, ...input }: LastCommitsInput,
 ): Promise<ReadonlyMap<string, string>> {
   const { objects } = repository
   const found = new Map<string, string>()
   const trees = new Map<string, Promise<string | undefined>>()
   const treeOf = (commitId: string) => {
-    const tree = trees.get(commitId) ?? folderTree(objects, commitId, wish.folder)
+    const tree = trees.get(commitId) ?? folderTree(objects, commitId, input.folder)
     trees.set(commitId, tree)
     return tree
   }
   let entries = 0
-  for await (const commits of changesOf(repository, wish)) {
+  for await (const commits of changesOf(repository, input)) {
     const pairs = await Promise.all(
       commits.map(async ({ id, parent }) => {
         const [before, after] = await Promise.all([parent && treeOf(parent), treeOf(id)])
@@ -77,7 +77,7 @@ interface Change {
 /** A merge is left out: what it brought was changed by the commits that it merged. */
 async function* changesOf(
   { git, path }: Repository,
-  { from, signal }: Pick<LastCommitsWish, 'from' | 'signal'>,
+  { from, signal }: Pick<LastCommitsInput, 'from' | 'signal'>,
 ): AsyncGenerator<readonly Change[]> {
   const part = ['--no-merges', '--parents', `--max-count=${COMMITS_MAX}`]
   const args = ['rev-list', ...part, fullId(from), '--']

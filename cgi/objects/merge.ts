@@ -19,7 +19,7 @@ import { writeCommit } from './write-objects.js'
 
 export type MergeStyle = 'merge' | 'squash' | 'rebase' | 'rebase-merge' | 'fast-forward-only'
 
-export interface MergeWish {
+export interface MergeInput {
   readonly style: MergeStyle
   /** The tip of the branch that is merged into. */
   readonly base: string
@@ -37,9 +37,9 @@ export interface MergeWish {
  * Makes the commits of a merge and answers the new tip of the base; no reference moves. Throws
  * `conflict` when the two cannot be brought together in that style, or not within git's limits.
  */
-export async function makeMerge(git: Git, path: string, wish: MergeWish): Promise<string> {
+export async function makeMerge(git: Git, path: string, input: MergeInput): Promise<string> {
   refuseOldGit(git)
-  const { style, base, head } = wish
+  const { style, base, head } = input
   const bases = await listMergeBases(git, path, [base, head])
   if (bases.length === 0) {
     throw new Failure('conflict', 'The two branches have no history in common.')
@@ -50,12 +50,12 @@ export async function makeMerge(git: Git, path: string, wish: MergeWish): Promis
     throw new Failure('conflict', 'The base branch has moved on: it cannot be fast-forwarded.')
   }
   const rebases = style === 'rebase' || style === 'rebase-merge'
-  const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, wish)
+  const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, input)
   try {
     return await remembering(key, async () => {
       await refuseLarge(git, path, { base, head, bases })
       return await withWorkbench(path, async (bench) => {
-        const tip = await STYLES[style](git, bench, wish)
+        const tip = await STYLES[style](git, bench, input)
         await keepCommits(git, path, { bench, tip, known: [base, head] })
         return tip
       })
@@ -66,7 +66,7 @@ export async function makeMerge(git: Git, path: string, wish: MergeWish): Promis
   }
 }
 
-type Tips = Pick<MergeWish, 'base' | 'head'>
+type Tips = Pick<MergeInput, 'base' | 'head'>
 
 function mergeKey(path: string, { base, head }: Tips): string {
   return refusalKey(path, ['merge', base, head])
@@ -133,7 +133,7 @@ function tooLarge(): Failure {
 
 export const MERGE_CONFLICT = 'The branches have changes that conflict.'
 
-type MakeTip = (git: Git, bench: string, wish: MergeWish) => Promise<string>
+type MakeTip = (git: Git, bench: string, input: MergeInput) => Promise<string>
 
 const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>> = {
   async merge(git, bench, { base, head, message, committer }) {
@@ -149,9 +149,9 @@ const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>
 
   rebase: rebaseCommits,
 
-  async 'rebase-merge'(git, bench, wish) {
-    const { base, message, committer } = wish
-    const tip = await rebaseCommits(git, bench, wish)
+  async 'rebase-merge'(git, bench, input) {
+    const { base, message, committer } = input
+    const tip = await rebaseCommits(git, bench, input)
     const tree = await withObjects(git, bench, (objects) => treeOf(objects, tip))
     const people = { author: committer, committer }
     return await writeCommit(git, bench, { tree, parents: [base, tip], ...people, message })
@@ -162,7 +162,7 @@ const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>
 async function rebaseCommits(
   git: Git,
   bench: string,
-  { base, head, committer }: Pick<MergeWish, 'base' | 'head' | 'committer'>,
+  { base, head, committer }: Pick<MergeInput, 'base' | 'head' | 'committer'>,
 ): Promise<string> {
   await refuseLargeCommits(git, bench, { base, head })
   const ids = await listCommitsToRebase(git, bench, { from: base, to: head })

@@ -16,7 +16,7 @@ export interface TreeListing {
   entries(from?: number, to?: number): ListedEntry[]
 }
 
-export interface TreeListingWish {
+export interface TreeListingInput {
   /** Some hundred bytes of objects can hold more paths than there is time in the world. */
   readonly entriesMax: number
   /** True to list folders too. */
@@ -36,7 +36,7 @@ export async function listTree(
     entriesMax,
     hasFolders = true,
     signal,
-  }: TreeListingWish & { readonly signal?: AbortSignal | undefined },
+  }: TreeListingInput & { readonly signal?: AbortSignal | undefined },
 ): Promise<TreeListing> {
   const records: string[] = []
   let characters = 0

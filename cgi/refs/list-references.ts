@@ -14,7 +14,7 @@ export interface Reference {
 /** The references that a caller may know of; all others are the house's own. */
 export const VISIBLE_REFERENCES = ['refs/heads', 'refs/tags', 'refs/pull/*/head'] as const
 
-export interface ReferenceListWish {
+export interface ReferenceListInput {
   readonly rooms: readonly (typeof VISIBLE_REFERENCES)[number][]
   /** By name unless said otherwise; tags are as old as their own date, or their commit's. */
   readonly order?: 'name' | 'newest'
@@ -25,7 +25,7 @@ export interface ReferenceListWish {
 export async function* listReferences(
   git: Git,
   path: string,
-  { rooms, order = 'name', signal }: ReferenceListWish,
+  { rooms, order = 'name', signal }: ReferenceListInput,
 ): AsyncGenerator<Reference> {
   const sorted = order === 'name' ? [] : ['--sort=-refname', '--sort=-creatordate']
   const format = '--format=%(objectname) %(objecttype) %(refname)'
@@ -43,12 +43,12 @@ export async function pageOfReferences(
   {
     offset,
     limit,
-    ...wish
-  }: ReferenceListWish & { readonly offset: number; readonly limit: number },
+    ...input
+  }: ReferenceListInput & { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly entries: readonly Reference[]; readonly total: number }> {
   const entries: Reference[] = []
   let total = 0
-  for await (const reference of listReferences(git, path, wish)) {
+  for await (const reference of listReferences(git, path, input)) {
     if (total >= offset && entries.length < limit) entries.push(reference)
     total += 1
   }

@@ -3,16 +3,16 @@
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import type { ArrivedContents } from '../../sql/repositories/imported-contents.js'
 import type { Context } from '../context.js'
-import { type ContentsWish, gatherContents } from './gather-contents.js'
+import { type ContentsInput, gatherContents } from './gather-contents.js'
 import { openGiteaApi } from './gitea-api.js'
 import { settleContents } from './settle-contents.js'
 import { openSpool } from './spool.js'
 
-export interface ArrivingWish {
+export interface ArrivingInput {
   readonly url: URL
   readonly authorization: string | undefined
   /** What, and to whom issues and releases belong from now on. */
-  readonly contents: ContentsWish & { readonly authorId: number }
+  readonly contents: ContentsInput & { readonly authorId: number }
   /** Of the row that carries the import. */
   readonly importId: number
   /** The import ends with it. */
@@ -30,22 +30,22 @@ export interface Arriving {
 }
 
 /** Begins; whoever asks for it closes it in the end. Throws `invalid` for an odd address. */
-export async function openArriving(context: Context, wish: ArrivingWish): Promise<Arriving> {
+export async function openArriving(context: Context, input: ArrivingInput): Promise<Arriving> {
   const { settings, registry, git, journal } = context
   const { idleMs, timeoutMs, itemsMax, packBytesMax } = settings.migrations
   const late = new AbortController()
   const api = openGiteaApi({
-    url: wish.url,
-    authorization: wish.authorization,
+    url: input.url,
+    authorization: input.authorization,
     idleMs,
     timeoutMs,
     itemsMax,
-    signal: AbortSignal.any([wish.signal, late.signal]),
+    signal: AbortSignal.any([input.signal, late.signal]),
     allowPrivate: settings.outbound.allow,
   })
   const { incomingFolder } = registry.storage
   const [from, to] = [await openSpool(incomingFolder), await openSpool(incomingFolder)]
-  const { contents, importId } = wish
+  const { contents, importId } = input
   const bounds = { fileBytesMax: settings.attachments.sizeBytesMax, filesBytesMax: packBytesMax }
   return {
     hasPulls: contents.pulls,
@@ -53,7 +53,7 @@ export async function openArriving(context: Context, wish: ArrivingWish): Promis
       const slow = new RemoteError('failed', 'the source took too long')
       const timer = setTimeout(() => late.abort(slow), timeoutMs)
       try {
-        await gatherContents({ ...bounds, api, spool: from, registry, importId, wish: contents })
+        await gatherContents({ ...bounds, api, spool: from, registry, importId, input: contents })
       } finally {
         clearTimeout(timer)
       }

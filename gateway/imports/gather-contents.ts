@@ -31,7 +31,7 @@ import {
 import type { Spool } from './spool.js'
 
 /** Which of it is wanted. */
-export interface ContentsWish {
+export interface ContentsInput {
   readonly labels: boolean
   readonly milestones: boolean
   readonly issues: boolean
@@ -44,7 +44,7 @@ export interface Gathering {
   readonly spool: Spool
   readonly registry: Registry
   readonly importId: number
-  readonly wish: ContentsWish
+  readonly input: ContentsInput
   /** Of one file, and of all of them. */
   readonly fileBytesMax: number
   readonly filesBytesMax: number
@@ -52,16 +52,16 @@ export interface Gathering {
 
 /** All that is wanted and there, in an order in which it can be written down. */
 export async function gatherContents(gathering: Gathering): Promise<void> {
-  const { api, wish } = gathering
+  const { api, input } = gathering
   const has = await api.get('', GITEA_REPOSITORY)
-  const labels = wish.labels ? await gatherLabels(gathering) : undefined
-  if (wish.milestones) await gatherMilestones(gathering)
+  const labels = input.labels ? await gatherLabels(gathering) : undefined
+  if (input.milestones) await gatherMilestones(gathering)
   const [hasIssues, hasPulls] = [has.has_issues !== false, has.has_pull_requests !== false]
   const desk: IssueDesk = { ...gathering, labels, numbers: new Set() }
-  if (wish.issues && hasIssues) await gatherIssues(desk)
-  if (wish.pulls && hasPulls) await gatherPulls(desk)
+  if (input.issues && hasIssues) await gatherIssues(desk)
+  if (input.pulls && hasPulls) await gatherPulls(desk)
   if (desk.numbers.size > 0) await gatherComments(desk)
-  if (wish.releases && has.has_releases !== false) await gatherReleases(gathering)
+  if (input.releases && has.has_releases !== false) await gatherReleases(gathering)
 }
 
 /** The ids of those that came. */

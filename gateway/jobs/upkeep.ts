@@ -98,9 +98,9 @@ export function createUpkeep(
   return {
     async pushWasTaken(repositoryId) {
       if (!isEnabled) return
-      const wish = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }
+      const input = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }
       try {
-        await enqueueJob(context.db, wish)
+        await enqueueJob(context.db, input)
         others.lookIn(delayMs)
       } catch (error) {
         context.log.warn({ error, repository: repositoryId }, 'no upkeep will follow a push')
@@ -116,22 +116,22 @@ export function createUpkeep(
       if (isEnabled) others.lookIn(0)
     },
     async pruneIsWanted(wanted) {
-      const wish = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
-      await enqueueJob(context.db, { ...wish, isSooner: true })
+      const input = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
+      await enqueueJob(context.db, { ...input, isSooner: true })
       prunes.lookIn(0)
     },
     async peopleAreToKnow(happening) {
-      const wish = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }
+      const input = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }
       try {
-        await enqueueJob(context.db, { ...wish, isSooner: true })
+        await enqueueJob(context.db, { ...input, isSooner: true })
         notifications.lookIn(0)
       } catch (error) {
         context.log.warn({ error, repository: happening.repositoryId }, 'people are not notified')
       }
     },
     async mergeIsWanted(pullId) {
-      const wish = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
-      await enqueueJob(context.db, wish)
+      const input = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
+      await enqueueJob(context.db, input)
       merges.lookIn(0)
     },
     start() {

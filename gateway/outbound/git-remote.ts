@@ -53,7 +53,7 @@ export function boundsOf({
   return { timeoutMs, idleMs, packBytesMax }
 }
 
-export interface RemoteWish {
+export interface RemoteInput {
   readonly url: URL
   readonly authorization: string | undefined
 }
@@ -65,7 +65,7 @@ export interface RemoteWish {
  */
 export async function resolveRemote(
   { settings, git }: { readonly settings: Settings; readonly git: Git },
-  { url, authorization }: RemoteWish,
+  { url, authorization }: RemoteInput,
 ): Promise<Remote> {
   const { allow: allowPrivate } = settings.outbound
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1')

@@ -1,4 +1,4 @@
-/** Jobs: work that somebody does soon, once for many wishes, and again when it failed. */
+/** Jobs: work that a worker does soon, once for many requests, and again if it failed. */
 
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../database/database.js'
@@ -11,7 +11,7 @@ const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
 
 /** What is to be done. There is at most one job of a kind for a subject. */
-export interface JobWish {
+export interface JobInput {
   readonly kind: string
   /** What it is done to, such as the id of a repository. */
   readonly subject: string
@@ -46,14 +46,14 @@ export interface Worker {
  * Asks for a job. One that waits already is enough, and keeps its time; one that runs now runs once
  * more afterwards, for it may have looked too early.
  */
-export async function enqueueJob(db: Database, wish: JobWish): Promise<void> {
-  const { kind, subject } = wish
+export async function enqueueJob(db: Database, input: JobInput): Promise<void> {
+  const { kind, subject } = input
   const nowMs = Date.now()
-  const runAfterMs = nowMs + wish.delayMs
+  const runAfterMs = nowMs + input.delayMs
   for (;;) {
     const found = await db('jobs')
       .where({ kind, subject })
-      .update(wish.isSooner ? sooner(db, runAfterMs) : { again_after: again(db, runAfterMs) })
+      .update(input.isSooner ? sooner(db, runAfterMs) : { again_after: again(db, runAfterMs) })
     if (found > 0) return
     try {
       await db('jobs').insert({
@@ -177,7 +177,7 @@ export async function finishJob(db: Database, job: Job): Promise<void> {
 
 async function endJob(db: Database, job: Job, lastError: string | null): Promise<void> {
   if ((await held(db, job).whereNull('again_after').delete()) > 0) return
-  // While the lease lasts, a wish that came is never taken back.
+  // A request that came during the lease stays.
   await held(db, job)
     .whereNotNull('again_after')
     .update({

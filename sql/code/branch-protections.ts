@@ -59,9 +59,9 @@ export interface Protection {
 }
 
 /** The ids of whom a list is to be made of; what is absent stays. */
-export type ListWishes = Partial<Readonly<Record<ProtectionList, ListWish>>>
+export type ListInputs = Partial<Readonly<Record<ProtectionList, ListInput>>>
 
-export interface ListWish {
+export interface ListInput {
   readonly users: readonly number[] | undefined
   readonly teams: readonly number[] | undefined
 }
@@ -69,7 +69,7 @@ export interface ListWish {
 export interface NewProtection extends Pick<Protection, 'repositoryId' | 'ruleName' | 'settings'> {
   /** 0: behind all others. */
   readonly priority: number
-  readonly lists: ListWishes
+  readonly lists: ListInputs
 }
 
 /** Each push and each list of branches reads all of them. */
@@ -108,7 +108,7 @@ export async function createProtection(db: Database, wanted: NewProtection): Pro
 export interface ProtectionPatch {
   readonly settings: Partial<ProtectionSettings>
   readonly priority?: number | undefined
-  readonly lists: ListWishes
+  readonly lists: ListInputs
 }
 
 /** Changes a rule as it is in the moment of the change. Returns whether it was there. */
@@ -130,7 +130,7 @@ export async function updateProtection(
   })
 }
 
-async function setLists(trx: Database, protectionId: number, lists: ListWishes): Promise<void> {
+async function setLists(trx: Database, protectionId: number, lists: ListInputs): Promise<void> {
   for (const list of PROTECTION_LISTS) {
     const { users, teams } = lists[list] ?? {}
     for (const [column, ids] of [['user_id', users] as const, ['team_id', teams] as const]) {

@@ -20,7 +20,7 @@ export async function up(db: Knex): Promise<void> {
       'title mediumtext not null',
       'message mediumtext not null',
       'deletes_branch boolean not null',
-      // What was wished to be merged; nothing else is.
+      // The commit to merge; no other head is merged.
       'head_commit varchar(64) not null',
       'created_at bigint not null',
       'constraint scheduled_merges_pull foreign key (pull_id) references pulls (id) on delete cascade',

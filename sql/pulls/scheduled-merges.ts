@@ -8,18 +8,18 @@ import { isUniqueViolation } from '../database/errors.js'
 
 export interface ScheduledMerge {
   readonly pullId: number
-  /** Who wished for it. */
+  /** User who scheduled the merge. */
   readonly doerId: number
   readonly style: string
   /** Of the merge commit; both are empty for the usual ones. */
   readonly title: string
   readonly message: string
   readonly deletesBranch: boolean
-  /** What was wished to be merged; nothing else is. */
+  /** The commit to merge; no other head is merged. */
   readonly headCommit: string
 }
 
-/** Remembers a wish. Throws `conflict` where there is one already. */
+/** Schedules a merge. Throws `conflict` if the pull request has a scheduled merge already. */
 export async function scheduleMerge(db: Database, merge: ScheduledMerge): Promise<void> {
   try {
     await db('scheduled_merges').insert({
@@ -41,7 +41,7 @@ export async function scheduleMerge(db: Database, merge: ScheduledMerge): Promis
   }
 }
 
-/** What is wished of a pull request. */
+/** Finds the scheduled merge of a pull request. */
 export async function findScheduledMerge(
   db: Database,
   pullId: number,
@@ -74,7 +74,7 @@ interface MergeRow {
   readonly head_commit: string
 }
 
-/** Forgets a wish. Returns whether there was one. */
+/** Cancels a scheduled merge. Returns whether there was one. */
 export async function cancelScheduledMerge(db: Database, pullId: number): Promise<boolean> {
   return (await db('scheduled_merges').where({ pull_id: pullId }).delete()) > 0
 }

@@ -4,7 +4,7 @@ import t from 'tap'
 import { cutRange, readByteRange } from '../../conf/byte-range.js'
 
 t.test('a range is read as the standard says it', async (t) => {
-  const wishes = {
+  const inputs = {
     'bytes=0-': { start: 0, end: 10 },
     'bytes=4-': { start: 4, end: 10 },
     'bytes=4-4': { start: 4, end: 5 },
@@ -13,7 +13,7 @@ t.test('a range is read as the standard says it', async (t) => {
     'bytes=-3': { start: 7, end: 10 },
     'bytes=-99': { start: 0, end: 10 },
   }
-  for (const [header, range] of Object.entries(wishes)) {
+  for (const [header, range] of Object.entries(inputs)) {
     t.strictSame(readByteRange(header, 10), range, header)
   }
 })

@@ -70,33 +70,33 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 type Who = 'ada' | 'bob' | 'root' | 'anyone'
 
-interface Wish extends FormatRequest {
+interface Input extends FormatRequest {
   readonly owner?: string
   readonly who?: Who
   readonly authorization?: string
 }
 
-function ask(town: Town, { format }: FormatSubject, wish: Wish): Promise<Answer> {
-  const { owner = 'ada', who = 'ada', path, ...rest } = wish
-  const authorization = wish.authorization ?? town.authorizationOf(who)
+function ask(town: Town, { format }: FormatSubject, input: Input): Promise<Answer> {
+  const { owner = 'ada', who = 'ada', path, ...rest } = input
+  const authorization = input.authorization ?? town.authorizationOf(who)
   return town.ask({ ...rest, path: `/api/packages/${owner}/${format}${path}`, authorization })
 }
 
 async function publish(
   town: Town,
   subject: FormatSubject,
-  { version = subject.version(0), salt = 'one', ...wish }: Partial<Wish> & PublishWish = {},
+  { version = subject.version(0), salt = 'one', ...input }: Partial<Input> & PublishInput = {},
 ): Promise<Answer> {
-  return await ask(town, subject, { ...(await subject.publish(version, salt)), ...wish })
+  return await ask(town, subject, { ...(await subject.publish(version, salt)), ...input })
 }
 
-interface PublishWish {
+interface PublishInput {
   readonly version?: string
   readonly salt?: string
 }
 
-async function fetchFile(town: Town, subject: FormatSubject, wish: Partial<Wish> = {}) {
-  return await ask(town, subject, { path: subject.file(subject.version(0)), ...wish })
+async function fetchFile(town: Town, subject: FormatSubject, input: Partial<Input> = {}) {
+  return await ask(town, subject, { path: subject.file(subject.version(0)), ...input })
 }
 
 async function publishedIsFetched(t: Test, town: Town, subject: FormatSubject): Promise<void> {
@@ -179,8 +179,8 @@ async function privateIsPrivate(t: Test, town: Town, subject: FormatSubject): Pr
   const missing = await fetchFile(town, subject, { owner: 'nobody', who: 'anyone' })
   t.equal(missing.status, 401)
   t.strictSame(missing.text, stranger.text, 'a stranger cannot tell private from missing')
-  for (const wish of [{ owner }, { owner: 'nobody' }]) {
-    t.equal((await fetchFile(town, subject, { ...wish, who: 'bob' })).status, 404, wish.owner)
+  for (const input of [{ owner }, { owner: 'nobody' }]) {
+    t.equal((await fetchFile(town, subject, { ...input, who: 'bob' })).status, 404, input.owner)
   }
   const authorization = withPassword('ada', 'password of ada')
   t.equal((await fetchFile(town, subject, { owner, authorization })).status, 200, 'by password')

@@ -82,8 +82,8 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
     await copy.git('checkout', '--quiet', '--detach', commit)
     const tip = await copy.commit(branch)
     await copy.git('push', '--quiet', remote, `${tip}:refs/heads/${branch}`)
-    const wish = json({ title: branch, head: branch, base: 'main' })
-    t.match(await send('POST', '/api/v1/repos/ada/library/pulls', wish), { isDone: true })
+    const input = json({ title: branch, head: branch, base: 'main' })
+    t.match(await send('POST', '/api/v1/repos/ada/library/pulls', input), { isDone: true })
   }
   const release = json({ tag_name: 'v1', target_commitish: 'main' })
   t.match(await send('POST', '/api/v1/repos/ada/library/releases', release), { isDone: true })

@@ -42,7 +42,7 @@ export function anEntry({ fileName, bytes, ...rest }: IndexedFile): IndexEntry {
   return { ...rest, file }
 }
 
-export interface BuildWishes {
+export interface BuildInputs {
   readonly subject?: string
   readonly changedAtMs?: number
   readonly signingKeys?: () => Promise<readonly SigningKey[]>
@@ -61,10 +61,10 @@ export async function buildIndex(
   t: Teardown,
   maker: IndexMaker,
   entries: readonly IndexEntry[],
-  wishes: BuildWishes = {},
+  inputs: BuildInputs = {},
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const { subject = 'stable', changedAtMs = 0, compressXz, signingKeys = noKeys } = wishes
-  const keyOf = wishes.keyOf ?? (() => '')
+  const { subject = 'stable', changedAtMs = 0, compressXz, signingKeys = noKeys } = inputs
+  const keyOf = inputs.keyOf ?? (() => '')
   const storage = await openFileStorage(await temporaryFolder(t))
   const scratch = await openScratch(storage.incomingFolder)
   const files = openIndexFiles({ storage, scratch, prefixes: createPrefixes() })

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
-import { findAsker, grantCode, readWish } from '../../gateway/actions/accounts/grant-code.js'
+import { findAsker, grantCode, readInput } from '../../gateway/actions/accounts/grant-code.js'
 import { makeApplication } from '../../gateway/actions/accounts/oauth-application.js'
 import type { User } from '../../sql/accounts/users.js'
 import { startGateway } from './gateway.js'
@@ -67,7 +67,7 @@ export async function anOauthHouse(t: Test) {
   const asks: Fields = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code' }
   const codeOf = async (fields: Fields, user: User = ada) => {
     const query = new URLSearchParams(fields)
-    return await grantCode(db, user.id, readWish(await findAsker(db, query), query))
+    return await grantCode(db, user.id, readInput(await findAsker(db, query), query))
   }
   const redeem = (code: string, fields: Fields = {}) => ({
     grant_type: 'authorization_code',

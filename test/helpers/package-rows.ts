@@ -6,7 +6,7 @@ import type { Database } from '../../sql/database/database.js'
 import type { PackageShelf } from '../../sql/packages/packages.js'
 import { type NewPublication, publishFile } from '../../sql/packages/publications.js'
 
-export interface PublicationWishes extends Partial<NewPublication> {
+export interface PublicationInputs extends Partial<NewPublication> {
   /** Whose it is; the creator as well, unless another is named. */
   readonly ownerId: number
   readonly format?: string
@@ -17,7 +17,7 @@ export interface PublicationWishes extends Partial<NewPublication> {
 /** Publishes a file, `tool` 1.0 with `tool.bin` by default. Returns the key of its blob. */
 export async function aPublication(
   db: Database,
-  { ownerId, format = 'generic', text = 'bytes', ...wishes }: PublicationWishes,
+  { ownerId, format = 'generic', text = 'bytes', ...inputs }: PublicationInputs,
 ): Promise<string> {
   const publication: NewPublication = {
     packageName: 'tool',
@@ -31,7 +31,7 @@ export async function aPublication(
     indexes: [],
     creatorId: ownerId,
     ownerBytesMax: undefined,
-    ...wishes,
+    ...inputs,
   }
   const digests = digestsOf(text)
   const key = `${digests.sha256}-${randomUUID().slice(0, 16)}`

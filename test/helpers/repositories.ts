@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Gatehouse, Person } from './gatehouse.js'
 import { tryGit } from './git-client.js'
 
-export interface RepositoryWish {
+export interface RepositoryInput {
   readonly private?: boolean
   readonly auto_init?: boolean
   readonly default_branch?: string
@@ -16,10 +16,10 @@ export interface RepositoryWish {
 export async function makeRepository(
   person: Person,
   name: string,
-  { organization, ...wish }: RepositoryWish & { readonly organization?: string } = {},
+  { organization, ...input }: RepositoryInput & { readonly organization?: string } = {},
 ): Promise<string> {
   const path = organization === undefined ? '/user/repos' : `/orgs/${organization}/repos`
-  const { status, body } = await person.api('POST', path, { name, ...wish })
+  const { status, body } = await person.api('POST', path, { name, ...input })
   if (status !== 201) throw new Error(`no repository was made: ${status} ${JSON.stringify(body)}`)
   return `${organization ?? person.name}/${name}`
 }

@@ -59,7 +59,7 @@ export async function aRepository(
   })
 }
 
-interface TeamWishes {
+interface TeamInputs {
   readonly organizationId: number
   readonly permission: string
   readonly includesAll?: boolean
@@ -68,17 +68,17 @@ interface TeamWishes {
 }
 
 /** A team with those members. */
-export async function aTeam(db: Database, wishes: TeamWishes): Promise<void> {
+export async function aTeam(db: Database, inputs: TeamInputs): Promise<void> {
   const name = `team-${randomUUID()}`
   const [teamId] = await db('teams').insert({
-    organization_id: wishes.organizationId,
+    organization_id: inputs.organizationId,
     name,
     name_lower: name,
-    permission: wishes.permission,
-    includes_all_repositories: wishes.includesAll ?? false,
-    can_create_repositories: wishes.mayCreate ?? false,
+    permission: inputs.permission,
+    includes_all_repositories: inputs.includesAll ?? false,
+    can_create_repositories: inputs.mayCreate ?? false,
   })
-  for (const userId of wishes.memberIds) {
+  for (const userId of inputs.memberIds) {
     await db('team_members').insert({ team_id: teamId, user_id: userId })
   }
 }

@@ -124,19 +124,19 @@ function linesWith(log: string, fields: LogLine): readonly LogLine[] {
 }
 
 async function giveKey(person: Person, { publicKey, fingerprint }: Caller): Promise<number> {
-  const wish = { title: fingerprint, key: publicKey }
-  const { status, body } = await person.api('POST', '/user/keys', wish)
+  const input = { title: fingerprint, key: publicKey }
+  const { status, body } = await person.api('POST', '/user/keys', input)
   if (status !== 201) throw new Error(`no key was added: ${status} ${JSON.stringify(body)}`)
   return (body as { id: number }).id
 }
 
-interface KeyWish {
+interface KeyInput {
   readonly name: string
   /** Words of ssh-keygen. */
   readonly kind: readonly string[]
 }
 
-function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyWish): Caller {
+function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyInput): Caller {
   const publicKey = makeKeyPair(folder, name, ...kind)
   const keyFile = join(folder, name)
   return {

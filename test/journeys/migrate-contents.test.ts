@@ -107,8 +107,8 @@ async function openPulls(
     await copy.git('checkout', '--quiet', '-B', branch, 'main')
     await copy.commit(branch)
     await copy.git('push', '--quiet', address, branch)
-    const wish = { title: `The ${branch} one`, body: branch, head: branch, base: 'main' }
-    const { number } = await must(ada, 'POST', `${at}/pulls`, wish)
+    const input = { title: `The ${branch} one`, body: branch, head: branch, base: 'main' }
+    const { number } = await must(ada, 'POST', `${at}/pulls`, input)
     await must(ada, 'POST', `${at}/issues/${number}/comments`, { body: `On ${branch}` })
     if (branch === 'merged') await must(ada, 'POST', `${at}/pulls/${number}/merge`, { Do: 'merge' })
     if (branch === 'closed') await must(ada, 'PATCH', `${at}/pulls/${number}`, { state: 'closed' })
@@ -291,8 +291,8 @@ function incomingOf({ dataDir }: Gatehouse): Promise<readonly string[]> {
 async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
   await t.test('kill -9 in the middle leaves nothing, and it can be begun again', async (t) => {
     const front = await holdUp(t, there.url, '/releases')
-    const wish = { ...ALL, repo_name: 'killed', auth_token: ada.token }
-    const body = { ...wish, clone_addr: `${front.url}/club/work.git` }
+    const input = { ...ALL, repo_name: 'killed', auth_token: ada.token }
+    const body = { ...input, clone_addr: `${front.url}/club/work.git` }
     const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
     t.equal(await Promise.race([front.isReached, asked]), undefined, 'it is held up')
     t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404, 'hidden until it is whole')
@@ -303,7 +303,7 @@ async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> 
     await here.start()
     t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404)
     t.strictSame(await incomingOf(here), [])
-    const again = { ...wish, clone_addr: `${there.url}/club/work.git` }
+    const again = { ...input, clone_addr: `${there.url}/club/work.git` }
     t.equal((await bob.api('POST', '/repos/migrate', again)).status, 201)
     const issues = await wholeList(bob, '/repos/bob/killed', 'issues?state=all')
     t.equal(issues.length, ISSUES - 1 + 4)

@@ -164,8 +164,8 @@ async function sameness(t: Test, { bob }: Town): Promise<void> {
 
 async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
   const add = async (repository: string, caller: Caller, isReadOnly: boolean) => {
-    const wish = { title: caller.fingerprint, key: caller.publicKey, read_only: isReadOnly }
-    return await ada.api('POST', `/repos/${repository}/keys`, wish)
+    const input = { title: caller.fingerprint, key: caller.publicKey, read_only: isReadOnly }
+    return await ada.api('POST', `/repos/${repository}/keys`, input)
   }
 
   await t.test(

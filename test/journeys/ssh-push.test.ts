@@ -107,12 +107,12 @@ async function refused(t: Test, workshop: Workshop): Promise<void> {
   })
 
   await t.test('a mirror is not pushed to, and says why', async (t) => {
-    const wish = {
+    const input = {
       clone_addr: `${house.gatehouse.url}/ada/work`,
       repo_name: 'mirror',
       mirror: true,
     }
-    t.equal((await ada.api('POST', '/repos/migrate', wish)).status, 201)
+    t.equal((await ada.api('POST', '/repos/migrate', input)).status, 201)
     const words = ['push', house.remote('ada/mirror'), 'main:other']
     const { exitCode, errorText } = await copy.try(words, ada)
     t.not(exitCode, 0)

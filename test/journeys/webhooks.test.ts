@@ -15,14 +15,14 @@ const ENVIRONMENT = {
   GATEHOUSE_WEBHOOKS_RETRY_AFTER: '200ms,200ms,500ms,500ms,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s',
 }
 
-interface Wish {
+interface Input {
   readonly url: string
   readonly content_type?: 'json' | 'form'
   readonly events?: readonly string[]
 }
 
-async function addHook(person: Person, path: string, wish: Wish): Promise<number> {
-  const { url, content_type = 'json', events = ['push', 'create', 'delete'] } = wish
+async function addHook(person: Person, path: string, input: Input): Promise<number> {
+  const { url, content_type = 'json', events = ['push', 'create', 'delete'] } = input
   const config = { url, content_type, secret: SECRET }
   const body = { type: 'gitea', config, events, active: true }
   const made = await person.api('POST', path, body)

@@ -10,7 +10,7 @@ const LONG_AFTER_MS = CHANGED_AT_MS + 3_600_000
 
 const PACKAGE: Package = { id: 7, name: 'tool', generation: 3, changedAtMs: CHANGED_AT_MS }
 
-interface Wish {
+interface Input {
   readonly of?: Partial<Package>
   readonly kind?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ interface Wish {
 function someDocuments(nowMs = LONG_AFTER_MS) {
   let made = 0
   const documents = createDocuments(() => nowMs)
-  const ask = async ({ of = {}, kind = 'list', headers = {}, make }: Wish = {}) => {
+  const ask = async ({ of = {}, kind = 'list', headers = {}, make }: Input = {}) => {
     const request = { headers: new Map(Object.entries(headers)) }
     const reply = await documents.answer({ ...PACKAGE, ...of }, request, {
       kind,

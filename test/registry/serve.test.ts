@@ -21,7 +21,7 @@ const BEFORE = 'Sun, 15 Jun 2025 11:59:59 GMT'
 /** One that is kept in memory, and one that is not. */
 const SIZES = [10, 200_000]
 
-interface Wish {
+interface Input {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly options?: ServeOptions
@@ -47,7 +47,7 @@ async function aFile(t: Test, bytes: number, createdAtMs = CREATED_AT_MS) {
     headers = {},
     options = {},
     storage = files,
-  }: Wish = {}) => {
+  }: Input = {}) => {
     const request = { method, headers: new Map(Object.entries(headers)) }
     const house = { storage, bodies: createBlobBodies(storage) }
     const dated = { ...file, changedAtMs: settledTime(createdAtMs) }

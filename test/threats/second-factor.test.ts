@@ -80,8 +80,8 @@ t.test('a code beside the password counts once, among many at once', async (t) =
   const past = app.code(-1)
   const code = app.code()
   const tokens = { method: 'POST', path: '/api/v1/users/ada/tokens' }
-  const wish = (n: number) => ({ ...tokens, body: { name: `t${n}`, scopes: ['all'] } })
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => asUser(code, wish(n))))
+  const input = (n: number) => ({ ...tokens, body: { name: `t${n}`, scopes: ['all'] } })
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => asUser(code, input(n))))
   const statuses = answers.map(({ status }) => status)
   t.equal(statuses.filter((status) => status === 201).length, 1, statuses.join(' '))
   t.equal(statuses.filter((status) => status === 401 || status === 429).length, 19)

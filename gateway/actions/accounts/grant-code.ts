@@ -35,7 +35,7 @@ export async function findAsker(db: Database, fields: URLSearchParams): Promise<
 }
 
 /** What an application asks for. */
-export interface Wish extends AskedScopes {
+export interface Input extends AskedScopes {
   readonly asker: Asker
   /** As sent; empty where it was not. */
   readonly redirectUri: string
@@ -44,7 +44,7 @@ export interface Wish extends AskedScopes {
 }
 
 /** Throws an OauthFailure, for the application to hear. */
-export function readWish(asker: Asker, fields: URLSearchParams): Wish {
+export function readInput(asker: Asker, fields: URLSearchParams): Input {
   const field = (name: string) => {
     const [value = '', ...others] = fields.getAll(name)
     if (others.length > 0) throw new OauthFailure('invalid_request', `${name} comes twice.`)
@@ -84,25 +84,25 @@ function readChallenge(
  * Whether the user need not be asked again. Who claims to be a public client need not be it
  * (RFC 6749 §10.2), so there the owner of the application has to have said so.
  */
-export async function isGranted(db: Database, userId: number, wish: Wish): Promise<boolean> {
-  const { isConfidential, skipsSecondConsent } = wish.asker.application
+export async function isGranted(db: Database, userId: number, input: Input): Promise<boolean> {
+  const { isConfidential, skipsSecondConsent } = input.asker.application
   if (!isConfidential && !skipsSecondConsent) return false
-  return await hasGrant(db, termsOf(userId, wish))
+  return await hasGrant(db, termsOf(userId, input))
 }
 
 /** Grants what is asked for. Returns the code, which is told to the application alone. */
-export async function grantCode(db: Database, userId: number, wish: Wish): Promise<string> {
+export async function grantCode(db: Database, userId: number, input: Input): Promise<string> {
   const code = newOauthSecret('code')
-  const { redirectUri, challenge, nonce } = wish
+  const { redirectUri, challenge, nonce } = input
   const expiresAtMs = Date.now() + CODE_MS
   await createGrant(db, {
-    ...termsOf(userId, wish),
+    ...termsOf(userId, input),
     nonce,
     code: { hash: hashToken(code), expiresAtMs, redirectUri, challenge },
   })
   return code
 }
 
-function termsOf(userId: number, { asker, scopes, openidScopes }: Wish): GrantTerms {
+function termsOf(userId: number, { asker, scopes, openidScopes }: Input): GrantTerms {
   return { userId, applicationId: asker.application.id, scopes, openidScopes }
 }

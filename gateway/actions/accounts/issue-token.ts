@@ -6,7 +6,7 @@ import type { Database } from '../../../sql/database/database.js'
 import { normaliseScopes } from '../../auth/scopes.js'
 import { hashToken, newToken } from '../../auth/token.js'
 
-export interface TokenWish {
+export interface TokenInput {
   readonly userId: number
   readonly name: string
   /** As given; see `normaliseScopes`. */
@@ -21,10 +21,10 @@ export interface IssuedToken {
 }
 
 /** Throws `bad_request` for unknown scopes or none, `conflict` where the name is taken. */
-export async function issueToken(db: Database, wish: TokenWish): Promise<IssuedToken> {
-  const scopes = normaliseScopes(wish.scopes)
+export async function issueToken(db: Database, input: TokenInput): Promise<IssuedToken> {
+  const scopes = normaliseScopes(input.scopes)
   const plain = newToken()
-  const { userId, name, limits } = wish
+  const { userId, name, limits } = input
   const kept = { userId, name, scopes, hash: hashToken(plain), lastEight: plain.slice(-8), limits }
   return { token: await createToken(db, kept), plain }
 }

@@ -4,7 +4,7 @@ import { parseEmail, parseOwnerName } from '../../../conf/names.js'
 import type { NewUser } from '../../../sql/accounts/users.js'
 import { hashPassword } from '../../auth/password.js'
 
-export interface AccountWish {
+export interface AccountInput {
   readonly name: string
   readonly email: string
   readonly password: string
@@ -13,7 +13,7 @@ export interface AccountWish {
 }
 
 /** The account as it is kept. Throws `invalid` for what no account may have. */
-export async function newAccount({ password, ...wish }: AccountWish): Promise<NewUser> {
-  const [name, email] = [parseOwnerName(wish.name), parseEmail(wish.email)]
-  return { ...wish, name, email, passwordHash: await hashPassword(password) }
+export async function newAccount({ password, ...input }: AccountInput): Promise<NewUser> {
+  const [name, email] = [parseOwnerName(input.name), parseEmail(input.email)]
+  return { ...input, name, email, passwordHash: await hashPassword(password) }
 }

@@ -7,7 +7,7 @@ import { createUser, findUser, type User } from '../../../sql/accounts/users.js'
 import { hashPassword } from '../../auth/password.js'
 import type { Context } from '../../context.js'
 import { deleteAccount } from './delete-account.js'
-import { type AccountWish, newAccount } from './make-account.js'
+import { type AccountInput, newAccount } from './make-account.js'
 import { orInvalid } from './or-invalid.js'
 
 export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
@@ -17,10 +17,10 @@ export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
 /** Makes an account. Throws `invalid`, also where the name or the address is taken. */
 export async function makeUser(
   { db }: Pick<Context, 'db'>,
-  wish: AccountWish,
+  input: AccountInput,
   patch: UserPatch = {},
 ): Promise<User> {
-  const account = await newAccount(wish)
+  const account = await newAccount(input)
   return await orInvalid(async () => {
     const user = await createUser(db, account)
     await updateUser(db, user.id, patch)

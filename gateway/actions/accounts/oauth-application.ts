@@ -13,7 +13,7 @@ import { newOauthSecret } from '../../auth/oauth-secret.js'
 import { checkRedirectAddresses } from '../../auth/redirect-address.js'
 import { hashToken } from '../../auth/token.js'
 
-export interface ApplicationWish
+export interface ApplicationInput
   extends Pick<OauthApplication, 'name' | 'isConfidential' | 'skipsSecondConsent'> {
   readonly redirectUris: readonly string[]
 }
@@ -28,9 +28,9 @@ export interface TrustedApplication {
 export async function makeApplication(
   db: Database,
   ownerId: number,
-  wish: ApplicationWish,
+  input: ApplicationInput,
 ): Promise<TrustedApplication> {
-  const { secret, fields } = fieldsOf(wish)
+  const { secret, fields } = fieldsOf(input)
   const clientId = randomUUID()
   return { application: await createApplication(db, { ownerId, clientId, ...fields }), secret }
 }
@@ -39,20 +39,20 @@ export async function makeApplication(
 export async function changeApplication(
   db: Database,
   place: { readonly ownerId: number; readonly id: number },
-  wish: ApplicationWish,
+  input: ApplicationInput,
 ): Promise<TrustedApplication | undefined> {
-  const { secret, fields } = fieldsOf(wish)
+  const { secret, fields } = fieldsOf(input)
   await updateApplication(db, place, fields)
   const application = await findApplication(db, place.ownerId, place.id)
   return application && { application, secret }
 }
 
-function fieldsOf({ redirectUris, ...wish }: ApplicationWish) {
-  parseTitle(wish.name)
-  const secret = wish.isConfidential ? newOauthSecret('client') : ''
+function fieldsOf({ redirectUris, ...input }: ApplicationInput) {
+  parseTitle(input.name)
+  const secret = input.isConfidential ? newOauthSecret('client') : ''
   const secretHash = secret === '' ? undefined : hashToken(secret)
   return {
     secret,
-    fields: { ...wish, redirectUris: checkRedirectAddresses(redirectUris), secretHash },
+    fields: { ...input, redirectUris: checkRedirectAddresses(redirectUris), secretHash },
   }
 }

@@ -1,4 +1,4 @@
-/** What is a conflict elsewhere and an invalid wish here: a name or an address that is taken. */
+/** Turns the conflict of a taken name or e-mail address into `invalid`, as Gitea's API has it. */
 
 import { Failure, isFailure } from '../../../conf/failures.js'
 

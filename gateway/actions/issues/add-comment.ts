@@ -9,7 +9,7 @@ import { writerOf } from '../code/writer.js'
 import { refuseLocked } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 
-export interface CommentWish {
+export interface CommentInput {
   readonly issue: Issue
   readonly text: string
 }
@@ -18,7 +18,7 @@ export interface CommentWish {
 export async function addComment(
   context: Context,
   grant: RepositoryGrant,
-  { issue, text }: CommentWish,
+  { issue, text }: CommentInput,
 ): Promise<Comment> {
   const actor = writerOf(grant)
   refuseLocked(grant, issue)

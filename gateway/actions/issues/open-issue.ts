@@ -9,20 +9,20 @@ import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 
 /** What the caller says; milestones, labels and people are for those who write. */
-export type IssueWish = Omit<NewIssue, 'repositoryId' | 'isPull' | 'authorId'>
+export type IssueInput = Omit<NewIssue, 'repositoryId' | 'isPull' | 'authorId'>
 
 /** Throws `not_found` where issues are switched off, `archived`, and `invalid`. */
 export async function openIssue(
   context: Context,
   grant: RepositoryGrant,
-  wish: IssueWish,
+  input: IssueInput,
 ): Promise<Issue> {
   const { repository } = grant
   if (!isServed(repository, { isPull: false })) throw notFound()
   const actor = writerOf(grant)
   const issue = await createIssue(context.db, {
-    ...wish,
-    title: titleOf(wish.title),
+    ...input,
+    title: titleOf(input.title),
     repositoryId: repository.id,
     isPull: false,
     authorId: actor.id,

@@ -10,8 +10,11 @@ import {
 import { orInvalid } from '../accounts/or-invalid.js'
 
 /** Throws `invalid` for a name that cannot be, or is taken. */
-export async function openOrganization(db: Database, wish: NewOrganization): Promise<Organization> {
-  const name = parseOwnerName(wish.name)
-  const email = wish.email === '' ? '' : parseEmail(wish.email)
-  return await orInvalid(() => createOrganization(db, { ...wish, name, email }))
+export async function openOrganization(
+  db: Database,
+  input: NewOrganization,
+): Promise<Organization> {
+  const name = parseOwnerName(input.name)
+  const email = input.email === '' ? '' : parseEmail(input.email)
+  return await orInvalid(() => createOrganization(db, { ...input, name, email }))
 }

@@ -15,7 +15,7 @@ import { isOfficialFor } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
 import { reviewGiven } from './review-given.js'
 
-export interface ReviewWish {
+export interface ReviewInput {
   readonly state: PullState
   /** A verdict, in the words of the API; nothing for a draft. */
   readonly event: string | undefined
@@ -29,7 +29,7 @@ export interface ReviewWish {
 export async function giveReview(
   context: Context,
   grant: RepositoryGrant,
-  { state, event, content, commitId, comments }: ReviewWish,
+  { state, event, content, commitId, comments }: ReviewInput,
 ): Promise<Review> {
   const reviewer = writerOf(grant)
   const { pull, issue } = state

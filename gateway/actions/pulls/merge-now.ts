@@ -1,4 +1,4 @@
-/** Merging a pull request as somebody wishes it: what stands in the way, and what follows. */
+/** Merges a pull request on request: checks its rules, merges, and does what follows. */
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../../cgi/objects/merge.js'
@@ -146,8 +146,8 @@ const PREFERENCES: Readonly<Record<MergeOrder['style'], string>> = {
 
 /** Whether a repository lets its pull requests be merged in that style. */
 export function allows({ preferences }: Repository, style: MergeOrder['style']): boolean {
-  const wish = preferences[PREFERENCES[style]]
-  return style === 'manually-merged' ? wish === true : wish !== false
+  const input = preferences[PREFERENCES[style]]
+  return style === 'manually-merged' ? input === true : input !== false
 }
 
 interface NotedMerge {

@@ -16,7 +16,7 @@ import { firstFitting, pathsBetween } from '../code/branch-judge.js'
 import { actorOf, isOfficialReviewer, mayMerge, readBranchRules } from '../code/branch-rules.js'
 import type { PullState } from './refresh-pulls.js'
 
-export interface MergeWish {
+export interface MergeInput {
   readonly repository: Repository
   readonly doer: User
   /** Administrators may do without what the rule asks for, unless it forbids that. */
@@ -27,9 +27,9 @@ export interface MergeWish {
 export async function refuseRuledMerge(
   context: Context,
   state: PullState,
-  wish: MergeWish,
+  input: MergeInput,
 ): Promise<void> {
-  const { repository, doer, isForced } = wish
+  const { repository, doer, isForced } = input
   const rule = (await readBranchRules(context.db, repository.id))(state.pull.baseBranch)
   if (rule === undefined) return
   const actor = await actorOf(context.db, repository, doer)
@@ -45,7 +45,7 @@ export async function refuseRuledMerge(
 export async function refuseMerger(
   { db }: Context,
   { baseBranch }: Pull,
-  { repository, doer }: Pick<MergeWish, 'repository' | 'doer'>,
+  { repository, doer }: Pick<MergeInput, 'repository' | 'doer'>,
 ): Promise<void> {
   const rule = (await readBranchRules(db, repository.id))(baseBranch)
   if (rule === undefined || mayMerge(rule, await actorOf(db, repository, doer))) return

@@ -19,9 +19,9 @@ import { mergeNow } from './merge-now.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
 
 /**
- * Does nothing where the checks have not succeeded. A wish ends where the head has moved, the pull
- * request is closed, or who wished for it may not merge any more; what else is in the way may go
- * away before the next word of a check. Throws where it may be tried again soon.
+ * Merges a scheduled pull request if its checks have succeeded. The merge is cancelled if the head
+ * has moved, the pull request is closed, or the user who scheduled it is no longer permitted to
+ * merge. Other obstacles may go away before the next status. Throws if a retry may succeed soon.
  */
 export async function mergeScheduled(context: Context, pullId: number): Promise<void> {
   const { db, log } = context
@@ -35,7 +35,7 @@ export async function mergeScheduled(context: Context, pullId: number): Promise<
   // Only now: until then, rights may be taken away.
   const grant = await admitAgain(context, doer, found.pull.repositoryId)
   const state = grant && (await refreshPulls(context, grant.repository, [found]))[0]
-  if (grant === undefined || state === undefined || !isAsWished(state, scheduled)) {
+  if (grant === undefined || state === undefined || !isAsWanted(state, scheduled)) {
     await cancelScheduledMerge(db, pullId)
     return log.info({ pull: pullId }, 'a merge that waited was given up')
   }
@@ -48,7 +48,7 @@ export async function mergeScheduled(context: Context, pullId: number): Promise<
   }
 }
 
-/** Asks the gate as of a request of the one who wished for it. Undefined: they may not any more. */
+/** Authorizes the user who scheduled the merge. Undefined if they are no longer permitted. */
 async function admitAgain(
   { db }: Context,
   user: User,
@@ -69,11 +69,11 @@ async function admitAgain(
   }
 }
 
-function isAsWished({ issue, pull, headTip }: PullState, { headCommit }: ScheduledMerge): boolean {
+function isAsWanted({ issue, pull, headTip }: PullState, { headCommit }: ScheduledMerge): boolean {
   return issue.state === 'open' && (headTip ?? pull.headCommit) === headCommit
 }
 
-interface Wished {
+interface Wanted {
   readonly state: PullState
   readonly doer: User
   readonly scheduled: ScheduledMerge
@@ -82,7 +82,7 @@ interface Wished {
 async function merge(
   context: Context,
   grant: Grants['repository'],
-  { state, doer, scheduled }: Wished,
+  { state, doer, scheduled }: Wanted,
 ): Promise<void> {
   const { queue, settings } = context
   const { repository, who } = grant

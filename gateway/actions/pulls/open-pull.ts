@@ -20,7 +20,7 @@ import { refuseWithoutPulls } from './find-pull.js'
 import { bringCommit } from './foreign-heads.js'
 import { branchReference } from './refresh-pulls.js'
 
-export interface PullWish {
+export interface PullInput {
   /** As `findHead` reads it. */
   readonly head: string
   readonly base: string
@@ -28,11 +28,11 @@ export interface PullWish {
   /** Absent: as the repository has it. */
   readonly allowsMaintainerEdit?: boolean | undefined
   /** Whose review is asked for. */
-  readonly reviewers: readonly ReviewerWish[]
+  readonly reviewers: readonly ReviewerInput[]
 }
 
 /** One who is asked for a review: a user, or a team. */
-export interface ReviewerWish {
+export interface ReviewerInput {
   readonly asked: { readonly user: User } | { readonly team: Team }
   readonly isOfficial: boolean
 }
@@ -45,15 +45,15 @@ export interface ReviewerWish {
 export async function openPull(
   context: Context,
   grant: RepositoryGrant,
-  wish: PullWish,
+  input: PullInput,
 ): Promise<IssueAndPull> {
   const { git, db, settings } = context
   refuseWithoutPulls(grant)
   const author = writerOf(grant)
   const { repository } = grant
-  const { base } = wish
-  const title = titleOf(wish.issue.title)
-  const head = await findHead(context, grant, wish.head)
+  const { base } = input
+  const title = titleOf(input.issue.title)
+  const head = await findHead(context, grant, input.head)
   if (head === undefined) throw new Failure('not_found', NO_HEAD)
   const isHere = head.repository.id === repository.id
   if (isHere && head.branch === base) throw new Failure('invalid', NO_CHANGES)
@@ -63,7 +63,7 @@ export async function openPull(
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
   if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
-    issue: { ...wish.issue, title, authorId: author.id },
+    issue: { ...input.issue, title, authorId: author.id },
     targets: {
       repositoryId: repository.id,
       headRepositoryId: head.repository.id,
@@ -73,9 +73,10 @@ export async function openPull(
     headCommit: headTip,
     mergeBase: (await findMergeBase(git, path, [baseTip, headTip])) ?? baseTip,
     allowsMaintainerEdit:
-      wish.allowsMaintainerEdit ?? repository.preferences['default_allow_maintainer_edit'] === true,
+      input.allowsMaintainerEdit ??
+      repository.preferences['default_allow_maintainer_edit'] === true,
   })
-  for (const reviewer of wish.reviewers) await askForReview(context, opened.pull, reviewer)
+  for (const reviewer of input.reviewers) await askForReview(context, opened.pull, reviewer)
   const { issue } = opened
   await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
   return opened
@@ -88,7 +89,7 @@ const NO_HEAD = 'There is no fork of this repository at that place.'
 export async function askForReview(
   { db }: Context,
   { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
-  { asked, isOfficial }: ReviewerWish,
+  { asked, isOfficial }: ReviewerInput,
 ): Promise<Review> {
   return await createReview(db, {
     pullId,

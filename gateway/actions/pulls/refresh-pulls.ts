@@ -148,7 +148,7 @@ async function refresh(context: Context, path: string, state: PullState): Promis
   const isMergeable = await findMergeable(context, path, { ...tips, pullId: pull.id })
   const checked = { ...tips, isMergeable: isMergeable ?? false }
   const patch = { headCommit: head, mergeBase, checked }
-  // It was wished of what was there before.
+  // The merge was scheduled for the earlier head.
   if (head !== pull.headCommit) await cancelScheduledMerge(db, pull.id)
   await updatePull(db, pull.id, {
     ...patch,

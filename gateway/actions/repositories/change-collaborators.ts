@@ -11,7 +11,7 @@ import {
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 
-export interface CollaboratorWish {
+export interface CollaboratorInput {
   readonly repository: Repository
   /** Who asks. */
   readonly viewer: User | undefined
@@ -21,7 +21,7 @@ export interface CollaboratorWish {
 /** Throws `not_found` for whom `viewer` may not know, and `invalid` for the owner. */
 export async function letCollaboratorIn(
   db: Database,
-  { repository, viewer, name, mode }: CollaboratorWish & { readonly mode: CollaboratorMode },
+  { repository, viewer, name, mode }: CollaboratorInput & { readonly mode: CollaboratorMode },
 ): Promise<void> {
   const user = await findVisibleUser(db, name, viewer)
   if (user.id === repository.owner.id) {
@@ -33,7 +33,7 @@ export async function letCollaboratorIn(
 /** Throws `not_found` for whom `viewer` may not know. */
 export async function shutCollaboratorOut(
   db: Database,
-  { repository, viewer, name }: CollaboratorWish,
+  { repository, viewer, name }: CollaboratorInput,
 ): Promise<void> {
   const user = await findVisibleUser(db, name, viewer)
   await removeCollaborator(db, repository.id, user.id)

@@ -18,7 +18,7 @@ export const DESCRIPTION_CHARACTERS_MAX = 2_048
 export const WEBSITE_CHARACTERS_MAX = 1_024
 
 /** What is to change; what is absent stays, as do preferences that are not named. */
-export interface RepositoryWish
+export interface RepositoryInput
   extends Omit<RepositoryPatch, 'isEmpty' | 'sizeKib' | 'pushedAtMs'> {
   readonly mirrorIntervalMs?: number | undefined
 }
@@ -30,9 +30,9 @@ export interface RepositoryWish
 export async function editRepository(
   context: Context,
   repository: Repository,
-  wish: RepositoryWish,
+  input: RepositoryInput,
 ): Promise<Repository> {
-  const { mirrorIntervalMs, ...patch } = checked(repository, wish)
+  const { mirrorIntervalMs, ...patch } = checked(repository, input)
   if (patch.defaultBranch !== undefined && patch.defaultBranch !== repository.defaultBranch) {
     await changeDefaultBranch(context, repository, patch.defaultBranch)
   }
@@ -43,15 +43,15 @@ export async function editRepository(
   return (await findRepositoryById(context.db, repository.id)) ?? repository
 }
 
-function checked({ preferences }: Repository, wish: RepositoryWish): RepositoryWish {
-  const { name, defaultBranch, description, website } = wish
+function checked({ preferences }: Repository, input: RepositoryInput): RepositoryInput {
+  const { name, defaultBranch, description, website } = input
   refuseLonger('description', description, DESCRIPTION_CHARACTERS_MAX)
   refuseLonger('website', website, WEBSITE_CHARACTERS_MAX)
   return {
-    ...wish,
+    ...input,
     name: name === undefined ? undefined : parseRepositoryName(name),
     defaultBranch: defaultBranch === undefined ? undefined : parseBranchName(defaultBranch),
-    preferences: { ...preferences, ...wish.preferences },
+    preferences: { ...preferences, ...input.preferences },
   }
 }
 

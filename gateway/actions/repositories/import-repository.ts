@@ -18,12 +18,12 @@ import {
 } from '../../../sql/repositories/repository-imports.js'
 import type { Context } from '../../context.js'
 import { type Arriving, openArriving } from '../../imports/arriving.js'
-import type { ContentsWish } from '../../imports/gather-contents.js'
+import type { ContentsInput } from '../../imports/gather-contents.js'
 import { boundsOf, resolveRemote } from '../../outbound/git-remote.js'
 import { sealCredentials } from '../../outbound/mirror-credentials.js'
 import { notePush } from '../code/note-push.js'
 
-export interface ImportWish {
+export interface ImportInput {
   readonly owner: Owner
   readonly name: string
   readonly description: string
@@ -34,7 +34,7 @@ export interface ImportWish {
   /** Absent for a repository that goes its own way from now on. */
   readonly mirror: { readonly intervalMs: number } | undefined
   /** What comes besides Git, through the API of the other side; undefined for nothing. */
-  readonly contents: (ContentsWish & { readonly authorId: number }) | undefined
+  readonly contents: (ContentsInput & { readonly authorId: number }) | undefined
 }
 
 /** Who asks for it. */
@@ -57,19 +57,19 @@ const RENEWALS = 3
 export async function importRepository(
   context: Context,
   importer: Importer,
-  wish: ImportWish,
+  input: ImportInput,
 ): Promise<Repository> {
-  const name = parseRepositoryName(wish.name)
-  if ((await findRepository(context.db, wish.owner.name, name)) !== undefined) {
+  const name = parseRepositoryName(input.name)
+  if ((await findRepository(context.db, input.owner.name, name)) !== undefined) {
     throw new Failure('conflict', 'The repository with the same name already exists.')
   }
-  const attempt = { name: `import from ${wish.url.host}`, address: importer.address }
+  const attempt = { name: `import from ${input.url.host}`, address: importer.address }
   await context.throttle.admit(attempt)
-  const remote = await resolveRemote(context, wish)
+  const remote = await resolveRemote(context, input)
   const storage = newStorageKey()
-  const { id, stopRenewing } = await begin(context, { ...wish, name, storage })
+  const { id, stopRenewing } = await begin(context, { ...input, name, storage })
   try {
-    return await carryOut(context, importer, { ...wish, id, name, storage, remote })
+    return await carryOut(context, importer, { ...input, id, name, storage, remote })
   } catch (error) {
     context.mender.pushWasCut()
     await endImport(context.db, id)
@@ -81,12 +81,12 @@ export async function importRepository(
 
 async function begin(
   { db, log }: Context,
-  wish: Pick<ImportWish, 'owner' | 'name'> & { readonly storage: string },
+  input: Pick<ImportInput, 'owner' | 'name'> & { readonly storage: string },
 ) {
   const id = await beginImport(db, {
-    ownerId: wish.owner.id,
-    name: wish.name,
-    storage: wish.storage,
+    ownerId: input.owner.id,
+    name: input.name,
+    storage: input.storage,
     machine: hostname(),
     process: JSON.stringify(await markProcess(process.pid)),
     leaseMs: LEASE_MS,
@@ -99,7 +99,7 @@ async function begin(
   return { id, stopRenewing: () => clearInterval(timer) }
 }
 
-interface Begun extends ImportWish {
+interface Begun extends ImportInput {
   readonly id: number
   readonly storage: string
   readonly remote: Remote
@@ -108,8 +108,8 @@ interface Begun extends ImportWish {
 async function carryOut(context: Context, importer: Importer, begun: Begun): Promise<Repository> {
   const { contents, id: importId } = begun
   if (contents === undefined) return await take(context, importer, { begun, arriving: undefined })
-  const wish = { ...begun, contents, importId, signal: importer.signal }
-  const arriving = await openArriving(context, wish)
+  const input = { ...begun, contents, importId, signal: importer.signal }
+  const arriving = await openArriving(context, input)
   try {
     return await take(context, importer, { begun, arriving })
   } finally {

@@ -12,7 +12,7 @@ import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { orInvalid } from '../accounts/or-invalid.js'
 
-export interface TransferWish {
+export interface TransferInput {
   readonly repository: Repository
   readonly newOwner: string
   /** Teams of the new owner that are given the repository. */
@@ -32,7 +32,7 @@ export interface Transferred {
 export async function giveRepository(
   { db }: Context,
   who: Identity,
-  { repository, newOwner, teamIds = [] }: TransferWish,
+  { repository, newOwner, teamIds = [] }: TransferInput,
 ): Promise<Transferred> {
   const { user } = signedIn(who)
   const owner = await placeForRepositories(db, who, newOwner)

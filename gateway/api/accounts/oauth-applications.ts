@@ -9,7 +9,7 @@ import {
   type OauthApplication,
 } from '../../../sql/accounts/oauth-applications.js'
 import {
-  type ApplicationWish,
+  type ApplicationInput,
   changeApplication,
   makeApplication,
 } from '../../actions/accounts/oauth-application.js'
@@ -63,7 +63,7 @@ function applicationObject(
   }
 }
 
-function wishOf(body: Static<typeof CREATE_OPTIONS>): ApplicationWish {
+function inputOf(body: Static<typeof CREATE_OPTIONS>): ApplicationInput {
   return {
     name: body.name,
     redirectUris: body.redirect_uris,
@@ -113,7 +113,7 @@ const create = defineOperation({
   success: { status: 201, schema: OAUTH2_APPLICATION },
   failures: [400, 422],
   async handle({ db }, { grant, body }) {
-    const { application, secret } = await makeApplication(db, grant.user.id, wishOf(body))
+    const { application, secret } = await makeApplication(db, grant.user.id, inputOf(body))
     return jsonReply(201, applicationObject(application, secret))
   },
 })
@@ -152,7 +152,7 @@ const update = defineOperation({
   success: { status: 200, schema: OAUTH2_APPLICATION },
   failures: [400, 404, 422],
   async handle({ db }, { grant, params, body }) {
-    const changed = await changeApplication(db, placeOf(grant.user, params), wishOf(body))
+    const changed = await changeApplication(db, placeOf(grant.user, params), inputOf(body))
     if (changed === undefined) throw notFound()
     return jsonReply(200, applicationObject(changed.application, changed.secret))
   },

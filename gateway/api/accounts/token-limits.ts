@@ -43,7 +43,7 @@ function listed(description: string) {
 
 const ENTRIES = { minItems: 1, maxItems: ENTRIES_MAX }
 
-/** Of the wish for a token. */
+/** Fields of a request for a token. */
 export const LIMIT_OPTIONS = {
   expires_at: Type.Optional({ ...TIME, description: ABOUT.expires_at }),
   repositories: Type.Optional(

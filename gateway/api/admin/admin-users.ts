@@ -101,10 +101,15 @@ const create = defineOperation({
   async handle(context, { grant, body }) {
     refuseUnserved(body)
     if (!body.password) throw new Failure('bad_request', 'A user signs in with a password.')
-    const wish = { name: body.username, email: body.email, password: body.password, isAdmin: false }
+    const input = {
+      name: body.username,
+      email: body.email,
+      password: body.password,
+      isAdmin: false,
+    }
     const user = await makeUser(
       context,
-      { ...wish, fullName: body.full_name ?? '' },
+      { ...input, fullName: body.full_name ?? '' },
       { visibility: body.visibility || undefined, mustChangePassword: body.must_change_password },
     )
     return jsonReply(201, userObject(context, user, grant.user))

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
-import { type ListWishes, PROTECTION_LISTS } from '../../../sql/code/branch-protections.js'
+import { type ListInputs, PROTECTION_LISTS } from '../../../sql/code/branch-protections.js'
 import type { Database } from '../../../sql/database/database.js'
 import { findTeamByName } from '../../../sql/organizations/teams.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
@@ -18,8 +18,8 @@ export async function protectionLists(
   db: Database,
   grant: RepositoryGrant,
   body: ProtectionOption,
-): Promise<ListWishes> {
-  const lists: { -readonly [K in keyof ListWishes]: ListWishes[K] } = {}
+): Promise<ListInputs> {
+  const lists: { -readonly [K in keyof ListInputs]: ListInputs[K] } = {}
   for (const list of PROTECTION_LISTS) {
     const fields = LIST_FIELDS[list]
     const [users, teams] = [body[fields.users], body[fields.teams]]

@@ -42,8 +42,8 @@ const compare = defineOperation({
       params['basehead'] ?? '',
       async (found) => {
         const { reader, baseCommit: not, headCommit: from } = found
-        const wish = { from, not, offset: 0, limit: COMMITS_MAX, signal }
-        const { ids, total } = await pageOfHistory(reader.git, reader.path, wish)
+        const input = { from, not, offset: 0, limit: COMMITS_MAX, signal }
+        const { ids, total } = await pageOfHistory(reader.git, reader.path, input)
         const [total_commits, commits] = await Promise.all([
           total(),
           describeCommits(context, caller, { reader, ids }),

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { readChanges } from '../../../cgi/objects/commit-changes.js'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
-import { type HistoryWish, lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
+import { type HistoryInput, lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
 import { pathSegments, readTree } from '../../../cgi/objects/tree.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
@@ -81,9 +81,9 @@ const list = defineOperation({
     const { signal } = request
     const { commits, total } = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, async (reader) => {
-        const wish = { ...(await historyOf(context, { reader, grant, query })), signal }
+        const input = { ...(await historyOf(context, { reader, grant, query })), signal }
         const part = { offset: offsetOf(page), limit: page.limit }
-        const found = await pageOfHistory(reader.git, reader.path, { ...wish, ...part })
+        const found = await pageOfHistory(reader.git, reader.path, { ...input, ...part })
         const details = { ...query, signal }
         const [total, commits] = await Promise.all([
           found.total(),
@@ -92,7 +92,7 @@ const list = defineOperation({
           ),
         ])
         // A path that no commit ever touched is none.
-        if (total === 0 && wish.file !== undefined) throw notFound()
+        if (total === 0 && input.file !== undefined) throw notFound()
         return { commits, total }
       }),
     )
@@ -124,7 +124,7 @@ interface HistoryQuestion {
 async function historyOf(
   context: Context,
   { reader, grant, query }: HistoryQuestion,
-): Promise<HistoryWish & { readonly file: string | undefined }> {
+): Promise<HistoryInput & { readonly file: string | undefined }> {
   const from = await revisionOf(reader, grant, query.sha).catch(async (error: unknown) => {
     const isEmpty = await isEmptyRepository(repositoryPathOf(context, grant.repository))
     throw isEmpty ? new Failure('conflict', 'Git Repository is empty.') : error

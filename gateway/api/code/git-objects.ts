@@ -122,8 +122,8 @@ function listAll(
   { reader: { git, path }, treeId }: { readonly reader: GitReader; readonly treeId: string },
 ) {
   const { signal } = caller.request
-  const wish = { entriesMax: TREE_ENTRIES_MAX, signal }
-  return inQueue(context, caller, () => listTree(git, path, treeId, wish))
+  const input = { entriesMax: TREE_ENTRIES_MAX, signal }
+  return inQueue(context, caller, () => listTree(git, path, treeId, input))
 }
 
 async function listFolder({ objects }: GitReader, treeId: string): Promise<TreeListing> {

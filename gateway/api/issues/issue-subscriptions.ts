@@ -103,14 +103,14 @@ const remove = defineOperation({
     subscribe(context, { grant, params, isSubscribed: false }),
 })
 
-interface Wish {
+interface Input {
   readonly grant: Grants['repository']
   readonly params: Readonly<Record<string, string>>
   readonly isSubscribed: boolean
 }
 
 /** 201 where something changes by it, and 200 where it is so already. */
-async function subscribe(context: Context, { grant, params, isSubscribed }: Wish): Promise<Reply> {
+async function subscribe(context: Context, { grant, params, isSubscribed }: Input): Promise<Reply> {
   const { db } = context
   const { user } = signedIn(grant.who)
   const { id: issueId } = await issueOf(context, grant, params)

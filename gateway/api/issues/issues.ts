@@ -17,9 +17,9 @@ import { nullable, TIME } from '../schema.js'
 import { jsonReply } from '../surface.js'
 import { apiTime, readDay } from '../times.js'
 import { filterOf, ISSUE_QUERY, PEOPLE_QUERY, peopleOf } from './issue-filter.js'
+import { assigneesOf, inputsOf } from './issue-inputs.js'
 import { ISSUE, issueObject, issueObjects } from './issue-object.js'
 import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
-import { assigneesOf, wishesOf } from './issue-wishes.js'
 
 const REF_CHARACTERS_MAX = 255
 
@@ -108,7 +108,7 @@ const create = defineOperation({
       content: body.body ?? '',
       ref: body.ref,
       state: body.closed === true ? 'closed' : 'open',
-      ...(await wishesOf(context, grant, body)),
+      ...(await inputsOf(context, grant, body)),
     })
     return jsonReply(201, await presentObject(context, grant, issue))
   },

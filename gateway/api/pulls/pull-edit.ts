@@ -13,7 +13,7 @@ import { refuseTurn } from '../../actions/pulls/turn-pull.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { assigneesOf } from '../issues/issue-wishes.js'
+import { assigneesOf } from '../issues/issue-inputs.js'
 import { readDay } from '../times.js'
 import type { EditPullRequestOption } from './pull-options.js'
 

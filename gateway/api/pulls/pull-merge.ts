@@ -85,7 +85,7 @@ const merge = defineOperation({
   },
 })
 
-interface ScheduledWish {
+interface ScheduledInput {
   readonly state: PullState
   readonly doer: User
   readonly order: MergeOrder
@@ -95,7 +95,7 @@ interface ScheduledWish {
 async function isScheduled(
   context: Context,
   grant: Grant,
-  { state, doer, order }: ScheduledWish,
+  { state, doer, order }: ScheduledInput,
 ): Promise<boolean> {
   refuseMerge(grant, state, order)
   const { style, title, message } = order

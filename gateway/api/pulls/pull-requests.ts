@@ -11,8 +11,8 @@ import { findHead } from '../../actions/pulls/find-head.js'
 import { pullOf, refuseWithoutPulls } from '../../actions/pulls/find-pull.js'
 import { openPull } from '../../actions/pulls/open-pull.js'
 import { refreshPulls } from '../../actions/pulls/refresh-pulls.js'
+import { inputsOf } from '../issues/issue-inputs.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
-import { wishesOf } from '../issues/issue-wishes.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
@@ -102,8 +102,8 @@ const create = defineOperation({
     refuseWithoutPulls(grant)
     const author = writerOf(grant)
     const { repository } = grant
-    const wishes = await wishesOf(context, grant, body)
-    const { milestoneId } = wishes
+    const inputs = await inputsOf(context, grant, body)
+    const { milestoneId } = inputs
     if (milestoneId !== undefined) {
       const found = await findMilestone(context.db, repository.id, String(milestoneId))
       if (found?.id !== milestoneId) throw new Failure('not_found', 'The milestone does not exist.')
@@ -114,8 +114,8 @@ const create = defineOperation({
       head: body.head,
       base: body.base,
       issue: {
-        ...wishes,
-        assigneeIds: wishes.assigneeIds ?? [],
+        ...inputs,
+        assigneeIds: inputs.assigneeIds ?? [],
         title: body.title,
         content: body.body ?? '',
       },

@@ -7,7 +7,7 @@ import { findTeamByName, hasTeamRepository } from '../../../sql/organizations/te
 import { findReview, type Review } from '../../../sql/pulls/reviews.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
-import type { ReviewerWish } from '../../actions/pulls/open-pull.js'
+import type { ReviewerInput } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
@@ -31,10 +31,10 @@ export async function reviewersOf(
   context: Context,
   grant: Grant,
   { body, authorId }: NamedReviewers,
-): Promise<readonly ReviewerWish[]> {
+): Promise<readonly ReviewerInput[]> {
   const { db } = context
   const { repository } = grant
-  const reviewers: ReviewerWish[] = []
+  const reviewers: ReviewerInput[] = []
   for (const name of new Set((body.reviewers ?? []).map(foldCase))) {
     const user = await findUser(db, name)
     const mode = user === undefined ? 'none' : await accessToRepository(db, user, repository)
@@ -55,8 +55,8 @@ async function teamsOf(
   { db }: Context,
   { repository: { id, owner } }: Grant,
   names: readonly string[],
-): Promise<readonly ReviewerWish[]> {
-  const teams: ReviewerWish[] = []
+): Promise<readonly ReviewerInput[]> {
+  const teams: ReviewerInput[] = []
   for (const name of new Set(names.map(foldCase))) {
     if (owner.kind !== 'organization') {
       throw new Failure('invalid', `${owner.name} is no organization, and has no teams.`)

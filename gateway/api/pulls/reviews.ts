@@ -142,8 +142,8 @@ const submit = defineOperation({
     const { commentsCount } = pending
     const verdict = verdictOf(body.event, { state, reviewer, content, commentsCount })
     if (verdict === 'PENDING') throw new Failure('invalid', 'review stay pending')
-    const wish = { state: verdict, content, commitId: pending.commitId }
-    const review = await submitReview(context.db, pending, wish)
+    const input = { state: verdict, content, commitId: pending.commitId }
+    const review = await submitReview(context.db, pending, input)
     if (review === undefined) throw new Failure('invalid', NOT_PENDING)
     const { issue } = state
     await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })

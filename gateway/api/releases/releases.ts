@@ -85,8 +85,8 @@ const list = defineOperation({
     const page = pageOf(query)
     const path = `/repos/${repository.owner.name}/${repository.name}/releases`
     const reply = { path, page, query: textOf({ draft, 'pre-release': isPrerelease }) }
-    const wish = { isDraft: draft, isPrerelease, page }
-    const { entries, total } = await listSeenReleases(context, grant, wish)
+    const input = { isDraft: draft, isPrerelease, page }
+    const { entries, total } = await listSeenReleases(context, grant, input)
     return pageReply(context, await releaseObjects(context, grant, entries), { ...reply, total })
   },
 })

@@ -9,7 +9,7 @@ import {
   listCollaborators,
 } from '../../../sql/repositories/collaborators.js'
 import {
-  type CollaboratorWish,
+  type CollaboratorInput,
   letCollaboratorIn,
   shutCollaboratorOut,
 } from '../../actions/repositories/change-collaborators.js'
@@ -89,7 +89,7 @@ const add = defineOperation({
   failures: [403, 404, 422],
   async handle({ db }, { grant, params, body }) {
     const mode = body.permission ?? 'write'
-    await letCollaboratorIn(db, { ...wishOf(grant, params), mode })
+    await letCollaboratorIn(db, { ...inputOf(grant, params), mode })
     return { status: 204 }
   },
 })
@@ -107,15 +107,15 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    await shutCollaboratorOut(db, wishOf(grant, params))
+    await shutCollaboratorOut(db, inputOf(grant, params))
     return { status: 204 }
   },
 })
 
-function wishOf(
+function inputOf(
   { repository, user }: Grants['repository'],
   params: Readonly<Record<string, string>>,
-): CollaboratorWish {
+): CollaboratorInput {
   return { repository, viewer: user, name: params['collaborator'] ?? '' }
 }
 

@@ -50,7 +50,7 @@ const generate = defineOperation({
   async handle(context, { request, grant, body }) {
     const { who, repository: template } = grant
     const { user: creator } = signedIn(who)
-    refuseWishes(body)
+    refuseInputs(body)
     if (!template.isTemplate) throw new Failure('invalid', 'this is not a template repo')
     const owner = await placeForRepositories(context.db, who, body.owner)
     const isClosed = template.isPrivate || template.owner.visibility !== 'public'
@@ -82,7 +82,7 @@ const NOT_SERVED = {
  * What is asked for and would not be there would be missed later, so it is refused now. Of Git
  * hooks and avatars, which tea asks for by default, there are none to be missed.
  */
-function refuseWishes(body: Static<typeof GENERATE_REPO_OPTION>): void {
+function refuseInputs(body: Static<typeof GENERATE_REPO_OPTION>): void {
   for (const [name, what] of Object.entries(NOT_SERVED)) {
     if (!body[name as keyof typeof NOT_SERVED]) continue
     throw new Failure('invalid', `This server does not copy ${what} of a template.`)

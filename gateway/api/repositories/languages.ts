@@ -40,8 +40,8 @@ const get = defineOperation({
         const { commitId } = await revisionOf(reader, grant, undefined)
         const tree = await objects.read(`${commitId}^{tree}`)
         if (tree === undefined) throw notFound()
-        const wish = { entriesMax: TREE_ENTRIES_MAX, hasFolders: false, signal }
-        const listing = await listTree(git, path, tree.id, wish)
+        const input = { entriesMax: TREE_ENTRIES_MAX, hasFolders: false, signal }
+        const listing = await listTree(git, path, tree.id, input)
         const written = listing.entries().flatMap(({ kind, id, path }) => {
           const language = kind === 'file' ? languageOf(path) : undefined
           return language === undefined ? [] : [{ id, language }]

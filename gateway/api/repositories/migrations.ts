@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
-import { type ImportWish, importRepository } from '../../actions/repositories/import-repository.js'
+import { type ImportInput, importRepository } from '../../actions/repositories/import-repository.js'
 import { admitNewOwner } from '../../auth/admit-people.js'
 import { clientOf } from '../../auth/client.js'
 import {
@@ -128,7 +128,7 @@ function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
 }
 
 /** What comes besides Git, from those of whom it is known how to ask. */
-function contentsOf(body: MigrateRepoOptions, authorId: number): ImportWish['contents'] {
+function contentsOf(body: MigrateRepoOptions, authorId: number): ImportInput['contents'] {
   const { service, mirror = false } = body
   const { labels = false, milestones = false, issues = false, releases = false } = body
   const { pull_requests: pulls = false } = body

@@ -10,7 +10,7 @@ import { deleteWholeRepository } from '../../actions/repositories/delete-reposit
 import {
   DESCRIPTION_CHARACTERS_MAX,
   editRepository,
-  type RepositoryWish,
+  type RepositoryInput,
   WEBSITE_CHARACTERS_MAX,
 } from '../../actions/repositories/edit-repository.js'
 import type { Context } from '../../context.js'
@@ -199,15 +199,15 @@ const edit = defineOperation({
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [403, 404, 409, 422],
   async handle(context, { grant, body }) {
-    const changed = await editRepository(context, grant.repository, wishOf(context, body))
+    const changed = await editRepository(context, grant.repository, inputOf(context, body))
     return jsonReply(200, await repositoryObject(context, changed, grant.mode))
   },
 })
 
-function wishOf(
+function inputOf(
   { settings }: Context,
   { mirror_interval: interval, ...body }: Type.Static<typeof EDIT_REPO_OPTION>,
-): RepositoryWish {
+): RepositoryInput {
   const preferences = Object.fromEntries(
     Object.entries(body).filter(([name]) => Object.hasOwn(PREFERENCES, name)),
   )

@@ -269,7 +269,7 @@ async function plainObject(
   const object = Object.assign(
     ...([{}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences] as const),
   )
-  // Nobody can wish for what the house leaves out.
+  // The site has no packages, whatever the repository's settings say.
   if (!context.settings.packages.isEnabled) object.has_packages = false
   return object
 }

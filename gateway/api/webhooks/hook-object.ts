@@ -8,9 +8,9 @@ import {
   BRANCH_FILTER_CHARACTERS_MAX,
   HOOK_TEXT_CHARACTERS_MAX,
   NEW_WEBHOOK,
-  type WebhookWish,
-  wishedWebhook,
-} from '../../actions/webhooks/webhook-wish.js'
+  type WebhookInput,
+  wantedWebhook,
+} from '../../actions/webhooks/webhook-input.js'
 import type { Context } from '../../context.js'
 import { AUTHORIZATION_WORDS } from '../../outbound/delivery-request.js'
 import { TIME } from '../schema.js'
@@ -98,7 +98,7 @@ export async function readNewHook(
   for (const name of ['url', 'content_type']) {
     if (config[name] === undefined) throw invalid(`Missing config option: ${name}`)
   }
-  return await wishedWebhook(context, { ...NEW_WEBHOOK, type }, wishOf(body))
+  return await wantedWebhook(context, { ...NEW_WEBHOOK, type }, inputOf(body))
 }
 
 /** The webhook as it is to be. Throws `invalid`. */
@@ -107,10 +107,10 @@ export async function patchHook(
   webhook: Webhook,
   body: Static<typeof EDIT_HOOK_OPTION>,
 ): Promise<WebhookFields> {
-  return await wishedWebhook(context, webhook, wishOf(body))
+  return await wantedWebhook(context, webhook, inputOf(body))
 }
 
-function wishOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookWish {
+function inputOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookInput {
   const { url, content_type: contentType, secret, http_method: method } = body.config ?? {}
   if (method !== undefined && method.toUpperCase() !== 'POST') throw invalid('Invalid http method')
   return {

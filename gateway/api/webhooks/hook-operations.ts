@@ -8,7 +8,7 @@ import {
   listWebhooks,
   updateWebhook,
 } from '../../../sql/webhooks/webhooks.js'
-import { namedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -75,8 +75,8 @@ export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonl
       body: CREATE_HOOK_OPTION,
       success: { status: 201, schema: HOOK },
       async handle(context, { grant, body }) {
-        const wish = await readNewHook(context, body)
-        const webhook = await createWebhook(context.db, locate(grant).place, wish)
+        const input = await readNewHook(context, body)
+        const webhook = await createWebhook(context.db, locate(grant).place, input)
         return jsonReply(201, await hookObject(context, webhook))
       },
     }),

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import { testWebhook } from '../../actions/webhooks/test-webhook.js'
-import { namedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { hookOperations } from './hook-operations.js'
 

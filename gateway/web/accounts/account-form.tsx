@@ -2,7 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../../conf/limits.js'
-import type { AccountWish } from '../../actions/accounts/make-account.js'
+import type { AccountInput } from '../../actions/accounts/make-account.js'
 import { fieldOf } from '../kit/page.js'
 
 export interface AccountFormProps {
@@ -56,7 +56,7 @@ export function AccountForm({ address, form, button, children }: AccountFormProp
 }
 
 /** What the form says. */
-export function accountWishOf(form: URLSearchParams): Omit<AccountWish, 'isAdmin'> {
+export function accountInputOf(form: URLSearchParams): Omit<AccountInput, 'isAdmin'> {
   return {
     name: fieldOf(form, 'user_name'),
     email: fieldOf(form, 'email'),

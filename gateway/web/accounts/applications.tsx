@@ -149,8 +149,8 @@ const create = definePage<'signed-in'>({
       const name = fieldOf(form, 'name')
       if (name === '') throw new Failure('invalid', 'Give the token a name.')
       const limits = await readLimits(context.db, user, sentLimits(form))
-      const wish = { userId: user.id, name, scopes: form.getAll('scope'), limits }
-      const { plain } = await issueToken(context.db, wish)
+      const input = { userId: user.id, name, scopes: form.getAll('scope'), limits }
+      const { plain } = await issueToken(context.db, input)
       return await answer(context, request, { user, plain })
     }
     return orAgain(make, ({ message, status }) =>

@@ -6,9 +6,9 @@ import type { User } from '../../../sql/accounts/users.js'
 import {
   findAsker,
   grantCode,
+  type Input,
   isGranted,
-  readWish,
-  type Wish,
+  readInput,
 } from '../../actions/accounts/grant-code.js'
 import { OauthFailure } from '../../auth/oauth-failure.js'
 import { sentenceOfScope } from '../../auth/oauth-scopes.js'
@@ -37,13 +37,13 @@ const FIELDS = [
 interface ConsentProps {
   readonly context: Context
   readonly user: User
-  readonly wish: Wish
+  readonly input: Input
   readonly fields: URLSearchParams
 }
 
-function Consent({ context, user, wish, fields }: ConsentProps): JSX.Element {
+function Consent({ context, user, input, fields }: ConsentProps): JSX.Element {
   const { baseUrl } = context.settings.http
-  const { application, ownerName, address } = wish.asker
+  const { application, ownerName, address } = input.asker
   return (
     <Document context={context} title="Let an application in" user={user}>
       <section class="narrow">
@@ -62,10 +62,10 @@ function Consent({ context, user, wish, fields }: ConsentProps): JSX.Element {
         </p>
         <h2>What it could do</h2>
         <ul>
-          {wish.scopes.map((scope) => (
+          {input.scopes.map((scope) => (
             <li>{sentenceOfScope(scope)}</li>
           ))}
-          {wish.openidScopes.length > 0 && <li>Learn your name and e-mail address</li>}
+          {input.openidScopes.length > 0 && <li>Learn your name and e-mail address</li>}
         </ul>
         <p>
           Your answer leads to <code>{address}</code>. Let it in only if you have just begun to sign
@@ -95,13 +95,13 @@ const ask = definePage<'anyone'>({
     const fields = new URLSearchParams(request.query)
     return settle(context, { request, fields }, async (asker, lead) => {
       const { user } = signedIn(who)
-      const wish = readWish(asker, fields)
-      if (await isGranted(context.db, user.id, wish)) {
-        return lead({ code: await grantCode(context.db, user.id, wish) })
+      const input = readInput(asker, fields)
+      if (await isGranted(context.db, user.id, input)) {
+        return lead({ code: await grantCode(context.db, user.id, input) })
       }
       return htmlReply(
         request,
-        <Consent context={context} user={user} wish={wish} fields={fields} />,
+        <Consent context={context} user={user} input={input} fields={fields} />,
         {
           headers: [['Cache-Control', 'no-store']],
         },
@@ -117,11 +117,11 @@ const answer = definePage<'signed-in'>({
   async handle(context, { request, grant: { user } }) {
     const fields = await readForm(request)
     return settle(context, { request, fields }, async (asker, lead) => {
-      const wish = readWish(asker, fields)
+      const input = readInput(asker, fields)
       if (fields.get('answer') !== 'grant') {
         throw new OauthFailure('access_denied', 'The user did not let the application in.')
       }
-      return lead({ code: await grantCode(context.db, user.id, wish) })
+      return lead({ code: await grantCode(context.db, user.id, input) })
     })
   },
 })
@@ -132,7 +132,7 @@ type Lead = (said: Readonly<Record<string, string>>) => Reply
 async function settle(
   context: Context,
   { request, fields }: { readonly request: Request; readonly fields: URLSearchParams },
-  work: (asker: Wish['asker'], lead: Lead) => Promise<Reply>,
+  work: (asker: Input['asker'], lead: Lead) => Promise<Reply>,
 ): Promise<Reply> {
   const asker = await findAsker(context.db, fields)
   const state = fields.get('state')

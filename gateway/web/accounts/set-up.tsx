@@ -11,7 +11,7 @@ import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
 import { Problem } from '../kit/problem.js'
-import { AccountForm, accountWishOf } from './account-form.js'
+import { AccountForm, accountInputOf } from './account-form.js'
 
 interface SetUpProps {
   readonly context: Context
@@ -58,7 +58,7 @@ const create = definePage<'anyone'>({
     const code = fieldOf(form, 'code')
     await admitToSetUp(context, request, code)
     const make = async () => {
-      const first = await newAccount({ ...accountWishOf(form), isAdmin: true })
+      const first = await newAccount({ ...accountInputOf(form), isAdmin: true })
       const user = await createFirstUser(context.db, first)
       if (user === undefined) throw notFound()
       context.log.warn({ event: 'set-up', user: user.name, address: request.address }, 'set up')

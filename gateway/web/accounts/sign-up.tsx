@@ -11,7 +11,7 @@ import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
 import { Problem } from '../kit/problem.js'
-import { AccountForm, accountWishOf } from './account-form.js'
+import { AccountForm, accountInputOf } from './account-form.js'
 
 interface SignUpProps {
   readonly context: Context
@@ -52,7 +52,7 @@ const create = definePage<'anyone'>({
     const form = await readForm(request)
     const make = async () => {
       await context.throttle.makeAccount(request.address)
-      const account = await newAccount({ ...accountWishOf(form), isAdmin: false })
+      const account = await newAccount({ ...accountInputOf(form), isAdmin: false })
       const user = await createUser(context.db, account)
       context.log.info({ event: 'sign-up', user: user.name, address: request.address }, 'signed up')
       return leadTo(context, '/', [await beginSession(context, request, user)])

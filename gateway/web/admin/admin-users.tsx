@@ -7,7 +7,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { Page, Paged } from '../../../sql/database/page.js'
 import { makeUser } from '../../actions/accounts/manage-users.js'
 import type { Context } from '../../context.js'
-import { AccountForm, accountWishOf } from '../accounts/account-form.js'
+import { AccountForm, accountInputOf } from '../accounts/account-form.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
@@ -149,7 +149,7 @@ const create = definePage<'admin'>({
     const form = await readForm(request)
     const make = async () => {
       const isAdmin = form.has('is_admin')
-      const { name } = await makeUser(context, { ...accountWishOf(form), isAdmin })
+      const { name } = await makeUser(context, { ...accountInputOf(form), isAdmin })
       return leadTo(context, `${PATH}/${name}`)
     }
     return orAgain(make, ({ message, status }) =>

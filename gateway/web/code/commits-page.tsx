@@ -32,9 +32,9 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
     const file = place.path.join('/')
     const { commits, total } = await inQueue(context, { request, grant }, async () => {
       const from = place.revision.commitId
-      const wish = { from, ...(file === '' ? {} : { file }), signal: request.signal }
+      const input = { from, ...(file === '' ? {} : { file }), signal: request.signal }
       const part = await pageOfHistory(git, path, {
-        ...wish,
+        ...input,
         offset: offsetOf(page),
         limit: LISTED,
       })

@@ -21,11 +21,11 @@ export async function readShownDiff(
   { git, path }: Pick<GitReader, 'git' | 'path'>,
   range: CommitRange & { readonly signal: AbortSignal },
 ): Promise<ShownDiff | undefined> {
-  const wish = { ...range, format: 'diff', hasBinary: false } as const
+  const input = { ...range, format: 'diff', hasBinary: false } as const
   try {
     const chunks: Uint8Array[] = []
     let bytes = 0
-    for await (const chunk of await readDiff(git, path, wish)) {
+    for await (const chunk of await readDiff(git, path, input)) {
       chunks.push(Buffer.from(chunk))
       bytes += chunk.length
       if (bytes > DIFF_BYTES_MAX) break

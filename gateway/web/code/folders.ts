@@ -21,7 +21,7 @@ export interface ShownFolder {
   readonly readme: { readonly name: string; readonly text: string } | undefined
 }
 
-interface FolderWish {
+interface FolderInput {
   readonly place: Place
   readonly entry: TreeEntry
   readonly signal: AbortSignal
@@ -36,7 +36,7 @@ const README_BYTES_MAX = 262_144
 /** Folders come first, as people look for them. */
 export async function readFolder(
   reader: GitReader,
-  { place, entry, signal }: FolderWish,
+  { place, entry, signal }: FolderInput,
 ): Promise<ShownFolder> {
   const from = place.revision.commitId
   const all = await readTree(reader.objects, entry.id)

@@ -27,9 +27,9 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
     async handle(context, { request, grant }) {
       const page = { page: pageNumber(request), limit: LISTED }
       const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
-      const wish = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
+      const input = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
       const { entries, total } = await inQueue(context, { request, grant }, () =>
-        pageOfReferences(context.git, repositoryPathOf(context, grant.repository), wish),
+        pageOfReferences(context.git, repositoryPathOf(context, grant.repository), input),
       )
       const address = repositoryUrl(context, grant)
       const parent = await findSeenParent(context, grant)

@@ -68,8 +68,8 @@ const open = definePage<'repository'>({
     const form = await readForm(request)
     const { owner, name } = grant.repository
     const make = async () => {
-      const wish = { title: fieldOf(form, 'title'), content: textOf(form, 'content') }
-      const { number } = await openIssue(context, grant, wish)
+      const input = { title: fieldOf(form, 'title'), content: textOf(form, 'content') }
+      const { number } = await openIssue(context, grant, input)
       return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
     }
     return orAgain(make, ({ message, status }) =>

@@ -125,8 +125,8 @@ const create = definePage<'organization'>({
     const { organization } = grant
     const form = await readForm(request)
     const make = async () => {
-      const wish = { ...teamDetailsOf(form), organizationId: organization.id, units: {} }
-      const team = await makeTeam(context.db, wish)
+      const input = { ...teamDetailsOf(form), organizationId: organization.id, units: {} }
+      const team = await makeTeam(context.db, input)
       return leadTo(context, teamPathOf({ organization, team }))
     }
     return orAgain(make, ({ message, status }) => {

@@ -104,8 +104,8 @@ const review = definePage<'repository'>({
       if (event === '' || commitId === '') {
         throw new Failure('invalid', 'Say what you think of it, and of which commit.')
       }
-      const wish = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
-      await giveReview(context, grant, wish)
+      const input = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
+      await giveReview(context, grant, input)
       return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
     }
     return orAgain(give, ({ message, status }) =>

@@ -136,7 +136,7 @@ const change = definePage<'repository'>({
         const form = await readForm(call.request)
         const mode = COLLABORATOR_MODES.find((known) => known === fieldOf(form, 'mode'))
         if (mode === undefined) throw new Failure('invalid', 'Choose what they may do.')
-        await letCollaboratorIn(context.db, { ...wishOf(call, form), mode })
+        await letCollaboratorIn(context.db, { ...inputOf(call, form), mode })
         return backTo(context, call)
       },
       (failure) => answer(context, call, failure),
@@ -150,14 +150,14 @@ const remove = definePage<'repository'>({
   handle: (context, call) =>
     orAgain(
       async () => {
-        await shutCollaboratorOut(context.db, wishOf(call, await readForm(call.request)))
+        await shutCollaboratorOut(context.db, inputOf(call, await readForm(call.request)))
         return backTo(context, call)
       },
       (failure) => answer(context, call, failure),
     ),
 })
 
-function wishOf({ grant: { repository, user } }: Asked, form: URLSearchParams) {
+function inputOf({ grant: { repository, user } }: Asked, form: URLSearchParams) {
   return { repository, viewer: user, name: fieldOf(form, 'user') }
 }
 

@@ -22,8 +22,8 @@ export const OWNER = definePage<'anyone'>({
     const owner = await findSeenOwner(context.db, who, params['owner'] ?? '')
     const page = { page: pageNumber(request), limit: LISTED }
     const search = { viewer: viewerOf(who), ownerId: owner.id, sort: 'updated' } as const
-    const wish = { ...search, order: 'desc' } as const
-    const { entries, total } = await searchRepositories(context.db, wish, page)
+    const input = { ...search, order: 'desc' } as const
+    const { entries, total } = await searchRepositories(context.db, input, page)
     const role = await roleIn(context.db, who, owner)
     const user = who.kind === 'user' ? who.user : undefined
     const mayCreate = user && (await mayCreateRepositories(context.db, owner.id, user.id))

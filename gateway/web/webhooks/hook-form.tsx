@@ -7,15 +7,15 @@ import {
   BRANCH_FILTER_CHARACTERS_MAX,
   HOOK_TEXT_CHARACTERS_MAX,
   NEW_WEBHOOK,
-  type WebhookWish,
-} from '../../actions/webhooks/webhook-wish.js'
+  type WebhookInput,
+} from '../../actions/webhooks/webhook-input.js'
 import { fieldOf } from '../kit/page.js'
 
 /** What a new one is at first. */
 export const FIRST_FIELDS: WebhookFields = { ...NEW_WEBHOOK, events: ['push'], isActive: true }
 
 /** What the form asks for: an empty secret stays as it is, unless it is to be forgotten. */
-export function readHookForm(form: URLSearchParams): WebhookWish {
+export function readHookForm(form: URLSearchParams): WebhookInput {
   const secretOf = (name: string) =>
     form.has(`forget_${name}`) ? '' : fieldOf(form, name) || undefined
   return {

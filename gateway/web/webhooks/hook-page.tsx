@@ -11,7 +11,7 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { testWebhook } from '../../actions/webhooks/test-webhook.js'
-import { namedWebhook, wishedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import { namedWebhook, wantedWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { Context } from '../../context.js'
 import type { AnyRoute, Call } from '../../route.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
@@ -111,7 +111,7 @@ function hookPage(
 }
 
 const save = hookPage('', async (context, { webhook }, form) => {
-  const fields = await wishedWebhook(context, webhook, readHookForm(form))
+  const fields = await wantedWebhook(context, webhook, readHookForm(form))
   await updateWebhook(context.db, webhook.id, fields)
   return undefined
 })

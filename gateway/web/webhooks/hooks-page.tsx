@@ -9,7 +9,7 @@ import {
   type Webhook,
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
-import { NEW_WEBHOOK, wishedWebhook } from '../../actions/webhooks/webhook-wish.js'
+import { NEW_WEBHOOK, wantedWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { Context } from '../../context.js'
 import type { Call } from '../../route.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
@@ -88,7 +88,7 @@ const make = definePage<'repository'>({
     const { owner, name, id: repositoryId } = call.grant.repository
     const form = await readForm(call.request)
     const create = async () => {
-      const fields = await wishedWebhook(context, NEW_WEBHOOK, readHookForm(form))
+      const fields = await wantedWebhook(context, NEW_WEBHOOK, readHookForm(form))
       const { id } = await createWebhook(context.db, { repositoryId }, fields)
       return leadTo(context, `/${owner.name}/${name}/settings/hooks/${id}`)
     }

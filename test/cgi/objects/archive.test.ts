@@ -28,8 +28,8 @@ const bounds = () => ({
 t.test('an archive is what the real tar reads', async (t) => {
   const copy = await newWorkingCopy(t)
   const commitId = await copy.commit('a', 'the text\n')
-  const wish = { commitId, folder: 'r', ...bounds() }
-  const { body, ended } = await streamArchive(ours, copy.path, { ...wish, format: 'tar.gz' })
+  const input = { commitId, folder: 'r', ...bounds() }
+  const { body, ended } = await streamArchive(ours, copy.path, { ...input, format: 'tar.gz' })
   const file = join(await temporaryFolder(t), 'x.tar.gz')
   await writeFile(file, await collect(body))
   const { output } = await runToEnd('tar', ['-xzOf', file, 'r/a'], {
@@ -39,7 +39,9 @@ t.test('an archive is what the real tar reads', async (t) => {
   })
   t.equal(output.toString(), 'the text\n')
   await ended
-  const zip = await collect((await streamArchive(ours, copy.path, { ...wish, format: 'zip' })).body)
+  const zip = await collect(
+    (await streamArchive(ours, copy.path, { ...input, format: 'zip' })).body,
+  )
   t.equal(zip.toString('latin1', 0, 2), 'PK')
 })
 
@@ -70,12 +72,12 @@ t.test('too much is broken off, and an abort ends git', async (t) => {
   await t.rejects(collect(cut.body), { message: /larger than is sent/ })
   await cut.ended
   const abort = new AbortController()
-  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
-  const stopped = await streamArchive(ours, copy.path, { ...wish, signal: abort.signal })
+  const input = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  const stopped = await streamArchive(ours, copy.path, { ...input, signal: abort.signal })
   abort.abort()
   await stopped.ended
   await t.rejects(collect(stopped.body))
-  await t.rejects(streamArchive(ours, copy.path, { ...wish, commitId: '--output=x' }))
+  await t.rejects(streamArchive(ours, copy.path, { ...input, commitId: '--output=x' }))
   const missing = streamBlob(ours, copy.path, { blobId: '0'.repeat(40), ...bounds() })
   await t.rejects(collect(missing.body), { message: /^git cat-file failed \(128\)/ })
 })
@@ -90,9 +92,9 @@ t.test('placeholders stay as they are, whatever the attributes of the commit say
   await mkdir(join(bare, 'info'), { recursive: true })
   await writeFile(join(bare, 'info', 'attributes'), 'a -text\n* export-subst')
   for (const _ of [1, 2]) {
-    const wish = { commitId, folder: 'r', format: 'tar.gz' as const, ...bounds() }
+    const input = { commitId, folder: 'r', format: 'tar.gz' as const, ...bounds() }
     const file = join(await temporaryFolder(t), 'x.tar.gz')
-    await writeFile(file, await collect((await streamArchive(ours, bare, wish)).body))
+    await writeFile(file, await collect((await streamArchive(ours, bare, input)).body))
     const run = async (...args: string[]) => {
       const { output } = await runToEnd('/bin/sh', ['-c', 'zcat "$0" | "$@"', file, ...args], {
         environment: { PATH: '/usr/bin:/bin' },
@@ -114,17 +116,17 @@ t.test('what exceeded a limit is not begun again', async (t) => {
   await copy.git('config', 'core.bigFileThreshold', '1g')
   const commitId = await copy.commit('a', incompressible(20 << 20))
   const small = { ...ours, memoryBytesMax: 12 << 20 }
-  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  const input = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
   const bare = join(copy.path, '.git')
-  const { body } = await streamArchive(small, bare, wish)
+  const { body } = await streamArchive(small, bare, input)
   await t.rejects(collect(body), TOO_LARGE)
-  await t.rejects(streamArchive(small, bare, wish), TOO_LARGE)
-  await t.rejects(streamArchive(ours, bare, wish), TOO_LARGE, 'it is remembered')
+  await t.rejects(streamArchive(small, bare, input), TOO_LARGE)
+  await t.rejects(streamArchive(ours, bare, input), TOO_LARGE, 'it is remembered')
 })
 
 t.test('of ten billion paths there is no archive', async (t) => {
   const copy = await newWorkingCopy(t)
   const commitId = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' })
-  const wish = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
-  await t.rejects(streamArchive(ours, copy.path, wish), TOO_LARGE)
+  const input = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
+  await t.rejects(streamArchive(ours, copy.path, input), TOO_LARGE)
 })

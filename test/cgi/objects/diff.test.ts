@@ -5,7 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
-  type DiffWish,
+  type DiffInput,
   listChangedFiles,
   readDiff,
   readFileDiff,
@@ -38,9 +38,9 @@ async function changed(t: Test) {
   return { copy, from, to }
 }
 
-async function textOf(copy: WorkingCopy, wish: Omit<DiffWish, 'hasBinary'>, hasBinary = false) {
+async function textOf(copy: WorkingCopy, input: Omit<DiffInput, 'hasBinary'>, hasBinary = false) {
   const chunks: Uint8Array[] = []
-  const diff = await readDiff(ours, copy.path, { ...wish, hasBinary })
+  const diff = await readDiff(ours, copy.path, { ...input, hasBinary })
   for await (const chunk of diff) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
 }

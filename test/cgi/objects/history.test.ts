@@ -12,13 +12,13 @@ t.test('a history by part, time, path and what to leave out', async (t) => {
   await writeHistory(copy, { commits: 5 })
   const all = (await copy.git('rev-list', 'main')).split('\n')
   const [from = '', , not = ''] = all
-  const page = async (wish: object) => {
-    const part = { from, offset: 0, limit: 10, ...wish }
+  const page = async (input: object) => {
+    const part = { from, offset: 0, limit: 10, ...input }
     const { ids, total } = await pageOfHistory(ours, copy.path, part)
     return { ids, total: await total() }
   }
-  const list = async (wish: object) => (await page(wish)).ids
-  const count = async (wish: object) => (await page(wish)).total
+  const list = async (input: object) => (await page(input)).ids
+  const count = async (input: object) => (await page(input)).total
   t.strictSame(await list({}), all)
   t.equal(await count({}), 5)
   t.strictSame(await list({ offset: 1, limit: 2 }), all.slice(1, 3))
@@ -38,11 +38,11 @@ t.test('a history by part, time, path and what to leave out', async (t) => {
     ids: all.slice(3, 4),
     total: 3,
   })
-  for (const wish of [{}, { file: 'file-2' }, { not }, { sinceMs: commitTimeS(4) * 1_000 }]) {
-    const { ids } = await page({ from: young, ...wish })
-    const cut = await page({ from: young, ...wish, limit: 1 })
+  for (const input of [{}, { file: 'file-2' }, { not }, { sinceMs: commitTimeS(4) * 1_000 }]) {
+    const { ids } = await page({ from: young, ...input })
+    const cut = await page({ from: young, ...input, limit: 1 })
     t.strictSame(cut, { ids: ids.slice(0, 1), total: ids.length }, 'counted, and so remembered')
-    t.strictSame(await page({ from: young, ...wish, limit: 1 }), cut)
+    t.strictSame(await page({ from: young, ...input, limit: 1 }), cut)
   }
   t.equal(await lastCommitOf(ours, copy.path, { from, file: 'file-3' }), all[2])
   t.equal(await lastCommitOf(ours, copy.path, { from, file: 'absent' }), undefined)

@@ -23,9 +23,9 @@ t.test('entries of the top and of a folder', async (t) => {
   const from = await copy.git('rev-parse', 'HEAD')
   const ask = async (folder: string, ...names: string[]) =>
     withObjects(ours, copy.path, async (objects) => {
-      const wish = { from, folder: folder.split('/').filter(Boolean), names: new Set(names) }
+      const input = { from, folder: folder.split('/').filter(Boolean), names: new Set(names) }
       const repository = { git: ours, path: copy.path, objects }
-      return Object.fromEntries(await lastCommits(repository, wish))
+      return Object.fromEntries(await lastCommits(repository, input))
     })
   t.strictSame(await ask('', 'a', 'd', 's', 'absent'), { a: first, d: third, s: side })
   t.strictSame(await ask('d', 'e', 'g'), { e: second, g: third })

@@ -42,8 +42,8 @@ async function merge(sides: Sides, style: MergeStyle): Promise<string> {
   const path = join(sides.copy.path, '.git')
   const { base, head } = sides
   const message = 'Merged\n\nFor a reason'
-  const wish = { style, base, head, message, author: ADA, committer: BOB }
-  return await makeMerge(ours, path, wish)
+  const input = { style, base, head, message, author: ADA, committer: BOB }
+  return await makeMerge(ours, path, input)
 }
 
 /** Its subjects, newest first, with what the commit of each was made by. */
@@ -155,8 +155,8 @@ t.test('an older git says so', async (t) => {
   const { copy, base, head } = await twoSides(t)
   const older = { ...ours, version: [2, 34, 1] as const }
   const path = join(copy.path, '.git')
-  const wish = { base, head, message: '', author: ADA, committer: BOB, style: 'merge' as const }
-  await t.rejects(makeMerge(older, path, wish), {
+  const input = { base, head, message: '', author: ADA, committer: BOB, style: 'merge' as const }
+  await t.rejects(makeMerge(older, path, input), {
     name: 'Error',
     failure: 'unavailable',
     message: /2\.38/,

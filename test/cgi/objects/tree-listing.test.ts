@@ -14,8 +14,8 @@ t.test('all paths, with folders or without, or cut', async (t) => {
   await mkdir(join(copy.path, 'd'))
   for (const name of ['a\nb', 'd/ü', 'z']) await copy.commit(name)
   const tree = await copy.git('rev-parse', 'HEAD^{tree}')
-  const paths = async (wish: Parameters<typeof listTree>[3]) => {
-    const { count, entries, isCut } = await listTree(ours, copy.path, tree, wish)
+  const paths = async (input: Parameters<typeof listTree>[3]) => {
+    const { count, entries, isCut } = await listTree(ours, copy.path, tree, input)
     t.equal(count, entries().length)
     t.strictSame(entries(1, 2), entries().slice(1, 2), 'a part')
     return [entries().map(({ path }) => path), isCut]

@@ -282,8 +282,8 @@ async function openMarket(t: Test) {
   const members: [string, Identity, ByVisibility | undefined][] = []
   for (const permission of ['none', 'read', 'write', 'admin', 'owner']) {
     const member = await addUser(permission)
-    const wishes = { organizationId: club.id, memberIds: [member.id], permission }
-    await aTeam(db, wishes)
+    const inputs = { organizationId: club.id, memberIds: [member.id], permission }
+    await aTeam(db, inputs)
     const may =
       permission === 'none' || permission === 'read' ? OUTCOMES['members'] : OUTCOMES['all']
     members.push([`a member who may ${permission}`, as(member), may])

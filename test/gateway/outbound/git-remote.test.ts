@@ -95,9 +95,9 @@ t.test('an older git may call names only that are allowed one by one', async (t)
 t.test('a host that does not resolve is told apart from one that is not allowed', async (t) => {
   const { context } = await openContext(t)
   const remote = { settings: context.settings, git: await findGit() }
-  const wish = (text: string) => ({ url: new URL(text), authorization: undefined })
+  const input = (text: string) => ({ url: new URL(text), authorization: undefined })
   // No resolver is asked for a name with this character, so the answer does not depend on one.
-  await t.rejects(resolveRemote(remote, wish('http://git.example$/x')), {
+  await t.rejects(resolveRemote(remote, input('http://git.example$/x')), {
     failure: 'invalid',
     message: "The host 'git.example$' does not resolve. Check the spelling.",
   })

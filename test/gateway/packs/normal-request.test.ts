@@ -41,24 +41,27 @@ t.test('a clone is read: what it wants, and what its answer depends on', async (
   t.match(normalize(sha256), { objectFormat: 'sha256', wants: [long] })
 })
 
-t.test('equal wishes are equal: in any order, twice, from any client', async (t) => {
-  const tail = [...CLONE, `want ${TWO}`, 'deepen 1', 'filter blob:none']
-  const text = textOf(fetchOf(...tail))
-  t.type(text, 'string')
-  t.equal(textOf(fetchOf(...tail.toReversed())), text)
-  t.equal(textOf(fetchOf(...tail, `want ${TWO}`, 'done', 'ofs-delta')), text)
-  for (const head of [
-    ['command=fetch', 'agent=git/2.39.5', 'object-format=sha1'],
-    ['command=fetch', 'object-format=sha1', 'agent=git/2.51.0-Linux', 'session-id=1-2.3'],
-    ['command=fetch', 'agent='],
-  ]) {
-    t.equal(textOf(normalize(requestOf(head, tail))), text, head.join(' '))
-  }
-  t.strictSame(
-    listOf('peel', 'symrefs', 'ref-prefix refs/tags/', 'ref-prefix HEAD'),
-    listOf('ref-prefix HEAD', 'symrefs', 'ref-prefix refs/tags/', 'ref-prefix HEAD', 'peel'),
-  )
-})
+t.test(
+  'requests are equal in any order of their lines, with repeated lines and from any client',
+  async (t) => {
+    const tail = [...CLONE, `want ${TWO}`, 'deepen 1', 'filter blob:none']
+    const text = textOf(fetchOf(...tail))
+    t.type(text, 'string')
+    t.equal(textOf(fetchOf(...tail.toReversed())), text)
+    t.equal(textOf(fetchOf(...tail, `want ${TWO}`, 'done', 'ofs-delta')), text)
+    for (const head of [
+      ['command=fetch', 'agent=git/2.39.5', 'object-format=sha1'],
+      ['command=fetch', 'object-format=sha1', 'agent=git/2.51.0-Linux', 'session-id=1-2.3'],
+      ['command=fetch', 'agent='],
+    ]) {
+      t.equal(textOf(normalize(requestOf(head, tail))), text, head.join(' '))
+    }
+    t.strictSame(
+      listOf('peel', 'symrefs', 'ref-prefix refs/tags/', 'ref-prefix HEAD'),
+      listOf('ref-prefix HEAD', 'symrefs', 'ref-prefix refs/tags/', 'ref-prefix HEAD', 'peel'),
+    )
+  },
+)
 
 t.test('what git answers otherwise is another request', async (t) => {
   const others = [

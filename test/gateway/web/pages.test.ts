@@ -56,18 +56,18 @@ t.test('where nothing is, a browser gets a page and a program an answer', async 
   const headers = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
   const page = await ask({ path: '/ada/tool/no/such/place', headers })
   t.match(page, { status: 404, text: /<h1>There is nothing here<\/h1>/ })
-  for (const wish of [{ path: '/ada/tool/no/such/place' }, { path: '/api/v1/none', headers }]) {
-    const answer = await ask(wish)
-    t.match(answer, { status: 404, json: { message: String } }, wish.path)
+  for (const input of [{ path: '/ada/tool/no/such/place' }, { path: '/api/v1/none', headers }]) {
+    const answer = await ask(input)
+    t.match(answer, { status: 404, json: { message: String } }, input.path)
   }
 })
 
 t.test('a form of another site does nothing, and a wrong password says so', async (t) => {
   const { ask, post, signIn } = await aHouse(t)
   const { cookie } = await signIn()
-  const wish = { name: 'one', scope: 'all' }
+  const input = { name: 'one', scope: 'all' }
   const path = '/user/settings/applications'
-  const foreign = await post(path, wish, { cookie, origin: 'http://evil.example' })
+  const foreign = await post(path, input, { cookie, origin: 'http://evil.example' })
   t.equal(foreign.status, 403)
   t.match(foreign.text, /Another site \(http:\/\/evil\.example\)/)
   t.notMatch((await ask({ path, headers: { cookie } })).text, /Revoke one/)
@@ -113,7 +113,7 @@ t.test('a token is made once, refused in words, and revoked', async (t) => {
 })
 
 t.test(
-  'what is private is not there for others, and owners are as visible as they wish',
+  'private repositories are 404 for others, and owners have the visibility of their setting',
   async (t) => {
     const { ask, post, signIn, addUser, addOrganization, ada } = await aHouse(t)
     await addUser('bob')

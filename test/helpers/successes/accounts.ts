@@ -14,7 +14,7 @@ export async function successesOfAccounts(town: Town) {
   const made = await as('ada', 'POST', '/user/keys', { title: 'k', key: aKeyLine() })
   const { id } = made.json as { id: number }
   const oauth2 = '/user/applications/oauth2'
-  const wish = { name: 'ci', redirect_uris: ['https://ci.example/'], confidential_client: true }
+  const input = { name: 'ci', redirect_uris: ['https://ci.example/'], confidential_client: true }
   return {
     getVersion: await as('anyone', 'GET', '/version'),
     orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
@@ -36,10 +36,10 @@ export async function successesOfAccounts(town: Town) {
     userCurrentDeleteKey: await as('ada', 'DELETE', `/user/keys/${id}`),
     userCreateToken: await account('POST', '', { name: 'x', scopes: ['all'] }),
     userGetTokens: await account('GET', ''),
-    userCreateOAuth2Application: await as('ada', 'POST', oauth2, wish),
+    userCreateOAuth2Application: await as('ada', 'POST', oauth2, input),
     userGetOauth2Application: await as('ada', 'GET', oauth2),
     userGetOAuth2Application: await as('ada', 'GET', `${oauth2}/4`),
-    userUpdateOAuth2Application: await as('ada', 'PATCH', `${oauth2}/4`, wish),
+    userUpdateOAuth2Application: await as('ada', 'PATCH', `${oauth2}/4`, input),
     userDeleteOAuth2Application: await as('ada', 'DELETE', `${oauth2}/4`),
     userDeleteAccessToken: await account('DELETE', '/x'),
   }

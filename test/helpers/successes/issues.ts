@@ -13,12 +13,12 @@ export async function successesOfIssues({ as }: Town) {
     due_on: '2030-01-02T03:04:05Z',
   })
   const { id: milestoneId } = milestone.json as { id: number }
-  const wishes = { labels: [labelId], milestone: milestoneId, assignees: ['ada'] }
+  const inputs = { labels: [labelId], milestone: milestoneId, assignees: ['ada'] }
   const issue = await ask('POST', '/issues', {
     title: 'It fails',
     body: 'So it does.',
     due_date: '2030-01-02T03:04:05Z',
-    ...wishes,
+    ...inputs,
   })
   const { number } = issue.json as { number: number }
   const of = `/issues/${number}`

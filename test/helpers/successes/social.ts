@@ -56,6 +56,6 @@ async function successesOfNotifications(town: Town) {
 
 async function successesOfTemplates({ as }: Town) {
   await as('ada', 'POST', '/user/repos', { name: 'pattern', template: true, auto_init: true })
-  const wish = { owner: 'bob', name: 'cut', git_content: true }
-  return { generateRepo: await as('bob', 'POST', '/repos/ada/pattern/generate', wish) }
+  const input = { owner: 'bob', name: 'cut', git_content: true }
+  return { generateRepo: await as('bob', 'POST', '/repos/ada/pattern/generate', input) }
 }

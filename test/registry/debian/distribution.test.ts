@@ -11,7 +11,7 @@ import type { IndexEntry } from '../../../registry/index-maker.js'
 import { dearmorKeys, makeOpenpgpKey } from '../../../registry/sign/openpgp.js'
 import { EXAMPLE_DEBS } from '../../helpers/debian-examples.js'
 import { isExpectedText } from '../../helpers/expected.js'
-import { type BuildWishes, buildIndex } from '../../helpers/index-builds.js'
+import { type BuildInputs, buildIndex } from '../../helpers/index-builds.js'
 
 const KEY = await makeOpenpgpKey('ada')
 const AT_MS = Date.UTC(2025, 5, 15, 12)
@@ -19,11 +19,11 @@ const ENTRIES = EXAMPLE_DEBS.map(({ entry }) => entry)
 
 async function build(
   t: Test,
-  { entries = ENTRIES, ...wishes }: BuildWishes & { entries?: readonly IndexEntry[] } = {},
+  { entries = ENTRIES, ...inputs }: BuildInputs & { entries?: readonly IndexEntry[] } = {},
 ): Promise<ReadonlyMap<string, Buffer>> {
   const signingKeys = async () => [KEY]
   const usual = { subject: 'bookworm', changedAtMs: AT_MS, signingKeys }
-  return await buildIndex(t, DISTRIBUTION, entries, { ...usual, ...wishes })
+  return await buildIndex(t, DISTRIBUTION, entries, { ...usual, ...inputs })
 }
 
 t.test('every file is there, and Release has the sums of all lists', async (t) => {

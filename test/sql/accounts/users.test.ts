@@ -94,7 +94,7 @@ await forEachMigrated(t, 'an address belongs to one user, whatever its case', as
 
 await forEachMigrated(t, 'of twenty who want a name at once, one gets it', async (t, db) => {
   const names = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'Same' : 'sAME'))
-  const wishes = names.map((name, index) =>
+  const inputs = names.map((name, index) =>
     createUser(db, {
       name,
       email: `user${index}@example.test`,
@@ -102,7 +102,7 @@ await forEachMigrated(t, 'of twenty who want a name at once, one gets it', async
       isAdmin: false,
     }),
   )
-  const results = await Promise.allSettled(wishes)
+  const results = await Promise.allSettled(inputs)
   t.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
   for (const result of results) {
     if (result.status === 'rejected') t.match(result.reason, { failure: 'conflict' })

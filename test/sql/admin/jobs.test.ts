@@ -1,4 +1,4 @@
-/** A job is done once for many wishes, by one at a time, and again when it failed. */
+/** A job is done once for many requests, by one worker at a time, and again if it failed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
@@ -44,7 +44,7 @@ async function waiting(db: Database) {
   }))
 }
 
-await forEachMigrated(t, 'many wishes are one job, at the time of the first', async (t, db) => {
+await forEachMigrated(t, 'many requests are one job, at the time of the first', async (t, db) => {
   await ask(db, '7', 100_000)
   await Promise.all([50_000, 200_000, 0].map((delayMs) => ask(db, '7', delayMs)))
   t.strictSame(await waiting(db), [{ subject: '7', inSeconds: 100, isHeld: false }])
@@ -80,7 +80,7 @@ await forEachMigrated(t, 'a lease that ran out is free, and its holder too late'
   await postponeJob(db, dead, 'too late')
   t.match(await waiting(db), [{ isHeld: true }], 'the dead one changes nothing')
   await finishJob(db, alive)
-  t.strictSame(await waiting(db), [], 'the wish of before is fulfilled as well')
+  t.strictSame(await waiting(db), [], 'the earlier request is fulfilled too')
 })
 
 await forEachMigrated(t, 'a job that fails waits ever longer, then is given up', async (t, db) => {
@@ -92,7 +92,7 @@ await forEachMigrated(t, 'a job that fails waits ever longer, then is given up',
     if (!(await postponeJob(db, job, 'no luck'))) break
     pauses.push((await waiting(db))[0]?.inSeconds ?? 0)
     await ask(db)
-    t.equal(await leaseJob(db, WORKER), undefined, 'a wish does not shorten the wait')
+    t.equal(await leaseJob(db, WORKER), undefined, 'a request does not shorten the wait')
     await db('jobs').update({ run_after: 0 })
   }
   t.strictSame(pauses, [30, 120, 480, 1_920, 7_680])
@@ -150,7 +150,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'wishes and ends that race lose no wish', async (t, location) => {
+await forEachDatabase(t, 'requests that race with ends are not lost', async (t, location) => {
   const one = await openForTest(t, location)
   const two = await openForTest(t, location)
   await migrate(one)
@@ -163,7 +163,7 @@ await forEachDatabase(t, 'wishes and ends that race lose no wish', async (t, loc
   }
 })
 
-/** A wish that came after the end of the first run may have been one of its own. */
+/** A request after the end of the first run may have been a job of its own. */
 async function finishAll(db: Database): Promise<void> {
   for (let job = await leaseJob(db, WORKER); job !== undefined; job = await leaseJob(db, WORKER)) {
     await finishJob(db, job)
@@ -176,8 +176,8 @@ await forEachMigrated(t, 'who takes some kinds leaves the others', async (t, db)
   t.equal(await leaseJob(db, { ...WORKER, kinds: { without: ['sweep'] } }), undefined)
   const job = await leaseJob(db, { ...WORKER, kinds: { without: ['paint'] } })
   if (job === undefined) throw new Error('no job was had')
-  const wish = { kind: 'sweep', subject: '7', isSooner: true }
-  for (const delayMs of [50_000, 200_000, 100_000]) await enqueueJob(db, { ...wish, delayMs })
+  const input = { kind: 'sweep', subject: '7', isSooner: true }
+  for (const delayMs of [50_000, 200_000, 100_000]) await enqueueJob(db, { ...input, delayMs })
   await finishJob(db, job)
-  t.match(await waiting(db), [{ inSeconds: 50 }], 'the soonest wish counts')
+  t.match(await waiting(db), [{ inSeconds: 50 }], 'the soonest request counts')
 })

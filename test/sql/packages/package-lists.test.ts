@@ -13,9 +13,9 @@ const PAGE = { page: 1, limit: 50 }
 await forEachMigrated(t, 'a version is listed with all that it belongs to', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'Ada'), await aUser(db, 'bob')]
   const engine = await aRepository(db, ada.id, 'engine')
-  const wishes = { ownerId: ada.id, format: 'composer', packageName: 'Acme/Lib', version: 'V1' }
-  await aPublication(db, { ...wishes, creatorId: bob.id, metadata: { large: 'x'.repeat(9_000) } })
-  await aPublication(db, { ...wishes, fileName: 'second' })
+  const inputs = { ownerId: ada.id, format: 'composer', packageName: 'Acme/Lib', version: 'V1' }
+  await aPublication(db, { ...inputs, creatorId: bob.id, metadata: { large: 'x'.repeat(9_000) } })
+  await aPublication(db, { ...inputs, fileName: 'second' })
   const one = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
   t.equal(one.total, 1, 'however many files it has')
   t.match(one.entries, [

@@ -48,8 +48,8 @@ await forEachMigrated(t, 'what may be there once is there once', async (t, db) =
   await aPublication(db, { ownerId, version: '1.0-a', compositeKey: 'noble' })
   const contents = ['1.0-A tool.bin+ second+ tool.bin+noble']
   t.strictSame(await contentsOf(db, shelf), contents)
-  for (const wishes of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
-    await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...wishes }), FILE_EXISTS)
+  for (const inputs of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
+    await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...inputs }), FILE_EXISTS)
   }
   const unique = 'version'
   const again = { ownerId, version: '1.0-a', fileName: 'third', unique } as const

@@ -75,9 +75,9 @@ await forEachMigrated(t, 'a draft is its author’s alone, until it is submitted
   t.equal((await countReviewComments(db, [pullId])).get(pullId), undefined)
   await t.rejects(write(bob.id, 'PENDING'), { name: 'Error', failure: 'conflict' })
   await write(ada.id, 'PENDING')
-  const wish = { state: 'APPROVED', content: 'Good', commitId: 'd' } as const
-  t.match(await submitReview(db, draft, wish), { ...wish, commentsCount: 1 })
-  t.equal(await submitReview(db, draft, wish), undefined, 'but once')
+  const input = { state: 'APPROVED', content: 'Good', commitId: 'd' } as const
+  t.match(await submitReview(db, draft, input), { ...input, commentsCount: 1 })
+  t.equal(await submitReview(db, draft, input), undefined, 'but once')
   t.match(await write(bob.id, 'PENDING'), { state: 'PENDING' }, 'and another may be begun')
 })
 

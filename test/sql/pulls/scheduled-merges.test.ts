@@ -1,4 +1,4 @@
-/** Merges that wait: one for a pull request, as long as it is open and its wisher is there. */
+/** Merges that wait: one for a pull request, as long as it is open and its user exists. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'
@@ -30,7 +30,7 @@ async function aHouse(db: Database) {
     mergeBase: COMMIT,
     allowsMaintainerEdit: false,
   })
-  const wish = {
+  const input = {
     pullId: pull.id,
     doerId: bob.id,
     style: 'squash',
@@ -39,19 +39,19 @@ async function aHouse(db: Database) {
     deletesBranch: true,
     headCommit: COMMIT,
   }
-  return { bob, repositoryId, issue, pull, wish }
+  return { bob, repositoryId, issue, pull, input }
 }
 
 await forEachMigrated(
   t,
-  'a wish is kept once, found by its commit, and taken back',
+  'a scheduled merge is kept once, found by its commit, and cancelled',
   async (t, db) => {
-    const { repositoryId, pull, wish } = await aHouse(db)
+    const { repositoryId, pull, input } = await aHouse(db)
     t.equal(await findScheduledMerge(db, pull.id), undefined)
-    await scheduleMerge(db, wish)
+    await scheduleMerge(db, input)
     const taken = { failure: 'conflict', message: /already scheduled .*\[pull_id: 1\]$/ }
-    await t.rejects(scheduleMerge(db, wish), taken)
-    t.strictSame(await findScheduledMerge(db, pull.id), wish)
+    await t.rejects(scheduleMerge(db, input), taken)
+    t.strictSame(await findScheduledMerge(db, pull.id), input)
     t.strictSame(await listMergesOf(db, { repositoryId, commitId: COMMIT }), [pull.id])
     t.strictSame(await listMergesOf(db, { repositoryId, commitId: 'b'.repeat(40) }), [])
     t.strictSame(await listMergesOf(db, { repositoryId: 99, commitId: COMMIT }), [])
@@ -60,15 +60,19 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'it goes with the pull request and with who wished', async (t, db) => {
-  const { bob, issue, pull, wish } = await aHouse(db)
-  await scheduleMerge(db, wish)
-  await updateIssue(db, issue.id, { title: 'y', state: 'open' })
-  t.ok(await findScheduledMerge(db, pull.id))
-  await updateIssue(db, issue.id, { state: 'closed' })
-  await updateIssue(db, issue.id, { state: 'open' })
-  t.equal(await findScheduledMerge(db, pull.id), undefined)
-  await scheduleMerge(db, wish)
-  await db('owners').where({ id: bob.id }).delete()
-  t.equal(await findScheduledMerge(db, pull.id), undefined)
-})
+await forEachMigrated(
+  t,
+  'a scheduled merge goes with its pull request and with its user',
+  async (t, db) => {
+    const { bob, issue, pull, input } = await aHouse(db)
+    await scheduleMerge(db, input)
+    await updateIssue(db, issue.id, { title: 'y', state: 'open' })
+    t.ok(await findScheduledMerge(db, pull.id))
+    await updateIssue(db, issue.id, { state: 'closed' })
+    await updateIssue(db, issue.id, { state: 'open' })
+    t.equal(await findScheduledMerge(db, pull.id), undefined)
+    await scheduleMerge(db, input)
+    await db('owners').where({ id: bob.id }).delete()
+    t.equal(await findScheduledMerge(db, pull.id), undefined)
+  },
+)

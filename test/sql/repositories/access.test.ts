@@ -103,8 +103,8 @@ await forEachMigrated(t, 'a team gives what it has to what it includes', async (
   t.equal(await accessToRepository(db, ada, hidden), 'owner', 'the team of owners')
   for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
     const member = await aUser(db, `all-${permission}`)
-    const wishes = { organizationId: organization.id, permission, memberIds: [member.id] }
-    await aTeam(db, { ...wishes, includesAll: true })
+    const inputs = { organizationId: organization.id, permission, memberIds: [member.id] }
+    await aTeam(db, { ...inputs, includesAll: true })
     t.equal(await accessToRepository(db, member, hidden), permission)
     t.equal(await accessToRepository(db, member, elsewhere), 'none')
     const public_ = permission === 'none' ? 'read' : permission
@@ -126,10 +126,10 @@ await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) 
   const organization = await anOrganization(db, 'engines', ada.id)
   const repository = await aRepository(db, organization.id, 'engine')
   await aCollaborator(db, repository, bob, 'write')
-  const wishes = { organizationId: organization.id, includesAll: true, memberIds: [bob.id] }
-  await aTeam(db, { ...wishes, permission: 'read' })
+  const inputs = { organizationId: organization.id, includesAll: true, memberIds: [bob.id] }
+  await aTeam(db, { ...inputs, permission: 'read' })
   t.equal(await accessToRepository(db, bob, repository), 'write')
-  await aTeam(db, { ...wishes, permission: 'admin' })
+  await aTeam(db, { ...inputs, permission: 'admin' })
   t.equal(await accessToRepository(db, bob, repository), 'admin')
 })
 
@@ -170,9 +170,9 @@ await forEachMigrated(t, 'members read packages, and teams may do what they say'
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const club = await anOrganization(db, 'club', ada.id)
   const other = await anOrganization(db, 'other', ada.id)
-  const wishes = { organizationId: club.id, memberIds: [bob.id] }
+  const inputs = { organizationId: club.id, memberIds: [bob.id] }
   for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
-    await aTeam(db, { ...wishes, permission })
+    await aTeam(db, { ...inputs, permission })
     for (const visibility of ['public', 'limited', 'private'] as const) {
       const owner = await seenBy(db, club, visibility)
       const mode = permission === 'none' ? 'read' : permission
@@ -181,7 +181,7 @@ await forEachMigrated(t, 'members read packages, and teams may do what they say'
   }
   const elsewhere = await seenBy(db, other, 'private')
   t.equal(await accessToPackages(db, bob, elsewhere), 'none', 'of another organization')
-  await aTeam(db, { ...wishes, permission: 'read' })
+  await aTeam(db, { ...inputs, permission: 'read' })
   t.equal(await accessToPackages(db, bob, club), 'owner', 'of several teams the widest counts')
 })
 

@@ -78,8 +78,8 @@ await forEachMigrated(t, 'an owner has one repository of a name', async (t, db) 
 
 await forEachMigrated(t, 'of twenty who make a repository at once, one does', async (t, db) => {
   const ada = await aUser(db, 'ada')
-  const wishes = Array.from({ length: 20 }, () => aRepository(db, ada.id, 'engine'))
-  const results = await Promise.allSettled(wishes)
+  const inputs = Array.from({ length: 20 }, () => aRepository(db, ada.id, 'engine'))
+  const results = await Promise.allSettled(inputs)
   t.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
   for (const result of results) {
     if (result.status === 'rejected') t.match(result.reason, { failure: 'conflict' })
@@ -205,12 +205,12 @@ await forEachMigrated(t, 'a list holds all that a user reaches, each once', asyn
   const list = async (page: number, limit: number) =>
     await listRepositoriesOf(db, bob.id, { page, limit })
   t.strictSame(await list(1, 10), { entries: [own, shared, ofTeam], total: 3 })
-  const wishes = { organizationId: organization.id, memberIds: [bob.id] }
-  await aTeam(db, { ...wishes, permission: 'admin' })
-  await aTeam(db, { ...wishes, permission: 'none', includesAll: true })
+  const inputs = { organizationId: organization.id, memberIds: [bob.id] }
+  await aTeam(db, { ...inputs, permission: 'admin' })
+  await aTeam(db, { ...inputs, permission: 'none', includesAll: true })
   await db('collaborators').where({ repository_id: ofTeam.id }).delete()
   t.strictSame(await list(1, 10), { entries: [own, shared], total: 2 })
-  await aTeam(db, { ...wishes, permission: 'read', includesAll: true })
+  await aTeam(db, { ...inputs, permission: 'read', includesAll: true })
   t.strictSame(await list(1, 2), { entries: [own, shared], total: 3 })
   t.strictSame(await list(2, 2), { entries: [ofTeam], total: 3 })
 })

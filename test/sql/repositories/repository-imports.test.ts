@@ -14,7 +14,7 @@ import {
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
-const wish = (ownerId: number, name: string, storage = newStorageKey()) => ({
+const input = (ownerId: number, name: string, storage = newStorageKey()) => ({
   ownerId,
   name,
   storage,
@@ -42,26 +42,29 @@ const arrivalOf = (ownerId: number, name: string, storage: string) => ({
 
 await forEachMigrated(t, 'a name is one import at a time', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const id = await beginImport(db, wish(ada.id, 'r'))
-  await t.rejects(beginImport(db, wish(ada.id, 'R')), { failure: 'conflict', message: /same name/ })
-  const other = await beginImport(db, wish(bob.id, 'r'))
+  const id = await beginImport(db, input(ada.id, 'r'))
+  await t.rejects(beginImport(db, input(ada.id, 'R')), {
+    failure: 'conflict',
+    message: /same name/,
+  })
+  const other = await beginImport(db, input(bob.id, 'r'))
   t.strictSame(
     (await listImports(db)).map((each) => each.id),
     [id, other],
   )
   await endImport(db, id)
-  await beginImport(db, wish(ada.id, 'r'))
+  await beginImport(db, input(ada.id, 'r'))
 })
 
 await forEachMigrated(t, 'the repository is there when its import ends', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const storage = newStorageKey()
-  const id = await beginImport(db, wish(ada.id, 'r', storage))
+  const id = await beginImport(db, input(ada.id, 'r', storage))
   t.equal(await findRepository(db, 'ada', 'r'), undefined)
   const made = await completeImport(db, id, arrivalOf(ada.id, 'r', storage))
   t.match(made, { name: 'r', source: { url: 'https://code.example.com/x.git' } })
   t.strictSame(await listImports(db), [])
-  const late = await beginImport(db, wish(ada.id, 'taken', newStorageKey()))
+  const late = await beginImport(db, input(ada.id, 'taken', newStorageKey()))
   await aRepository(db, ada.id, 'taken')
   const taken = completeImport(db, late, arrivalOf(ada.id, 'taken', newStorageKey()))
   await t.rejects(taken, { failure: 'conflict', message: /same name/ })
@@ -71,7 +74,7 @@ await forEachMigrated(t, 'the repository is there when its import ends', async (
 await forEachMigrated(t, 'one that was given up cannot be completed', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const storage = newStorageKey()
-  const id = await beginImport(db, wish(ada.id, 'r', storage))
+  const id = await beginImport(db, input(ada.id, 'r', storage))
   const [seen] = await listImports(db)
   if (seen === undefined) throw new Error('no import is there')
   await renewImport(db, id, 90_000)

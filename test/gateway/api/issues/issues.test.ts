@@ -56,7 +56,7 @@ await forEachDatabase(t, 'an issue has every field of the API', async (t, locati
 
 await forEachDatabase(
   t,
-  'what those may not wish who do not write is dropped',
+  'labels and milestones of callers without write permission are dropped',
   async (t, location) => {
     const town = await startTown(t, { location })
     const { open } = await aTracker(town)
@@ -64,14 +64,14 @@ await forEachDatabase(
     const label = (await as('ada', 'POST', `${R}/labels`, { name: 'l', color: 'abc' }))
       .json as Fields
     const milestone = (await as('ada', 'POST', `${R}/milestones`, { title: 'm' })).json as Fields
-    const wishes = {
+    const inputs = {
       labels: [label['id']],
       milestone: milestone['id'],
       assignees: ['ada'],
       due_date: '2030-02-03T00:00:00Z',
     }
     const nothing = { labels: [], milestone: null, assignee: null, assignees: null, due_date: null }
-    const dropped = await open('bob', { title: 'x', ...wishes })
+    const dropped = await open('bob', { title: 'x', ...inputs })
     t.equal(dropped.status, 201)
     t.match(dropped.issue, nothing)
     const nobody = { assignees: ['nobody'], labels: [99], milestone: 99 }
@@ -82,7 +82,7 @@ await forEachDatabase(
     const authorization = withToken(readOnly.plain)
     const sent = { method: 'POST', path: `/api/v1${R}/issues`, body, authorization }
     t.equal((await ask(sent)).status, 401, 'the scope is write:issue')
-    const edited = await as('bob', 'PATCH', `${R}/issues/1`, { title: 'y', ...wishes })
+    const edited = await as('bob', 'PATCH', `${R}/issues/1`, { title: 'y', ...inputs })
     t.equal(edited.status, 201)
     t.match(edited.json, { title: 'y', ...nothing })
     t.equal((await as('bob', 'POST', `${R}/issues/1/deadline`, {})).status, 403)

@@ -193,8 +193,8 @@ await forEachDatabase(t, 'a package is linked to a repository, and not', async (
 
   t.equal((await link('bob', 'club', 'tool/-/link/engine')).status, 403, 'without a word in it')
   t.equal((await link('anyone', 'club', 'tool/-/link/engine')).status, 401)
-  const wishes = { organizationId: club.id, memberIds: [bob.id] }
-  await aTeam(db, { ...wishes, permission: 'write' })
+  const inputs = { organizationId: club.id, memberIds: [bob.id] }
+  await aTeam(db, { ...inputs, permission: 'write' })
   const message = 'user should have a permission to write to a repo'
   const forbidden = await link('bob', 'club', 'tool/-/link/engine')
   t.match(forbidden, { status: 403, json: refusal(message) }, 'who only reads the repository')
@@ -203,7 +203,7 @@ await forEachDatabase(t, 'a package is linked to a repository, and not', async (
   t.match(unseen, HIDDEN)
   t.equal((await link('ada', 'club', 'tool/-/link/hidden')).status, 201)
   t.equal((await link('bob', 'club', 'tool/-/unlink')).status, 204, 'though it is hidden')
-  await aTeam(db, { ...wishes, permission: 'write', includesAll: true })
+  await aTeam(db, { ...inputs, permission: 'write', includesAll: true })
   t.equal((await link('bob', 'club', 'tool/-/link/hidden')).status, 201)
 })
 
@@ -314,6 +314,6 @@ t.test('without registries there are no packages in the API', async (t) => {
   t.match(await town.as('ada', 'DELETE', TOOL), { status: 404, json: refusal('not found') })
   const { text } = await town.ask({ path: '/swagger.v1.json' })
   t.notMatch(text, /packages\/|deletePackage|PackageFile/)
-  const wish = { has_packages: true }
-  t.match(await town.as('ada', 'PATCH', '/repos/ada/r', wish), { json: { has_packages: false } })
+  const input = { has_packages: true }
+  t.match(await town.as('ada', 'PATCH', '/repos/ada/r', input), { json: { has_packages: false } })
 })

@@ -93,8 +93,8 @@ t.test('a merge says what it is told, and may take the branch along', async (t) 
   await open('topic')
   await open('topic2', { base: 'topic' })
   const body = { Do: 'merge', MergeTitleField: ' Title ', MergeMessageField: 'Body\n' }
-  const wish = { ...body, head_commit_id: head, delete_branch_after_merge: true }
-  t.equal((await of('ada', 'POST', '/pulls/1/merge', wish)).status, 200)
+  const input = { ...body, head_commit_id: head, delete_branch_after_merge: true }
+  t.equal((await of('ada', 'POST', '/pulls/1/merge', input)).status, 200)
   t.equal(await git(['log', '-1', '--format=%B%an %ae', 'main'], { cwd: bare }), MESSAGE)
   t.equal(await git(['rev-parse', 'topic'], { cwd: bare }), head, 'the base of an open one stays')
   await as('ada', 'PATCH', '/repos/ada/r', { default_delete_branch_after_merge: true })

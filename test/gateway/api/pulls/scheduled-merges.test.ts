@@ -21,7 +21,7 @@ async function startScene(t: Test, options: GatewayOptions = {}) {
   return {
     ...town,
     head,
-    wish: (body: Fields = {}, name: 'ada' | 'bob' = 'ada') =>
+    input: (body: Fields = {}, name: 'ada' | 'bob' = 'ada') =>
       of(name, 'POST', '/pulls/1/merge', { ...WISH, ...body }),
     say: (state: string, context = 'ci') =>
       as('ada', 'POST', `/repos/ada/r/statuses/${head}`, { state, context }),
@@ -32,12 +32,12 @@ async function startScene(t: Test, options: GatewayOptions = {}) {
 }
 
 await forEachDatabase(t, 'a merge waits until all checks have succeeded', async (t, location) => {
-  const { of, wish, say, isMerged, isScheduled, bare } = await startScene(t, { location })
+  const { of, input, say, isMerged, isScheduled, bare } = await startScene(t, { location })
   await say('pending', 'lint')
   const title = { MergeTitleField: 'Said before', delete_branch_after_merge: true }
-  const scheduled = await wish(title)
+  const scheduled = await input(title)
   t.match([scheduled.status, scheduled.text], [201, ''])
-  t.match(await wish(), { status: 409, json: { message: /already scheduled/ } })
+  t.match(await input(), { status: 409, json: { message: /already scheduled/ } })
   await say('success', 'ci')
   t.equal(await isScheduled(), true)
   t.equal(await isMerged(), false, 'one of two')
@@ -52,36 +52,36 @@ await forEachDatabase(t, 'a merge waits until all checks have succeeded', async 
 })
 
 t.test('what is ready is merged at once', async (t) => {
-  const { wish, say, isMerged } = await startScene(t)
+  const { input, say, isMerged } = await startScene(t)
   await say('success')
-  t.equal((await wish()).status, 200)
+  t.equal((await input()).status, 200)
   t.equal(await isMerged(), true)
 })
 
-t.test('who may wish for it, and who may take it back', async (t) => {
-  const { of, as, wish, cancel, isScheduled } = await startScene(t)
-  t.equal((await wish({}, 'bob')).status, 405)
-  t.equal((await wish({ head_commit_id: '0'.repeat(40) })).status, 409)
-  t.equal((await wish({ Do: 'x' })).status, 422)
+t.test('who may schedule a merge, and who may cancel it', async (t) => {
+  const { of, as, input, cancel, isScheduled } = await startScene(t)
+  t.equal((await input({}, 'bob')).status, 405)
+  t.equal((await input({ head_commit_id: '0'.repeat(40) })).status, 409)
+  t.equal((await input({ Do: 'x' })).status, 422)
   t.equal((await cancel()).status, 404, 'nothing waits')
-  t.equal((await wish()).status, 201)
+  t.equal((await input()).status, 201)
   await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'write' })
   t.equal((await cancel('bob')).status, 403)
   t.equal((await of('anyone', 'DELETE', '/pulls/1/merge')).status, 401)
   t.equal((await cancel('root')).status, 204)
   t.equal(await isScheduled(), false)
-  t.equal((await wish({}, 'bob')).status, 201)
+  t.equal((await input({}, 'bob')).status, 201)
   t.equal((await cancel('bob')).status, 204)
 })
 
 t.test('it ends with the head, and with the pull request', async (t) => {
-  const { of, wish, write, isScheduled } = await startScene(t)
-  await wish()
+  const { of, input, write, isScheduled } = await startScene(t)
+  await input()
   await write('topic', 'b')
   await of('ada', 'GET', '/pulls/1')
   t.equal(await isScheduled(), false, 'something else was pushed')
   for (const path of ['/pulls/1', '/issues/1']) {
-    await wish()
+    await input()
     t.equal(await isScheduled(), true)
     await of('ada', 'PATCH', path, { state: 'closed' })
     t.equal((await of('ada', 'PATCH', path, { state: 'open' })).status, 201)
@@ -90,19 +90,19 @@ t.test('it ends with the head, and with the pull request', async (t) => {
 })
 
 t.test('it is judged again when it is made', async (t) => {
-  const { of, as, head, wish, write, isMerged, isScheduled, settings, db, ...town } =
+  const { of, as, head, input, write, isMerged, isScheduled, settings, db, ...town } =
     await startScene(t)
   const context = await contextOf(t, { settings, db })
   const make = () => mergeScheduled(context, 1)
   const say = (state: string) => as('ada', 'POST', `/repos/ada/r/statuses/${head}`, { state })
   await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'write' })
-  await wish({}, 'bob')
+  await input({}, 'bob')
   await as('ada', 'DELETE', '/repos/ada/r/collaborators/bob')
   await say('success')
   t.equal(await until(isScheduled, (is) => !is, WAIT_MS), false, 'bob may not write any more')
   t.equal(await isMerged(), false)
   await say('failure')
-  await wish()
+  await input()
   await of('ada', 'PATCH', '/pulls/1', { title: 'WIP: x' })
   await db('commit_statuses').update({ state: 'success' })
   await make()

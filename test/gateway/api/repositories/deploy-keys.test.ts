@@ -193,10 +193,10 @@ await forEachDatabase(
     const keys = keysOf(repository)
     t.equal((await as('ada', 'GET', keys)).status, 200)
     t.match(await as('bob', 'GET', keys), { status: 404, json: NOT_FOUND })
-    const wishes = { organizationId: club.id, includesAll: true, memberIds: [bob.id] }
-    await aTeam(db, { ...wishes, permission: 'write' })
+    const inputs = { organizationId: club.id, includesAll: true, memberIds: [bob.id] }
+    await aTeam(db, { ...inputs, permission: 'write' })
     t.equal((await as('bob', 'GET', keys)).status, 403)
-    await aTeam(db, { ...wishes, permission: 'admin' })
+    await aTeam(db, { ...inputs, permission: 'admin' })
     const added = await as('bob', 'POST', keys, { title: 'ci', key: KEY })
     t.match(added, { status: 201, json: { repository: { full_name: 'club/gear' } } })
   },

@@ -66,8 +66,8 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   t.equal((await generate('bob', all)).status, 409)
   const bare = await generate('bob', { name: 'bare', labels: true, private: true })
   t.match(bare, { status: 201, json: { empty: true, private: true, topics: [] } })
-  const wish = { ...all, owner: 'club', git_hooks: true, avatar: true }
-  t.equal((await generate('ada', wish)).status, 201, 'of what nobody has nothing is missed')
+  const input = { ...all, owner: 'club', git_hooks: true, avatar: true }
+  t.equal((await generate('ada', input)).status, 201, 'of what nobody has nothing is missed')
   await as('ada', 'PATCH', '/repos/ada/t', { private: true })
   t.equal((await generate('bob', { ...all, name: 'second' })).status, 404)
   const kept = await generate('ada', { owner: 'ada', name: 'kept', git_content: true })

@@ -75,25 +75,25 @@ await forEachDatabase(t, 'it is for whoever may make it there', async (t, locati
   await addOrganization('club', ada)
   await addOrganization('lodge', bob)
   await addOrganization('hidden', bob, 'private')
-  const wish = async (fields: Fields, name: 'ada' | 'root' = 'ada') => {
+  const input = async (fields: Fields, name: 'ada' | 'root' = 'ada') => {
     const repo_name = `r${Math.random().toString(36).slice(2)}`
     const body = { clone_addr: url, repo_name, ...fields }
     const { status, json } = await as(name, 'POST', '/repos/migrate', body)
     const { message, owner } = json as { message?: string; owner?: { login: string } }
     return `${status} ${owner?.login ?? message}`
   }
-  t.equal(await wish({}), '201 ada')
-  t.equal(await wish({ repo_owner: 'ADA', uid: bob.id }), '201 ada', 'the name wins')
-  t.equal(await wish({ repo_owner: 'club' }), '201 club')
-  t.equal(await wish({ uid: ada.id }), '201 ada')
-  t.equal(await wish({ repo_owner: 'bob' }), '403 Given user is not an organization.')
-  t.equal(await wish({ repo_owner: 'lodge' }), '403 Given user is not owner of organization.')
-  t.equal(await wish({ repo_owner: 'bob' }, 'root'), '201 bob')
-  t.equal(await wish({ repo_owner: 'hidden' }, 'root'), '201 hidden')
+  t.equal(await input({}), '201 ada')
+  t.equal(await input({ repo_owner: 'ADA', uid: bob.id }), '201 ada', 'the name wins')
+  t.equal(await input({ repo_owner: 'club' }), '201 club')
+  t.equal(await input({ uid: ada.id }), '201 ada')
+  t.equal(await input({ repo_owner: 'bob' }), '403 Given user is not an organization.')
+  t.equal(await input({ repo_owner: 'lodge' }), '403 Given user is not owner of organization.')
+  t.equal(await input({ repo_owner: 'bob' }, 'root'), '201 bob')
+  t.equal(await input({ repo_owner: 'hidden' }, 'root'), '201 hidden')
   const unknown = (name: string) => `422 user does not exist [uid: 0, name: ${name}]`
-  t.equal(await wish({ repo_owner: 'nobody' }), unknown('nobody'))
-  t.equal(await wish({ repo_owner: 'hidden' }), unknown('hidden'), 'as if it were not there')
-  t.equal(await wish({ uid: 999 }), '422 user does not exist [uid: 999, name: ]')
+  t.equal(await input({ repo_owner: 'nobody' }), unknown('nobody'))
+  t.equal(await input({ repo_owner: 'hidden' }), unknown('hidden'), 'as if it were not there')
+  t.equal(await input({ uid: 999 }), '422 user does not exist [uid: 999, name: ]')
 })
 
 await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async (t, location) => {
@@ -159,13 +159,13 @@ t.test('credentials go to the source, and are found nowhere here', async (t) => 
   const secret = 'S3cret/pass'
   const url = new URL(source.url)
   const repo_name = 'r'
-  const wishes: readonly Fields[] = [
+  const inputs: readonly Fields[] = [
     { clone_addr: source.url, auth_username: 'eve', auth_password: secret },
     { clone_addr: source.url, auth_token: secret },
     { clone_addr: `http://eve:${encodeURIComponent(secret)}@${url.host}/source.git` },
   ]
-  for (const wish of wishes) {
-    const answer = await migrate({ ...wish, repo_name })
+  for (const input of inputs) {
+    const answer = await migrate({ ...input, repo_name })
     t.equal(answer.status, 422)
     t.match(answer.json, { message: /^Authentication failed: / })
     t.notMatch(answer.text, secret)

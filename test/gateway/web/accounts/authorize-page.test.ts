@@ -145,8 +145,8 @@ t.test('what an application asks for wrongly it hears at its address', async (t)
     ['invalid_request', { nonce: 'n'.repeat(256) }, asks],
     ['invalid_scope', { scope: 'sudo' }, asks],
   ] as const) {
-    const wish = { ...base, ...fields, state: 's' }
-    for (const { headers } of [await open(wish), await reply(wish, 'grant')]) {
+    const input = { ...base, ...fields, state: 's' }
+    for (const { headers } of [await open(input), await reply(input, 'grant')]) {
       const said = saidAt(base === asks ? CALLBACK : LOOPBACK, headers.location)
       t.equal(said.get('error'), error, JSON.stringify(fields))
       t.equal(said.get('state'), 's')

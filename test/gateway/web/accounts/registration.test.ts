@@ -46,9 +46,9 @@ t.test('while it is on, a session begins with the account, which runs nothing', 
     t.match(again.text, sentence)
     t.notMatch(again.text, /<script|a long password/)
   }
-  const wish = { ...FIELDS, is_admin: 'true', isAdmin: 'true', code: 'x' }
-  t.equal((await postForm(gateway, PATH, wish, { origin: 'http://evil.example' })).status, 403)
-  const made = await postForm(gateway, PATH, wish)
+  const input = { ...FIELDS, is_admin: 'true', isAdmin: 'true', code: 'x' }
+  t.equal((await postForm(gateway, PATH, input, { origin: 'http://evil.example' })).status, 403)
+  const made = await postForm(gateway, PATH, input)
   t.equal(made.status, 303)
   const headers = { cookie: cookieOf(made) }
   t.equal((await ask({ path: '/user/settings/applications', headers })).status, 200)

@@ -22,7 +22,7 @@ export const HOOK_TEXT_CHARACTERS_MAX = 2_000
 export const BRANCH_FILTER_CHARACTERS_MAX = 255
 
 /** What is absent stays, but for the events: these are those that were sent, or else `push`. */
-export interface WebhookWish {
+export interface WebhookInput {
   readonly url?: string | undefined
   readonly contentType?: string | undefined
   /** Empty for none. */
@@ -47,12 +47,12 @@ export const NEW_WEBHOOK: WebhookFields = {
 }
 
 /** The webhook as it is to be. Throws `invalid`. */
-export async function wishedWebhook(
+export async function wantedWebhook(
   context: Context,
   before: WebhookFields,
-  wish: WebhookWish,
+  input: WebhookInput,
 ): Promise<WebhookFields> {
-  const { url, contentType = before.contentType, branchFilter, secret, authorization } = wish
+  const { url, contentType = before.contentType, branchFilter, secret, authorization } = input
   if (contentType !== 'json' && contentType !== 'form') throw invalid('Invalid content type')
   const sealing = await openInstanceSecret(context.settings.data.dir)
   return {
@@ -64,9 +64,9 @@ export async function wishedWebhook(
       authorization === undefined
         ? before.authorizationSealed
         : sealAuthorization(sealing, authorization),
-    events: parseHookEvents(wish.events?.length ? wish.events : ['push']),
+    events: parseHookEvents(input.events?.length ? input.events : ['push']),
     branchFilter: branchFilter === undefined ? before.branchFilter : readFilter(branchFilter),
-    isActive: wish.isActive ?? before.isActive,
+    isActive: input.isActive ?? before.isActive,
   }
 }
 

@@ -1,11 +1,11 @@
-/** Wishes: read for those who write, dropped for anybody else. */
+/** Inputs of issues: read for callers with write permission, dropped for others. */
 
 import t from 'tap'
-import { assigneesOf, wishesOf } from '../../../../gateway/api/issues/issue-wishes.js'
+import { assigneesOf, inputsOf } from '../../../../gateway/api/issues/issue-inputs.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { aCollaborator, aRepository } from '../../../helpers/rows.js'
 
-t.test('who writes wishes, others are not even heard', async (t) => {
+t.test('inputs of callers without write permission are dropped', async (t) => {
   const { context, house } = await openContext(t)
   const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
   const root = await house.addUser('root', { isAdmin: true })
@@ -19,15 +19,15 @@ t.test('who writes wishes, others are not even heard', async (t) => {
     labels: [1, 2],
     due_date: '2030-01-02T03:04:05Z',
   }
-  t.strictSame(await wishesOf(context, by('read'), { ...body, due_date: 'x' }), {})
-  t.strictSame(await wishesOf(context, by('write'), body), {
+  t.strictSame(await inputsOf(context, by('read'), { ...body, due_date: 'x' }), {})
+  t.strictSame(await inputsOf(context, by('write'), body), {
     assigneeIds: [ada.id, root.id],
     milestoneId: 3,
     labelIds: [1, 2],
     dueAtMs: Date.UTC(2030, 0, 2, 23, 59, 59),
   })
   const none = { assigneeIds: [], milestoneId: undefined, labelIds: [], dueAtMs: undefined }
-  t.strictSame(await wishesOf(context, by('write'), { milestone: 0 }), none)
+  t.strictSame(await inputsOf(context, by('write'), { milestone: 0 }), none)
   t.equal(await assigneesOf(context, by('write'), {}), undefined)
   t.strictSame(await assigneesOf(context, by('write'), { assignees: [] }), [])
   const refusal = { failure: 'invalid', message: 'Assignee does not exist: [name: bob]' }

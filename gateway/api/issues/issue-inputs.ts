@@ -1,4 +1,4 @@
-/** What only those who write may wish of an issue or a pull request: labels, people, days. */
+/** Inputs of issues and pull requests that need write permission: labels, people, due dates. */
 
 import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
@@ -9,7 +9,7 @@ import type { Context } from '../../context.js'
 import { readDay } from '../times.js'
 
 /** As a body says it: one may name one person, or several, or both. */
-interface SentWishes {
+interface SentInputs {
   readonly assignee?: string
   readonly assignees?: readonly string[]
   readonly milestone?: number
@@ -17,19 +17,19 @@ interface SentWishes {
   readonly due_date?: string
 }
 
-export interface Wishes {
+export interface Inputs {
   readonly assigneeIds?: readonly number[]
   readonly milestoneId?: number | undefined
   readonly labelIds?: readonly number[]
   readonly dueAtMs?: number | undefined
 }
 
-/** The wishes of who may write; those of anybody else are dropped. Throws `invalid`. */
-export async function wishesOf(
+/** Reads inputs of callers with write permission and drops those of others. Throws `invalid`. */
+export async function inputsOf(
   context: Context,
   grant: Grants['repository'],
-  body: SentWishes,
-): Promise<Wishes> {
+  body: SentInputs,
+): Promise<Inputs> {
   if (!mayWrite(grant)) return {}
   return {
     assigneeIds: (await assigneesOf(context, grant, body)) ?? [],
@@ -44,7 +44,7 @@ export async function wishesOf(
 export async function assigneesOf(
   context: Context,
   { repository }: Grants['repository'],
-  { assignee, assignees }: Pick<SentWishes, 'assignee' | 'assignees'>,
+  { assignee, assignees }: Pick<SentInputs, 'assignee' | 'assignees'>,
 ): Promise<readonly number[] | undefined> {
   if (assignees === undefined && !assignee) return undefined
   const names = new Set([...(assignees ?? []), ...(assignee ? [assignee] : [])])
