@@ -25,7 +25,7 @@ const CODES_OF_ANY_FILE_ERROR: ReadonlySet<string> = new Set([
   'ER_GET_ERRNO',
 ])
 
-/** What programs print for ENOSPC (git has two ways), EDQUOT and EROFS under LC_ALL=C. */
+/** Messages of programs for ENOSPC (git has two), EDQUOT and EROFS under LC_ALL=C. */
 const TEXT = /No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system/
 
 /** An error is wrapped by a few others at most. */
@@ -33,7 +33,7 @@ const CAUSES_MAX = 5
 
 const RETRY_AFTER_SECONDS = 60
 
-/** Whether the standard error of a program says that a disk takes no more data. */
+/** Tells whether the standard error of a program says that a disk takes no more data. */
 export function saysDiskIsFull(errorText: string): boolean {
   return TEXT.test(errorText)
 }

@@ -74,7 +74,7 @@ async function turnPlaceholdersOff(path: string): Promise<void> {
   await appendFile(file, separator + NO_PLACEHOLDERS)
 }
 
-/** What a commit changed, as a diff or as a mail that `git am` takes; merges have no mail. */
+/** Streams the changes of a commit as a diff, or as a mail for `git am`; merges have no mail. */
 export function streamCommit(
   git: Git,
   path: string,

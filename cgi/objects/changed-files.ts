@@ -49,7 +49,7 @@ async function readCommit(objects: ObjectReader, id: string): Promise<Commit> {
   return parseCommit(id, content)
 }
 
-/** How many commits are in the range, up to its maximum. */
+/** Counts the commits in the range, up to its maximum. */
 export async function countCommits(git: Git, path: string, range: CommitRange): Promise<number> {
   const words = ['rev-list', '--count', `--max-count=${range.commitsMax}`, ...boundsOf(range)]
   return Number((await runGit(git, words, { cwd: path })).toString())

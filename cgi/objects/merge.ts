@@ -76,7 +76,7 @@ function mergeKey(path: string, { base, head }: Tips): string {
 const attempts = new Map<string, Promise<boolean>>()
 
 /**
- * Whether the two can be merged without a conflict. Nothing is kept of the attempt. Throws
+ * Tells whether two commits merge without a conflict. Keeps nothing of the attempt. Throws
  * `payload_too_large` for what git cannot find out within its limits, `unavailable` when it had not
  * the time; `findMergeRefusal` returns either later. Concurrent callers share one attempt.
  */

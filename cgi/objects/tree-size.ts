@@ -1,4 +1,4 @@
-/** How many paths git would walk in trees, counted without walking them: each tree is read once. */
+/** Counts the paths that git would walk in trees without walking them: each tree is read once. */
 
 import type { ObjectReader } from './objects.js'
 import type { TreeEntry } from './tree.js'
@@ -57,7 +57,7 @@ interface Folder {
 
 interface Size {
   readonly paths: number
-  /** Of all paths together. */
+  /** Limit for all paths together. */
   readonly bytes: number
 }
 
