@@ -209,8 +209,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/admit-people.ts': 'by gate.test.ts and the credentials matrix, which it judges',
   'gateway/auth/admit-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
-  'gateway/api/organizations/organization-object.ts': 'by organizations.test.ts, on both databases',
-  'gateway/api/organizations/team-object.ts': 'by teams.test.ts, on both databases',
+  'gateway/objects/organizations/organization-object.ts':
+    'by organizations.test.ts, on both databases',
+  'gateway/objects/organizations/team-object.ts': 'by teams.test.ts, on both databases',
   'gateway/actions/accounts/delete-account.ts':
     'by api/admin/admin-users.test.ts, on both databases',
   'gateway/actions/code/branch-rules.ts': 'by branch-judge.test.ts, in tables',
@@ -219,7 +220,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/pulls/stale-approvals.ts':
     'by merge-rules.test.ts, which pushes after approvals',
   'gateway/api/code/branch-protection-lists.ts': 'by branch-protections.test.ts, person and team',
-  'gateway/api/code/branch-protection-object.ts':
+  'gateway/objects/code/branch-protection-object.ts':
     'by branch-protections.test.ts and swagger.test.ts',
   'gateway/actions/code/compare-revisions.ts': 'by api/code/compare.test.ts, here and across forks',
   'gateway/actions/pulls/find-pull.ts':
@@ -231,17 +232,18 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/pulls/pull-text.ts':
     'by pull-contents.test.ts, and web/pulls/pulls.test.ts from a page',
   'gateway/actions/pulls/refresh-pulls.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
-  'gateway/api/code/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
-  'gateway/api/notifications/notification-object.ts': 'by notifications.test.ts, field by field',
+  'gateway/objects/code/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
+  'gateway/objects/notifications/notification-object.ts':
+    'by notifications.test.ts, field by field',
   'gateway/api/repositories/tied-page.ts':
     'by stars.test.ts and watches.test.ts, on both databases',
   'gateway/api/repositories/watch-info.ts': 'by watches.test.ts and issue-subscriptions.test.ts',
   'gateway/api/pulls/pull-access.ts': 'by pull-requests.test.ts, which looks for what is not there',
   'gateway/api/pulls/pull-edit.ts': 'by pull-requests.test.ts, which changes each field',
-  'gateway/api/pulls/pull-object.ts': 'by pull-requests.test.ts and api/swagger.test.ts',
+  'gateway/objects/pulls/pull-object.ts': 'by pull-requests.test.ts and api/swagger.test.ts',
   'gateway/api/pulls/pull-options.ts': 'by pull-requests.test.ts and pull-merge.test.ts',
   'gateway/api/pulls/review-access.ts': 'by reviews.test.ts and review-requests.test.ts',
-  'gateway/api/pulls/review-object.ts': 'by reviews.test.ts and api/swagger.test.ts',
+  'gateway/objects/pulls/review-object.ts': 'by reviews.test.ts and api/swagger.test.ts',
   'gateway/api/operations.ts':
     'a list; api/swagger.test.ts and the credentials matrix go through it',
   'gateway/api/code/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',

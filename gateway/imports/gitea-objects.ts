@@ -13,8 +13,8 @@ import type {
   ImportedRelease,
 } from '../../sql/repositories/imported-contents.js'
 import { titleOf } from '../actions/issues/issue-access.js'
-import { readLabel } from '../api/issues/label-object.js'
-import { readTime } from '../api/times.js'
+import { readLabel } from '../objects/issues/label-object.js'
+import { readTime } from '../objects/times.js'
 
 const ID = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const STATE = Type.Enum(['open', 'closed'])

@@ -9,7 +9,7 @@ import { API_VERSION } from '../../gateway/api/admin/version.js'
 import {
   REPOSITORY_OBJECT,
   type RepositoryObject,
-} from '../../gateway/api/repositories/repository-object.js'
+} from '../../gateway/objects/repositories/repository-object.js'
 
 /** No repository here is a fork, and a schema of its own has no definitions to refer to. */
 const PARENTLESS = Type.Omit(REPOSITORY_OBJECT, ['parent'])

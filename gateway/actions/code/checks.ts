@@ -2,8 +2,8 @@
 
 import { type CommitPlace, combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
 import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
-import { worstOf } from '../../api/code/commit-status-object.js'
 import type { Context } from '../../context.js'
+import { worstOf } from '../../objects/code/commit-status-object.js'
 
 /** Where nothing was said yet, nothing has succeeded. */
 export async function haveChecksSucceeded(

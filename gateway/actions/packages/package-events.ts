@@ -8,9 +8,9 @@ import {
 } from '../../../sql/packages/package-lists.js'
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { isHeardAnywhere } from '../../../sql/webhooks/webhooks.js'
-import { packageObjects } from '../../api/packages/package-object.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { packageObjects } from '../../objects/packages/package-object.js'
 import { emit } from '../webhooks/events.js'
 import { packageEvent } from '../webhooks/house-events.js'
 

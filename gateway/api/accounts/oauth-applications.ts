@@ -14,11 +14,11 @@ import {
   makeApplication,
 } from '../../actions/accounts/oauth-application.js'
 import { readId } from '../../auth/refusals.js'
+import { TIME } from '../../objects/schema.js'
+import { apiTime } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { TIME } from '../schema.js'
 import { jsonReply } from '../surface.js'
-import { apiTime } from '../times.js'
 
 const OAUTH2_APPLICATION = Type.Object(
   {

@@ -13,8 +13,8 @@ import {
   readLimits,
 } from '../../actions/accounts/token-limits.js'
 import type { Context } from '../../context.js'
-import { omissible, TIME } from '../schema.js'
-import { apiTime, readTime } from '../times.js'
+import { omissible, TIME } from '../../objects/schema.js'
+import { apiTime, readTime } from '../../objects/times.js'
 
 /** What a reader of the description is told. */
 const ABOUT = {

@@ -4,10 +4,10 @@ import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { deleteToken, findToken, listTokens, type Token } from '../../../sql/accounts/tokens.js'
 import { issueToken } from '../../actions/accounts/issue-token.js'
+import { apiTime, NEVER } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { apiTime, NEVER } from '../times.js'
 import {
   LIMIT_FIELDS,
   LIMIT_OPTIONS,

@@ -7,9 +7,6 @@ import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../s
 import { readKey } from '../../actions/accounts/read-key.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   CREATE_KEY_OPTION,
   FINGERPRINT_QUERY,
@@ -18,7 +15,10 @@ import {
   type KeyView,
   PUBLIC_KEY,
   publicKeyObject,
-} from './key-object.js'
+} from '../../objects/accounts/key-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const KEYS_QUERY = Type.Object({ ...FINGERPRINT_QUERY, ...PAGE_QUERY })
 

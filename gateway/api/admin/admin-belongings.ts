@@ -5,16 +5,16 @@ import { notFound } from '../../../conf/failures.js'
 import { findOwner } from '../../../sql/accounts/owners.js'
 import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
 import {
   CREATE_ORG_OPTION,
   makeOrganization,
   ORGANIZATION_OBJECT,
   organizationObject,
-} from '../organizations/organization-object.js'
+} from '../../objects/organizations/organization-object.js'
+import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { CREATE_REPO_OPTION, createRepositoryOf } from '../repositories/repositories.js'
-import { REPOSITORY_OBJECT } from '../repositories/repository-object.js'
 import { jsonReply } from '../surface.js'
 import { requireUser } from './admin-users.js'
 

@@ -9,8 +9,13 @@ import { changeUser, makeUser, removeUser } from '../../actions/accounts/manage-
 import { readKey } from '../../actions/accounts/read-key.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
-import { CREATE_KEY_OPTION, idOf, PUBLIC_KEY, publicKeyObject } from '../accounts/key-object.js'
-import { USER_OBJECT, userObject } from '../accounts/user-object.js'
+import {
+  CREATE_KEY_OPTION,
+  idOf,
+  PUBLIC_KEY,
+  publicKeyObject,
+} from '../../objects/accounts/key-object.js'
+import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

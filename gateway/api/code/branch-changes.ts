@@ -14,10 +14,10 @@ import { refuseMoves } from '../../actions/code/branch-judge.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { changeReferences } from '../../actions/code/references-moved.js'
 import type { Context } from '../../context.js'
+import { BRANCH, branchObjects } from '../../objects/code/branch-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { BRANCH, branchObjects } from './branch-object.js'
 import { type Writable, writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

@@ -8,7 +8,7 @@ import { findTeamByName } from '../../../sql/organizations/teams.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { isVisible } from '../../auth/seen-owner.js'
-import { LIST_FIELDS, type ProtectionOption } from './branch-protection-object.js'
+import { LIST_FIELDS, type ProtectionOption } from '../../objects/code/branch-protection-object.js'
 
 /**
  * The lists that were sent, or of which a part was sent. Throws `invalid` for somebody who is not

@@ -16,10 +16,6 @@ import { checkFilePatterns } from '../../actions/code/branch-judge.js'
 import { isRuleName } from '../../actions/code/branch-rules.js'
 import { writerOf } from '../../actions/code/writer.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
-import { jsonReply } from '../surface.js'
-import { protectionLists } from './branch-protection-lists.js'
 import {
   BRANCH_PROTECTION,
   CREATE_BRANCH_PROTECTION_OPTION,
@@ -28,7 +24,11 @@ import {
   type ProtectionOption,
   protectionObject,
   sentSettings,
-} from './branch-protection-object.js'
+} from '../../objects/code/branch-protection-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY } from '../paging.js'
+import { jsonReply } from '../surface.js'
+import { protectionLists } from './branch-protection-lists.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const RULE_PARAMS = { ...REPOSITORY_PARAMS, name: 'name of protected branch' }

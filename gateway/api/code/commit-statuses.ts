@@ -17,18 +17,18 @@ import { writerOf } from '../../actions/code/writer.js'
 import { statusChanged } from '../../actions/releases/release-changed.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
-import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   COMBINED_STATUS,
   COMMIT_STATE,
   COMMIT_STATUS,
   combinedStatusObject,
   commitStatusObject,
-} from './commit-status-object.js'
+} from '../../objects/code/commit-status-object.js'
+import { repositoryPathOf } from '../../repository-path.js'
+import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const SHA_PARAMS = { ...REPOSITORY_PARAMS, sha: 'sha of the commit' }
 const REF_PARAMS = { ...REPOSITORY_PARAMS, ref: 'name of branch/tag/commit' }

@@ -3,10 +3,10 @@
 import { Type } from 'typebox'
 import { pageOfHistory } from '../../../cgi/objects/history.js'
 import { withComparison } from '../../actions/code/compare-revisions.js'
+import { COMMIT } from '../../objects/code/commit-schema.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { COMMIT } from './commit-schema.js'
 import { describeCommits } from './get-commits.js'
 
 const COMPARE = Type.Object(

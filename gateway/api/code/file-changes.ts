@@ -13,13 +13,17 @@ import {
 } from '../../actions/code/change-files.js'
 import { type Caller, inQueue } from '../../actions/code/git-queue.js'
 import type { Context } from '../../context.js'
+import { fileCommitObject, verificationOf } from '../../objects/code/commit-json.js'
+import { FILE_COMMIT_RESPONSE, VERIFICATION } from '../../objects/code/commit-schema.js'
+import {
+  CONTENTS_RESPONSE,
+  type ContentsObject,
+  contentsObject,
+} from '../../objects/code/contents-object.js'
+import { nullable } from '../../objects/schema.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { nullable } from '../schema.js'
 import { jsonReply } from '../surface.js'
-import { fileCommitObject, verificationOf } from './commit-json.js'
-import { FILE_COMMIT_RESPONSE, VERIFICATION } from './commit-schema.js'
-import { CONTENTS_RESPONSE, type ContentsObject, contentsObject } from './contents-object.js'
 import {
   CHANGE_FILES_OPTIONS,
   CREATE_FILE_OPTIONS,

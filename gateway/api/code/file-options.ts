@@ -8,7 +8,7 @@ import { FILES_CHANGED_MAX } from '../../../conf/limits.js'
 import { parseBranchName } from '../../../conf/names.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { FileChange, FileChanges } from '../../actions/code/change-files.js'
-import { TIME } from '../schema.js'
+import { TIME } from '../../objects/schema.js'
 import type { Writable } from './writable.js'
 
 /** Clients send empty texts for what they leave out, so an address is no more than a text. */

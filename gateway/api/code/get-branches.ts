@@ -5,10 +5,10 @@ import { pageOfReferences } from '../../../cgi/refs/list-references.js'
 import { notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { readCommit, readCommits, readGit, revisionOf } from '../../actions/code/git-reader.js'
+import { BRANCH, branchObjects } from '../../objects/code/branch-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { BRANCH, branchObjects } from './branch-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

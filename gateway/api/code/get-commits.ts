@@ -19,12 +19,12 @@ import {
   revisionOf,
 } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
+import { commitObjects } from '../../objects/code/commit-json.js'
+import { COMMIT, type CommitObject } from '../../objects/code/commit-schema.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { commitObjects } from './commit-json.js'
-import { COMMIT, type CommitObject } from './commit-schema.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

@@ -13,10 +13,14 @@ import type { Reply } from '../../../conf/http.js'
 import type { Caller } from '../../actions/code/git-queue.js'
 import { type GitReader, readBlob, readGit, revisionOf } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
+import {
+  CONTENTS_RESPONSE,
+  type Contents,
+  contentsObject,
+} from '../../objects/code/contents-object.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { jsonReply } from '../surface.js'
-import { CONTENTS_RESPONSE, type Contents, contentsObject } from './contents-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

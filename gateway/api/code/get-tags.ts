@@ -7,10 +7,10 @@ import { findObject } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { readGit } from '../../actions/code/git-reader.js'
+import { ANNOTATED_TAG, annotatedTagObject, TAG, tagObject } from '../../objects/code/tag-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { ANNOTATED_TAG, annotatedTagObject, TAG, tagObject } from './tag-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

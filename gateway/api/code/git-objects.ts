@@ -25,12 +25,12 @@ import {
   readGit,
 } from '../../actions/code/git-reader.js'
 import type { Context } from '../../context.js'
+import { addressesOf } from '../../objects/code/commit-json.js'
+import { escapePath } from '../../objects/code/contents-object.js'
+import { nullable } from '../../objects/schema.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { nullable } from '../schema.js'
 import { jsonReply } from '../surface.js'
-import { addressesOf } from './commit-json.js'
-import { escapePath } from './contents-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

@@ -11,10 +11,10 @@ import { findReleaseByTag } from '../../../sql/releases/releases.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { changeReferences } from '../../actions/code/references-moved.js'
 import type { Context } from '../../context.js'
+import { TAG, tagObject } from '../../objects/code/tag-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { TAG, tagObject } from './tag-object.js'
 import { type Writable, writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

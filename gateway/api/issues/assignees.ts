@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { listAssignable } from '../../../sql/issues/issue-people.js'
 import { isVisible } from '../../auth/seen-owner.js'
-import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'
+import { ownerObject, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -23,11 +23,11 @@ import {
 import { issueChanged } from '../../actions/issues/issue-changed.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { COMMENT, commentObject, commentObjects } from '../../objects/issues/comment-object.js'
+import { readBounds } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { readBounds } from '../times.js'
-import { COMMENT, commentObject, commentObjects } from './comment-object.js'
 import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 
 export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }

@@ -6,7 +6,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { IssueFilter } from '../../../sql/issues/issue-lists.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
-import { readBounds } from '../times.js'
+import { readBounds } from '../../objects/times.js'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 

@@ -6,7 +6,7 @@ import { accessToRepository, atLeast } from '../../../sql/repositories/access.js
 import { mayWrite } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { readDay } from '../times.js'
+import { readDay } from '../../objects/times.js'
 
 /** As a body says it: one may name one person, or several, or both. */
 interface SentInputs {

@@ -14,11 +14,11 @@ import { issueOf, numberOf } from '../../actions/issues/issue-access.js'
 import { type IssueAction, issueChanged } from '../../actions/issues/issue-changed.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { LABEL, labelObject } from '../../objects/issues/label-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { ISSUE_PARAMS } from './issue-params.js'
-import { LABEL, labelObject } from './label-object.js'
 
 const PATH = '/repos/{owner}/{repo}/issues/{index}/labels'
 

@@ -3,10 +3,10 @@
 import { Type } from 'typebox'
 import { searchIssues } from '../../../sql/issues/issue-lists.js'
 import { viewerOf } from '../../auth/refusals.js'
+import { foundIssueObjects, ISSUE } from '../../objects/issues/issue-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { filterOf, ISSUE_QUERY } from './issue-filter.js'
-import { foundIssueObjects, ISSUE } from './issue-object.js'
 
 const own = (what: string) =>
   Type.Optional(Type.Boolean({ description: `filter by issues ${what} the authenticated user` }))

@@ -12,9 +12,6 @@ import {
 } from '../../../sql/issues/labels.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
-import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   CREATE_LABEL_OPTION,
   EDIT_LABEL_OPTION,
@@ -23,7 +20,10 @@ import {
   labelObject,
   readLabel,
   readLabelPatch,
-} from './label-object.js'
+} from '../../objects/issues/label-object.js'
+import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 /** What differs by whose labels they are. */
 export interface LabelHome<K extends AccessKind> extends Pick<Operation<K>, 'path' | 'params'> {

@@ -14,13 +14,13 @@ import { writerOf } from '../../actions/code/writer.js'
 import { titleOf } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { MILESTONE, milestoneObject } from '../../objects/issues/milestone-object.js'
+import { TIME } from '../../objects/schema.js'
+import { readDay } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { TIME } from '../schema.js'
 import { jsonReply } from '../surface.js'
-import { readDay } from '../times.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
-import { MILESTONE, milestoneObject } from './milestone-object.js'
 
 const MILESTONE_PARAMS = {
   ...REPOSITORY_PARAMS,

@@ -15,11 +15,14 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Identity } from '../../auth/identify.js'
 import { readId, signedIn, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
+import {
+  NOTIFICATION_THREAD,
+  threadObjects,
+} from '../../objects/notifications/notification-object.js'
+import { readBounds } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { readBounds } from '../times.js'
-import { NOTIFICATION_THREAD, threadObjects } from './notification-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

@@ -17,16 +17,16 @@ import { atLeast } from '../../../sql/repositories/access.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   CREATE_ORG_OPTION,
   EDIT_ORG_OPTION,
   makeOrganization,
   ORGANIZATION_OBJECT,
   organizationObject,
-} from './organization-object.js'
+} from '../../objects/organizations/organization-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
 

@@ -15,11 +15,14 @@ import {
 } from '../../actions/organizations/team-contents.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
-import { USER_OBJECT, userObject } from '../accounts/user-object.js'
+import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
+import {
+  REPOSITORY_OBJECT,
+  repositoryObjects,
+} from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { repositoryPage } from '../repositories/repository-lists.js'
-import { REPOSITORY_OBJECT, repositoryObjects } from '../repositories/repository-object.js'
 import { jsonReply } from '../surface.js'
 
 const TEAM_PARAM = { id: 'id of the team' }

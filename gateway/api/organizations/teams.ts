@@ -5,9 +5,6 @@ import type { Reply } from '../../../conf/http.js'
 import { listTeams, type TeamSearch } from '../../../sql/organizations/teams.js'
 import { changeTeam, makeTeam, removeTeam } from '../../actions/organizations/change-team.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { foundPage, NO_QUERY, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   CREATE_TEAM_OPTION,
   EDIT_TEAM_OPTION,
@@ -15,7 +12,10 @@ import {
   teamObject,
   teamObjects,
   teamPatchOf,
-} from './team-object.js'
+} from '../../objects/organizations/team-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { foundPage, NO_QUERY, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
 const TEAM_PARAM = { id: 'id of the team' }

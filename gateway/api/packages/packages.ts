@@ -15,15 +15,15 @@ import { removePackage, removeVersion } from '../../../sql/packages/publications
 import { tellingRemoval } from '../../actions/packages/package-events.js'
 import { admit, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   PACKAGE_FILE,
   PACKAGE_OBJECT,
   packageFileObject,
   packageObjects,
-} from './package-object.js'
+} from '../../objects/packages/package-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 const READ = { kind: 'packages', mode: 'read', isSignedIn: true } as const
 const WRITE = { kind: 'packages', mode: 'write', isSignedIn: true } as const

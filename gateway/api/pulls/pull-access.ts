@@ -6,9 +6,9 @@ import { rangeOf } from '../../actions/pulls/find-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { pullObject } from '../../objects/pulls/pull-object.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
-import { pullObject } from './pull-object.js'
 
 type Grant = Grants['repository']
 

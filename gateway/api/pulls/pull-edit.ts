@@ -12,9 +12,9 @@ import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import { refuseTurn } from '../../actions/pulls/turn-pull.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { readDay } from '../../objects/times.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { assigneesOf } from '../issues/issue-inputs.js'
-import { readDay } from '../times.js'
 import type { EditPullRequestOption } from './pull-options.js'
 
 type Grant = Grants['repository']

@@ -8,13 +8,13 @@ import { refuseOthers } from '../../actions/issues/issue-access.js'
 import { tellOfIssue } from '../../actions/notifications/tell-people.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
 import { askForReview } from '../../actions/pulls/open-pull.js'
+import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { PULL_PARAMS } from './pull-access.js'
 import { PULL_REVIEW_REQUEST_FIELDS } from './pull-options.js'
 import { reviewersOf } from './review-access.js'
-import { PULL_REVIEW, reviewObjects } from './review-object.js'
 
 const PULL_REVIEW_REQUEST_OPTIONS = Type.Object(PULL_REVIEW_REQUEST_FIELDS, {
   $id: 'PullReviewRequestOptions',

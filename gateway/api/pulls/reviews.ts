@@ -12,6 +12,13 @@ import { writerOf } from '../../actions/code/writer.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
 import { giveReview, verdictOf } from '../../actions/pulls/give-review.js'
 import { reviewGiven } from '../../actions/pulls/review-given.js'
+import {
+  PULL_REVIEW,
+  PULL_REVIEW_COMMENT,
+  reviewCommentObjects,
+  reviewObject,
+  reviewObjects,
+} from '../../objects/pulls/review-object.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -19,13 +26,6 @@ import { jsonReply } from '../surface.js'
 import { PULL_PARAMS } from './pull-access.js'
 import { reviewOf } from './review-access.js'
 import { newComments, REVIEW_COMMENT_OPTION } from './review-comments.js'
-import {
-  PULL_REVIEW,
-  PULL_REVIEW_COMMENT,
-  reviewCommentObjects,
-  reviewObject,
-  reviewObjects,
-} from './review-object.js'
 
 const REVIEW_PARAMS = { ...PULL_PARAMS, id: 'id of the review' }
 

@@ -21,11 +21,11 @@ import { releaseChanged } from '../../actions/releases/release-changed.js'
 import { releaseOfId } from '../../actions/releases/seen-releases.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { ATTACHMENT, attachmentObject } from '../../objects/releases/attachment-object.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { ATTACHMENT, attachmentObject } from './attachment-object.js'
 
 const RELEASE_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const ATTACHMENT_PARAMS = { ...RELEASE_PARAMS, attachment_id: 'id of the attachment' }

@@ -24,11 +24,11 @@ import {
 } from '../../actions/releases/seen-releases.js'
 import type { Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
+import { RELEASE, releaseObject, releaseObjects } from '../../objects/releases/release-object.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { RELEASE, releaseObject, releaseObjects } from './release-object.js'
 
 const ID_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const TAG_PARAMS = { ...REPOSITORY_PARAMS, tag: 'tag name of the release' }

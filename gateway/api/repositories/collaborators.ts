@@ -16,7 +16,7 @@ import {
 import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/seen-owner.js'
-import { USER_OBJECT, userObject } from '../accounts/user-object.js'
+import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -16,7 +16,7 @@ import {
   FINGERPRINT_QUERY,
   fingerprintOf,
   idOf,
-} from '../accounts/key-object.js'
+} from '../../objects/accounts/key-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

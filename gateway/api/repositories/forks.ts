@@ -6,11 +6,14 @@ import { makeFork } from '../../actions/repositories/fork-repository.js'
 import { giveRepository } from '../../actions/repositories/transfer-repository.js'
 import { placeForRepositories } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'
+import {
+  REPOSITORY_OBJECT,
+  seenRepositoryObject,
+} from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { repositoryPage } from './repository-lists.js'
-import { REPOSITORY_OBJECT, seenRepositoryObject } from './repository-object.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

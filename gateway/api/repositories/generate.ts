@@ -6,10 +6,13 @@ import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFromTemplate } from '../../actions/repositories/generate-repository.js'
 import { placeForRepositories } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'
+import {
+  REPOSITORY_OBJECT,
+  seenRepositoryObject,
+} from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { REPOSITORY_OBJECT, seenRepositoryObject } from './repository-object.js'
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 

@@ -3,9 +3,14 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
-import { type ImportInput, importRepository } from '../../actions/repositories/import-repository.js'
 import { admitNewOwner } from '../../auth/admit-people.js'
 import { clientOf } from '../../auth/client.js'
+import { type ImportInput, importRepository } from '../../imports/import-repository.js'
+import { parseGoDuration } from '../../objects/repositories/go-duration.js'
+import {
+  REPOSITORY_OBJECT,
+  repositoryObject,
+} from '../../objects/repositories/repository-object.js'
 import {
   basicAuthorization,
   type CloneAddress,
@@ -14,8 +19,6 @@ import {
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { parseGoDuration } from './go-duration.js'
-import { REPOSITORY_OBJECT, repositoryObject } from './repository-object.js'
 
 const SERVICES = [
   'git',

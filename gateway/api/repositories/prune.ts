@@ -3,9 +3,9 @@
 import { Type } from 'typebox'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { releaseCommit } from '../../actions/repositories/prune-repository.js'
+import { parseGoDuration } from '../../objects/repositories/go-duration.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
-import { parseGoDuration } from './go-duration.js'
 
 const PRUNE_REPO_OPTION = Type.Object(
   {

@@ -14,17 +14,17 @@ import {
   WEBSITE_CHARACTERS_MAX,
 } from '../../actions/repositories/edit-repository.js'
 import type { Context } from '../../context.js'
-import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
-import { mirrorIntervalOf } from './migrations.js'
 import {
   PREFERENCES,
   REPOSITORY_OBJECT,
   repositoryObject,
   repositoryObjects,
   seenRepositoryObject,
-} from './repository-object.js'
+} from '../../objects/repositories/repository-object.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
+import { mirrorIntervalOf } from './migrations.js'
 
 const DEFAULT_BRANCH = 'main'
 

@@ -12,9 +12,12 @@ import { visibleOwner } from '../../auth/admit-people.js'
 import type { Identity } from '../../auth/identify.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
+import {
+  REPOSITORY_OBJECT,
+  repositoryObjects,
+} from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { foundPage, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
-import { REPOSITORY_OBJECT, repositoryObjects } from './repository-object.js'
 
 const listOfOrganization = defineOperation({
   id: 'orgListRepos',

@@ -5,11 +5,11 @@ import { notFound } from '../../../conf/failures.js'
 import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
 import { visibleOwner } from '../../auth/admit-people.js'
 import { signedIn } from '../../auth/refusals.js'
-import { USER_OBJECT } from '../accounts/user-object.js'
+import { USER_OBJECT } from '../../objects/accounts/user-object.js'
+import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
 import { repositoryPage } from './repository-lists.js'
-import { REPOSITORY_OBJECT } from './repository-object.js'
 import { tiedPage } from './tied-page.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

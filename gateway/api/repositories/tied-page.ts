@@ -5,7 +5,7 @@ import { listTied, type Tie } from '../../../sql/repositories/stars-and-watches.
 import type { Grants } from '../../auth/gate.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
-import { userObject } from '../accounts/user-object.js'
+import { userObject } from '../../objects/accounts/user-object.js'
 import { pageOf, pageReply } from '../paging.js'
 
 interface TiedPage {

@@ -14,11 +14,11 @@ import {
 } from '../../../sql/repositories/topics.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
+import { TIME } from '../../objects/schema.js'
+import { apiTime } from '../../objects/times.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { TIME } from '../schema.js'
 import { jsonReply } from '../surface.js'
-import { apiTime } from '../times.js'
 
 const TOPIC = /^[a-z0-9][-.a-z0-9]{0,34}$/
 const TOPICS_MAX = 25

@@ -3,8 +3,8 @@
 import { type Static, Type } from 'typebox'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
-import { nullable, TIME } from '../schema.js'
-import { apiTime } from '../times.js'
+import { nullable, TIME } from '../../objects/schema.js'
+import { apiTime } from '../../objects/times.js'
 
 export const WATCH_INFO = Type.Object(
   {

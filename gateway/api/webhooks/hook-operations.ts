@@ -10,9 +10,6 @@ import {
 } from '../../../sql/webhooks/webhooks.js'
 import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { AccessKind, Grants } from '../../auth/gate.js'
-import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { jsonReply } from '../surface.js'
 import {
   CREATE_HOOK_OPTION,
   EDIT_HOOK_OPTION,
@@ -20,7 +17,10 @@ import {
   hookObject,
   patchHook,
   readNewHook,
-} from './hook-object.js'
+} from '../../objects/webhooks/hook-object.js'
+import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
 
 /** What differs by whose webhooks they are. */
 export interface HookHome<K extends AccessKind>

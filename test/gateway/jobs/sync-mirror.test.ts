@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
-import { importRepository } from '../../../gateway/actions/repositories/import-repository.js'
+import { importRepository } from '../../../gateway/imports/import-repository.js'
 import { SYNC_MIRROR } from '../../../gateway/jobs/sync-mirror.js'
 import { findRepository } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'

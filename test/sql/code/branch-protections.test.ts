@@ -1,7 +1,7 @@
 /** Rules of branches in the database: changed in part, in order, gone with their repository. */
 
 import t from 'tap'
-import { DEFAULT_SETTINGS } from '../../../gateway/api/code/branch-protection-object.js'
+import { DEFAULT_SETTINGS } from '../../../gateway/objects/code/branch-protection-object.js'
 import {
   createProtection,
   deleteProtection,

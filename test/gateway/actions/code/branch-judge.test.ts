@@ -12,7 +12,7 @@ import {
   isOfficialReviewer,
   mayMerge,
 } from '../../../../gateway/actions/code/branch-rules.js'
-import { DEFAULT_SETTINGS } from '../../../../gateway/api/code/branch-protection-object.js'
+import { DEFAULT_SETTINGS } from '../../../../gateway/objects/code/branch-protection-object.js'
 import type { Protection, ProtectionSettings } from '../../../../sql/code/branch-protections.js'
 
 const NOBODY = { users: [], teams: [] }

@@ -1,0 +1,210 @@
+/** Takes a repository over from another server: all of it and its row at once, or nothing. */
+
+import { hostname } from 'node:os'
+import { markProcess } from '../../cgi/process/process-table.js'
+import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
+import { removeRepository } from '../../cgi/repository/repository.js'
+import { cloneRepository, type RemoteSource } from '../../cgi/transfer/clone.js'
+import { type Remote, RemoteError } from '../../cgi/transfer/remote.js'
+import { Failure } from '../../conf/failures.js'
+import { parseRepositoryName } from '../../conf/names.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
+import {
+  beginImport,
+  completeImport,
+  endImport,
+  renewImport,
+} from '../../sql/repositories/repository-imports.js'
+import { notePush } from '../actions/code/note-push.js'
+import type { Context } from '../context.js'
+import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
+import { sealCredentials } from '../outbound/mirror-credentials.js'
+import { type Arriving, openArriving } from './arriving.js'
+import type { ContentsInput } from './gather-contents.js'
+
+export interface ImportInput {
+  readonly owner: Owner
+  readonly name: string
+  readonly description: string
+  readonly isPrivate: boolean
+  /** Of http or https, without credentials. */
+  readonly url: URL
+  readonly authorization: string | undefined
+  /** Absent for a repository that goes its own way from now on. */
+  readonly mirror: { readonly intervalMs: number } | undefined
+  /** What comes besides Git, through the API of the other side; undefined for nothing. */
+  readonly contents: (ContentsInput & { readonly authorId: number }) | undefined
+}
+
+/** Who asks for it. */
+export interface Importer {
+  /** The import ends with it. */
+  readonly signal: AbortSignal
+  readonly address: string
+  /** See `auth/client`. */
+  readonly client: string
+}
+
+/** As long as an import of a process that died keeps its name, where nobody can look at that. */
+const LEASE_MS = 30_000
+const RENEWALS = 3
+
+/**
+ * The new repository. Throws `invalid` for a bad name, a host that may not be called and whatever
+ * the other side refuses, and `conflict` for a taken name.
+ */
+export async function importRepository(
+  context: Context,
+  importer: Importer,
+  input: ImportInput,
+): Promise<Repository> {
+  const name = parseRepositoryName(input.name)
+  if ((await findRepository(context.db, input.owner.name, name)) !== undefined) {
+    throw new Failure('conflict', 'The repository with the same name already exists.')
+  }
+  const attempt = { name: `import from ${input.url.host}`, address: importer.address }
+  await context.throttle.admit(attempt)
+  const remote = await resolveRemote(context, input)
+  const storage = newStorageKey()
+  const { id, stopRenewing } = await begin(context, { ...input, name, storage })
+  try {
+    return await carryOut(context, importer, { ...input, id, name, storage, remote })
+  } catch (error) {
+    context.mender.pushWasCut()
+    await endImport(context.db, id)
+    throw await refusalOf(context, error, attempt)
+  } finally {
+    stopRenewing()
+  }
+}
+
+async function begin(
+  { db, log }: Context,
+  input: Pick<ImportInput, 'owner' | 'name'> & { readonly storage: string },
+) {
+  const id = await beginImport(db, {
+    ownerId: input.owner.id,
+    name: input.name,
+    storage: input.storage,
+    machine: hostname(),
+    process: JSON.stringify(await markProcess(process.pid)),
+    leaseMs: LEASE_MS,
+  })
+  const renew = () =>
+    renewImport(db, id, LEASE_MS).catch((error: unknown) =>
+      log.warn({ error }, 'the lease of a migration was not renewed'),
+    )
+  const timer = setInterval(() => void renew(), LEASE_MS / RENEWALS).unref()
+  return { id, stopRenewing: () => clearInterval(timer) }
+}
+
+interface Begun extends ImportInput {
+  readonly id: number
+  readonly storage: string
+  readonly remote: Remote
+}
+
+async function carryOut(context: Context, importer: Importer, begun: Begun): Promise<Repository> {
+  const { contents, id: importId } = begun
+  if (contents === undefined) return await take(context, importer, { begun, arriving: undefined })
+  const input = { ...begun, contents, importId, signal: importer.signal }
+  const arriving = await openArriving(context, input)
+  try {
+    return await take(context, importer, { begun, arriving })
+  } finally {
+    await arriving.close()
+  }
+}
+
+interface Taking {
+  readonly begun: Begun
+  readonly arriving: Arriving | undefined
+}
+
+async function take(
+  context: Context,
+  importer: Importer,
+  { begun, arriving }: Taking,
+): Promise<Repository> {
+  const { id, storage } = begun
+  const path = repositoryPath(context.settings.data.dir, storage)
+  const cloned = await fetchAll(context, importer, { begun, arriving, path })
+  try {
+    const contents = await arriving?.settle(path)
+    const { defaultBranch, objectFormat, isEmpty } = cloned
+    const repository = await completeImport(context.db, id, {
+      repository: {
+        ownerId: begun.owner.id,
+        name: begun.name,
+        storage,
+        description: begun.description,
+        isPrivate: begun.isPrivate,
+        isTemplate: false,
+        isEmpty,
+        defaultBranch,
+        objectFormat,
+        website: '',
+        preferences: {},
+      },
+      source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
+      contents,
+    })
+    if (!isEmpty) await notePush(context, repository, path)
+    return (await findRepository(context.db, begun.owner.name, repository.name)) ?? repository
+  } catch (error) {
+    await removeRepository(path)
+    throw error
+  }
+}
+
+/** Whatever comes over the net, with one place in the queue for all of it. */
+async function fetchAll(
+  { settings, queue, git, journal }: Context,
+  { signal, client }: Importer,
+  { begun, arriving, path }: Taking & { readonly path: string },
+) {
+  const leave = await queue.enter(signal, { repository: path, client })
+  try {
+    await arriving?.gather()
+    const source: RemoteSource = { ...boundsOf(settings), remote: begun.remote, signal, journal }
+    const hasPulls = arriving?.hasPulls ?? false
+    return await cloneRepository(git, path, { ...source, hasPulls })
+  } finally {
+    leave()
+  }
+}
+
+async function mirrorOf({ settings }: Context, { mirror, authorization, storage }: Begun) {
+  if (mirror === undefined) return undefined
+  const place = { dataDir: settings.data.dir, storage }
+  const credentialsSealed = await sealCredentials(place, authorization)
+  return { intervalMs: mirror.intervalMs, credentialsSealed }
+}
+
+/** Failed sign-ins elsewhere count, so that nobody guesses passwords through this house. */
+async function refusalOf(
+  { throttle, log }: Context,
+  error: unknown,
+  attempt: { readonly name: string; readonly address: string },
+): Promise<unknown> {
+  if (!(error instanceof RemoteError)) return error
+  const { address } = attempt
+  log.warn(
+    { event: 'import-failed', address, fault: error.fault, what: attempt.name },
+    'a repository was not taken over',
+  )
+  if (error.fault === 'authentication') await throttle.failed(attempt)
+  return new Failure('invalid', messageOf(error), { cause: error })
+}
+
+function messageOf({ fault, message }: RemoteError): string {
+  switch (fault) {
+    case 'authentication':
+      return `Authentication failed: ${message}.`
+    case 'rate-limit':
+      return 'Remote visit addressed rate limitation.'
+    case 'failed':
+      return `Migration failed: ${message}.`
+  }
+}

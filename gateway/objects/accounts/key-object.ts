@@ -1,0 +1,127 @@
+/** The keys of this API, a user's and a repository's, and what is sent to make one. */
+
+import { type Static, Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
+import { formatSshKey } from '../../../conf/ssh-key.js'
+import type { UserKey } from '../../../sql/accounts/keys.js'
+import type { User } from '../../../sql/accounts/users.js'
+import type { DeployKey } from '../../../sql/repositories/deploy-keys.js'
+import { KEY_TITLE_CHARACTERS_MAX } from '../../actions/accounts/read-key.js'
+import { API_PREFIX } from '../../api/validate.js'
+import type { Grants } from '../../auth/gate.js'
+import type { Context } from '../../context.js'
+import { REPOSITORY_OBJECT, repositoryObject } from '../repositories/repository-object.js'
+import { apiTime, NEVER } from '../times.js'
+import { USER_OBJECT, userObject } from './user-object.js'
+
+export const CREATE_KEY_OPTION = Type.Object(
+  {
+    key: Type.String({ minLength: 1, description: 'An armored SSH key to add' }),
+    read_only: Type.Optional(
+      Type.Boolean({ description: 'Whether the key has only read access or read/write' }),
+    ),
+    title: Type.String({
+      minLength: 1,
+      maxLength: KEY_TITLE_CHARACTERS_MAX,
+      description: 'Title of the key to add',
+    }),
+  },
+  { $id: 'CreateKeyOption' },
+)
+
+export const FINGERPRINT_QUERY = {
+  fingerprint: Type.Optional(Type.String({ description: 'fingerprint of the key' })),
+}
+
+/** The fingerprint that is asked for; whoever did not encode its plus signs means no blanks. */
+export function fingerprintOf(query: { readonly fingerprint?: string }): string | undefined {
+  return query.fingerprint?.replaceAll(' ', '+') || undefined
+}
+
+/** The id in a path. Throws `not_found` for what cannot be one. */
+export function idOf(params: Readonly<Record<string, string>>): number {
+  const text = params['id'] ?? ''
+  if (!/^\d{1,15}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+export const PUBLIC_KEY = Type.Object(
+  {
+    id: Type.Integer(),
+    key: Type.String(),
+    url: Type.String(),
+    title: Type.String(),
+    fingerprint: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    last_used_at: Type.String({ format: 'date-time' }),
+    user: Type.Optional(USER_OBJECT),
+    key_type: Type.Optional(Type.String()),
+  },
+  { $id: 'PublicKey' },
+)
+
+export interface KeyView {
+  /** Whose key it is. */
+  readonly owner: User
+  readonly viewer: User
+}
+
+/** A user's key as `viewer` sees it: comments, which often hold an address, are for its owner. */
+export function publicKeyObject(
+  context: Context,
+  key: UserKey,
+  { owner, viewer }: KeyView,
+): Static<typeof PUBLIC_KEY> {
+  const publicView = {
+    id: key.id,
+    key: formatSshKey({ ...key.key, comment: '' }),
+    url: `${context.settings.http.baseUrl}${API_PREFIX}/user/keys/${key.id}`,
+    title: key.title,
+    fingerprint: key.key.fingerprint,
+    created_at: apiTime(key.createdAtMs),
+    last_used_at: NEVER,
+  }
+  if (viewer.id !== owner.id && !viewer.isAdmin) return publicView
+  return {
+    ...publicView,
+    key: formatSshKey(key.key),
+    last_used_at: key.lastUsedAtMs === undefined ? NEVER : apiTime(key.lastUsedAtMs),
+    user: userObject(context, owner, viewer),
+    key_type: 'user',
+  }
+}
+
+export const DEPLOY_KEY = Type.Object(
+  {
+    id: Type.Integer(),
+    key_id: Type.Integer(),
+    key: Type.String(),
+    url: Type.String(),
+    title: Type.String(),
+    fingerprint: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    read_only: Type.Boolean(),
+    repository: REPOSITORY_OBJECT,
+  },
+  { $id: 'DeployKey' },
+)
+
+/** A repository's key, for those who may see that it has any. */
+export async function deployKeyObject(
+  context: Context,
+  key: DeployKey,
+  { repository, mode }: Pick<Grants['repository'], 'repository' | 'mode'>,
+): Promise<Static<typeof DEPLOY_KEY>> {
+  const object = await repositoryObject(context, repository, mode)
+  return {
+    id: key.id,
+    key_id: key.keyId,
+    key: formatSshKey(key.key),
+    url: `${object.url}/keys/${key.id}`,
+    title: key.title,
+    fingerprint: key.key.fingerprint,
+    created_at: apiTime(key.createdAtMs),
+    read_only: key.mode === 'read',
+    repository: object,
+  }
+}

@@ -1,0 +1,63 @@
+/** An import ends whole or not at all, and with whoever asked for it. */
+
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Importer, importRepository } from '../../../gateway/imports/import-repository.js'
+import { findRepository } from '../../../sql/repositories/repositories.js'
+import { giveUpImport, listImports } from '../../../sql/repositories/repository-imports.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aSource, FETCH, serveSlowly } from '../../helpers/sources.js'
+
+async function aDesk(t: Test) {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const leaving = new AbortController()
+  const importer: Importer = { signal: leaving.signal, address: '192.0.2.1', client: 'ada' }
+  const take = (url: string) =>
+    importRepository(context, importer, {
+      owner: ada,
+      name: 'r',
+      description: '',
+      isPrivate: false,
+      url: new URL(url),
+      authorization: undefined,
+      mirror: undefined,
+      contents: undefined,
+    })
+  const folders = async () => {
+    const top = join(house.settings.data.dir, 'repositories')
+    if (!existsSync(top)) return []
+    const shelves = await readdir(top)
+    return (await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))).flat()
+  }
+  return { ...house, context, leaving, take, folders }
+}
+
+t.test('while it goes on its name is kept; who goes away ends it', async (t) => {
+  const { db, take, leaving, folders } = await aDesk(t)
+  const source = await serveSlowly(t, (await aSource(t)).url, FETCH)
+  const taking = take(source.url)
+  await source.isReached()
+  t.equal((await listImports(db)).length, 1)
+  t.match(await folders(), [/\.git\.new-/])
+  t.equal(await findRepository(db, 'ada', 'r'), undefined, 'nobody sees it before it is whole')
+  await t.rejects(take(source.url), { failure: 'conflict', message: /same name/ })
+  leaving.abort()
+  await t.rejects(taking)
+  t.strictSame(await listImports(db), [])
+  t.strictSame(await folders(), [])
+})
+
+t.test('one that somebody took for dead is not completed behind his back', async (t) => {
+  const { db, take, folders } = await aDesk(t)
+  const source = await serveSlowly(t, (await aSource(t)).url, FETCH)
+  const taking = take(source.url)
+  await source.isReached()
+  for (const found of await listImports(db)) await giveUpImport(db, found)
+  source.goOn()
+  await t.rejects(taking, { failure: 'unavailable', message: /given up/ })
+  t.equal(await findRepository(db, 'ada', 'r'), undefined)
+  t.strictSame(await folders(), [])
+})

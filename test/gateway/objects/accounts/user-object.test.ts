@@ -1,0 +1,42 @@
+/** What one account shows to whom. */
+
+import t from 'tap'
+import {
+  ownerObject,
+  personObject,
+  userObject,
+} from '../../../../gateway/objects/accounts/user-object.js'
+import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+
+t.test('the address and the state of an account are its own and the admins’', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('Ada'), await house.addUser('bob')]
+  const root = await house.addUser('root', { isAdmin: true })
+  const seen = ownerObject(context, ada)
+  t.equal(seen.email, 'ada@noreply.code.example.com')
+  t.equal(seen.html_url, `${BASE_URL}/Ada`)
+  t.strictSame([seen.login, seen.username], ['Ada', 'Ada'], 'clients read either')
+  for (const viewer of [undefined, bob]) t.strictSame(userObject(context, ada, viewer), seen)
+  for (const viewer of [ada, root]) {
+    const own = userObject(context, ada, viewer)
+    t.match(own, { email: 'ada@example.com', active: true, is_admin: false })
+    t.strictSame(Object.keys(own), Object.keys(seen), 'in the same fields')
+  }
+  t.equal(userObject(context, root, ada).is_admin, false, 'who is an admin is not told')
+  t.equal(userObject(context, root, root).is_admin, true)
+})
+
+t.test('who is gone or not to be seen is a ghost', async (t) => {
+  const { context, house } = await openContext(t)
+  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const shy = { ...bob, visibility: 'private' } as const
+  t.match(personObject(context, ada, undefined), { login: 'ada' })
+  for (const [person, viewer] of [
+    [undefined, ada],
+    [shy, ada],
+    [shy, undefined],
+  ] as const) {
+    t.match(personObject(context, person, viewer), { id: -1, login: 'Ghost' })
+  }
+  t.match(personObject(context, shy, bob), { login: 'bob' })
+})

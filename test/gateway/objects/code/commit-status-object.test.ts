@@ -1,0 +1,65 @@
+/** What all words on a commit make together, and one word as it is seen. */
+
+import t, { type Test } from 'tap'
+import {
+  combinedStatusObject,
+  commitStatusObject,
+} from '../../../../gateway/objects/code/commit-status-object.js'
+import type { CommitState, CommitStatus } from '../../../../sql/code/commit-statuses.js'
+import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+import { aRepository } from '../../../helpers/rows.js'
+
+const COMMIT = 'c'.repeat(40)
+
+const STATUS: CommitStatus = {
+  id: 7,
+  commitId: COMMIT,
+  state: 'warning',
+  context: 'build / linux',
+  description: 'slow',
+  targetUrl: 'https://ci.example.com',
+  creator: undefined,
+  createdAtMs: 1_790_000_000_999,
+}
+
+async function aGrant(t: Test) {
+  const { context, house } = await openContext(t)
+  const made = await aRepository(house.db, (await house.addUser('ada')).id, 'engine')
+  // Else its folder would be looked at, and there is none.
+  const repository = { ...made, isEmpty: false }
+  const who = { kind: 'anonymous' } as const
+  const grant = { who, user: undefined, repository, mode: 'read', hasMoved: false } as const
+  return { context, grant }
+}
+
+t.test('one word, whose speaker has gone', async (t) => {
+  const { context, grant } = await aGrant(t)
+  t.match(commitStatusObject(context, grant, STATUS), {
+    id: 7,
+    status: 'warning',
+    context: 'build / linux',
+    description: 'slow',
+    target_url: 'https://ci.example.com',
+    creator: { login: 'Ghost' },
+    url: `${BASE_URL}/api/v1/repos/ada/engine/statuses/${COMMIT}`,
+    created_at: '2026-09-21T14:13:20Z',
+    updated_at: '2026-09-21T14:13:20Z',
+  })
+})
+
+t.test('the worst of all decides, not only of those that are shown', async (t) => {
+  const { context, grant } = await aGrant(t)
+  const stateOf = async (...states: readonly CommitState[]) => {
+    const combined = { commitId: COMMIT, entries: [STATUS], total: states.length, states }
+    const object = await combinedStatusObject(context, grant, combined)
+    t.match(object, { sha: COMMIT, total_count: states.length, statuses: [{ id: 7 }] })
+    return object.state
+  }
+  t.equal(await stateOf(), 'pending')
+  t.equal(await stateOf('skipped'), 'success')
+  t.equal(await stateOf('success', 'skipped'), 'success')
+  t.equal(await stateOf('success', 'pending'), 'pending')
+  t.equal(await stateOf('pending', 'warning', 'success'), 'warning')
+  t.equal(await stateOf('failure', 'pending', 'warning'), 'failure')
+  t.equal(await stateOf('success', 'failure', 'error'), 'error')
+})

@@ -1,0 +1,69 @@
+/** What stands at a path is told with addresses that lead back to it. */
+
+import t from 'tap'
+import {
+  CONTENTS_RESPONSE,
+  contentsObject,
+  escapePath,
+} from '../../../../gateway/objects/code/contents-object.js'
+import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+import { aRepository } from '../../../helpers/rows.js'
+
+const ID = '1'.repeat(40)
+const COMMIT_ID = '2'.repeat(40)
+const main = { kind: 'branch', shortName: 'a/ü', commitId: COMMIT_ID } as const
+
+t.test('each kind has the fields that clients tell it by', async (t) => {
+  const { context, house } = await openContext(t)
+  const ada = await house.addUser('ada')
+  const repository = await aRepository(house.db, ada.id, 'r')
+  const show = (kind: 'file' | 'directory' | 'symlink' | 'submodule', extra = {}) =>
+    contentsObject(context, repository, {
+      revision: main,
+      path: 'x y/é#',
+      entry: { id: ID, kind },
+      sizeBytes: 2,
+      lastCommitId: COMMIT_ID,
+      ...extra,
+    })
+  const api = `${BASE_URL}/api/v1/repos/ada/r`
+  const file = show('file', { content: Buffer.from([0xff, 0x00]) })
+  t.strictSame(Object.keys(file).sort(), Object.keys(CONTENTS_RESPONSE.properties).sort())
+  t.match(file, {
+    name: 'é#',
+    path: 'x y/é#',
+    sha: ID,
+    type: 'file',
+    size: 2,
+    last_commit_sha: COMMIT_ID,
+    encoding: 'base64',
+    content: '/wA=',
+    target: null,
+    submodule_git_url: null,
+    url: `${api}/contents/x%20y/%C3%A9%23?ref=a%2F%C3%BC`,
+    download_url: `${BASE_URL}/ada/r/raw/branch/a/%C3%BC/x%20y/%C3%A9%23`,
+    git_url: `${api}/git/blobs/${ID}`,
+    _links: { html: `${BASE_URL}/ada/r/src/branch/a/%C3%BC/x%20y/%C3%A9%23` },
+  })
+  t.match(show('file'), { encoding: null, content: null, size: 2 })
+  t.match(show('directory'), {
+    type: 'dir',
+    size: 0,
+    content: null,
+    download_url: null,
+    git_url: `${api}/git/trees/${ID}`,
+  })
+  t.match(show('symlink', { content: Buffer.from('../y') }), { type: 'symlink', target: '../y' })
+  t.match(show('submodule', { submoduleUrl: 'https://x.test/y' }), {
+    type: 'submodule',
+    git_url: null,
+    submodule_git_url: 'https://x.test/y',
+    size: 0,
+  })
+  const other = { kind: 'other', shortName: 'HEAD', commitId: COMMIT_ID }
+  t.match(show('file', { revision: other, lastCommitId: undefined }), {
+    last_commit_sha: null,
+    download_url: new RegExp(`/raw/commit/${COMMIT_ID}/x%20y/`),
+  })
+  t.equal(escapePath('a b/../?'), 'a%20b/../%3F')
+})
