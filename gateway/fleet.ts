@@ -13,7 +13,7 @@ import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
 import { collectFromWorkers } from './metrics.js'
-import { FlightBoard, type FlightReport } from './packs/flight-board.js'
+import { FlightBoard, type FlightReport } from './packs/single-flight-coordinator.js'
 import { packFolder } from './packs/warm.js'
 import { untilOthersListen } from './port-listeners.js'
 

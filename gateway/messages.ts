@@ -1,6 +1,6 @@
 /** What the supervisor and its workers say to one another. */
 
-import type { FlightNews, FlightReport } from './packs/flight-board.js'
+import type { FlightNews, FlightReport } from './packs/single-flight-coordinator.js'
 import type { DrainTimes } from './uws/drain.js'
 
 /**

@@ -4,7 +4,7 @@ import type { Awaitable } from '../conf/awaitable.js'
 import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { Settings } from '../conf/settings.js'
-import type { Access, AccessKind, Grants } from './auth/gate.js'
+import type { Access, AccessKind, Grants } from './auth/authorize.js'
 import type { Scope } from './auth/scopes.js'
 import type { Context } from './context.js'
 

@@ -7,7 +7,7 @@ import { createSharedThrottle } from './auth/throttle.js'
 import { isSupervisorMessage, PROTOCOL, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'
 import { isBehind, migrateDatabase } from './migrate-database.js'
-import type { BoardLink } from './packs/flights.js'
+import type { BoardLink } from './packs/single-flight.js'
 import { startServer } from './server.js'
 import type { DrainTimes } from './uws/drain.js'
 

@@ -113,8 +113,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/repository/durable.ts':
     'what it flushes shows after a loss of power only; its callers have tests',
   'cgi/maintenance/journal.ts': 'by recovery.test.ts, which reads what it wrote',
-  'cgi/maintenance/leavings.ts': 'by recovery.test.ts, which finds what it lists',
-  'cgi/process/leader.ts': 'by run.test.ts, which starts processes in both ways',
+  'cgi/maintenance/stale-files.ts': 'by recovery.test.ts, which finds what it lists',
+  'cgi/process/spawn-group.ts': 'by run.test.ts, which starts processes in both ways',
   'cgi/process/process-group.ts': 'by run.test.ts, which watches groups end',
   'cgi/process/process-table.ts': 'by run.test.ts and recovery.test.ts',
   'cgi/repository/template.ts': 'by api/repositories/generate.test.ts, which looks at what it made',
@@ -158,7 +158,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by web/accounts/account.test.ts, whose forms it reads',
   'gateway/actions/code/open-push.ts':
     'by journeys/git-push.test.ts and threats/push-crash.test.ts',
-  'gateway/actions/accounts/or-invalid.ts':
+  'gateway/actions/accounts/conflict-as-invalid.ts':
     'by api/organizations/teams, organizations and admin-users, for taken names',
   'gateway/actions/accounts/read-key.ts': 'by api/accounts/key-object.test.ts',
   'gateway/actions/accounts/manage-users.ts':
@@ -167,23 +167,23 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by web/accounts/setup.test.ts and api/admin/admin-users.test.ts',
   'gateway/auth/set-up.ts':
     'by web/accounts/setup.test.ts, from the machine itself and from elsewhere',
-  'gateway/auth/seen-owner.ts': 'by web/pages.test.ts and api/accounts/users.test.ts',
+  'gateway/auth/visible-owner.ts': 'by web/pages.test.ts and api/accounts/users.test.ts',
   'gateway/web/':
     'by web/pages.test.ts, journeys/newcomer.test.ts and threats/hostile-pages.test.ts',
   'gateway/actions/issues/add-comment.ts': 'by api/issues/comments.test.ts',
   'gateway/actions/issues/change-issue.ts': 'by api/issues/issues.test.ts',
   'gateway/actions/issues/open-issue.ts': 'by api/issues/issues.test.ts',
-  'gateway/actions/releases/seen-releases.ts':
+  'gateway/actions/releases/visible-releases.ts':
     'by api/releases/releases.test.ts and web/releases/releases.test.ts',
-  'gateway/actions/pulls/turn-pull.ts':
+  'gateway/actions/pulls/change-pull-state.ts':
     'by api/pulls/pull-requests.test.ts, which closes and opens again',
   'gateway/api/issues/issue-params.ts': 'words, which swagger.test.ts compares',
   'gateway/actions/code/change-files.ts':
     'by api/code/file-changes.test.ts, whose requests it does',
   'gateway/actions/repositories/generate-repository.ts':
     'by api/repositories/generate.test.ts, on both databases',
-  'gateway/actions/pulls/review-given.ts': 'by tell-people.test.ts, which reviews a pull request',
-  'gateway/actions/code/note-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
+  'gateway/actions/pulls/review-events.ts': 'by tell-people.test.ts, which reviews a pull request',
+  'gateway/actions/code/journal-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
   'gateway/actions/code/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
   'gateway/api/webhooks/hook-operations.ts':
     'by repository-hooks.test.ts, at each place of webhooks',
@@ -192,12 +192,13 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/webhooks/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/accounts/token-limits.ts': 'by tokens.test.ts, whose inputs it reads',
-  'gateway/auth/admit-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
-  'gateway/packages/narrow-shelf.ts': 'by auth/limits.test.ts, through a registry',
+  'gateway/auth/authorize-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
+  'gateway/packages/narrow-package-store.ts': 'by auth/limits.test.ts, through a registry',
   'sql/accounts/token-limits.ts': 'by tokens.test.ts, on both databases',
-  'gateway/packages/watched-shelf.ts':
+  'gateway/packages/watched-package-store.ts':
     'by actions/packages/package-events.test.ts, through a registry',
-  'gateway/actions/code/checks.ts': 'by scheduled-merges.test.ts, whose merges wait for them',
+  'gateway/actions/code/commit-checks.ts':
+    'by scheduled-merges.test.ts, whose merges wait for them',
   'gateway/actions/pulls/find-head.ts': 'by pull-forks.test.ts, which names all kinds of heads',
   'gateway/actions/pulls/follow-heads.ts': 'by pull-forks.test.ts, which pushes and does not read',
   'gateway/actions/pulls/foreign-heads.ts': 'by pull-forks.test.ts, on both databases',
@@ -206,8 +207,9 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/jobs/merge-pull.ts': 'by scheduled-merges.test.ts, which waits for the job',
   'gateway/actions/repositories/fork-repository.ts':
     'by api/repositories/forks.test.ts, on both databases',
-  'gateway/auth/admit-people.ts': 'by gate.test.ts and the credentials matrix, which it judges',
-  'gateway/auth/admit-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
+  'gateway/auth/authorize-accounts.ts':
+    'by gate.test.ts and the credentials matrix, which it judges',
+  'gateway/auth/authorize-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
   'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
   'gateway/objects/organizations/organization-object.ts':
     'by organizations.test.ts, on both databases',
@@ -215,7 +217,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/accounts/delete-account.ts':
     'by api/admin/admin-users.test.ts, on both databases',
   'gateway/actions/code/branch-rules.ts': 'by branch-judge.test.ts, in tables',
-  'gateway/actions/code/push-questions.ts':
+  'gateway/actions/code/push-decision-requests.ts':
     'by journeys/protected-branches.test.ts and ssh-push.test.ts',
   'gateway/actions/pulls/stale-approvals.ts':
     'by merge-rules.test.ts, which pushes after approvals',
@@ -225,7 +227,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/code/compare-revisions.ts': 'by api/code/compare.test.ts, here and across forks',
   'gateway/actions/pulls/find-pull.ts':
     'by pull-requests.test.ts, which looks for what is not there',
-  'gateway/actions/pulls/give-review.ts': 'by reviews.test.ts, which says all that may be said',
+  'gateway/actions/pulls/add-review.ts': 'by reviews.test.ts, which says all that may be said',
   'gateway/actions/pulls/merge-now.ts': 'by pull-merge.test.ts, which meets all that is in its way',
   'gateway/actions/pulls/merge-pull.ts': 'by pull-merge.test.ts, which merges in every style',
   'gateway/actions/pulls/open-pull.ts': 'by pull-requests.test.ts, which opens what may be opened',
@@ -235,7 +237,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/objects/code/changed-file-object.ts': 'by pull-contents.test.ts, field by field',
   'gateway/objects/notifications/notification-object.ts':
     'by notifications.test.ts, field by field',
-  'gateway/api/repositories/tied-page.ts':
+  'gateway/api/repositories/related-users-page.ts':
     'by stars.test.ts and watches.test.ts, on both databases',
   'gateway/api/repositories/watch-info.ts': 'by watches.test.ts and issue-subscriptions.test.ts',
   'gateway/api/pulls/pull-access.ts': 'by pull-requests.test.ts, which looks for what is not there',
@@ -367,12 +369,12 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   mysql2: /^sql\//,
   // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.
   knex: /^sql\/|^scripts\/benchmarks\/fastify-server/,
-  execa: /^cgi\/process\/leader\.ts$/,
+  execa: /^cgi\/process\/spawn-group\.ts$/,
   // What users name is called by the one client that looks where it leads.
   'node:http': /^gateway\/(?:forward|outbound\/client)\.ts$|^scripts\/benchmarks\//,
   'node:https': /^gateway\/(?:forward|outbound\/client)\.ts$/,
   'node:dns': /^gateway\/outbound\/address\.ts$/,
-  'node:child_process': /^cgi\/process\/leader\.ts$/,
+  'node:child_process': /^cgi\/process\/spawn-group\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
     /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes)|process\/refusals)|gateway\/(?:client-address|packs\/pack-cache|web\/kit\/drawings))\.ts$/,

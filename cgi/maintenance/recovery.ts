@@ -9,7 +9,7 @@ import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
 import { isGoing, listPushes, type PushEntry, removeEntry } from './journal.js'
-import { type Leaving, listLeavings, readLeaving } from './leavings.js'
+import { type Leaving, listLeavings, readLeaving } from './stale-files.js'
 
 /** A live reference lock exists for moments: what stands still for this long may be a dead one. */
 const STANDSTILL_MS = 1_000

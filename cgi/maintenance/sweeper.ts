@@ -7,8 +7,8 @@ import { CRASH_GRACE_MS } from '../../conf/limits.js'
 import { listProcesses } from '../process/process-table.js'
 import { shelvesFolder } from '../repository/paths.js'
 import { isGoing, listPushes, type PushEntry } from './journal.js'
-import { listLeavings, readLeaving } from './leavings.js'
 import { removeDead } from './recovery.js'
+import { listLeavings, readLeaving } from './stale-files.js'
 
 /** A repository that was being made (`new`) or removed (`trash`): see repository.ts. */
 const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}\.git\.(?:new|trash)-[0-9a-f]{12}$/

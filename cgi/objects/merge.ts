@@ -4,7 +4,7 @@ import { Failure, isFailure } from '../../conf/failures.js'
 import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
 import { type Git, gitError, tryGit } from '../process/git.js'
 import { findRefusal, refusalKey, remembering } from '../process/refusals.js'
-import { keepCommits, withWorkbench } from '../repository/workbench.js'
+import { keepCommits, withWorkbench } from '../repository/temporary-repository.js'
 import { parseCommit, type Signature } from './commit-object.js'
 import {
   checkedId,

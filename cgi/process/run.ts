@@ -2,8 +2,8 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { readOnce } from '../../conf/chunks.js'
-import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './leader.js'
 import { endProcessGroup } from './process-group.js'
+import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './spawn-group.js'
 
 /** What a process gets besides its arguments. */
 export interface ProcessOptions extends LeaderOptions {

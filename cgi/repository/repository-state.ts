@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { presentTurn } from '../../conf/turn.js'
+import { presentTurn } from '../../conf/tick.js'
 
 /** What a repository was at one moment. */
 export interface RepositoryState {

@@ -4,7 +4,7 @@ import { notFound } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/releases/attachments.js'
-import { refuseWithoutReleases, releaseOfTag } from '../actions/releases/seen-releases.js'
+import { refuseWithoutReleases, releaseOfTag } from '../actions/releases/visible-releases.js'
 import type { AnyRoute, Route } from '../route.js'
 import { DOWNLOAD_SURFACE } from './surface.js'
 

@@ -3,7 +3,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request } from '../../conf/http.js'
-import type { Access, AccessKind, Grants } from '../auth/gate.js'
+import type { Access, AccessKind, Grants } from '../auth/authorize.js'
 import type { Scope } from '../auth/scopes.js'
 import type { Context } from '../context.js'
 import type { Route } from '../route.js'

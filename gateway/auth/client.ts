@@ -1,7 +1,7 @@
 /** Who counts as one client, where clients have shares of what there is. */
 
 import { networkOf } from '../client-address.js'
-import type { Identity } from './identify.js'
+import type { Identity } from './authenticate.js'
 
 /** The account, the deploy key, or of a stranger the network; `address` is asked for then alone. */
 export function clientOf(who: Identity, origin: { readonly address: string }): string {

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import { foldCase } from '../../sql/database/bindings.js'
-import { ANONYMOUS, type Identity } from './identify.js'
+import { ANONYMOUS, type Identity } from './authenticate.js'
 import type { Scope } from './scopes.js'
 
 /** What a kind of access is to a token that opens some repositories or packages alone. */

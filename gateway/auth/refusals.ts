@@ -3,7 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import type { Owner } from '../../sql/accounts/owners.js'
 import type { Viewer } from '../../sql/repositories/visibility.js'
-import { type Identity, SIGN_IN_MESSAGE } from './identify.js'
+import { type Identity, SIGN_IN_MESSAGE } from './authenticate.js'
 import { isPublicOnly } from './scopes.js'
 
 /** The caller as a user. Throws `sign_in_required` for anyone else. */

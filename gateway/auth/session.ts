@@ -10,14 +10,14 @@ import {
   touchSession,
 } from '../../sql/accounts/sessions.js'
 import type { User } from '../../sql/accounts/users.js'
-import { type Header, readCookie, setCookie } from './cookies.js'
 import {
   ANONYMOUS,
   type IdentifyContext,
   type Identity,
   isNotedAlready,
   maySignIn,
-} from './identify.js'
+} from './authenticate.js'
+import { type Header, readCookie, setCookie } from './cookies.js'
 import { hashToken, isTokenShaped, newToken } from './token.js'
 
 const COOKIE = 'gatehouse_session'

@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import { findUser } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
-import type { Identity } from './identify.js'
+import type { Identity } from './authenticate.js'
 import { isLimited, limited } from './limits.js'
 
 /** Whom the header or the query names; undefined where nobody is. */

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import type { Grants } from '../auth/gate.js'
+import type { Grants } from '../auth/authorize.js'
 import type { Context } from '../context.js'
 import { advertiseFetch } from '../packs/advertisement.js'
 import { repositoryPathOf } from '../repository-path.js'

@@ -16,7 +16,7 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
-import { notePush } from '../actions/code/note-push.js'
+import { notePush } from '../actions/code/journal-push.js'
 import type { Context } from '../context.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'

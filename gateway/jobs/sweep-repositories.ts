@@ -2,7 +2,7 @@
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
-import { sweepPushQuestions } from '../../cgi/refs/push-question.js'
+import { sweepPushQuestions } from '../../cgi/refs/push-decision-request.js'
 import { sweepUpdateLists } from '../../cgi/refs/update-list.js'
 import { sweepImports } from '../actions/repositories/sweep-imports.js'
 import type { JobKind } from './job.js'

@@ -11,7 +11,7 @@ import {
   spendRefresh,
   type TokenPair,
 } from '../../sql/accounts/oauth-tokens.js'
-import { maySignIn } from '../auth/identify.js'
+import { maySignIn } from '../auth/authenticate.js'
 import { identifyClient, type OauthFields } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { newOauthSecret } from '../auth/oauth-secret.js'

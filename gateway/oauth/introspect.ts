@@ -1,7 +1,7 @@
 /** What an application may know of a token of its own (RFC 7662). */
 
 import { findAccess } from '../../sql/accounts/oauth-tokens.js'
-import { maySignIn } from '../auth/identify.js'
+import { maySignIn } from '../auth/authenticate.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { hashToken } from '../auth/token.js'

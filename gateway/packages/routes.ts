@@ -2,11 +2,11 @@
 
 import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
-import { lendShelf } from '../../registry/shelf.js'
+import { lendShelf } from '../../registry/lend-package-store.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call, Route, Surface } from '../route.js'
-import { narrowShelf } from './narrow-shelf.js'
-import { watchShelf } from './watched-shelf.js'
+import { narrowShelf } from './narrow-package-store.js'
+import { watchShelf } from './watched-package-store.js'
 
 /** The routes of a format, and how they refuse. */
 export function routesOf(format: Format): readonly AnyRoute[] {

@@ -16,12 +16,12 @@ import { type Awaitable, after } from '../../conf/awaitable.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
-import { FlightMissed, type FlightPlan, type Flights } from './flights.js'
 import { type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReferenceList } from './reference-list.js'
 import type { ReferenceLists, ReferenceQuestion } from './reference-lists.js'
+import { FlightMissed, type FlightPlan, type Flights } from './single-flight.js'
 
 /** How an answer was come by. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'

@@ -8,12 +8,12 @@ import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { readBody } from '../incoming-body.js'
-import { FlightBoard } from './flight-board.js'
-import { type BoardLink, Flights } from './flights.js'
 import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
+import { type BoardLink, Flights } from './single-flight.js'
+import { FlightBoard } from './single-flight-coordinator.js'
 
 export interface WarmOptions {
   readonly git: Git

@@ -4,8 +4,8 @@ import type { GitService } from '../../cgi/transfer/environment.js'
 import { isFailure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import { admit, type Grants } from '../auth/gate.js'
-import type { KeyHolder } from '../auth/identify-key.js'
+import type { KeyHolder } from '../auth/authenticate-key.js'
+import { admit, type Grants } from '../auth/authorize.js'
 import { parseCommand, type SshCommand } from './command.js'
 
 export type Decision =

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { Failure } from '../../conf/failures.js'
-import { identifyKey } from '../auth/identify-key.js'
+import { identifyKey } from '../auth/authenticate-key.js'
 import type { Context } from '../context.js'
 import { type Channel, openChannel } from './channel.js'
 import { HELPER_VERSION } from './message.js'

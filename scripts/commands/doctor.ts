@@ -10,7 +10,7 @@ import { openStorage } from '../../registry/storage/open.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus } from '../../sql/database/migrate.js'
 import type { Command } from './command.js'
-import { isSshSetUp, lookAtSsh } from './sshd-look.js'
+import { isSshSetUp, lookAtSsh } from './sshd-configuration.js'
 
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096

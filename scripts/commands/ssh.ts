@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { loadSettings } from '../../conf/load.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
-import { identifyKey } from '../../gateway/auth/identify-key.js'
+import { identifyKey } from '../../gateway/auth/authenticate-key.js'
 import { allKeys } from '../../sql/accounts/keys.js'
 import { writeBlock } from './authorized-keys.js'
 import {

@@ -5,7 +5,7 @@ import type { Database as Connection, Statement } from 'better-sqlite3'
 import KnexClient from 'knex/lib/dialects/better-sqlite3/index.js'
 import KnexTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js'
 import type { Awaitable } from '../../conf/awaitable.js'
-import { endTurn, presentTurn } from '../../conf/turn.js'
+import { endTurn, presentTurn } from '../../conf/tick.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { askApi } from '../helpers/gatehouse.js'
 import { basic } from '../helpers/literal-http.js'
-import { startSshHouse } from '../helpers/ssh-house.js'
+import { startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 const FILTER = fileURLToPath(new URL('../../../conf/fail2ban-gatehouse.conf', import.meta.url))

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
 import { forEachDatabase } from '../helpers/databases.js'
+import { startTown, type Town } from '../helpers/gateway-with-users.js'
 import { type Answer, withPassword, withToken } from '../helpers/requests.js'
-import { startTown, type Town } from '../helpers/town.js'
 
 /** A request below `/api/packages/{owner}/{format}`. */
 export interface FormatRequest {

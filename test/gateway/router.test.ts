@@ -9,9 +9,9 @@ import type { AnyRoute } from '../../gateway/route.js'
 import { createRouteTable } from '../../gateway/route-table.js'
 import { createRouter } from '../../gateway/router.js'
 import { openContext, startGateway } from '../helpers/gateway.js'
+import { refusal, startTown } from '../helpers/gateway-with-users.js'
 import { NO_WATCH } from '../helpers/no-watch.js'
 import { withToken } from '../helpers/requests.js'
-import { refusal, startTown } from '../helpers/town.js'
 
 t.test('HEAD answers every GET of the API, with its head and no body', async (t) => {
   const { as } = await startTown(t)

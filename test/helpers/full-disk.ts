@@ -7,7 +7,7 @@ import type { Person } from './gatehouse.js'
 import { tryGit } from './git-client.js'
 import { makeRepository } from './repositories.js'
 import { mountSmallDisk, type SmallDisk } from './small-disk.js'
-import { type Caller, type SshHouse, startSshHouse } from './ssh-house.js'
+import { type Caller, type SshHouse, startSshHouse } from './ssh-gatehouse.js'
 import { temporaryFolder } from './temporary.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 

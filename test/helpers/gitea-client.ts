@@ -4,8 +4,8 @@ import { giteaApi } from 'gitea-js'
 import { OPERATIONS } from '../../gateway/api/operations.js'
 import { API_PREFIX } from '../../gateway/api/validate.js'
 import { createRouteTable } from '../../gateway/route-table.js'
+import type { Town } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
-import type { Town } from './town.js'
 
 /** A method of the client: what the path names, then a body, then a query. */
 type Method = (...args: readonly unknown[]) => Promise<ClientAnswer>

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { startTown } from './gateway-with-users.js'
 import { git, tryGit } from './git-client.js'
 import { findNewerGit, pathOf } from './newer-git.js'
 import { temporaryFolder } from './temporary.js'
-import { startTown } from './town.js'
 import { incompressible, newWorkingCopy, writeHistory } from './working-copy.js'
 
 /** Of `ada/library`, on the server. */

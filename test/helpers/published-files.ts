@@ -1,8 +1,8 @@
 /** Files that a test needs in a registry, without a request. */
 
+import { lendShelf } from '../../registry/lend-package-store.js'
 import type { Shelf } from '../../registry/package-store.js'
 import type { Registry } from '../../registry/registry.js'
-import { lendShelf } from '../../registry/shelf.js'
 import type { User } from '../../sql/accounts/users.js'
 
 export interface PublishedFile {

@@ -2,8 +2,8 @@
 
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
+import { type Name, startTown, type Town } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
-import { type Name, startTown, type Town } from './town.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
 export type Fields = Record<string, unknown>

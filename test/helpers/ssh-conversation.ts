@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from './server-processes.js'
-import type { Caller, SshHouse } from './ssh-house.js'
+import type { Caller, SshHouse } from './ssh-gatehouse.js'
 
 const WITHIN_MS = 60_000
 

@@ -9,7 +9,7 @@ import {
   forEachPackageHouse,
   onPackageHouse,
   type PackageHouse,
-} from '../helpers/package-houses.js'
+} from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Where an owner's packages are, for whoever has credentials in the address or needs none. */

@@ -11,7 +11,7 @@ import {
   forEachPackageHouse,
   onPackageHouse,
   type PackageHouse,
-} from '../helpers/package-houses.js'
+} from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 

@@ -9,7 +9,7 @@ import {
   forEachPackageHouse,
   onPackageHouse,
   type PackageHouse,
-} from '../helpers/package-houses.js'
+} from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Larger than what is sent in one piece. */

@@ -3,9 +3,9 @@
 import { t } from 'tap'
 import { OPERATIONS } from '../../gateway/api/operations.js'
 import { isExpected } from '../helpers/expected.js'
+import { startTown } from '../helpers/gateway-with-users.js'
 import { operationsUnknownToClient, throughGiteaClient } from '../helpers/gitea-client.js'
 import { successes } from '../helpers/successes/all.js'
-import { startTown } from '../helpers/town.js'
 
 t.test('each operation succeeds when the client calls it', async (t) => {
   const { town, called } = throughGiteaClient(await startTown(t))

@@ -8,7 +8,7 @@ import { freePort, type Gatehouse, type Person, startGatehouse } from '../helper
 import { newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
 import { startNginx } from '../helpers/nginx.js'
-import { onPackageHouse } from '../helpers/package-houses.js'
+import { onPackageHouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { zipOf } from '../helpers/zips.js'
 

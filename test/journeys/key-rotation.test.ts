@@ -7,7 +7,7 @@ import { newApkClient } from '../helpers/apk-client.js'
 import { apk, readIndex } from '../helpers/apks.js'
 import { newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb } from '../helpers/deb-builder.js'
-import { onPackageHouse, type PackageHouse } from '../helpers/package-houses.js'
+import { onPackageHouse, type PackageHouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Array) {

@@ -8,7 +8,7 @@ import { packetLine } from '../helpers/git-requests.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
 import { converse } from '../helpers/ssh-conversation.js'
-import { type Caller, callSsh, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { type Caller, callSsh, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 interface Town {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { git } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { startSshHouse } from '../helpers/ssh-house.js'
+import { startSshHouse } from '../helpers/ssh-gatehouse.js'
 
 t.test('a file of keys does instead of the command', async (t) => {
   const folder = await mkdtemp('/var/lib/gatehouse-test-')

@@ -6,7 +6,7 @@ import type { Person } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { countPackCache, untilAllIsKept } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import {
   newWorkingCopy,

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { tryGit } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { startSshHouse } from '../helpers/ssh-house.js'
+import { startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { t } from 'tap'
 import { findUser } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const KEYS = isFullSize ? 100_000 : 10_000

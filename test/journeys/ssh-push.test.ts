@@ -7,7 +7,7 @@ import type { Person } from '../helpers/gatehouse.js'
 import { startReceiver } from '../helpers/receiver.js'
 import { changeRepository, faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const PUSH_BYTES_MAX = 2_000_000

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
-import { forEachPackageTown, onPackageTown } from '../helpers/package-houses.js'
+import type { Town } from '../helpers/gateway-with-users.js'
+import { forEachPackageTown, onPackageTown } from '../helpers/package-gatehouses.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
-import type { Town } from '../helpers/town.js'
 
 const BASE = '/api/packages/ada/swift'
 const BASE64 = 'Content-Transfer-Encoding: base64'

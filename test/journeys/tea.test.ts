@@ -3,10 +3,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t } from 'tap'
+import { startTown } from '../helpers/gateway-with-users.js'
 import { untilAllAreTold } from '../helpers/notified.js'
 import { signInWithTea } from '../helpers/tea.js'
 import { temporaryFolder } from '../helpers/temporary.js'
-import { startTown } from '../helpers/town.js'
 
 t.test('a project is led by tea alone', async (t) => {
   const town = await startTown(t)

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { startTown } from '../helpers/gateway-with-users.js'
 import { git } from '../helpers/git-client.js'
-import { startTown } from '../helpers/town.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
 const content = Buffer.from('* owned *').toString('base64')

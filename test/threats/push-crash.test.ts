@@ -12,7 +12,7 @@ import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { faultsOnDisk, repositoriesIn } from '../helpers/repositories.js'
 import { killNow, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
-import { startSshHouse } from '../helpers/ssh-house.js'
+import { startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 

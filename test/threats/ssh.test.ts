@@ -12,7 +12,7 @@ import { fetchBody, packetLine } from '../helpers/git-requests.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, leavingsIn, until } from '../helpers/server-processes.js'
 import { converse } from '../helpers/ssh-conversation.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-house.js'
+import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../helpers/working-copy.js'
 

@@ -2,7 +2,7 @@
 
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { setPassword, type User } from '../../../sql/accounts/users.js'
-import { type IdentifyContext, judgePassword } from '../../auth/identify.js'
+import { type IdentifyContext, judgePassword } from '../../auth/authenticate.js'
 import { hashPassword } from '../../auth/password.js'
 
 export interface PasswordChange {

@@ -10,7 +10,7 @@ import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { orInvalid } from './or-invalid.js'
+import { orInvalid } from './conflict-as-invalid.js'
 
 const ENTRIES_AT_ONCE = 50
 

@@ -6,9 +6,9 @@ import { type UserPatch, updateUser } from '../../../sql/accounts/user-changes.j
 import { createUser, findUser, type User } from '../../../sql/accounts/users.js'
 import { hashPassword } from '../../auth/password.js'
 import type { Context } from '../../context.js'
+import { orInvalid } from './conflict-as-invalid.js'
 import { deleteAccount } from './delete-account.js'
 import { type AccountInput, newAccount } from './make-account.js'
-import { orInvalid } from './or-invalid.js'
 
 export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
   readonly password?: string | undefined

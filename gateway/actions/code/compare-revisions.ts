@@ -1,7 +1,7 @@
 /** What one revision has beyond another, of the same repository or of one that is related to it. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { withWorkbench } from '../../../cgi/repository/workbench.js'
+import { withWorkbench } from '../../../cgi/repository/temporary-repository.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'

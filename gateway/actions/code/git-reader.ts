@@ -9,7 +9,7 @@ import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
 import { offsetOf, type Page } from '../../../sql/database/page.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 

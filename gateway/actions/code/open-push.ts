@@ -5,9 +5,9 @@ import { prepareUpdateList, settleUpdateList } from '../../../cgi/refs/update-li
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
-import { notePush } from './note-push.js'
-import { openPushNote } from './push-notes.js'
-import { openPushQuestion } from './push-questions.js'
+import { notePush } from './journal-push.js'
+import { openPushQuestion } from './push-decision-requests.js'
+import { openPushNote } from './push-records.js'
 
 export interface PushTarget {
   readonly repository: Repository

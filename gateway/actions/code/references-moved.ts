@@ -6,7 +6,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import { refuseMoves } from './branch-judge.js'
-import { notePush } from './note-push.js'
+import { notePush } from './journal-push.js'
 import { recordReferenceEvents } from './reference-events.js'
 
 export interface MovedReferences {

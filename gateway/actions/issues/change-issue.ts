@@ -7,9 +7,9 @@ import {
   updateIssue,
 } from '../../../sql/issues/issues.js'
 import type { Context } from '../../context.js'
+import { writerOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
-import { writerOf } from '../code/writer.js'
-import { turnPull } from '../pulls/turn-pull.js'
+import { turnPull } from '../pulls/change-pull-state.js'
 import { refuseOthers } from './issue-access.js'
 import { type IssueAction, issueChanged } from './issue-changed.js'
 

@@ -5,7 +5,7 @@ import { parseTitle } from '../../../conf/names.js'
 import { findIssue, type Issue } from '../../../sql/issues/issues.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 
 type Grant = Grants['repository']

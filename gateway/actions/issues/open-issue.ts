@@ -3,8 +3,8 @@
 import { notFound } from '../../../conf/failures.js'
 import { createIssue, type Issue, type NewIssue } from '../../../sql/issues/issues.js'
 import type { Context } from '../../context.js'
+import { writerOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
-import { writerOf } from '../code/writer.js'
 import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 

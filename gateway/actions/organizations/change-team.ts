@@ -11,7 +11,7 @@ import {
   type TeamPatch,
   updateTeam,
 } from '../../../sql/organizations/teams.js'
-import { orInvalid } from '../accounts/or-invalid.js'
+import { orInvalid } from '../accounts/conflict-as-invalid.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
 /** How long its name may be, and its description. */

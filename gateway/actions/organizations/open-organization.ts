@@ -7,7 +7,7 @@ import {
   type NewOrganization,
   type Organization,
 } from '../../../sql/organizations/organizations.js'
-import { orInvalid } from '../accounts/or-invalid.js'
+import { orInvalid } from '../accounts/conflict-as-invalid.js'
 
 /** Throws `invalid` for a name that cannot be, or is taken. */
 export async function openOrganization(

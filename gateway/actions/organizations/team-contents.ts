@@ -11,9 +11,9 @@ import {
   removeTeamRepository,
 } from '../../../sql/organizations/teams.js'
 import { findRepository, type Repository } from '../../../sql/repositories/repositories.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 
 type TeamGrant = Grants['team']
 type OrganizationGrant = Grants['organization']

@@ -8,7 +8,7 @@ import {
 } from '../../../sql/packages/package-lists.js'
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { isHeardAnywhere } from '../../../sql/webhooks/webhooks.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { packageObjects } from '../../objects/packages/package-object.js'
 import { emit } from '../webhooks/events.js'

@@ -3,8 +3,8 @@
 import { findRelatives } from '../../../sql/repositories/forks.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { findRepositoryFacts } from '../../../sql/repositories/repository-facts.js'
-import { accessToLinked } from '../../auth/admit-repository.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
+import { accessToLinked } from '../../auth/authorize-repository.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 

@@ -10,11 +10,11 @@ import {
   findScheduledMerge,
   type ScheduledMerge,
 } from '../../../sql/pulls/scheduled-merges.js'
+import { admit, type Grants } from '../../auth/authorize.js'
 import { clientOf } from '../../auth/client.js'
-import { admit, type Grants } from '../../auth/gate.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { haveChecksSucceeded } from '../code/checks.js'
+import { haveChecksSucceeded } from '../code/commit-checks.js'
 import { mergeNow } from './merge-now.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
 

@@ -9,7 +9,7 @@ import {
   setCollaborator,
 } from '../../../sql/repositories/collaborators.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 
 export interface CollaboratorInput {
   readonly repository: Repository

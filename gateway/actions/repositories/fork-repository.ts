@@ -15,7 +15,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../context.js'
-import { notePush } from '../code/note-push.js'
+import { notePush } from '../code/journal-push.js'
 
 export interface NewFork {
   readonly parent: Repository

@@ -16,7 +16,7 @@ import {
 import { createFromTemplate } from '../../../sql/repositories/templates.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { notePush } from '../code/note-push.js'
+import { notePush } from '../code/journal-push.js'
 import { emit } from '../webhooks/events.js'
 import { repositoryEvent } from '../webhooks/house-events.js'
 

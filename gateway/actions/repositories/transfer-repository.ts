@@ -6,11 +6,11 @@ import { findTeam } from '../../../sql/organizations/teams.js'
 import { type AccessMode, accessToRepository } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { transferRepository } from '../../../sql/repositories/repository-transfer.js'
-import { placeForRepositories } from '../../auth/admit-people.js'
-import type { Identity } from '../../auth/identify.js'
+import type { Identity } from '../../auth/authenticate.js'
+import { placeForRepositories } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
-import { orInvalid } from '../accounts/or-invalid.js'
+import { orInvalid } from '../accounts/conflict-as-invalid.js'
 
 export interface TransferInput {
   readonly repository: Repository

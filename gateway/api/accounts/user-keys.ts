@@ -5,7 +5,7 @@ import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/accounts/keys.js'
 import { readKey } from '../../actions/accounts/read-key.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import {
   CREATE_KEY_OPTION,

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { foundPage, NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

@@ -7,7 +7,7 @@ import type { Database } from '../../../sql/database/database.js'
 import { findTeamByName } from '../../../sql/organizations/teams.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import { isVisible } from '../../auth/seen-owner.js'
+import { isVisible } from '../../auth/visible-owner.js'
 import { LIST_FIELDS, type ProtectionOption } from '../../objects/code/branch-protection-object.js'
 
 /**

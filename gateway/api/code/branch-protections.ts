@@ -12,9 +12,9 @@ import {
   updateProtection,
 } from '../../../sql/code/branch-protections.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { checkFilePatterns } from '../../actions/code/branch-judge.js'
 import { isRuleName } from '../../actions/code/branch-rules.js'
-import { writerOf } from '../../actions/code/writer.js'
 import type { Context } from '../../context.js'
 import {
   BRANCH_PROTECTION,

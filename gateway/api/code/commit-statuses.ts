@@ -13,9 +13,9 @@ import {
   listCommitStatuses,
 } from '../../../sql/code/commit-statuses.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { statusChanged } from '../../actions/releases/release-changed.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import {
   COMBINED_STATUS,

@@ -3,8 +3,8 @@
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Grants } from '../../auth/gate.js'
-import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
+import { SIGN_IN_MESSAGE } from '../../auth/authenticate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { listAssignable } from '../../../sql/issues/issue-people.js'
-import { isVisible } from '../../auth/seen-owner.js'
+import { isVisible } from '../../auth/visible-owner.js'
 import { ownerObject, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'

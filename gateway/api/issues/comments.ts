@@ -11,7 +11,7 @@ import {
   updateComment,
 } from '../../../sql/issues/comments.js'
 import { findIssue, type Issue } from '../../../sql/issues/issues.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { addComment, contentOf } from '../../actions/issues/add-comment.js'
 import {
   isServed,
@@ -21,7 +21,7 @@ import {
   servedKind,
 } from '../../actions/issues/issue-access.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { COMMENT, commentObject, commentObjects } from '../../objects/issues/comment-object.js'
 import { readBounds } from '../../objects/times.js'

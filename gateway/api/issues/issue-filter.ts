@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { IssueFilter } from '../../../sql/issues/issue-lists.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import { readBounds } from '../../objects/times.js'
 

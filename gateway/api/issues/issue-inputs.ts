@@ -4,7 +4,7 @@ import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import { mayWrite } from '../../actions/issues/issue-access.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { readDay } from '../../objects/times.js'
 

@@ -2,10 +2,10 @@
 
 import { Type } from 'typebox'
 import { updateIssue } from '../../../sql/issues/issues.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'

@@ -11,7 +11,7 @@ import {
   updateLabel,
 } from '../../../sql/issues/labels.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
-import type { AccessKind, Grants } from '../../auth/gate.js'
+import type { AccessKind, Grants } from '../../auth/authorize.js'
 import {
   CREATE_LABEL_OPTION,
   EDIT_LABEL_OPTION,

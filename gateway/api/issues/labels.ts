@@ -1,6 +1,6 @@
 /** Labels of a repository over the API: list, make, read, change, remove. */
 
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import type { AnyOperation } from '../operation.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
 import { labelOperations } from './label-operations.js'

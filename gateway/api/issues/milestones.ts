@@ -10,9 +10,9 @@ import {
   type Milestone,
   updateMilestone,
 } from '../../../sql/issues/milestones.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { titleOf } from '../../actions/issues/issue-access.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { MILESTONE, milestoneObject } from '../../objects/issues/milestone-object.js'
 import { TIME } from '../../objects/schema.js'

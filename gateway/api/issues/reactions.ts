@@ -11,9 +11,9 @@ import {
   type ReactionSubject,
   removeReaction,
 } from '../../../sql/issues/reactions.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { issueOf, refuseLocked } from '../../actions/issues/issue-access.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { personObject, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { TIME } from '../../objects/schema.js'

@@ -12,7 +12,7 @@ import {
   type ThreadFilter,
 } from '../../../sql/notifications/notifications.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Identity } from '../../auth/identify.js'
+import type { Identity } from '../../auth/authenticate.js'
 import { readId, signedIn, viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import {

@@ -11,8 +11,8 @@ import {
   showMembership,
   takeOutOfOrganization,
 } from '../../actions/organizations/team-contents.js'
-import type { Grants } from '../../auth/gate.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import type { Grants } from '../../auth/authorize.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

@@ -15,7 +15,7 @@ import {
 } from '../../../sql/organizations/organizations.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import {
   CREATE_ORG_OPTION,

@@ -14,7 +14,7 @@ import {
   takeOutOfTeam,
 } from '../../actions/organizations/team-contents.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import {
   REPOSITORY_OBJECT,

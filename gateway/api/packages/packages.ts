@@ -13,7 +13,7 @@ import { findVersion } from '../../../sql/packages/package-versions.js'
 import { findPackage, type PackageShelf } from '../../../sql/packages/packages.js'
 import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { tellingRemoval } from '../../actions/packages/package-events.js'
-import { admit, type Grants } from '../../auth/gate.js'
+import { admit, type Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import {
   PACKAGE_FILE,

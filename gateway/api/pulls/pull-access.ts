@@ -4,7 +4,7 @@ import { type ChangedFile, listChangedFiles } from '../../../cgi/objects/diff.js
 import { isFailure } from '../../../conf/failures.js'
 import { rangeOf } from '../../actions/pulls/find-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { pullObject } from '../../objects/pulls/pull-object.js'
 import { repositoryPathOf } from '../../repository-path.js'

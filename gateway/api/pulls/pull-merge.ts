@@ -9,9 +9,9 @@ import {
   scheduleMerge,
 } from '../../../sql/pulls/scheduled-merges.js'
 import { atLeast } from '../../../sql/repositories/access.js'
-import { haveChecksSucceeded } from '../../actions/code/checks.js'
+import { writerOf } from '../../actions/code/acting-user.js'
+import { haveChecksSucceeded } from '../../actions/code/commit-checks.js'
 import { inQueue } from '../../actions/code/git-queue.js'
-import { writerOf } from '../../actions/code/writer.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
 import { bringCommit } from '../../actions/pulls/foreign-heads.js'
 import {
@@ -23,7 +23,7 @@ import {
 import { updateHead } from '../../actions/pulls/merge-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import { findWritableHead } from '../../actions/pulls/writable-head.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

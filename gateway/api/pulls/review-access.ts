@@ -9,7 +9,7 @@ import { accessToRepository, atLeast } from '../../../sql/repositories/access.js
 import { numberOf } from '../../actions/issues/issue-access.js'
 import type { ReviewerInput } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 
 type Grant = Grants['repository']

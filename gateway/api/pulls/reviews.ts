@@ -8,10 +8,10 @@ import {
   listReviews,
   submitReview,
 } from '../../../sql/pulls/reviews.js'
-import { writerOf } from '../../actions/code/writer.js'
+import { writerOf } from '../../actions/code/acting-user.js'
+import { giveReview, verdictOf } from '../../actions/pulls/add-review.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
-import { giveReview, verdictOf } from '../../actions/pulls/give-review.js'
-import { reviewGiven } from '../../actions/pulls/review-given.js'
+import { reviewGiven } from '../../actions/pulls/review-events.js'
 import {
   PULL_REVIEW,
   PULL_REVIEW_COMMENT,

@@ -12,8 +12,8 @@ import {
   type ReleasePatch,
   updateRelease,
 } from '../../../sql/releases/releases.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import { makeTag, refuseEmpty } from '../../actions/code/make-tag.js'
-import { writerOf } from '../../actions/code/writer.js'
 import { releaseChanged } from '../../actions/releases/release-changed.js'
 import {
   latestRelease,
@@ -21,8 +21,8 @@ import {
   refuseWithoutReleases,
   releaseOfId,
   releaseOfTag,
-} from '../../actions/releases/seen-releases.js'
-import type { Grants } from '../../auth/gate.js'
+} from '../../actions/releases/visible-releases.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { RELEASE, releaseObject, releaseObjects } from '../../objects/releases/release-object.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'

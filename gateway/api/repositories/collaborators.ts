@@ -13,9 +13,9 @@ import {
   letCollaboratorIn,
   shutCollaboratorOut,
 } from '../../actions/repositories/change-collaborators.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findVisibleUser } from '../../auth/seen-owner.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

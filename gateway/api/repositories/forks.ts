@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/repositories/fork-repository.js'
 import { giveRepository } from '../../actions/repositories/transfer-repository.js'
-import { placeForRepositories } from '../../auth/admit-people.js'
+import { placeForRepositories } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
   REPOSITORY_OBJECT,

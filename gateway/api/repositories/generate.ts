@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFromTemplate } from '../../actions/repositories/generate-repository.js'
-import { placeForRepositories } from '../../auth/admit-people.js'
+import { placeForRepositories } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
   REPOSITORY_OBJECT,

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
-import { admitNewOwner } from '../../auth/admit-people.js'
+import { admitNewOwner } from '../../auth/authorize-accounts.js'
 import { clientOf } from '../../auth/client.js'
 import { type ImportInput, importRepository } from '../../imports/import-repository.js'
 import { parseGoDuration } from '../../objects/repositories/go-duration.js'

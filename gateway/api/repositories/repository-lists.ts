@@ -8,8 +8,8 @@ import {
   type RepositorySort,
   searchRepositories,
 } from '../../../sql/repositories/repository-lists.js'
-import { visibleOwner } from '../../auth/admit-people.js'
-import type { Identity } from '../../auth/identify.js'
+import type { Identity } from '../../auth/authenticate.js'
+import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import {

@@ -3,14 +3,14 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
-import { visibleOwner } from '../../auth/admit-people.js'
+import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import { USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
+import { tiedPage } from './related-users-page.js'
 import { repositoryPage } from './repository-lists.js'
-import { tiedPage } from './tied-page.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

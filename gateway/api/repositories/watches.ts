@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
-import { visibleOwner } from '../../auth/admit-people.js'
+import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { USER_OBJECT } from '../../objects/accounts/user-object.js'
@@ -12,8 +12,8 @@ import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
+import { tiedPage } from './related-users-page.js'
 import { repositoryPage } from './repository-lists.js'
-import { tiedPage } from './tied-page.js'
 import { WATCH_INFO, watchInfo } from './watch-info.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }

@@ -9,7 +9,7 @@ import {
   updateWebhook,
 } from '../../../sql/webhooks/webhooks.js'
 import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
-import type { AccessKind, Grants } from '../../auth/gate.js'
+import type { AccessKind, Grants } from '../../auth/authorize.js'
 import {
   CREATE_HOOK_OPTION,
   EDIT_HOOK_OPTION,

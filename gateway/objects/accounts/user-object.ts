@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
-import { isVisible } from '../../auth/seen-owner.js'
+import { isVisible } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import { apiTime, NEVER } from '../times.js'
 

@@ -7,7 +7,7 @@ import {
   type CommitState,
   type CommitStatus,
 } from '../../../sql/code/commit-statuses.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
 import { REPOSITORY_OBJECT, repositoryObject } from '../repositories/repository-object.js'

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import type { Comment } from '../../../sql/issues/comments.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
 import { ATTACHMENT } from '../releases/attachment-object.js'

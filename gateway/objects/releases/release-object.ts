@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { listAttachments } from '../../../sql/releases/attachments.js'
 import type { Release } from '../../../sql/releases/releases.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
 import { TIME } from '../schema.js'

@@ -16,8 +16,8 @@ import {
   type RepositoryFacts,
 } from '../../../sql/repositories/repository-facts.js'
 import { cloneUrl, sshUrl } from '../../actions/repositories/clone-urls.js'
-import { accessToLinked, accessToListed } from '../../auth/admit-repository.js'
-import { ANONYMOUS, type Identity } from '../../auth/identify.js'
+import { ANONYMOUS, type Identity } from '../../auth/authenticate.js'
+import { accessToLinked, accessToListed } from '../../auth/authorize-repository.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'

@@ -5,7 +5,7 @@ import type { Reply, Request } from '../../../conf/http.js'
 import { findSecondFactor, type SecondFactor } from '../../../sql/accounts/second-factors.js'
 import { listSecurityKeys, type SecurityKey } from '../../../sql/accounts/security-keys.js'
 import type { User } from '../../../sql/accounts/users.js'
-import { proveAgain } from '../../auth/identify.js'
+import { proveAgain } from '../../auth/authenticate.js'
 import {
   beginEnrolment,
   confirmEnrolment,

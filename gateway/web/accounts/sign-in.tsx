@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import { isRegistrationOpen } from '../../../sql/admin/site.js'
-import { judgePassword, noteSignIn } from '../../auth/identify.js'
+import { judgePassword, noteSignIn } from '../../auth/authenticate.js'
 import { hasSecondFactor } from '../../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../../auth/session.js'
 import { beginTicket, TICKET_PATH } from '../../auth/ticket.js'

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
-import { noteSignIn } from '../../auth/identify.js'
+import { noteSignIn } from '../../auth/authenticate.js'
 import { judgeCode } from '../../auth/second-factor.js'
 import { judgeKey, requestOptions } from '../../auth/security-keys.js'
 import { beginSession } from '../../auth/session.js'

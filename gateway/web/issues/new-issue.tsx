@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
+import { writerOf } from '../../actions/code/acting-user.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import { writerOf } from '../../actions/code/writer.js'
 import { isServed } from '../../actions/issues/issue-access.js'
 import { openIssue } from '../../actions/issues/open-issue.js'
 import type { Context } from '../../context.js'

@@ -3,7 +3,7 @@
 import type { Awaitable } from '../../../conf/awaitable.js'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
-import type { Access, AccessKind } from '../../auth/gate.js'
+import type { Access, AccessKind } from '../../auth/authorize.js'
 import type { Scope } from '../../auth/scopes.js'
 import type { Context } from '../../context.js'
 import { readBody } from '../../incoming-body.js'

@@ -4,7 +4,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { OriginalAuthor } from '../../../sql/issues/issues.js'
-import { isVisible } from '../../auth/seen-owner.js'
+import { isVisible } from '../../auth/visible-owner.js'
 import { Shown } from './visible-text.js'
 
 export interface PersonProps {

@@ -11,7 +11,7 @@ import {
   showMembership,
   takeOutOfOrganization,
 } from '../../actions/organizations/team-contents.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { sentenceOfNamed } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'

@@ -1,7 +1,7 @@
 /** What the pages of an organization share: its name, the way between them, and what went wrong. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import type { VisibilityWords } from '../kit/detail-fields.js'
 import { Document } from '../kit/document.js'

@@ -14,7 +14,7 @@ import {
   takeIntoTeam,
   takeOutOfTeam,
 } from '../../actions/organizations/team-contents.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { sentenceOfNamed } from '../accounts/settings-document.js'

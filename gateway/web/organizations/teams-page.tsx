@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { listTeams, type Team, teamIdsOf } from '../../../sql/organizations/teams.js'
 import { makeTeam } from '../../actions/organizations/change-team.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'

@@ -6,7 +6,7 @@ import {
   latestRelease,
   listSeenReleases,
   releaseOfTag,
-} from '../../actions/releases/seen-releases.js'
+} from '../../actions/releases/visible-releases.js'
 import { drawWritten } from '../issues/written.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl, tagPath } from '../kit/links.js'

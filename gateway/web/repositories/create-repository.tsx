@@ -8,8 +8,8 @@ import {
   mayCreateRepositories,
 } from '../../../sql/organizations/organizations.js'
 import { makeRepository } from '../../actions/repositories/create-repository.js'
-import { placeForRepositories } from '../../auth/admit-people.js'
-import type { Identity } from '../../auth/identify.js'
+import type { Identity } from '../../auth/authenticate.js'
+import { placeForRepositories } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { Document } from '../kit/document.js'

@@ -2,9 +2,9 @@
 
 import { mayCreateRepositories } from '../../../sql/organizations/organizations.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
-import { roleIn } from '../../auth/admit-people.js'
+import { roleIn } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findSeenOwner } from '../../auth/seen-owner.js'
+import { findSeenOwner } from '../../auth/visible-owner.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, pageNumber } from '../kit/page.js'

@@ -15,7 +15,7 @@ import {
   readSettledState,
   readStateOfTurn,
 } from '../../../cgi/repository/repository-state.js'
-import { inTurn } from '../../../conf/turn.js'
+import { inTurn } from '../../../conf/tick.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { diskFolder, temporaryFolder } from '../../helpers/temporary.js'
 import { cloneInto, newWorkingCopy } from '../../helpers/working-copy.js'

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { BASE_URL } from '../../helpers/gateway.js'
+import { type Name, refusal, startTown, visible } from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
-import { type Name, refusal, startTown, visible } from '../../helpers/town.js'
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 

@@ -7,9 +7,9 @@ import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { describeApi } from '../../../gateway/api/swagger.js'
 import { isExpected } from '../../helpers/expected.js'
 import { startGateway } from '../../helpers/gateway.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import type { Answer } from '../../helpers/requests.js'
 import { successes } from '../../helpers/successes/all.js'
-import { startTown } from '../../helpers/town.js'
 
 interface Described {
   readonly operationId: string

@@ -1,8 +1,8 @@
 /** Requests of one client count together, wherever they come from. */
 
 import t from 'tap'
+import { ANONYMOUS } from '../../../gateway/auth/authenticate.js'
 import { clientOf } from '../../../gateway/auth/client.js'
-import { ANONYMOUS } from '../../../gateway/auth/identify.js'
 import type { User } from '../../../sql/accounts/users.js'
 
 const user = (id: number) =>

@@ -1,15 +1,15 @@
 /** Tokens that are limited beside their scopes: what they permit on each surface, and what not. */
 
 import t from 'tap'
-import { accessToListed } from '../../../gateway/auth/admit-repository.js'
-import type { Identity } from '../../../gateway/auth/identify.js'
+import type { Identity } from '../../../gateway/auth/authenticate.js'
+import { accessToListed } from '../../../gateway/auth/authorize-repository.js'
 import type { TokenLimits, TokenReach } from '../../../sql/accounts/token-limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { findRepository } from '../../../sql/repositories/repositories.js'
+import { startTown, type Town, visible } from '../../helpers/gateway-with-users.js'
 import { tryGit } from '../../helpers/git-client.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import { startTown, type Town, visible } from '../../helpers/town.js'
 
 const LIMITED = { status: 403, json: { message: 'This token is limited: it is not for this.' } }
 

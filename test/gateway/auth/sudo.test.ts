@@ -1,9 +1,9 @@
 /** A site admin acts as somebody else, with no more than a token of theirs reaches. */
 
 import t from 'tap'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
-import { startTown } from '../../helpers/town.js'
 
 t.test('an admin acts as the user that the request names', async (t) => {
   const { ask, authorizationOf, lines } = await startTown(t)

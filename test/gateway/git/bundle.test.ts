@@ -8,12 +8,12 @@ import { findRepository, updateRepository } from '../../../sql/repositories/repo
 import { askOffer, bundleQuestion, offeredBundle, untilKept } from '../../helpers/bundle-offers.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../../helpers/fetch-answers.js'
 import type { GatewayOptions } from '../../helpers/gateway.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { findNewerGit, pathOf } from '../../helpers/newer-git.js'
 import { countPackCache, untilAllIsKept } from '../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import { startTown } from '../../helpers/town.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
 
 const newer = await findNewerGit()

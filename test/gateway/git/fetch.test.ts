@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { FETCH_REQUEST_BYTES_MAX } from '../../../conf/limits.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { ask } from '../../helpers/requests.js'
-import { startTown } from '../../helpers/town.js'
 
 /** A pack on the first side band, and the end of the answer (gitprotocol-v2(5) "fetch"). */
 const PACK = /^000dpackfile\n.{4}\u0001PACK.*0000$/s

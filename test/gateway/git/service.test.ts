@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { findRepository } from '../../../sql/repositories/repositories.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import { startTown } from '../../helpers/town.js'
 
 async function waitFor(isDone: () => Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < 400; tries += 1) {

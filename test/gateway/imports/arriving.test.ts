@@ -5,11 +5,11 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { listImports } from '../../../sql/repositories/repository-imports.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { type Telling, tellOf } from '../../helpers/gitea-front.js'
 import { startReceiver } from '../../helpers/receiver.js'
 import { aSource, serveBare } from '../../helpers/sources.js'
-import { startTown } from '../../helpers/town.js'
 
 const times = { created_at: '2020-01-02T03:04:05Z', updated_at: '2020-01-02T03:04:05Z' }
 const user = { id: 4, login: 'eve' }

@@ -1,9 +1,9 @@
 /** One request of each operation on accounts, repositories as such and keys that succeeds. */
 
+import type { Town } from '../gateway-with-users.js'
 import { passwordOf } from '../passwords.js'
 import { withPassword } from '../requests.js'
 import { aKeyLine } from '../ssh-keys.js'
-import type { Town } from '../town.js'
 
 /** In an order in which they can. Leaves ada's repository `r` and the organization `club`. */
 export async function successesOfAccounts(town: Town) {

@@ -1,7 +1,7 @@
 /** Requests of those who run the site, and on what the house is, that succeed, one of each. */
 
+import type { Town } from '../gateway-with-users.js'
 import { aKeyLine } from '../ssh-keys.js'
-import type { Town } from '../town.js'
 
 /** Leaves nothing but the organization `hall` of bob's. */
 export async function successesOfAdmins({ as }: Town) {

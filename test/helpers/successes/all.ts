@@ -1,7 +1,7 @@
 /** One request of each operation that succeeds, by operationId. */
 
+import type { Town } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
-import type { Town } from '../town.js'
 import { successesOfAccounts } from './accounts.js'
 import { successesOfAdmins } from './admins.js'
 import { successesOfGitWriting } from './git-writing.js'

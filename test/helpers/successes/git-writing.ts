@@ -1,7 +1,7 @@
 /** One request of each operation that writes Git's data and succeeds. */
 
+import type { Town } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
-import type { Town } from '../town.js'
 
 /** In a repository of its own, which stays. */
 export async function successesOfGitWriting({ as }: Town) {

@@ -1,6 +1,6 @@
 /** One request of each operation on webhooks that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 const HOOK = {
   type: 'gitea',

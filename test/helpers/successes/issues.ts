@@ -1,6 +1,6 @@
 /** One request of each operation on issues, labels, milestones and comments that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** In an order in which they can, on ada's repository `r` and the organization `club`. */
 export async function successesOfIssues({ as }: Town) {

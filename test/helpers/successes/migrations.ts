@@ -1,6 +1,6 @@
 /** One request of each operation on repositories from elsewhere that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** Ada's repository `r` has to be there: this house imports it from itself. */
 export async function successesOfMigrations({ as, port }: Town) {

@@ -1,6 +1,6 @@
 /** One request of each operation on packages that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** Of a package that is linked, as ada's repository `r` has to be there for. */
 export async function successesOfPackages({ as, ask, authorizationOf }: Town) {

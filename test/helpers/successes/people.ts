@@ -1,6 +1,6 @@
 /** Requests on organizations, teams, collaborators and topics that succeed, one of each. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** Of ada's repository `r` and the organization `club`, which have to be there. */
 export async function successesOfPeople(town: Town) {

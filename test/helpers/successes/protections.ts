@@ -1,6 +1,6 @@
 /** One request of each operation on rules of branches that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** In a repository of its own, which stays. */
 export async function successesOfProtections({ as }: Town) {

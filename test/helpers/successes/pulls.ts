@@ -1,7 +1,7 @@
 /** One request of each operation on pull requests that succeeds. */
 
+import type { Town } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
-import type { Town } from '../town.js'
 
 /** In ada's repository `forge`, which is made for it; the first branches are written to disk. */
 export async function successesOfPulls({ as, pathOf }: Town) {

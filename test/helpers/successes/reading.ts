@@ -1,7 +1,7 @@
 /** One request of each operation that reads Git's data and succeeds. */
 
+import type { Town } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
-import type { Town } from '../town.js'
 
 /** Of a repository of ada's with a file, a tag and a note, which stays. */
 export async function successesOfReading({ as, pathOf }: Town) {

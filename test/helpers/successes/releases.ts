@@ -1,6 +1,6 @@
 /** One request of each operation on releases and statuses of commits that succeeds. */
 
-import type { Town } from '../town.js'
+import type { Town } from '../gateway-with-users.js'
 
 /** Of a repository of its own, which stays. */
 export async function successesOfReleases({ as }: Town) {

@@ -1,7 +1,7 @@
 /** Requests on stars, watches, notifications and templates that succeed, one of each. */
 
+import type { Town } from '../gateway-with-users.js'
 import { untilAllAreTold } from '../notified.js'
-import type { Town } from '../town.js'
 
 /** Of ada's repository `r`, which has to be there. */
 export async function successesOfSocial(town: Town) {

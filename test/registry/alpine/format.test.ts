@@ -16,10 +16,10 @@ import {
   splitMembers,
 } from '../../helpers/apks.js'
 import { isExpected } from '../../helpers/expected.js'
+import { startTown, type Town } from '../../helpers/gateway-with-users.js'
 import { gzipBomb } from '../../helpers/gzip-bomb.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 import type { Answer, Question } from '../../helpers/requests.js'
-import { startTown, type Town } from '../../helpers/town.js'
 
 const PLACE = '/v3.20/main'
 

@@ -10,7 +10,7 @@ import {
 } from '../../conformance/package-format.js'
 import { packageTar, packageTarGz, packageZip } from '../../helpers/composer-packages.js'
 import { forEachDatabase } from '../../helpers/databases.js'
-import { startTown, type Town } from '../../helpers/town.js'
+import { startTown, type Town } from '../../helpers/gateway-with-users.js'
 
 const NAME = 'acme/lib'
 const BASE = '/api/packages/ada/composer'

@@ -9,9 +9,9 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
+import { startTown, type Town } from '../../helpers/gateway-with-users.js'
 import { rTarGz, rZip } from '../../helpers/r-packages.js'
 import type { Answer } from '../../helpers/requests.js'
-import { startTown, type Town } from '../../helpers/town.js'
 
 const WINDOWS = '/bin?platform=windows&rversion=4.2'
 const MAC = '/bin?platform=macosx/big-sur-arm64&rversion=4.2'

@@ -9,7 +9,7 @@ import {
   testFormat,
 } from '../../conformance/package-format.js'
 import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
-import { startTown, type Town } from '../../helpers/town.js'
+import { startTown, type Town } from '../../helpers/gateway-with-users.js'
 
 const PLACE = '/pool/bookworm/main'
 

@@ -6,7 +6,7 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { startTown } from '../../helpers/town.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 
 function put(path: string, text = 'text'): FormatRequest {
   return { method: 'PUT', path, body: Buffer.from(text) }

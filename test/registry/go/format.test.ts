@@ -6,8 +6,8 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
+import { startTown, type Town } from '../../helpers/gateway-with-users.js'
 import { moduleZip } from '../../helpers/modules.js'
-import { startTown, type Town } from '../../helpers/town.js'
 import { handMadeZip, zipOf } from '../../helpers/zips.js'
 
 function put(body: Buffer): FormatRequest {

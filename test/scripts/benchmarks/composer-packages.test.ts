@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { publishVersions } from '../../../scripts/benchmarks/composer-packages.js'
-import { startTown } from '../../helpers/town.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 
 t.test('as many versions are published as were asked for, each whole', async (t) => {
   const town = await startTown(t)

@@ -13,8 +13,8 @@ import type { DebianSide } from '../../../scripts/benchmarks/debian-side.js'
 import { asDebianSide } from '../../../scripts/benchmarks/gatehouse-debian.js'
 import { startRepreproPeer } from '../../../scripts/benchmarks/reprepro-peer.js'
 import { createCpuGroup } from '../../../scripts/benchmarks/server.js'
+import { startTown } from '../../helpers/gateway-with-users.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import { startTown } from '../../helpers/town.js'
 
 const { signal } = new AbortController()
 

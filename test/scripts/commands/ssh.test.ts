@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { SSH_COMMANDS } from '../../../scripts/commands/ssh.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
-import { startSshHouse } from '../../helpers/ssh-house.js'
+import { startSshHouse } from '../../helpers/ssh-gatehouse.js'
 
 /** A folder in which sshd trusts programs. */
 async function trustedFolder(t: Test): Promise<string> {

@@ -6,7 +6,7 @@ import { makeRepository } from '../../../../gateway/actions/repositories/create-
 import { createComment } from '../../../../sql/issues/comments.js'
 import { createIssue, findIssue } from '../../../../sql/issues/issues.js'
 import { openContext } from '../../../helpers/gateway.js'
-import { startTown, type Town } from '../../../helpers/town.js'
+import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
 
 t.test('a change is seen in the time of the issue', async (t) => {
   const { context, house } = await openContext(t)

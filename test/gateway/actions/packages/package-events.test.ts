@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
-import { startTown, type Town } from '../../../helpers/town.js'
+import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
 
 function upload({ ask, authorizationOf }: Town, path: string) {
   const authorization = authorizationOf('ada')

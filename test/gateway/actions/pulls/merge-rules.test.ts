@@ -1,8 +1,8 @@
 /** What rules ask of pull requests before they are merged, over the API as everybody merges. */
 
 import t, { type Test } from 'tap'
+import type { Name } from '../../../helpers/gateway-with-users.js'
 import { type Fields, type PullTown, startPullTown } from '../../../helpers/pulls.js'
-import type { Name } from '../../../helpers/town.js'
 
 const NAMES = { enable_merge_whitelist: true, merge_whitelist_usernames: ['bob'] }
 

@@ -1,7 +1,7 @@
 /** Changes of releases are told of, and drafts are nobody's business. */
 
 import t from 'tap'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 t.test('receivers are told of releases that everybody sees, and of statuses', async (t) => {
   const town = await startTown(t)

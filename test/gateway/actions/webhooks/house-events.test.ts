@@ -13,8 +13,8 @@ import {
 } from '../../../../gateway/actions/webhooks/house-events.js'
 import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { aRepository } from '../../../helpers/rows.js'
-import { startTown } from '../../../helpers/town.js'
 
 const { context, house } = await openContext(t)
 const sender = await house.addUser('ada')

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { FORM } from '../../../helpers/oauth.js'
-import { startTown } from '../../../helpers/town.js'
 
 const PATH = '/user/applications/oauth2'
 const WISH = { name: 'ci', redirect_uris: ['https://ci.example/cb'], confidential_client: true }

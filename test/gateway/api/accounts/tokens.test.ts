@@ -5,9 +5,9 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { Gateway } from '../../../helpers/gateway.js'
+import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
-import { refusal, startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

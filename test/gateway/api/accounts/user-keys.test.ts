@@ -6,8 +6,8 @@ import { touchKey } from '../../../../sql/accounts/keys.js'
 import { deleteUser } from '../../../../sql/accounts/users.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
+import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
 import { aKeyLine, lineOf } from '../../../helpers/ssh-keys.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 
 /** As ssh-keygen wrote it, with its fingerprint in the expected files. */
 const KEY =

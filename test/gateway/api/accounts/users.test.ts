@@ -3,9 +3,9 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
+import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'oneself is shown with every field', async (t, location) => {
   const { as, ask } = await startTown(t, { location })

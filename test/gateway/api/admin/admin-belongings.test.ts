@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 await forEachDatabase(t, 'what an admin makes for others is theirs', async (t, location) => {
   const { as } = await startTown(t, { location })

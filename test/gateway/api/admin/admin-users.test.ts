@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
-import { startTown } from '../../../helpers/town.js'
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'a password of eve' }
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { isExpected } from '../../../helpers/expected.js'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 t.test('everybody hears what there is and what there is not', async (t) => {
   const { as } = await startTown(t)

@@ -1,8 +1,8 @@
 /** Branches over the API: created from anything that is a commit, renamed and removed. */
 
 import t, { type Test } from 'tap'
+import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { type Name, startTown } from '../../../helpers/town.js'
 
 async function scene(t: Test, fields: Record<string, unknown> = { auto_init: true }) {
   const town = await startTown(t)

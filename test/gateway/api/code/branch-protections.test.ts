@@ -1,8 +1,8 @@
 /** Rules of branches over the API: made, read, changed, put in order, and told of by branches. */
 
 import t from 'tap'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { startPullTown } from '../../../helpers/pulls.js'
-import { startTown } from '../../../helpers/town.js'
 
 const PATH = '/branch_protections'
 

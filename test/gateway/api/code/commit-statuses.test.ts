@@ -5,8 +5,8 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { refusal, startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 /** Two revisions are compared in all the forms that clients write. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 
 t.test('what head has beyond base', async (t) => {
   const { get, commits } = await startGitTown(t)

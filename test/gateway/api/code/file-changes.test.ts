@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FILES_JSON_BYTES_MAX } from '../../../../conf/limits.js'
 import { isExpected } from '../../../helpers/expected.js'
+import { type Name, startTown, type Town } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import type { Answer } from '../../../helpers/requests.js'
-import { type Name, startTown, type Town } from '../../../helpers/town.js'
 import { cloneInto } from '../../../helpers/working-copy.js'
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')

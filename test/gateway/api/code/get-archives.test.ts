@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { runToEnd } from '../../../../cgi/process/run.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 import { temporaryFolder } from '../../../helpers/temporary.js'
 
 t.test('an archive is what the real tar reads, by any name of a revision', async (t) => {

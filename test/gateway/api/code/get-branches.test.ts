@@ -1,8 +1,8 @@
 /** Branches over the API: in pages by name, and each by a name with slashes. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/git-town.js'
-import { refusal } from '../../../helpers/town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
 

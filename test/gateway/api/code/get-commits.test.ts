@@ -1,8 +1,8 @@
 /** Commits over the API: histories of revisions and paths, single ones, and notes. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/git-town.js'
-import { refusal } from '../../../helpers/town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 
 type Fields = Record<string, unknown>
 

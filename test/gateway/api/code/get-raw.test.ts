@@ -1,7 +1,7 @@
 /** Raw files: both forms of the API, the addresses for people, and heads that no browser runs. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 import { incompressible } from '../../../helpers/working-copy.js'
 
 t.test('by path and ref, and by the older form with the ref in the path', async (t) => {

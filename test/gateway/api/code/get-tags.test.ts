@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 
 t.test('tags are listed and read', async (t) => {
   const { get, copy, commits, push } = await startGitTown(t)

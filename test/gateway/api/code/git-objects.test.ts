@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 
 type Fields = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 /** Tags over the API: light ones and annotated ones, as git makes them. */
 
 import t, { type Test } from 'tap'
+import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { type Name, startTown } from '../../../helpers/town.js'
 
 async function scene(t: Test) {
   const town = await startTown(t)

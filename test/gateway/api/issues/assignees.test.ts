@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator } from '../../../helpers/rows.js'
-import { startTown } from '../../../helpers/town.js'
 
 t.test('those who write are listed, as far as they may be seen', async (t) => {
   const { as, db, bob, addUser } = await startTown(t)

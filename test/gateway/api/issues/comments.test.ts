@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/comments`

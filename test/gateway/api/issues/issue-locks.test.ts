@@ -1,7 +1,7 @@
 /** Locks over the API: what they keep strangers from, and who sets them. */
 
 import t from 'tap'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 

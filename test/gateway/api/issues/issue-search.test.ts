@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
-import { startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

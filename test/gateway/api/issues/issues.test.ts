@@ -3,8 +3,8 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
+import { type Name, refusal, startTown, type Town } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
-import { type Name, refusal, startTown, type Town } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

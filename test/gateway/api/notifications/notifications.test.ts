@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreTold } from '../../../helpers/notified.js'
 import { withToken } from '../../../helpers/requests.js'
-import { startTown } from '../../../helpers/town.js'
 
 interface Thread {
   readonly id: number

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
-import { startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -3,8 +3,14 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
+import {
+  type Name,
+  refusal,
+  startTown,
+  type Town,
+  visible,
+} from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
-import { type Name, refusal, startTown, type Town, visible } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'an organization is made with every field', async (t, location) => {
   const { as } = await startTown(t, { location })

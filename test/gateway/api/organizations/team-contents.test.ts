@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown, type Town } from '../../../helpers/town.js'
+import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
 

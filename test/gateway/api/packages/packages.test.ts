@@ -6,10 +6,10 @@ import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
 import { aPublication } from '../../../helpers/package-rows.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 
 const HIDDEN = { status: 404, json: refusal("The target couldn't be found.") }
 const NO_PACKAGE = { status: 404, json: refusal('package does not exist') }

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { visible } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 import { type Fields, type PullTown, startPullTown } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
-import { visible } from '../../../helpers/town.js'
 import { incompressible } from '../../../helpers/working-copy.js'
 
 const NO_REPOSITORY = { repo: null, repo_id: -1, ref: 'refs/pull/1/head', label: 'topic' }

@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { type Fields, startPullTown } from '../../../helpers/pulls.js'
-import { refusal } from '../../../helpers/town.js'
 
 const MESSAGE = 'Title\n\nBody\nada ada@example.com'
 

@@ -4,8 +4,8 @@ import t from 'tap'
 import { createLabel } from '../../../../sql/issues/labels.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 import { type Fields, startPullTown } from '../../../helpers/pulls.js'
-import { refusal } from '../../../helpers/town.js'
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 const BUG = {

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 import { type Fields, startPullTown } from '../../../helpers/pulls.js'
-import { refusal } from '../../../helpers/town.js'
 
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
 

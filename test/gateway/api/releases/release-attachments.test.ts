@@ -6,8 +6,8 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
+import { type Name, refusal, startTown } from '../../../helpers/gateway-with-users.js'
 import type { Answer } from '../../../helpers/requests.js'
-import { type Name, refusal, startTown } from '../../../helpers/town.js'
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 

@@ -5,8 +5,8 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { type Name, refusal, startTown } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
-import { type Name, refusal, startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { type Name, startTown } from '../../../helpers/town.js'
+import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
 
 const ALL = '/repos/ada/r/collaborators'
 

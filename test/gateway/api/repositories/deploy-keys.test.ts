@@ -5,9 +5,9 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository, type Repository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
+import { refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
-import { refusal, startTown, visible } from '../../../helpers/town.js'
 
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHEYJBn7ys3OvpQlW3Qrqv5RCMQ7ISG9WeOZKB1J3LFa ci@example'

@@ -5,8 +5,8 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { startTown } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'a template lends what is asked of it', async (t, location) => {
   const { as, pathOf, addOrganization, settings, ada, db } = await startTown(t, { location })

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { startGitTown } from '../../../helpers/git-town.js'
+import { startGitTown } from '../../../helpers/gateway-with-repository.js'
 
 t.test('the most written language comes first', async (t) => {
   const { get, as, copy, push } = await startGitTown(t)

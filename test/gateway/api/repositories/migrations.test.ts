@@ -8,10 +8,10 @@ import { listImports } from '../../../../sql/repositories/repository-imports.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
+import { refusal, startTown, type Town } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 import { withPassword } from '../../../helpers/requests.js'
 import { aSource, aTrap, referencesOf, serveBadly, serveBare } from '../../../helpers/sources.js'
-import { refusal, startTown, type Town } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -4,10 +4,10 @@ import t, { type Test } from 'tap'
 import { selectRows } from '../../../../sql/database/dialect.js'
 import { setCollaborator } from '../../../../sql/repositories/collaborators.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
+import { refusal } from '../../../helpers/gateway-with-users.js'
 import { tryGit } from '../../../helpers/git-client.js'
 import { type PullTown, startPullTown } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
-import { refusal } from '../../../helpers/town.js'
 
 const WITHIN_MS = 60_000
 const NOW = { grace: '0s' }

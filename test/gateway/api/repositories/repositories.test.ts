@@ -5,9 +5,9 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { withToken } from '../../../helpers/requests.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -5,8 +5,8 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { addSource } from '../../../../sql/repositories/repository-sources.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
-import { type Name, startTown } from '../../../helpers/town.js'
 
 type Fields = Record<string, unknown>
 

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
-import { startTown } from '../../../helpers/town.js'
 
 await forEachDatabase(t, 'people star what they may see, and are counted', async (t, location) => {
   const { as, ask, addToken, bob } = await startTown(t, { location })

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/town.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 
 await forEachDatabase(t, 'people watch what they may see, and are counted', async (t, location) => {
   const { as } = await startTown(t, { location })

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { toldTo } from '../../../helpers/deliveries.js'
-import { refusal, startTown } from '../../../helpers/town.js'
+import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
 
 const CONFIG = { url: 'https://hooks.example.org/', content_type: 'json' }
 const HOOK = { type: 'gitea', config: { ...CONFIG, secret: 's' }, events: ['create', 'push'] }

@@ -1,7 +1,7 @@
 /** A release as it is seen: its addresses, its author, and its files and no others. */
 
 import t, { type Test } from 'tap'
-import { releaseOfTag } from '../../../../gateway/actions/releases/seen-releases.js'
+import { releaseOfTag } from '../../../../gateway/actions/releases/visible-releases.js'
 import {
   releaseObject,
   releaseObjects,

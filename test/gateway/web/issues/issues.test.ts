@@ -5,8 +5,8 @@ import { createPull } from '../../../../sql/pulls/pulls.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreTold } from '../../../helpers/notified.js'
-import { type Name, startTown } from '../../../helpers/town.js'
 
 /** A town with the public repository ada/r, whose people have sessions in their browsers. */
 async function aTownOfBrowsers(t: Test) {

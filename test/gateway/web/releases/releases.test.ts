@@ -4,8 +4,8 @@ import t from 'tap'
 import { createRelease } from '../../../../sql/releases/releases.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { startTown } from '../../../helpers/gateway-with-users.js'
 import { withPassword } from '../../../helpers/requests.js'
-import { startTown } from '../../../helpers/town.js'
 
 t.test('releases are listed with notes and files, drafts for those who write', async (t) => {
   const { ada, as, ask, db } = await startTown(t)

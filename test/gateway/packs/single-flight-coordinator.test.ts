@@ -1,7 +1,7 @@
 /** The board: one leads, the others join, and each is told what it must know. */
 
 import t from 'tap'
-import { FlightBoard, type FlightNews } from '../../../gateway/packs/flight-board.js'
+import { FlightBoard, type FlightNews } from '../../../gateway/packs/single-flight-coordinator.js'
 
 function aBoard() {
   let told: (readonly [member: number, news: FlightNews])[] = []

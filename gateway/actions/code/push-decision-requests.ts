@@ -5,7 +5,7 @@ import {
   type PushAnswer,
   type PushAsking,
   type PushQuestion,
-} from '../../../cgi/refs/push-question.js'
+} from '../../../cgi/refs/push-decision-request.js'
 import { hasProtections } from '../../../sql/code/branch-protections.js'
 import type { Context } from '../../context.js'
 import { judgeMoves, type WantedMoves } from './branch-judge.js'

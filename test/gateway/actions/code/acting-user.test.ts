@@ -1,7 +1,7 @@
 /** Who changes something: a user, and nothing that is archived. */
 
 import t from 'tap'
-import { writerOf } from '../../../../gateway/actions/code/writer.js'
+import { writerOf } from '../../../../gateway/actions/code/acting-user.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { openContext } from '../../../helpers/gateway.js'
 

@@ -7,7 +7,7 @@ import { findOwner, type Owner } from '../../sql/accounts/owners.js'
 import { findUser, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations/organizations.js'
-import { admitToPackages, type PackagesGrant } from './admit-packages.js'
+import type { Identity } from './authenticate.js'
 import {
   admitAdmin,
   admitToOrganization,
@@ -15,15 +15,15 @@ import {
   type OrganizationGrant,
   type OrganizationNeed,
   type TeamGrant,
-} from './admit-people.js'
+} from './authorize-accounts.js'
+import { admitToPackages, type PackagesGrant } from './authorize-packages.js'
 import {
   type AttachmentGrant,
   admitToAttachment,
   admitToRepository,
   type RepositoryGrant,
   type RepositoryNeed,
-} from './admit-repository.js'
-import type { Identity } from './identify.js'
+} from './authorize-repository.js'
 import { callerWithin, type Reach } from './limits.js'
 import { refusePublicOnly, signedIn } from './refusals.js'
 import { type Scope, scopeAllows } from './scopes.js'

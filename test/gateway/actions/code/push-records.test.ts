@@ -3,7 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openPushNote, tellOfLeftPushes } from '../../../../gateway/actions/code/push-notes.js'
+import { openPushNote, tellOfLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
 import { aWebhook, toldTo } from '../../../helpers/deliveries.js'

@@ -19,7 +19,7 @@ import {
   findRepositoryById,
   type Repository,
 } from '../../sql/repositories/repositories.js'
-import type { Identity } from './identify.js'
+import type { Identity } from './authenticate.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
 

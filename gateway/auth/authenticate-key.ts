@@ -3,7 +3,7 @@
 import type { Log } from '../../conf/log.js'
 import { findKeyByFingerprint, touchKey } from '../../sql/accounts/keys.js'
 import type { Database } from '../../sql/database/database.js'
-import { type Identity, isNotedAlready, maySignIn } from './identify.js'
+import { type Identity, isNotedAlready, maySignIn } from './authenticate.js'
 
 /** Whoever holds the private half of a key that the house knows. */
 export interface KeyHolder {

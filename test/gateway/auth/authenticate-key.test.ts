@@ -1,7 +1,7 @@
 /** Who holds a key: its user, a machine, or nobody whom the house lets in. */
 
 import t from 'tap'
-import { identifyKey, noteKeyUse } from '../../../gateway/auth/identify-key.js'
+import { identifyKey, noteKeyUse } from '../../../gateway/auth/authenticate-key.js'
 import { addUserKey, findKeyByFingerprint, touchKey } from '../../../sql/accounts/keys.js'
 import { deleteUser } from '../../../sql/accounts/users.js'
 import { addDeployKey } from '../../../sql/repositories/deploy-keys.js'

@@ -1,7 +1,7 @@
 /** Looks are shared within a turn of the event loop, and never beyond it. */
 
 import t from 'tap'
-import { endTurn, inTurn, presentTurn } from '../../conf/turn.js'
+import { endTurn, inTurn, presentTurn } from '../../conf/tick.js'
 
 /** The next turn of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))

@@ -4,8 +4,8 @@ import { Failure, notFound } from '../../conf/failures.js'
 import { findOwner, type Owner } from '../../sql/accounts/owners.js'
 import { findUser, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
-import { admitToOrganization } from './admit-people.js'
-import type { Identity } from './identify.js'
+import type { Identity } from './authenticate.js'
+import { admitToOrganization } from './authorize-accounts.js'
 
 /** Whether `viewer` may see that there is such an account. */
 export function isVisible(user: Owner, viewer: User | undefined): boolean {

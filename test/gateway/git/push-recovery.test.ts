@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { t } from 'tap'
 import { openJournal } from '../../../cgi/maintenance/journal.js'
 import { createLog } from '../../../conf/log.js'
-import { createMender } from '../../../gateway/git/mender.js'
+import { createMender } from '../../../gateway/git/push-recovery.js'
 import { until } from '../../helpers/server-processes.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 

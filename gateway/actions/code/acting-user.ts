@@ -2,8 +2,8 @@
 
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
-import type { Grants } from '../../auth/gate.js'
-import { SIGN_IN_MESSAGE } from '../../auth/identify.js'
+import { SIGN_IN_MESSAGE } from '../../auth/authenticate.js'
+import type { Grants } from '../../auth/authorize.js'
 
 /** The user behind a change. Throws `archived` where nothing is to be changed any more. */
 export function writerOf({ user, repository }: Grants['repository']): User {

@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../../conf/http.js'
 import { listTied, type Tie } from '../../../sql/repositories/stars-and-watches.js'
-import type { Grants } from '../../auth/gate.js'
+import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { userObject } from '../../objects/accounts/user-object.js'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
-import { identify, SIGN_IN_MESSAGE } from '../../../gateway/auth/identify.js'
+import { identify, SIGN_IN_MESSAGE } from '../../../gateway/auth/authenticate.js'
 import { newToken } from '../../../gateway/auth/token.js'
 import { NO_BODY } from '../../../gateway/incoming-body.js'
 import { deleteToken } from '../../../sql/accounts/tokens.js'

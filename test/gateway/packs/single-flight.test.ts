@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Failure } from '../../../conf/failures.js'
+import type { GrowingFile } from '../../../gateway/packs/growing-file.js'
+import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/packs/single-flight.js'
 import {
   FlightBoard,
   type FlightNews,
   type FlightReport,
-} from '../../../gateway/packs/flight-board.js'
-import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/packs/flights.js'
-import type { GrowingFile } from '../../../gateway/packs/growing-file.js'
+} from '../../../gateway/packs/single-flight-coordinator.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 /** A second as a busy machine may measure it. */

@@ -3,9 +3,9 @@
 import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
 import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
+import { startTown, type Town } from './gateway-with-users.js'
 import { sharedS3Server } from './shared-s3-server.js'
 import { isFullSize } from './test-size.js'
-import { startTown, type Town } from './town.js'
 
 export interface PackageHouse extends Gatehouse {
   readonly ada: Person

@@ -3,8 +3,8 @@
 import { rm, unlink } from 'node:fs/promises'
 import { isFailure } from '../../conf/failures.js'
 import type { Log } from '../../conf/log.js'
-import type { FlightNews, FlightReport } from './flight-board.js'
 import { GrowingFile } from './growing-file.js'
+import type { FlightNews, FlightReport } from './single-flight-coordinator.js'
 
 /** How a worker speaks to the board. */
 export interface BoardLink {

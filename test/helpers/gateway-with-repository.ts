@@ -4,8 +4,8 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
+import { startTown, type Town } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
-import { startTown, type Town } from './town.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
 export interface GitTown extends Town {

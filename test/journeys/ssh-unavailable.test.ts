@@ -10,7 +10,7 @@ import { freePort } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until, workersOf } from '../helpers/server-processes.js'
-import { startSshHouse } from '../helpers/ssh-house.js'
+import { startSshHouse } from '../helpers/ssh-gatehouse.js'
 
 const BACK_WITHIN_MS = 120_000
 

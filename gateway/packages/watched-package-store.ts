@@ -3,7 +3,7 @@
 import type { Format } from '../../registry/format.js'
 import type { Shelf } from '../../registry/package-store.js'
 import { tellingPublication, tellingRemoval } from '../actions/packages/package-events.js'
-import type { Grants } from '../auth/gate.js'
+import type { Grants } from '../auth/authorize.js'
 import type { Context } from '../context.js'
 
 export interface ShelfWatch {

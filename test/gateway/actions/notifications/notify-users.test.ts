@@ -1,9 +1,9 @@
 /** What happens to a pull request is told to those who take part in it. */
 
 import t from 'tap'
+import type { Name } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreTold } from '../../../helpers/notified.js'
 import { startPullTown } from '../../../helpers/pulls.js'
-import type { Name } from '../../../helpers/town.js'
 
 t.test('reviews and merges are told of, and what is pending is not', async (t) => {
   const town = await startPullTown(t)

@@ -3,8 +3,8 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
+import { lendShelf } from '../../registry/lend-package-store.js'
 import type { Publication, Upload } from '../../registry/package-store.js'
-import { lendShelf } from '../../registry/shelf.js'
 import type { User } from '../../sql/accounts/users.js'
 import { openContext } from '../helpers/gateway.js'
 

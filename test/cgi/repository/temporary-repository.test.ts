@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
-import { keepCommits, withWorkbench } from '../../../cgi/repository/workbench.js'
+import { keepCommits, withWorkbench } from '../../../cgi/repository/temporary-repository.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 

@@ -7,7 +7,7 @@ import type { User } from '../../sql/accounts/users.js'
 import { foldCase } from '../../sql/database/bindings.js'
 import type { Database } from '../../sql/database/database.js'
 import { accessToPackages, atLeast } from '../../sql/repositories/access.js'
-import { ANONYMOUS, type Identity } from './identify.js'
+import { ANONYMOUS, type Identity } from './authenticate.js'
 import { limited, packagesOpened } from './limits.js'
 import { refuseAnonymous, refusePublicOnly } from './refusals.js'
 

@@ -9,11 +9,11 @@ import {
   type ReviewState,
 } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../context.js'
+import { writerOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
-import { writerOf } from '../code/writer.js'
 import { isOfficialFor } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
-import { reviewGiven } from './review-given.js'
+import { reviewGiven } from './review-events.js'
 
 export interface ReviewInput {
   readonly state: PullState

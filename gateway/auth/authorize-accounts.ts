@@ -13,7 +13,7 @@ import {
   organizationRole,
 } from '../../sql/organizations/organizations.js'
 import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/organizations/teams.js'
-import type { Identity } from './identify.js'
+import type { Identity } from './authenticate.js'
 import { isBound, limited } from './limits.js'
 import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
 

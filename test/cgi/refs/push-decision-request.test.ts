@@ -11,7 +11,7 @@ import {
   type PushAnswer,
   type PushQuestion,
   sweepPushQuestions,
-} from '../../../cgi/refs/push-question.js'
+} from '../../../cgi/refs/push-decision-request.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const git = await findGit()
