@@ -29,13 +29,13 @@ export function parseAddressSet(entries: readonly string[]): AddressSet {
     const version = isIP(address)
     return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
-  return { entries, has: remembering(check) }
+  return { entries, has: memoize(check) }
 }
 
 /** The same few addresses are asked about on each request, and the list is slow to answer. */
 const ADDRESSES_MAX = 1_000
 
-function remembering(check: (address: string) => boolean): (address: string) => boolean {
+function memoize(check: (address: string) => boolean): (address: string) => boolean {
   const known = new Map<string, boolean>()
   return (address) => {
     const before = known.get(address)

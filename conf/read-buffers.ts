@@ -60,9 +60,9 @@ export function borrowBuffer(): BorrowedBuffer {
     bytes,
     giveBack() {
       lentBytes -= sizeBytes
-      const shelf = spare.get(sizeBytes) ?? []
-      if (shelf.length < SPARE_MAX) shelf.push(bytes)
-      spare.set(sizeBytes, shelf)
+      const store = spare.get(sizeBytes) ?? []
+      if (store.length < SPARE_MAX) store.push(bytes)
+      spare.set(sizeBytes, store)
     },
   }
 }

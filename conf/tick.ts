@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks'
  * later within the turn, and what became ready meanwhile, where a thousand sockets were ready
  * before: a look counts for less time than it takes to hear of a change and then to ask.
  */
-const LOOK_MS_MAX = 0.2
+const SHARED_READ_MS_MAX = 0.2
 
 let turn = 0
 let startedAtMs = Number.NEGATIVE_INFINITY
@@ -16,7 +16,7 @@ let isEndAwaited = false
 let isAnswering = false
 
 /** Runs that part of an answer that waits for nothing: its looks are those of the turn. */
-export function inTurn<T>(work: () => T): T {
+export function inTick<T>(work: () => T): T {
   isAnswering = true
   try {
     return work()
@@ -29,10 +29,10 @@ export function inTurn<T>(work: () => T): T {
  * Equal for all whose looks are shared. Undefined where nothing is: what runs after a wait, or in
  * the background, looks for itself.
  */
-export function presentTurn(): number | undefined {
+export function currentTick(): number | undefined {
   if (!isAnswering) return undefined
   const nowMs = performance.now()
-  if (nowMs - startedAtMs > LOOK_MS_MAX) {
+  if (nowMs - startedAtMs > SHARED_READ_MS_MAX) {
     turn += 1
     startedAtMs = nowMs
     if (!isEndAwaited) setImmediate(endAwaited)

@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.js'
 import type { Database } from '../sql/database/database.js'
 import type { Throttle } from './auth/throttle.js'
 import type { DiskWatch } from './disk-watch.js'
-import type { Mender } from './git/push-recovery.js'
+import type { PushRecovery } from './git/push-recovery.js'
 import type { Upkeep } from './jobs/upkeep.js'
 import type { Metrics } from './metrics.js'
 import type { PackCache } from './packs/pack-cache.js'
@@ -22,7 +22,7 @@ export interface Context {
   readonly disk: DiskWatch
   readonly git: Git
   readonly journal: Journal
-  readonly mender: Mender
+  readonly pushRecovery: PushRecovery
   readonly upkeep: Upkeep
   readonly queue: ProcessQueue
   readonly registry: Registry

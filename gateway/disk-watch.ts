@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { access, constants, open, statfs, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { shelvesFolder } from '../cgi/repository/paths.js'
+import { repositoryShardsFolder } from '../cgi/repository/paths.js'
 import { type Awaitable, after } from '../conf/awaitable.js'
 import { unlessMissing } from '../conf/disk.js'
 import { diskFailureOf, insufficientStorage } from '../conf/disk-failure.js'
@@ -41,7 +41,7 @@ export interface DiskWatchOptions {
   readonly settings: () => Pick<Settings, 'data' | 'database' | 'blobs'>
   readonly log: Log
   /** Made smaller while writes are refused. */
-  readonly packCache?: { makeRoom(): void }
+  readonly packCache?: { evictToFit(): void }
 }
 
 const STATE_KEPT_MS = 1_000
@@ -59,7 +59,7 @@ export function watchDisks({ settings, log, packCache }: DiskWatchOptions): Disk
     const state = await readDisks(settings(), { isTrial })
     isTrialNeeded ||= isTrial && state.refusal !== undefined
     if (state.refusal !== known.refusal) logChange(log, state)
-    if (state.refusal !== undefined) packCache?.makeRoom()
+    if (state.refusal !== undefined) packCache?.evictToFit()
     known = state
     readAtMs = performance.now()
     return state
@@ -116,7 +116,7 @@ function foldersOf({
   const { location } = database
   return [
     { name: 'data', path: data.dir },
-    { name: 'repositories', path: shelvesFolder(data.dir) },
+    { name: 'repositories', path: repositoryShardsFolder(data.dir) },
     ...(location.kind === 'sqlite'
       ? [{ name: 'database', path: dirname(location.file) } as const]
       : []),

@@ -13,7 +13,10 @@ import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
 import { collectFromWorkers } from './metrics.js'
-import { FlightBoard, type FlightReport } from './packs/single-flight-coordinator.js'
+import {
+  SingleFlightCoordinator,
+  type SingleFlightReport,
+} from './packs/single-flight-coordinator.js'
 import { packFolder } from './packs/warm.js'
 import { untilOthersListen } from './port-listeners.js'
 
@@ -43,7 +46,7 @@ export class Fleet {
     setFlagsFromString(NO_REDUCER)
     this.#settings = settings
     this.#log = log
-    this.#board = openBoard(settings, log)
+    this.#board = openCoordinator(settings, log)
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
@@ -94,15 +97,15 @@ export class Fleet {
     const { drainMs, shutdownGraceMs: graceMs, listen } = this.#settings.http
     const openMs = isHurried ? 0 : drainMs
     const ownCount = this.#serving().length
-    const tellAll = (hasSuccessor: boolean) => {
+    const notifyAll = (hasSuccessor: boolean) => {
       const times = { acceptMs: openMs, lingerMs: openMs, graceMs, hasSuccessor }
       for (const worker of liveWorkers()) tell(worker, { kind: 'stop', times })
     }
-    tellAll(false)
+    notifyAll(false)
     // Before it listens, a worker has nothing to end.
     for (const worker of this.#fresh) worker.process.kill('SIGTERM')
     untilOthersListen(listen.port, { ownCount, withinMs: openMs })
-      .then((isThere) => isThere && tellAll(true))
+      .then((isThere) => isThere && notifyAll(true))
       .catch((error: unknown) => this.#log.warn({ error }, 'no successor was looked for'))
     const kill = () => {
       for (const worker of liveWorkers()) worker.process.kill('SIGKILL')
@@ -138,7 +141,7 @@ export class Fleet {
     }
     if (this.#fresh.has(worker) || (wasRetired && !signal)) return
     this.#log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is replaced')
-    void mendAfterDeath(this.#settings, this.#log).then(() => {
+    void recoverAfterWorkerDeath(this.#settings, this.#log).then(() => {
       const isMissing = this.#serving().length < this.#settings.http.workers
       if (isMissing && !this.#isStopping) forkWorker()
     })
@@ -169,16 +172,19 @@ function answerMessages(board: Board, log: Log): void {
   })
 }
 
-type Board = ReturnType<typeof openBoard>
+type Board = ReturnType<typeof openCoordinator>
 
 /** The board of the workers' flights, and what is done when one of them dies in the middle. */
-function openBoard(settings: Settings, log: Log) {
-  const board = new FlightBoard(packFolder(settings.data.dir), (member, news) => {
-    const worker = cluster.workers?.[member]
-    if (worker !== undefined) tell(worker, { kind: 'flight', news })
-  })
+function openCoordinator(settings: Settings, log: Log) {
+  const board = new SingleFlightCoordinator(
+    packFolder(settings.data.dir),
+    (member, notification) => {
+      const worker = cluster.workers?.[member]
+      if (worker !== undefined) tell(worker, { kind: 'flight', notification })
+    },
+  )
   return {
-    take: (member: number, report: FlightReport) => board.take(member, report),
+    take: (member: number, report: SingleFlightReport) => board.take(member, report),
     lose(member: number) {
       for (const { path, groupId } of board.lose(member)) {
         Promise.all([
@@ -190,7 +196,7 @@ function openBoard(settings: Settings, log: Log) {
   }
 }
 
-async function mendAfterDeath(settings: Settings, log: Log): Promise<void> {
+async function recoverAfterWorkerDeath(settings: Settings, log: Log): Promise<void> {
   try {
     await recover(settings.data.dir, log)
     const db = await openDatabase(settings.database)

@@ -45,7 +45,7 @@ export const HEALTH_ROUTES: readonly AnyRoute[] = [
   }),
   systemRoute('/api/healthz', healthz),
   systemRoute('/metrics', async (context, request) => {
-    refuseMetricsStranger(context, request)
+    refuseMetricsCaller(context, request)
     return {
       status: 200,
       headers: [['Content-Type', 'text/plain; version=0.0.4; charset=utf-8']],
@@ -110,7 +110,7 @@ async function runChecks(context: Context): Promise<readonly CheckResult[]> {
   )
 }
 
-function refuseMetricsStranger(context: Context, request: Request): void {
+function refuseMetricsCaller(context: Context, request: Request): void {
   const { allow, token } = context.settings.metrics
   if (allow.has(request.address)) return
   const given = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]

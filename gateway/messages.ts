@@ -1,6 +1,6 @@
 /** What the supervisor and its workers say to one another. */
 
-import type { FlightNews, FlightReport } from './packs/single-flight-coordinator.js'
+import type { SingleFlightNotice, SingleFlightReport } from './packs/single-flight-coordinator.js'
 import type { DrainTimes } from './uws/drain.js'
 
 /**
@@ -14,11 +14,11 @@ export type WorkerMessage =
   /** The worker cannot start; the sentence is for the person who started it. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'metrics-wanted'; readonly id: number }
-  | { readonly kind: 'flight'; readonly report: FlightReport }
+  | { readonly kind: 'flight'; readonly report: SingleFlightReport }
 
 export type SupervisorMessage =
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
-  | { readonly kind: 'flight'; readonly news: FlightNews }
+  | { readonly kind: 'flight'; readonly notification: SingleFlightNotice }
   /** The worker ends within these times; a later message replaces them. */
   | { readonly kind: 'stop'; readonly times: DrainTimes }
 

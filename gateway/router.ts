@@ -5,9 +5,9 @@ import { type Awaitable, after } from '../conf/awaitable.js'
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../conf/http.js'
-import { inTurn } from '../conf/tick.js'
-import { ANONYMOUS, type Identity, identify } from './auth/authenticate.js'
-import { admit } from './auth/authorize.js'
+import { inTick } from '../conf/tick.js'
+import { ANONYMOUS, authenticate, type Identity } from './auth/authenticate.js'
+import { authorize } from './auth/authorize.js'
 import { identifySession, refuseForeignOrigin } from './auth/session.js'
 import { actAs, sudoNameOf } from './auth/sudo.js'
 import type { Context } from './context.js'
@@ -39,7 +39,7 @@ export function createRouter(options: RouterOptions): (request: Request) => Awai
     const surface = surfaceOf(found) ?? options.surfaceOfUnknown(request)
     const arrival = { request, found, surface }
     watch.begin(arrival)
-    const answered = inTurn(() => answer(options, arrival))
+    const answered = inTick(() => answer(options, arrival))
     if (answered instanceof Promise) watch.wait(arrival)
     return after(answered, (reply) => {
       watch.end(arrival)
@@ -86,7 +86,7 @@ function dispatch(options: RouterOptions, { request, found, surface }: Arrival):
   const params = isPlain ? segments : decodeSegments(segments)
   return after(access.kind === 'open' ? ANONYMOUS : callerOf(context, route, request), (who) =>
     after(
-      admit(context.db, {
+      authorize(context.db, {
         who,
         access,
         scopes,
@@ -111,7 +111,7 @@ function callerOf(
     return request.headers.has('cookie') ? identifySession(context, request) : ANONYMOUS
   }
   const options = { passwordRefusal: surface.passwordRefusal?.(context.settings) }
-  return after(identify(context, request, options), (who) => {
+  return after(authenticate(context, request, options), (who) => {
     const name = surface.name === 'api' ? sudoNameOf(request) : undefined
     if (name === undefined) return who
     return after(actAs(context.db, who, name), (acting) => {

@@ -8,7 +8,7 @@ import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'
 import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
-import { tellOfLeftPushes } from './actions/code/push-records.js'
+import { notifyOfUnfinishedPushes } from './actions/code/push-records.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
 import { WEB_ARCHIVE_ROUTES } from './api/code/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/code/get-raw.js'
@@ -22,7 +22,7 @@ import type { Throttle } from './auth/throttle.js'
 import type { Context } from './context.js'
 import { watchDisks } from './disk-watch.js'
 import { createForwarder } from './forward.js'
-import { createMender } from './git/push-recovery.js'
+import { createPushRecovery } from './git/push-recovery.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
 import { createUpkeep } from './jobs/upkeep.js'
@@ -31,8 +31,8 @@ import { createMetrics, type Metrics } from './metrics.js'
 import { OAUTH_ROUTES } from './oauth/routes.js'
 import { routesOf } from './packages/routes.js'
 import { createProcessQueue } from './packs/process-queue.js'
-import type { BoardLink } from './packs/single-flight.js'
-import { createLocalBoard, createPackCache } from './packs/warm.js'
+import type { CoordinatorLink } from './packs/single-flight.js'
+import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
 import { createPools } from './pool/pools.js'
 import type { AnyRoute } from './route.js'
@@ -52,7 +52,7 @@ export interface ServerOptions {
   /** By default the one of this system. */
   readonly git?: Git
   /** Where workers agree on who asks git for what; by default this one is alone. */
-  readonly board?: BoardLink
+  readonly board?: CoordinatorLink
   /** The path of the socket at which sshd asks; by default there is none. */
   readonly sshSocket?: string
   /** The text of `/metrics`; by default the metrics of this process alone. */
@@ -117,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const sshSurface =
     options.sshSocket === undefined ? undefined : openSshSurface(context, options.sshSocket)
   upkeep.start()
-  const leftPushes = tellOfLeftPushes(context)
+  const leftPushes = notifyOfUnfinishedPushes(context)
   let stopping: Promise<void> | undefined
   return {
     port: listener.port,
@@ -150,13 +150,13 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   if (git.prlimit === undefined) log.warn(UNLIMITED)
   const db = await openDatabase(settings.database)
   const journal = await openJournal(settings.data.dir)
-  const mender = createMender(settings.data.dir, log)
+  const pushRecovery = createPushRecovery(settings.data.dir, log)
   const packCache = createPackCache({
     git,
     log,
     queue,
     settings: () => settings,
-    link: options.board ?? createLocalBoard(settings.data.dir),
+    link: options.board ?? createLocalCoordinator(settings.data.dir),
   })
   metrics.watchPackCache(packCache)
   const disk = watchDisks({ settings: () => settings, log, packCache })
@@ -170,7 +170,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     inspect: inspectIn(pools.uploads),
   })
   const upkeep = createUpkeep(
-    { settings, log, db, disk, git, journal, registry, mender },
+    { settings, log, db, disk, git, journal, registry, pushRecovery },
     { mergePull: (pullId) => mergeScheduled(context, pullId) },
   )
   const context: Context = {
@@ -180,7 +180,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     disk,
     git,
     journal,
-    mender,
+    pushRecovery,
     upkeep,
     queue,
     registry,

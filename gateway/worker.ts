@@ -7,7 +7,7 @@ import { createSharedThrottle } from './auth/throttle.js'
 import { isSupervisorMessage, PROTOCOL, type WorkerMessage } from './messages.js'
 import { shareMetrics } from './metrics.js'
 import { isBehind, migrateDatabase } from './migrate-database.js'
-import type { BoardLink } from './packs/single-flight.js'
+import type { CoordinatorLink } from './packs/single-flight.js'
 import { startServer } from './server.js'
 import type { DrainTimes } from './uws/drain.js'
 
@@ -21,7 +21,7 @@ export async function runWorker(settings: Settings): Promise<void> {
         settings,
         log,
         throttle,
-        board: sharedBoard,
+        board: sharedCoordinator,
         collectMetrics: askMetrics,
         sshSocket: settings.ssh.socket,
       }),
@@ -66,12 +66,12 @@ function tell(message: WorkerMessage): void {
   process.send?.(message)
 }
 
-/** The board that the supervisor keeps. */
-const sharedBoard: BoardLink = {
+/** The connection to the coordinator, which runs in the supervisor. */
+const sharedCoordinator: CoordinatorLink = {
   report: (report) => tell({ kind: 'flight', report }),
   listen(take) {
     process.on('message', (message: unknown) => {
-      if (isSupervisorMessage(message) && message.kind === 'flight') take(message.news)
+      if (isSupervisorMessage(message) && message.kind === 'flight') take(message.notification)
     })
   },
 }

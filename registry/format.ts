@@ -6,7 +6,7 @@ import type { Reply, Request } from '../conf/http.js'
 import type { PackageFormat } from '../conf/package.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'
-import type { Shelf } from './package-store.js'
+import type { PackageStore } from './package-store.js'
 
 export interface Format {
   /** Name in URLs and in the database. */
@@ -35,7 +35,7 @@ export interface FormatRoute {
    * Throws a `Failure` or rejects with it. Uploads are read by `Shelf.inspect` alone: the uploader
    * chooses what that costs.
    */
-  readonly handle: (shelf: Shelf, call: FormatCall) => Awaitable<Reply>
+  readonly handle: (store: PackageStore, call: FormatCall) => Awaitable<Reply>
 }
 
 export interface FormatCall {

@@ -8,13 +8,13 @@ import { findPackage, searchPackages } from '../sql/packages/packages.js'
 import { removeFile, removeVersion } from '../sql/packages/publications.js'
 import { settledTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
-import type { PackageQuestion, Shelf, Upload } from './package-store.js'
+import type { PackageQuery, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
 
-export interface ShelfOptions {
+export interface PackageStoreOptions {
   readonly ownerId: number
   readonly ownerName: string
   readonly format: PackageFormat
@@ -25,22 +25,25 @@ export interface ShelfOptions {
   readonly baseUrl: string
 }
 
-/** A shelf that is to be closed when the request has its answer. */
-export interface LentShelf extends Shelf {
+/** A package store that must be closed when the request has its answer. */
+export interface LentPackageStore extends PackageStore {
   /** Discards what was received and not published. */
   close(): Promise<void>
 }
 
-/** The shelf of a request that the gate has let through. */
-export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf {
+/** Returns the package store for an authorized request. */
+export function lendPackageStore(
+  registry: Registry,
+  options: PackageStoreOptions,
+): LentPackageStore {
   const { db, storage } = registry
   const { ownerId, format, baseUrl } = options
-  const shelf = { ownerId, format }
+  const namespace = { ownerId, format }
   const received = new Map<Upload, ReceivedFile>()
   const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
     if (makeSigningKey === undefined) throw new Error(`${format} signs nothing`)
-    return await registry.signingKeys.of(shelf, () => makeSigningKey(options.ownerName))
+    return await registry.signingKeys.of(namespace, () => makeSigningKey(options.ownerName))
   }
   return {
     baseUrl,
@@ -62,17 +65,17 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
       const file = received.get(upload)
       if (file === undefined || options.user === undefined) throw new Error('nothing to publish')
       const { ownerBytesMax } = limitsOf(registry, options)
-      const publisher = { db, storage, shelf, userId: options.user.id, ownerBytesMax }
+      const publisher = { db, storage, namespace, userId: options.user.id, ownerBytesMax }
       await publishReceived(publisher, file, publication)
     },
-    findPackage: (name) => findPackage(db, shelf, name),
-    listPackages: (question) => searchPackages(db, { ...shelf, ...searchOf(question) }),
+    findPackage: (name) => findPackage(db, namespace, name),
+    listPackages: (question) => searchPackages(db, { ...namespace, ...searchOf(question) }),
     listVersions: (packageId) => listVersions(db, packageId),
     listFullVersions: (packageId) => listFullVersions(db, packageId),
     findVersion: (packageId, version) => findVersion(db, packageId, version),
-    findFile: (question) => findFile(db, shelf, question),
-    removeFile: (question) => removeFile(db, shelf, question),
-    removeVersion: (packageName, version) => removeVersion(db, shelf, { packageName, version }),
+    findFile: (question) => findFile(db, namespace, question),
+    removeFile: (question) => removeFile(db, namespace, question),
+    removeVersion: (packageName, version) => removeVersion(db, namespace, { packageName, version }),
     async serve(file, request, options) {
       const dated = { ...file, changedAtMs: settledTime(file.createdAtMs) }
       const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
@@ -80,8 +83,8 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
       return reply
     },
     openIndex: async (subject) =>
-      registry.indexes.open({ shelf, subject, maker: makerOf(options), signingKeys }),
-    findIndexFile: (subject, digest) => registry.indexes.findFile({ shelf, subject }, digest),
+      registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),
+    findIndexFile: (subject, digest) => registry.indexes.findFile({ namespace, subject }, digest),
     signingKeys,
     async serveIndexFile(file, request, options) {
       const { path, bytes, digests, blobKey, modifiedAtMs } = file
@@ -100,19 +103,19 @@ export function lendShelf(registry: Registry, options: ShelfOptions): LentShelf 
   }
 }
 
-function makerOf({ format, index }: ShelfOptions): IndexMaker {
+function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
   if (index === undefined) throw new Error(`${format} has no indexes`)
   return index
 }
 
 /** What the one who asks may bring. A site admin may bring anything. */
-function limitsOf(registry: Registry, { user, format }: ShelfOptions) {
+function limitsOf(registry: Registry, { user, format }: PackageStoreOptions) {
   if (user?.isAdmin) return { bytesMax: undefined, ownerBytesMax: undefined }
   const { sizeBytesMax, ownerBytesMax } = registry.limits()
   return { bytesMax: sizeBytesMax[format], ownerBytesMax }
 }
 
-function searchOf({ text, property, page = 1, limit }: PackageQuestion) {
+function searchOf({ text, property, page = 1, limit }: PackageQuery) {
   return {
     ...(text === undefined ? {} : { text }),
     ...(property === undefined ? {} : { property }),

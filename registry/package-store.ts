@@ -14,7 +14,7 @@ import type { SigningKey } from './index-maker.js'
 import type { Inspected, InspectedFormat } from './inspections.js'
 
 /** The packages of one owner in one format, open for one request. */
-export interface Shelf {
+export interface PackageStore {
   /** URL of the registry for clients, without a slash at the end. */
   readonly baseUrl: string
 
@@ -39,7 +39,7 @@ export interface Shelf {
   /** Finds a package by its name, ignoring case. */
   findPackage(name: string): Promise<Package | undefined>
   /** Lists packages that have a version, by name. */
-  listPackages(question: PackageQuestion): Promise<PackageList>
+  listPackages(question: PackageQuery): Promise<PackageList>
   /** Lists the versions of a package, newest upload first. */
   listVersions(packageId: number): Promise<readonly PackageVersion[]>
   /** Lists versions with files and metadata, newest upload first; for documents that are cached. */
@@ -47,10 +47,10 @@ export interface Shelf {
   /** Finds a version, ignoring case. */
   findVersion(packageId: number, version: string): Promise<FullVersion | undefined>
   /** Finds a file, ignoring the case of all names; the oldest if several match. */
-  findFile(question: FileQuestion): Promise<PackageFile | undefined>
+  findFile(question: FileQuery): Promise<PackageFile | undefined>
 
   /** Removes a file, and its version with the last one. Returns whether there was one. */
-  removeFile(question: FileQuestion): Promise<boolean>
+  removeFile(question: FileQuery): Promise<boolean>
   /** Removes a version with all of its files. Returns whether there was one. */
   removeVersion(packageName: string, version: string): Promise<boolean>
 
@@ -130,7 +130,7 @@ export interface Property {
   readonly value: string
 }
 
-export interface PackageQuestion {
+export interface PackageQuery {
   /** Part of the name, ignoring case. */
   readonly text?: string
   /** Property that a version of the package has, with exactly this value. */
@@ -153,7 +153,7 @@ export interface ListedPackage extends Package {
   readonly latest: PackageVersion & { readonly metadata: JsonObject }
 }
 
-export interface FileQuestion {
+export interface FileQuery {
   readonly packageName: string
   readonly version: string
   readonly fileName: string

@@ -4,7 +4,7 @@ import { Failure } from '../conf/failures.js'
 import type { Database } from '../sql/database/database.js'
 import { findFile } from '../sql/packages/package-files.js'
 import { findVersion } from '../sql/packages/package-versions.js'
-import { findPackage, type PackageShelf } from '../sql/packages/packages.js'
+import { findPackage, type PackageNamespace } from '../sql/packages/packages.js'
 import {
   FILE_EXISTS,
   type NewPublication,
@@ -19,7 +19,7 @@ import type { BlobStorage } from './storage/storage.js'
 export interface Publisher {
   readonly db: Database
   readonly storage: BlobStorage
-  readonly shelf: PackageShelf
+  readonly namespace: PackageNamespace
   readonly userId: number
   /** Absent: any. */
   readonly ownerBytesMax: number | undefined
@@ -36,9 +36,9 @@ export async function publishReceived(
 ): Promise<void> {
   const publication = checkPublication(publisher, given)
   await refuseKnown(publisher, publication)
-  const { storage, db, shelf } = publisher
+  const { storage, db, namespace } = publisher
   await keepBlob(storage, file, async (blob) => ({
-    blobKey: await publishFile(db, shelf, { publication, blob }),
+    blobKey: await publishFile(db, namespace, { publication, blob }),
   }))
 }
 
@@ -78,13 +78,16 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** Spares the storage what would be refused; two at once are told apart by the database. */
-async function refuseKnown({ db, shelf }: Publisher, publication: NewPublication): Promise<void> {
+async function refuseKnown(
+  { db, namespace }: Publisher,
+  publication: NewPublication,
+): Promise<void> {
   if (publication.unique === 'file') {
-    const known = await findFile(db, shelf, publication)
+    const known = await findFile(db, namespace, publication)
     if (known !== undefined) throw new Failure('conflict', FILE_EXISTS)
     return
   }
-  const found = await findPackage(db, shelf, publication.packageName)
+  const found = await findPackage(db, namespace, publication.packageName)
   const known = found && (await findVersion(db, found.id, publication.version))
   if (known !== undefined) throw new Failure('conflict', VERSION_EXISTS)
 }

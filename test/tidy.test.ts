@@ -7,7 +7,7 @@ import t from 'tap'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
-interface HouseFile {
+interface ProjectFile {
   readonly path: string
   readonly text: string
 }
@@ -16,13 +16,13 @@ interface Rule {
   readonly name: string
   /** What to do about a finding. */
   readonly advice: string
-  readonly find: (files: readonly HouseFile[]) => readonly string[]
+  readonly find: (files: readonly ProjectFile[]) => readonly string[]
   /** Files each of which breaks the rule on its own. */
-  readonly breaks: readonly HouseFile[]
+  readonly breaks: readonly ProjectFile[]
 }
 
 /** What git keeps or would keep: neither dependencies nor what builds and runs leave. */
-function filesOfTheHouse(): readonly HouseFile[] {
+function projectFiles(): readonly ProjectFile[] {
   const list = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -31,13 +31,13 @@ function filesOfTheHouse(): readonly HouseFile[] {
   return paths.map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }))
 }
 
-const isSource = ({ path }: HouseFile) => /\.tsx?$/.test(path)
-const isTest = ({ path }: HouseFile) => path.startsWith('test/')
-const isLock = ({ path }: HouseFile) => path === 'package-lock.json'
-const isCode = (file: HouseFile) => isSource(file) || /^(?:scripts|\.ci)\//.test(file.path)
+const isSource = ({ path }: ProjectFile) => /\.tsx?$/.test(path)
+const isTest = ({ path }: ProjectFile) => path.startsWith('test/')
+const isLock = ({ path }: ProjectFile) => path === 'package-lock.json'
+const isCode = (file: ProjectFile) => isSource(file) || /^(?:scripts|\.ci)\//.test(file.path)
 
 /** `path:line` of every line that matches. */
-function linesWith(files: readonly HouseFile[], pattern: RegExp): readonly string[] {
+function linesWith(files: readonly ProjectFile[], pattern: RegExp): readonly string[] {
   return files.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}`] : [])),
   )
@@ -182,7 +182,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by api/code/file-changes.test.ts, whose requests it does',
   'gateway/actions/repositories/generate-repository.ts':
     'by api/repositories/generate.test.ts, on both databases',
-  'gateway/actions/pulls/review-events.ts': 'by tell-people.test.ts, which reviews a pull request',
+  'gateway/actions/pulls/review-events.ts': 'by notify-users.test.ts, which reviews a pull request',
   'gateway/actions/code/journal-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
   'gateway/actions/code/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
   'gateway/api/webhooks/hook-operations.ts':
@@ -192,7 +192,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/webhooks/user-hooks.ts': 'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/accounts/token-limits.ts': 'by tokens.test.ts, whose inputs it reads',
-  'gateway/auth/authorize-packages.ts': 'by gate.test.ts and limits.test.ts, through the gate',
+  'gateway/auth/authorize-packages.ts': 'by authorize.test.ts and limits.test.ts, through the gate',
   'gateway/packages/narrow-package-store.ts': 'by auth/limits.test.ts, through a registry',
   'sql/accounts/token-limits.ts': 'by tokens.test.ts, on both databases',
   'gateway/packages/watched-package-store.ts':
@@ -208,9 +208,11 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/actions/repositories/fork-repository.ts':
     'by api/repositories/forks.test.ts, on both databases',
   'gateway/auth/authorize-accounts.ts':
-    'by gate.test.ts and the credentials matrix, which it judges',
-  'gateway/auth/authorize-repository.ts': 'by gate.test.ts and limits.test.ts, through the gate',
-  'gateway/auth/refusals.ts': 'by gate.test.ts, whose refusals it words',
+    'by authorize.test.ts and the credentials matrix, which it judges',
+  'gateway/auth/authorize-repository.ts':
+    'by authorize.test.ts and limits.test.ts, through the gate',
+  'gateway/auth/refusals.ts': 'by authorize.test.ts, whose refusals it words',
+  'gateway/objects/api-prefix.ts': 'a constant',
   'gateway/objects/organizations/organization-object.ts':
     'by organizations.test.ts, on both databases',
   'gateway/objects/organizations/team-object.ts': 'by teams.test.ts, on both databases',
@@ -283,7 +285,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/format.ts': 'a shape; conformance/package-format.ts tries what it promises',
   'registry/formats.ts': 'a list; gateway/server.test.ts goes through it',
   'registry/index-maker.ts': 'a shape; conformance/package-format.ts tries what it promises',
-  'registry/package-store.ts': 'a shape; shelf.test.ts tries what it promises',
+  'registry/package-store.ts': 'a shape; lend-package-store.test.ts tries what it promises',
   'registry/composer/metadata.ts': 'by documents.test.ts, which reads what it wrote',
   'sql/repositories/forks.ts': 'by api/repositories/forks.test.ts, on both databases',
   'sql/issues/issue-subscriptions.ts':
@@ -396,7 +398,7 @@ const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
 }
 
 /** The files outside test/ that import the library or a part of it. */
-function importersOf(library: string, files: readonly HouseFile[]): readonly string[] {
+function importersOf(library: string, files: readonly ProjectFile[]): readonly string[] {
   const name = library.replaceAll('.', '\\.')
   const pattern = new RegExp(`(?:from|import|require)\\s*\\(?\\s*['"]${name}(?:/[^'"]*)?['"]`)
   return files
@@ -480,7 +482,7 @@ const surfaces: Rule = {
       path: 'gateway/api/accounts/users.ts',
       text: "import { page } from '../../web/kit/page.js'\n",
     },
-    { path: 'gateway/jobs/upkeep.ts', text: "await import('../git/mender.js')\n" },
+    { path: 'gateway/jobs/upkeep.ts', text: "await import('../git/push-recovery.js')\n" },
   ],
 }
 
@@ -574,11 +576,11 @@ const RULES = [
   whole,
 ]
 
-const house = filesOfTheHouse()
+const fixture = projectFiles()
 
 for (const rule of RULES) {
   t.test(rule.name, async (t) => {
-    t.strictSame(rule.find(house), [], rule.advice)
+    t.strictSame(rule.find(fixture), [], rule.advice)
     for (const broken of rule.breaks) {
       t.equal(rule.find([broken]).length, 1, `and it would be seen: ${JSON.stringify(broken)}`)
     }

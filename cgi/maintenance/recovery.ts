@@ -9,7 +9,7 @@ import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
 import { isGoing, listPushes, type PushEntry, removeEntry } from './journal.js'
-import { type Leaving, listLeavings, readLeaving } from './stale-files.js'
+import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 
 /** A live reference lock exists for moments: what stands still for this long may be a dead one. */
 const STANDSTILL_MS = 1_000
@@ -32,10 +32,10 @@ export async function recover(dataDir: string, log?: Log): Promise<readonly stri
   }
   await Promise.all([...cut.values()].map(endLeftGroup))
   const repositories = new Set([...cut.values()].map((push) => push.repositoryPath))
-  const mended = await mendRepositories([...repositories], going)
+  const recovered = await recoverRepositories([...repositories], going)
   const incomplete = new Set<string>()
   for (const [file, push] of [...cut].sort(byStart)) {
-    if (!mended.includes(push.repositoryPath)) continue
+    if (!recovered.includes(push.repositoryPath)) continue
     try {
       await completeUpdates(push, log)
       await removeEntry(file, push)
@@ -44,7 +44,7 @@ export async function recover(dataDir: string, log?: Log): Promise<readonly stri
       log?.error({ error, path: push.repositoryPath }, 'an interrupted push was not completed yet')
     }
   }
-  return mended.filter((repository) => !incomplete.has(repository))
+  return recovered.filter((repository) => !incomplete.has(repository))
 }
 
 function byStart([, one]: CutPush, [, other]: CutPush): number {
@@ -64,7 +64,7 @@ async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
 }
 
 /** Those of the repositories in which nothing is left that might be of a dead push. */
-async function mendRepositories(
+async function recoverRepositories(
   repositories: readonly string[],
   going: readonly PushEntry[],
 ): Promise<readonly string[]> {
@@ -72,8 +72,8 @@ async function mendRepositories(
   for (let look = 0; pending.size > 0 && look < LOOKS_MAX; look += 1) {
     await delay(STANDSTILL_MS)
     const processes = await listProcesses()
-    for (const [repository, leavings] of pending) {
-      await removeDead(repository, leavings, { processes, going })
+    for (const [repository, staleFiles] of pending) {
+      await removeDead(repository, staleFiles, { processes, going })
     }
     pending = await lookInto([...pending.keys()])
   }
@@ -83,11 +83,11 @@ async function mendRepositories(
 /** The leavings of those repositories that have some. */
 async function lookInto(
   repositories: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlyMap<string, Leaving>>> {
-  const found = new Map<string, ReadonlyMap<string, Leaving>>()
+): Promise<ReadonlyMap<string, ReadonlyMap<string, StaleFile>>> {
+  const found = new Map<string, ReadonlyMap<string, StaleFile>>()
   for (const repository of repositories) {
-    const leavings = await listLeavings(repository)
-    if (leavings.size > 0) found.set(repository, leavings)
+    const staleFiles = await listStaleFiles(repository)
+    if (staleFiles.size > 0) found.set(repository, staleFiles)
   }
   return found
 }
@@ -101,14 +101,14 @@ export interface Others {
 /** Removes leavings that have not changed since, and that nobody who writes there can have made. */
 export async function removeDead(
   repository: string,
-  leavings: ReadonlyMap<string, Leaving>,
+  staleFiles: ReadonlyMap<string, StaleFile>,
   others: Others,
 ): Promise<readonly string[]> {
   const writers = await listWriters(repository, others)
   const firstWriterMs = Math.min(...writers.map((each) => each.startedAtMs - CLOCK_GRAIN_MS))
   const removed: string[] = []
-  for (const [path, before] of leavings) {
-    const now = await readLeaving(path)
+  for (const [path, before] of staleFiles) {
+    const now = await readStaleFile(path)
     const stoodStill = now.fingerprint === before.fingerprint
     // Who began to write here later than that did not make it.
     if (!stoodStill || now.changedAtMs >= firstWriterMs) continue

@@ -6,14 +6,14 @@ import { unlessMissing } from '../../conf/disk.js'
 import { walk } from '../repository/walk.js'
 
 /** The state of something that was left behind, to be compared a moment later. */
-export interface Leaving {
+export interface StaleFile {
   /** Differs when the file, or anything in the folder, was changed or made anew. */
   readonly fingerprint: string
   readonly changedAtMs: number
 }
 
 /** By path, everything that somebody who writes holds while at work, and nobody else has. */
-export async function listLeavings(repository: string): Promise<Map<string, Leaving>> {
+export async function listStaleFiles(repository: string): Promise<Map<string, StaleFile>> {
   const paths = [
     ...TOP_FILES.map((name) => join(repository, name)),
     ...(await listReferenceLocks(join(repository, 'refs'))),
@@ -22,16 +22,16 @@ export async function listLeavings(repository: string): Promise<Map<string, Leav
     ...(await listLooseParts(join(repository, 'objects'))),
     ...(await listPackKeeps(join(repository, 'objects', 'pack'))),
   ]
-  const leavings = new Map<string, Leaving>()
+  const staleFiles = new Map<string, StaleFile>()
   for (const path of paths) {
-    const leaving = await readLeaving(path)
-    if (leaving.fingerprint !== '') leavings.set(path, leaving)
+    const staleFile = await readStaleFile(path)
+    if (staleFile.fingerprint !== '') staleFiles.set(path, staleFile)
   }
-  return leavings
+  return staleFiles
 }
 
 /** What stands at a path now; without a fingerprint when it is gone. */
-export async function readLeaving(path: string): Promise<Leaving> {
+export async function readStaleFile(path: string): Promise<StaleFile> {
   const paths = [path]
   for await (const found of walk(path)) paths.push(found.path)
   const marks: string[] = []

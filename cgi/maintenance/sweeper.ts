@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { unlessMissing } from '../../conf/disk.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
 import { listProcesses } from '../process/process-table.js'
-import { shelvesFolder } from '../repository/paths.js'
+import { repositoryShardsFolder } from '../repository/paths.js'
 import { isGoing, listPushes, type PushEntry } from './journal.js'
 import { removeDead } from './recovery.js'
-import { listLeavings, readLeaving } from './stale-files.js'
+import { listStaleFiles, readStaleFile } from './stale-files.js'
 
 /** A repository that was being made (`new`) or removed (`trash`): see repository.ts. */
 const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}\.git\.(?:new|trash)-[0-9a-f]{12}$/
@@ -20,13 +20,13 @@ export async function sweepRepositories(
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   const removed: string[] = []
-  for (const shelf of (await unlessMissing(readdir(shelvesFolder(dataDir)))) ?? []) {
-    const folder = join(shelvesFolder(dataDir), shelf)
+  for (const shard of (await unlessMissing(readdir(repositoryShardsFolder(dataDir)))) ?? []) {
+    const folder = join(repositoryShardsFolder(dataDir), shard)
     for (const name of (await unlessMissing(readdir(folder))) ?? []) {
       if (signal?.aborted) return removed
       const path = join(folder, name)
       if (REPOSITORY.test(name)) removed.push(...(await sweepRepository(dataDir, path)))
-      if (!UNFINISHED_REPOSITORY.test(name) || !isOld(await readLeaving(path))) continue
+      if (!UNFINISHED_REPOSITORY.test(name) || !isOld(await readStaleFile(path))) continue
       await rm(path, { recursive: true, force: true, maxRetries: 3 })
       removed.push(path)
     }
@@ -39,7 +39,7 @@ export async function sweepRepositories(
  * sooner: this is for what nobody noted, such as a push over SSH that was killed.
  */
 export async function sweepRepository(dataDir: string, path: string): Promise<readonly string[]> {
-  const old = new Map([...(await listLeavings(path))].filter(([, leaving]) => isOld(leaving)))
+  const old = new Map([...(await listStaleFiles(path))].filter(([, staleFile]) => isOld(staleFile)))
   if (old.size === 0) return []
   const going: PushEntry[] = []
   for (const push of (await listPushes(dataDir)).values()) {

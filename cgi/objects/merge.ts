@@ -4,7 +4,7 @@ import { Failure, isFailure } from '../../conf/failures.js'
 import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
 import { type Git, gitError, tryGit } from '../process/git.js'
 import { findRefusal, refusalKey, remembering } from '../process/refusals.js'
-import { keepCommits, withWorkbench } from '../repository/temporary-repository.js'
+import { keepCommits, withTemporaryRepository } from '../repository/temporary-repository.js'
 import { parseCommit, type Signature } from './commit-object.js'
 import {
   checkedId,
@@ -54,9 +54,9 @@ export async function makeMerge(git: Git, path: string, input: MergeInput): Prom
   try {
     return await remembering(key, async () => {
       await refuseLarge(git, path, { base, head, bases })
-      return await withWorkbench(path, async (bench) => {
-        const tip = await STYLES[style](git, bench, input)
-        await keepCommits(git, path, { bench, tip, known: [base, head] })
+      return await withTemporaryRepository(path, async (temporary) => {
+        const tip = await STYLES[style](git, temporary, input)
+        await keepCommits(git, path, { temporary, tip, known: [base, head] })
         return tip
       })
     })
@@ -97,8 +97,8 @@ async function attemptMerge(git: Git, path: string, { base, head }: Tips): Promi
   if (bases.length === 0) return false
   if (bases.includes(base) || bases.includes(head)) return true
   await refuseLarge(git, path, { base, head, bases })
-  return await withWorkbench(path, async (bench) => {
-    return (await mergeTrees(git, bench, { ours: base, theirs: head })) !== undefined
+  return await withTemporaryRepository(path, async (temporary) => {
+    return (await mergeTrees(git, temporary, { ours: base, theirs: head })) !== undefined
   })
 }
 
@@ -133,43 +133,43 @@ function tooLarge(): Failure {
 
 export const MERGE_CONFLICT = 'The branches have changes that conflict.'
 
-type MakeTip = (git: Git, bench: string, input: MergeInput) => Promise<string>
+type MakeTip = (git: Git, temporary: string, input: MergeInput) => Promise<string>
 
 const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>> = {
-  async merge(git, bench, { base, head, message, committer }) {
-    const tree = await mergeTreesOrRefuse(git, bench, { ours: base, theirs: head })
+  async merge(git, temporary, { base, head, message, committer }) {
+    const tree = await mergeTreesOrRefuse(git, temporary, { ours: base, theirs: head })
     const people = { author: committer, committer }
-    return await writeCommit(git, bench, { tree, parents: [base, head], ...people, message })
+    return await writeCommit(git, temporary, { tree, parents: [base, head], ...people, message })
   },
 
-  async squash(git, bench, { base, head, message, author, committer }) {
-    const tree = await mergeTreesOrRefuse(git, bench, { ours: base, theirs: head })
-    return await writeCommit(git, bench, { tree, parents: [base], author, committer, message })
+  async squash(git, temporary, { base, head, message, author, committer }) {
+    const tree = await mergeTreesOrRefuse(git, temporary, { ours: base, theirs: head })
+    return await writeCommit(git, temporary, { tree, parents: [base], author, committer, message })
   },
 
   rebase: rebaseCommits,
 
-  async 'rebase-merge'(git, bench, input) {
+  async 'rebase-merge'(git, temporary, input) {
     const { base, message, committer } = input
-    const tip = await rebaseCommits(git, bench, input)
-    const tree = await withObjects(git, bench, (objects) => treeOf(objects, tip))
+    const tip = await rebaseCommits(git, temporary, input)
+    const tree = await withObjects(git, temporary, (objects) => treeOf(objects, tip))
     const people = { author: committer, committer }
-    return await writeCommit(git, bench, { tree, parents: [base, tip], ...people, message })
+    return await writeCommit(git, temporary, { tree, parents: [base, tip], ...people, message })
   },
 }
 
 /** Commit by commit onto the base, as `git rebase` does it; what becomes empty is left out. */
 async function rebaseCommits(
   git: Git,
-  bench: string,
+  temporary: string,
   { base, head, committer }: Pick<MergeInput, 'base' | 'head' | 'committer'>,
 ): Promise<string> {
-  await refuseLargeCommits(git, bench, { base, head })
-  const ids = await listCommitsToRebase(git, bench, { from: base, to: head })
+  await refuseLargeCommits(git, temporary, { base, head })
+  const ids = await listCommitsToRebase(git, temporary, { from: base, to: head })
   if (ids.length > REBASE_COMMITS_MAX) {
     throw new Failure('conflict', `A rebase takes at most ${REBASE_COMMITS_MAX} commits.`)
   }
-  return await withObjects(git, bench, async (objects) => {
+  return await withObjects(git, temporary, async (objects) => {
     let tip = base
     let tipTree = await treeOf(objects, base)
     for (const id of ids) {
@@ -182,11 +182,11 @@ async function rebaseCommits(
       }
       const parentTree = parent === undefined ? undefined : await treeOf(objects, parent)
       const step = { from: parentTree, ours: tipTree, theirs: commit.tree }
-      const tree = await applyChange(git, bench, { ...step, committer })
+      const tree = await applyChange(git, temporary, { ...step, committer })
       const wasEmpty = commit.tree === parentTree
       if (tree === tipTree && !wasEmpty) continue
       const { author, message } = commit
-      tip = await writeCommit(git, bench, { tree, parents: [tip], author, committer, message })
+      tip = await writeCommit(git, temporary, { tree, parents: [tip], author, committer, message })
       tipTree = tree
     }
     return tip
@@ -194,9 +194,13 @@ async function rebaseCommits(
 }
 
 /** Git compares the changes of the commits on both sides, to leave out what has come in already. */
-async function refuseLargeCommits(git: Git, bench: string, { base, head }: Tips): Promise<void> {
-  const ids = await listCommitsApart(git, bench, { from: base, to: head })
-  await withObjects(git, bench, async (objects) => {
+async function refuseLargeCommits(
+  git: Git,
+  temporary: string,
+  { base, head }: Tips,
+): Promise<void> {
+  const ids = await listCommitsApart(git, temporary, { from: base, to: head })
+  await withObjects(git, temporary, async (objects) => {
     for (const id of ids) {
       const { parents, tree } = await readCommit(objects, id)
       const [parent] = parents
@@ -219,18 +223,18 @@ interface Change {
  * The tree `ours` with what differs from `from` to `theirs`. Git takes another base than that of
  * the history from 2.40 on (`--merge-base`); commits of the bench that have one serve all.
  */
-async function applyChange(git: Git, bench: string, change: Change): Promise<string> {
+async function applyChange(git: Git, temporary: string, change: Change): Promise<string> {
   const { from, ours, theirs, committer } = change
   if (from === ours || from === theirs || ours === theirs) return from === ours ? theirs : ours
   const write = (tree: string, parents: readonly string[]) =>
-    writeCommit(git, bench, { tree, parents, author: committer, committer, message: '' })
-  const base = await write(from ?? (await emptyTree(git, bench)), [])
+    writeCommit(git, temporary, { tree, parents, author: committer, committer, message: '' })
+  const base = await write(from ?? (await emptyTree(git, temporary)), [])
   const [one, other] = [await write(ours, [base]), await write(theirs, [base])]
-  return await mergeTreesOrRefuse(git, bench, { ours: one, theirs: other })
+  return await mergeTreesOrRefuse(git, temporary, { ours: one, theirs: other })
 }
 
-async function emptyTree(git: Git, bench: string): Promise<string> {
-  const { output } = await tryGit(git, ['mktree'], { cwd: bench })
+async function emptyTree(git: Git, temporary: string): Promise<string> {
+  const { output } = await tryGit(git, ['mktree'], { cwd: temporary })
   return checkedId(output.toString().trim())
 }
 
@@ -239,8 +243,8 @@ interface Sides {
   readonly theirs: string
 }
 
-async function mergeTreesOrRefuse(git: Git, bench: string, sides: Sides): Promise<string> {
-  const tree = await mergeTrees(git, bench, sides)
+async function mergeTreesOrRefuse(git: Git, temporary: string, sides: Sides): Promise<string> {
+  const tree = await mergeTrees(git, temporary, sides)
   if (tree === undefined) throw new Failure('conflict', MERGE_CONFLICT)
   return tree
 }
@@ -248,12 +252,12 @@ async function mergeTreesOrRefuse(git: Git, bench: string, sides: Sides): Promis
 /** The merged tree of two commits; undefined where they conflict. */
 async function mergeTrees(
   git: Git,
-  bench: string,
+  temporary: string,
   { ours, theirs }: Sides,
 ): Promise<string | undefined> {
   const options = ['--write-tree', '--no-messages', '--name-only', '-z']
   const args = ['merge-tree', ...options, checkedId(ours), checkedId(theirs)]
-  const end = await tryGit(git, args, { cwd: bench, work: 'merge' })
+  const end = await tryGit(git, args, { cwd: temporary, work: 'merge' })
   if (end.exitCode === 1) return undefined
   if (end.exitCode === 0) return checkedId(end.output.toString().split('\0', 1)[0] ?? '')
   throw gitError('merge-tree', end)

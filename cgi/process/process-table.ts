@@ -21,13 +21,13 @@ export interface ProcessMark {
 
 /** The mark of a process that runs now. */
 export async function markProcess(pid: number): Promise<ProcessMark> {
-  const identity = await identify(pid)
+  const identity = await readIdentity(pid)
   return identity === undefined ? { pid } : { pid, identity }
 }
 
 /** Whether the process that was marked still runs. A zombie does not. */
 export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean> {
-  if (identity !== undefined) return identity === (await identify(pid))
+  if (identity !== undefined) return identity === (await readIdentity(pid))
   try {
     return process.kill(pid, 0)
   } catch {
@@ -109,7 +109,7 @@ async function forEachPid<T>(
   return results
 }
 
-async function identify(pid: number): Promise<string | undefined> {
+async function readIdentity(pid: number): Promise<string | undefined> {
   const stat = await readStat(pid)
   const bootId = await readText('/proc/sys/kernel/random/boot_id')
   return stat === undefined ? undefined : `${bootId.trim()}/${stat.startTick}`

@@ -3,10 +3,15 @@
 import type { Readable, Writable } from 'node:stream'
 import { readOnce } from '../../conf/chunks.js'
 import { endProcessGroup } from './process-group.js'
-import { type Leader, type LeaderOptions, spawnCommand, spawnLeader } from './spawn-group.js'
+import {
+  type ProcessGroup,
+  type ProcessGroupOptions,
+  spawnCommand,
+  spawnProcessGroup,
+} from './spawn-group.js'
 
 /** What a process gets besides its arguments. */
-export interface ProcessOptions extends LeaderOptions {
+export interface ProcessOptions extends ProcessGroupOptions {
   /** Its abort ends the process group. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs: number
@@ -56,10 +61,10 @@ export function startProcess(
   args: readonly string[],
   options: ProcessOptions,
 ): RunningProcess {
-  return follow(spawnLeader(file, args, options), file, options)
+  return follow(spawnProcessGroup(file, args, options), file, options)
 }
 
-function follow(leader: Leader, file: string, options: ProcessOptions): RunningProcess {
+function follow(leader: ProcessGroup, file: string, options: ProcessOptions): RunningProcess {
   const { pid, stdin, stdout, stderr, exit } = leader
   const errorText = collectErrorText(stderr)
   const state: State = { ending: undefined, killed: false, timedOut: false }
@@ -205,12 +210,12 @@ const ERROR_TEXT_GRACE_MS = 200
 /** Reads on to the end, so that nobody blocks on a full pipe, and keeps the beginning. */
 function collectErrorText(stderr: Readable): () => Promise<string> {
   const chunks: Buffer[] = []
-  let roomBytes = ERROR_TEXT_BYTES_MAX
+  let leftBytes = ERROR_TEXT_BYTES_MAX
   stderr.on('error', () => {})
   stderr.on('data', (chunk: Buffer) => {
-    if (roomBytes === 0) return
-    chunks.push(chunk.subarray(0, roomBytes))
-    roomBytes -= Math.min(chunk.length, roomBytes)
+    if (leftBytes === 0) return
+    chunks.push(chunk.subarray(0, leftBytes))
+    leftBytes -= Math.min(chunk.length, leftBytes)
   })
   return async () => {
     if (!stderr.closed) await closeWithin(stderr, ERROR_TEXT_GRACE_MS)

@@ -5,7 +5,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { execa } from 'execa'
 
 /** The first process of a group, and how it ends. */
-export interface Leader {
+export interface ProcessGroup {
   readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
@@ -22,7 +22,7 @@ export interface Exit {
 }
 
 /** What a process is born with. */
-export interface LeaderOptions {
+export interface ProcessGroupOptions {
   readonly cwd?: string | undefined
   /** All of the environment: nothing of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>
@@ -31,7 +31,11 @@ export interface LeaderOptions {
 }
 
 /** Started by Node alone: the requests of Git start many, and execa adds three quarters to each. */
-export function spawnLeader(file: string, args: readonly string[], options: LeaderOptions): Leader {
+export function spawnProcessGroup(
+  file: string,
+  args: readonly string[],
+  options: ProcessGroupOptions,
+): ProcessGroup {
   try {
     const child = spawn(file, args, {
       cwd: options.cwd,
@@ -48,10 +52,10 @@ export function spawnLeader(file: string, args: readonly string[], options: Lead
       })
     })
     // Out of file descriptors, Node makes no pipes.
-    if (!stdin || !stdout || !stderr) return { ...absentLeader(), exit }
+    if (!stdin || !stdout || !stderr) return { ...absentProcessGroup(), exit }
     return { pid, stdin, stdout, stderr, exit }
   } catch (error) {
-    return { ...absentLeader(), exit: Promise.resolve(neverStarted(error)) }
+    return { ...absentProcessGroup(), exit: Promise.resolve(neverStarted(error)) }
   }
 }
 
@@ -63,8 +67,8 @@ export function spawnLeader(file: string, args: readonly string[], options: Lead
 export function spawnCommand(
   file: string,
   args: readonly string[],
-  options: LeaderOptions,
-): Leader {
+  options: ProcessGroupOptions,
+): ProcessGroup {
   const child = execa(file, args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: options.environment,
@@ -90,7 +94,7 @@ export function spawnCommand(
   return { pid, stdin, stdout, stderr, exit }
 }
 
-function absentLeader(): Omit<Leader, 'exit'> {
+function absentProcessGroup(): Omit<ProcessGroup, 'exit'> {
   return { pid: undefined, stdin: endedStream(), stdout: endedStream(), stderr: endedStream() }
 }
 

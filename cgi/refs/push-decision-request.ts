@@ -13,7 +13,7 @@ import { runToEnd } from '../process/run.js'
 import { idOf, type PushedChange } from './pushed-changes.js'
 
 /** What a push would change. */
-export interface PushQuestion {
+export interface PushDecisionRequest {
   readonly changes: readonly PushedChange[]
   /** Variables with which git sees the objects of the push, which are not in the repository yet. */
   readonly quarantine: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export interface PushOfRepository {
   /** The folder of the repository. */
   readonly path: string
   /** Must not reject. */
-  readonly judge: (question: PushQuestion) => Promise<PushAnswer>
+  readonly judge: (question: PushDecisionRequest) => Promise<PushAnswer>
 }
 
 /** What may be asked at once, in bytes: a hundred thousand references. */
@@ -45,7 +45,7 @@ const QUESTION_BYTES_MAX = 33_554_432
  * Prepares for the question of one push. It comes and is answered through two named pipes in a
  * folder of its own. Whatever goes wrong, git hears no word, and with that takes nothing.
  */
-export async function expectPushQuestion(
+export async function expectPushDecisionRequest(
   git: Git,
   { dataDir, path, judge }: PushOfRepository,
 ): Promise<PushAsking> {
@@ -57,7 +57,7 @@ export async function expectPushQuestion(
   const flags = constants.O_RDWR | constants.O_NONBLOCK
   const answerFile = await openFile(answer, flags)
   const socket = new Socket({ fd: await openFile(question, flags), readable: true })
-  const work = readQuestion(socket, folder)
+  const work = readRequest(socket, folder)
     .then(async (text) => textOf(await sentencesFor(text, { path, judge })))
     .then((text) => writeFile(answerFile, text))
     .catch(() => {})
@@ -91,7 +91,7 @@ async function makePipes(...files: readonly string[]): Promise<void> {
  * What comes before the line that ends it; undefined where that is too much. That line is the path
  * of the folder, which no client knows: git checks only later that names hold no line break.
  */
-function readQuestion(socket: Socket, folder: string): Promise<string | undefined> {
+function readRequest(socket: Socket, folder: string): Promise<string | undefined> {
   const mark = Buffer.from(`\n${folder}\n`)
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
@@ -153,7 +153,7 @@ function textOf(sentences: PushAnswer): string {
 const AGE_MS_MAX = 2 * 86_400_000
 
 /** Removes the pipes of pushes whose gateway was killed. */
-export async function sweepPushQuestions(dataDir: string): Promise<void> {
+export async function sweepPushDecisionRequests(dataDir: string): Promise<void> {
   for (const name of (await unlessMissing(readdir(folderOf(dataDir)))) ?? []) {
     const folder = join(folderOf(dataDir), name)
     const found = await unlessMissing(stat(folder))

@@ -13,10 +13,10 @@ export function newStorageKey(): string {
 /** The bare repository of that key, spread over 256 folders. Throws when it is not a key. */
 export function repositoryPath(dataDir: string, storage: string): string {
   if (!STORAGE_KEY.test(storage)) throw new Error('a storage key has 32 hexadecimal digits')
-  return `${shelvesFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
+  return `${repositoryShardsFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
 }
 
-/** The folder of all repositories: they stand on shelves of two digits below it. */
-export function shelvesFolder(dataDir: string): string {
+/** The folder of all repositories, which are in subfolders named by two hexadecimal digits. */
+export function repositoryShardsFolder(dataDir: string): string {
   return join(dataDir, 'repositories')
 }

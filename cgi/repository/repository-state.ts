@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { presentTurn } from '../../conf/tick.js'
+import { currentTick } from '../../conf/tick.js'
 
 /** What a repository was at one moment. */
 export interface RepositoryState {
@@ -51,9 +51,9 @@ export function readPresentState(path: string): RepositoryState | undefined {
   return look(path)?.state
 }
 
-/** The same for a request, as of its turn: see `conf/turn`. */
-export function readStateOfTurn(path: string): RepositoryState | undefined {
-  const turn = presentTurn()
+/** The same for a request, as of its turn: see `conf/tick`. */
+export function readStateOfTick(path: string): RepositoryState | undefined {
+  const turn = currentTick()
   const known = repositories.get(path)
   if (known !== undefined && turn !== undefined && known.lookedIn === turn) return known.state
   const seen = look(path)
@@ -146,9 +146,9 @@ function openRepository(path: string): OpenRepository | undefined {
   }
   try {
     for (const name of [...FOLDERS, ...SETTINGS_FILES]) add(name)
-    if (!addFolders(path, add)) throw new UnseenRepository()
+    if (!addFolders(path, add)) throw new HiddenRepository()
     const settingsText = readSettings(path)
-    if (/\[\s*include/i.test(settingsText)) throw new UnseenRepository()
+    if (/\[\s*include/i.test(settingsText)) throw new HiddenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
     const isSettled = changedAtMs <= lookedAtMs - SETTLED_MS
     return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText, isSettled } }
@@ -159,7 +159,7 @@ function openRepository(path: string): OpenRepository | undefined {
 }
 
 /** Too many folders, or a link or an inclusion of what does not show here when it changes. */
-class UnseenRepository extends Error {}
+class HiddenRepository extends Error {}
 
 /** All folders below `refs`, each stamped before it is listed: what comes later shows in it. */
 function addFolders(path: string, add: (name: string) => boolean): boolean {

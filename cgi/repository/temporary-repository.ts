@@ -11,29 +11,29 @@ import { type Git, gitEnvironment, runGit } from '../process/git.js'
  * those beside it, and writes elsewhere. It is removed afterwards; what a crash leaves of it, the
  * sweeper removes.
  */
-export async function withWorkbench<T>(
+export async function withTemporaryRepository<T>(
   path: string,
-  use: (bench: string) => Promise<T>,
+  use: (temporary: string) => Promise<T>,
   besides: readonly string[] = [],
 ): Promise<T> {
-  const bench = `${path}.new-${randomBytes(6).toString('hex')}`
+  const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
   try {
-    await mkdir(join(bench, 'objects', 'info'), { recursive: true })
-    await mkdir(join(bench, 'refs'))
-    await copyFile(join(path, 'HEAD'), join(bench, 'HEAD'))
+    await mkdir(join(temporary, 'objects', 'info'), { recursive: true })
+    await mkdir(join(temporary, 'refs'))
+    await copyFile(join(path, 'HEAD'), join(temporary, 'HEAD'))
     const config = await readFile(join(path, 'config'), 'utf8')
-    await writeFile(join(bench, 'config'), config + BENCH_CONFIG)
+    await writeFile(join(temporary, 'config'), config + TEMPORARY_CONFIG)
     const borrowed = join('..', '..', basename(path), 'objects')
     const folders = [borrowed, ...besides.map((each) => resolve(each, 'objects'))]
-    await writeFile(join(bench, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
-    return await use(bench)
+    await writeFile(join(temporary, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
+    return await use(temporary)
   } finally {
-    await rm(bench, { recursive: true, force: true, maxRetries: 3 })
+    await rm(temporary, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
 /** What is kept is flushed when it is kept; renames are looked for within bounds. */
-const BENCH_CONFIG = `
+const TEMPORARY_CONFIG = `
 [core]
 	fsync = none
 [merge]
@@ -41,8 +41,8 @@ const BENCH_CONFIG = `
 `
 
 export interface KeptCommits {
-  readonly bench: string
-  /** The newest of the commits that were made on the bench. */
+  readonly temporary: string
+  /** The newest of the commits that were made in the temporary repository. */
   readonly tip: string
   /** Commits of the repository from which they go on. */
   readonly known: readonly string[]
@@ -52,12 +52,12 @@ export interface KeptCommits {
 export async function keepCommits(
   git: Git,
   path: string,
-  { bench, tip, known }: KeptCommits,
+  { temporary, tip, known }: KeptCommits,
 ): Promise<void> {
   const folder = join(path, 'objects', 'pack')
   await mkdir(folder, { recursive: true })
   await runGit(git, ['pack-objects', '--quiet', '--local', '--revs', join(folder, 'pack')], {
-    cwd: bench,
+    cwd: temporary,
     input: [tip, ...known.map((id) => `^${id}`), ''].join('\n'),
     environment: gitEnvironment(git, { config: [['core.fsync', 'committed,pack-metadata']] }),
   })

@@ -5,8 +5,8 @@ import type { Reply } from '../../conf/http.js'
 import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../conf/limits.js'
 import type { Page } from '../../sql/database/page.js'
 import type { Context } from '../context.js'
+import { API_PREFIX } from '../objects/api-prefix.js'
 import { jsonReply } from './surface.js'
-import { API_PREFIX } from './validate.js'
 
 export const PAGE_QUERY = {
   page: Type.Optional(Type.Integer({ description: 'page number of results to return (1-based)' })),

@@ -1,12 +1,12 @@
 /** `/swagger.v1.json`: the description of the API, written from the operations themselves. */
 
 import type { TSchema } from 'typebox'
+import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Route } from '../route.js'
 import { plainPath } from '../route-table.js'
 import { API_VERSION } from './admin/version.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE, jsonReply } from './surface.js'
-import { API_PREFIX } from './validate.js'
 
 type Json = { readonly [key: string]: unknown }
 

@@ -11,11 +11,10 @@ import { JSON_BYTES_MAX, JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Context } from '../context.js'
 import { readBody } from '../incoming-body.js'
+import { API_PREFIX } from '../objects/api-prefix.js'
 import type { AnyRoute, Route } from '../route.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
-
-export const API_PREFIX = '/api/v1'
 
 /** The route of an operation. */
 export function routeOf(operation: AnyOperation): AnyRoute {

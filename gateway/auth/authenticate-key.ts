@@ -3,7 +3,7 @@
 import type { Log } from '../../conf/log.js'
 import { findKeyByFingerprint, touchKey } from '../../sql/accounts/keys.js'
 import type { Database } from '../../sql/database/database.js'
-import { type Identity, isNotedAlready, maySignIn } from './authenticate.js'
+import { canSignIn, type Identity, wasRecordedRecently } from './authenticate.js'
 
 /** Whoever holds the private half of a key that the house knows. */
 export interface KeyHolder {
@@ -21,7 +21,7 @@ export interface KeyHolder {
  * its user may not sign in. That a key was asked for proves nothing: clients offer those of others
  * too, and sshd asks before it has checked a signature.
  */
-export async function identifyKey(
+export async function authenticateKey(
   db: Database,
   fingerprint: string,
 ): Promise<KeyHolder | undefined> {
@@ -32,18 +32,18 @@ export async function identifyKey(
   if (user === undefined) {
     return { who: { kind: 'deploy-key', keyId }, name: 'deploy key', ...common }
   }
-  if (!maySignIn(user)) return undefined
+  if (!canSignIn(user)) return undefined
   const who = { kind: 'user', user, by: 'ssh-key', scopes: undefined } as const
   return { who, name: user.name, ...common }
 }
 
 /** Notes that the key has been used, once sshd has let its holder in. */
-export function noteKeyUse(
+export function recordKeyUse(
   { db, log }: { readonly db: Database; readonly log: Log },
   { keyId, lastUsedAtMs }: KeyHolder,
 ): void {
   const now = Date.now()
-  if (isNotedAlready(lastUsedAtMs, now)) return
+  if (wasRecordedRecently(lastUsedAtMs, now)) return
   touchKey(db, keyId, now).catch((error: unknown) => {
     log.warn({ error, keyId }, 'the last use of an SSH key was not recorded')
   })

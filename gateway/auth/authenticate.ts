@@ -36,7 +36,7 @@ interface SignedIn<By, Scopes> {
 }
 
 /** What it takes to say who asks. */
-export type IdentifyContext = FactorContext
+export type AuthenticationContext = FactorContext
 
 /** What every call says that needs a token and has none, or one that is malformed. */
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
@@ -45,16 +45,16 @@ const WRONG_MESSAGE = 'invalid username, password or token'
 const NOTED_EVERY_MS = 60_000
 
 /** Times of last use are for people to read: to the minute will do, and spares many writes. */
-export function isNotedAlready(lastMs: number | undefined, nowMs: number): boolean {
+export function wasRecordedRecently(lastMs: number | undefined, nowMs: number): boolean {
   return nowMs - (lastMs ?? 0) < NOTED_EVERY_MS
 }
 
 /** Whether the account is open, whatever it signs in with. */
-export function maySignIn(user: User): boolean {
+export function canSignIn(user: User): boolean {
   return user.isActive && !user.isLoginProhibited
 }
 
-export interface IdentifyOptions {
+export interface AuthenticationOptions {
   /** Why passwords are not accepted, whether they are right or wrong. Tokens still are. */
   readonly passwordRefusal?: string | undefined
 }
@@ -68,10 +68,10 @@ export const ANONYMOUS: Identity = { kind: 'anonymous' }
  * none were needed) and for a password where none is accepted, `throttled` when the address or
  * account has failed too often, `forbidden` for an account that may not sign in.
  */
-export function identify(
-  context: IdentifyContext,
+export function authenticate(
+  context: AuthenticationContext,
   request: Request,
-  { passwordRefusal }: IdentifyOptions = {},
+  { passwordRefusal }: AuthenticationOptions = {},
 ): Awaitable<Identity> {
   if (request.query !== '' && /(?:^|&)(?:access_)?token=/.test(request.query)) {
     throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
@@ -98,7 +98,7 @@ export function identify(
 
 /** Undefined for a text that can be no token, whoever made it. */
 function identifyAnyToken(
-  context: IdentifyContext,
+  context: AuthenticationContext,
   request: Request,
   text: string,
 ): Awaitable<Identity> | undefined {
@@ -107,13 +107,13 @@ function identifyAnyToken(
 }
 
 /** Whose application it is that asks, within what they let it do. */
-async function identifyAccess(context: IdentifyContext, text: string): Promise<Identity> {
+async function identifyAccess(context: AuthenticationContext, text: string): Promise<Identity> {
   const found = await findAccess(context.db, hashToken(text))
   if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
   const { id, user, scopes, lastUsedAtMs } = found.grant
   refuseClosedAccount(user)
   const now = Date.now()
-  if (!isNotedAlready(lastUsedAtMs, now)) {
+  if (!wasRecordedRecently(lastUsedAtMs, now)) {
     touchGrant(context.db, id, now).catch((error: unknown) => {
       context.log.warn({ error, grantId: id }, 'the last use of a grant was not recorded')
     })
@@ -126,7 +126,7 @@ async function identifyAccess(context: IdentifyContext, text: string): Promise<I
  * that has ended, or comes from elsewhere, is as one that nobody knows.
  */
 function identifyToken(
-  context: IdentifyContext,
+  context: AuthenticationContext,
   request: Request,
   text: string,
 ): Awaitable<Identity> {
@@ -141,9 +141,9 @@ function identifyToken(
   })
 }
 
-function noteUse(context: IdentifyContext, token: Token): void {
+function noteUse(context: AuthenticationContext, token: Token): void {
   const now = Date.now()
-  if (isNotedAlready(token.lastUsedAtMs, now)) return
+  if (wasRecordedRecently(token.lastUsedAtMs, now)) return
   touchToken(context.db, token.id, now).catch((error: unknown) => {
     context.log.warn({ error, tokenId: token.id }, 'the last use of a token was not recorded')
   })
@@ -154,18 +154,18 @@ const FACTOR_MESSAGE =
   'or send a code in the header X-Gitea-OTP.'
 
 async function identifyPassword(
-  context: IdentifyContext,
+  context: AuthenticationContext,
   { name, password }: Omit<PasswordAttempt, 'address'>,
   { address, headers }: Request,
 ): Promise<SignedIn<'password', undefined>> {
   const attempt = { name, password, address }
-  const user = await judgePassword(context, attempt)
+  const user = await authenticateByPassword(context, attempt)
   if (await hasSecondFactor(context.db, user.id)) {
     const code = headers.get('x-gitea-otp')
     if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
     await judgeCode(context, { user, code, address })
   }
-  await noteSignIn(context, attempt, user)
+  await completeSignIn(context, attempt, user)
   return { kind: 'user', user, by: 'password', scopes: undefined }
 }
 
@@ -179,15 +179,15 @@ export interface PasswordAttempt {
  * Whose name and password these are; whether that is enough is for the caller to ask. Throws as
  * `identify` does.
  */
-export async function judgePassword(
-  context: IdentifyContext,
+export async function authenticateByPassword(
+  context: AuthenticationContext,
   attempt: PasswordAttempt,
 ): Promise<User> {
-  await context.throttle.admit(attempt)
+  await context.throttle.check(attempt)
   const found = await findPassword(context.db, attempt.name)
   const isRight = await checkPassword(found?.passwordHash, attempt.password)
   // Guesses that came together passed the first look together: only the first of them learn more.
-  await context.throttle.admit(attempt)
+  await context.throttle.check(attempt)
   if (found === undefined || !isRight) {
     await context.throttle.failed(attempt)
     // A name that is nobody's may be a password or a token in the wrong place.
@@ -209,14 +209,14 @@ export interface Proof {
 }
 
 /** Throws `bad_credentials` unless who has a session of the user shows more than that. */
-export async function proveAgain(
-  context: IdentifyContext,
+export async function reauthenticate(
+  context: AuthenticationContext,
   { user, text, address }: Proof,
 ): Promise<void> {
   try {
     const code = text.replace(/\s/g, '')
     if (isCodeShaped(code)) await judgeCode(context, { user, code, address })
-    else await judgePassword(context, { name: user.name, password: text, address })
+    else await authenticateByPassword(context, { name: user.name, password: text, address })
   } catch (error) {
     if (!isFailure(error, 'bad_credentials')) throw error
     throw new Failure('bad_credentials', 'That is neither your password nor a code that counts.')
@@ -224,18 +224,18 @@ export async function proveAgain(
 }
 
 /** Remembers that somebody has signed in, with all that the account asks for. */
-export async function noteSignIn(
-  context: IdentifyContext,
+export async function completeSignIn(
+  context: AuthenticationContext,
   attempt: SignInAttempt,
   user: User,
 ): Promise<void> {
   await context.throttle.succeeded(attempt)
   const now = Date.now()
-  if (!isNotedAlready(user.lastLoginAtMs, now)) await recordSignIn(context.db, user.id, now)
+  if (!wasRecordedRecently(user.lastLoginAtMs, now)) await recordSignIn(context.db, user.id, now)
 }
 
 function refuseClosedAccount(user: User): void {
-  if (maySignIn(user)) return
+  if (canSignIn(user)) return
   throw new Failure(
     'forbidden',
     'This account is prohibited from signing in, please contact your site administrator.',

@@ -29,17 +29,17 @@ export interface OrganizationGrant {
   readonly role: OrganizationRole
 }
 
-interface OrganizationQuestion {
+interface OrganizationQuery {
   readonly name: string
   readonly role: OrganizationNeed
   readonly isSignedIn?: true
 }
 
 /** Lets through who is what the route needs to the organization of that name, or throws. */
-export async function admitToOrganization(
+export async function authorizeOrganization(
   db: Database,
   who: Identity,
-  { name, role: needed, isSignedIn }: OrganizationQuestion,
+  { name, role: needed, isSignedIn }: OrganizationQuery,
 ): Promise<OrganizationGrant> {
   if (needed !== 'visible' || isSignedIn) refuseAnonymous(who)
   const organization = await findOrganization(db, name)
@@ -109,17 +109,17 @@ export interface TeamGrant {
   readonly role: OrganizationRole
 }
 
-interface TeamQuestion {
+interface TeamQuery {
   readonly role: 'member' | 'owner'
   readonly isByName?: true
   readonly params: Readonly<Record<string, string>>
 }
 
 /** Lets through who is in the team that the path names or owns its organization, or throws. */
-export async function admitToTeam(
+export async function authorizeTeam(
   db: Database,
   who: Identity,
-  { role: needed, ...question }: TeamQuestion,
+  { role: needed, ...question }: TeamQuery,
 ): Promise<TeamGrant> {
   const { user } = signedIn(who)
   const team = await namedTeam(db, question)
@@ -140,7 +140,7 @@ export async function admitToTeam(
 
 async function namedTeam(
   db: Database,
-  { isByName, params }: Omit<TeamQuestion, 'role'>,
+  { isByName, params }: Omit<TeamQuery, 'role'>,
 ): Promise<Team | undefined> {
   if (isByName) {
     const organization = await findOrganization(db, params['org'] ?? '')
@@ -151,7 +151,7 @@ async function namedTeam(
 }
 
 /** Lets through who runs the site, or throws. */
-export function admitAdmin(
+export function authorizeAdministrator(
   who: Identity,
   { isHidden }: { readonly isHidden?: true },
 ): { readonly who: Identity; readonly user: User } {
@@ -166,7 +166,7 @@ export function admitAdmin(
  * The account of that name, where the caller may make repositories: their own, an organization one
  * of whose teams may, and for site admins any. Throws `not_found` and `forbidden`.
  */
-export async function placeForRepositories(
+export async function findOwnerForNewRepository(
   db: Database,
   who: Identity,
   name: string,
@@ -187,7 +187,7 @@ export async function placeForRepositories(
  * The owner for whom a user may make a repository, as the body of a request names one: by name or,
  * as it once was, by number. Throws `invalid` where there seems to be none, and `forbidden`.
  */
-export async function admitNewOwner(
+export async function authorizeNewOwner(
   db: Database,
   user: User,
   { name, id }: { readonly name: string; readonly id: number },

@@ -20,7 +20,7 @@ export interface PackagesGrant {
   readonly packageNames?: ReadonlySet<string> | undefined
 }
 
-interface PackagesQuestion {
+interface PackagesQuery {
   readonly mode: 'read' | 'write'
   readonly format?: PackageFormat
   readonly isSignedIn?: true
@@ -32,14 +32,14 @@ interface PackagesQuestion {
  * A stranger hears the same of an owner who is private and of one who is not there, and so does
  * whoever is signed in. Who may read and not write is told so as clients of registries expect it.
  */
-export async function admitToPackages(
+export async function authorizePackages(
   db: Database,
   who: Identity,
-  question: PackagesQuestion,
+  question: PackagesQuery,
 ): Promise<PackagesGrant> {
   const { mode: needed, challenges } = question
-  const isForStrangers = needed === 'read' && !question.isSignedIn
-  if (!isForStrangers) refuseAnonymous(who)
+  const isPublicRead = needed === 'read' && !question.isSignedIn
+  if (!isPublicRead) refuseAnonymous(who)
   const owner = await findOwner(db, question.params['owner'] ?? '')
   const { caller, packageNames } = callerAtPackages(who, { ...question, ownerId: owner?.id ?? 0 })
   const user = caller.kind === 'user' ? caller.user : undefined
@@ -51,7 +51,7 @@ export async function admitToPackages(
     if (challenges) refuseAnonymous(who)
     throw notFound()
   }
-  if (caller !== who && !isForStrangers) throw limited()
+  if (caller !== who && !isPublicRead) throw limited()
   refusePublicOnly(who, owner)
   if (!atLeast(mode, needed)) {
     const message = `You may not change the packages of ${owner.name}.`
@@ -66,7 +66,7 @@ export async function admitToPackages(
  */
 function callerAtPackages(
   who: Identity,
-  { ownerId, params, mode, isSignedIn, ...question }: PackagesQuestion & { ownerId: number },
+  { ownerId, params, mode, isSignedIn, ...question }: PackagesQuery & { ownerId: number },
 ): { readonly caller: Identity; readonly packageNames: ReadonlySet<string> | undefined } {
   const format = question.format ?? params['type']
   const packageNames = packagesOpened(who, { ownerId, format })

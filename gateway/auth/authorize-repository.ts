@@ -53,7 +53,7 @@ export interface AttachmentGrant {
   readonly attachment: Attachment
 }
 
-interface RepositoryQuestion {
+interface RepositoryQuery {
   readonly access: RepositoryNeed
   readonly params: Readonly<Record<string, string>>
   readonly challenges: boolean
@@ -61,12 +61,12 @@ interface RepositoryQuestion {
 }
 
 /** Lets through to the repository that the path names. Throws as the gate does. */
-export function admitToRepository(
+export function authorizeRepository(
   db: Database,
   who: Identity,
-  question: RepositoryQuestion,
+  question: RepositoryQuery,
 ): Awaitable<RepositoryGrant> {
-  if (!isForStrangers(question.access)) refuseAnonymous(who)
+  if (!isPublicRead(question.access)) refuseAnonymous(who)
   return after(namedRepository(db, question), ({ repository, hasMoved }) => {
     if (repository === undefined) throw unseen(who, question)
     return after(accessOf(db, who, repository), (mode) =>
@@ -76,12 +76,12 @@ export function admitToRepository(
 }
 
 /** Strangers may read, where nothing more is asked of the repository. */
-function isForStrangers({ mode, isSignedIn }: RepositoryNeed): boolean {
+function isPublicRead({ mode, isSignedIn }: RepositoryNeed): boolean {
   return mode === 'read' && !isSignedIn
 }
 
 /** The refusal of a repository that is not there, or that the caller may not know of. */
-function unseen(who: Identity, { challenges }: RepositoryQuestion): Failure {
+function unseen(who: Identity, { challenges }: RepositoryQuery): Failure {
   if (challenges) refuseAnonymous(who)
   return notFound()
 }
@@ -90,13 +90,13 @@ type Found = Pick<RepositoryGrant, 'repository' | 'hasMoved' | 'mode'>
 
 function judge(
   who: Identity,
-  question: RepositoryQuestion,
+  question: RepositoryQuery,
   { repository, hasMoved, mode }: Found,
 ): RepositoryGrant {
   const { access, anonymousBytesMax } = question
   if (mode === 'none') throw unseen(who, question)
   const caller = callerAt(who, repository.id)
-  if (caller !== who && !isForStrangers(access)) throw limited()
+  if (caller !== who && !isPublicRead(access)) throw limited()
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
@@ -125,7 +125,7 @@ interface Named {
 /** The repository that a path names, by its present name, by one that it had, or by its id. */
 function namedRepository(
   db: Database,
-  { params, access: { isById, isTemplate } }: RepositoryQuestion,
+  { params, access: { isById, isTemplate } }: RepositoryQuery,
 ): Awaitable<Named> {
   if (isById) {
     const id = readId(params['id'] ?? '')
@@ -195,7 +195,7 @@ export async function accessToLinked(
 }
 
 /** What belongs to a draft is for those who write: to anybody else it is not there. */
-export async function admitToAttachment(
+export async function authorizeAttachment(
   db: Database,
   who: Identity,
   uuid: string,

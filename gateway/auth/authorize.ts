@@ -9,18 +9,18 @@ import type { Database } from '../../sql/database/database.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations/organizations.js'
 import type { Identity } from './authenticate.js'
 import {
-  admitAdmin,
-  admitToOrganization,
-  admitToTeam,
+  authorizeAdministrator,
+  authorizeOrganization,
+  authorizeTeam,
   type OrganizationGrant,
   type OrganizationNeed,
   type TeamGrant,
 } from './authorize-accounts.js'
-import { admitToPackages, type PackagesGrant } from './authorize-packages.js'
+import { authorizePackages, type PackagesGrant } from './authorize-packages.js'
 import {
   type AttachmentGrant,
-  admitToAttachment,
-  admitToRepository,
+  authorizeAttachment,
+  authorizeRepository,
   type RepositoryGrant,
   type RepositoryNeed,
 } from './authorize-repository.js'
@@ -104,7 +104,7 @@ export interface Grants {
 
 export type AccessKind = Access['kind']
 
-export interface Question<K extends AccessKind = AccessKind> {
+export interface AuthorizationRequest<K extends AccessKind = AccessKind> {
   readonly who: Identity
   readonly access: Extract<Access, { kind: K }>
   /** A token needs all of them. */
@@ -119,22 +119,25 @@ export interface Question<K extends AccessKind = AccessKind> {
   readonly anonymousBytesMax: number | undefined
 }
 
-type Judge<K extends AccessKind> = (db: Database, question: Question<K>) => Awaitable<Grants[K]>
+type Authorizer<K extends AccessKind> = (
+  db: Database,
+  question: AuthorizationRequest<K>,
+) => Awaitable<Grants[K]>
 
-const JUDGES: { readonly [K in AccessKind]: Judge<K> } = {
+const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
   open: (_db, { who }) => ({ who }),
   anyone: (_db, { who }) => ({ who }),
-  'signed-in': admitSignedIn,
-  account: admitAccount,
-  repository: (db, question) => admitToRepository(db, question.who, question),
+  'signed-in': authorizeSignedIn,
+  account: authorizeAccount,
+  repository: (db, question) => authorizeRepository(db, question.who, question),
   packages: (db, { who, access, params, challenges }) =>
-    admitToPackages(db, who, { ...access, params, challenges }),
-  attachment: (db, { who, params }) => admitToAttachment(db, who, params['uuid'] ?? ''),
-  'organization-repositories': admitOrganizationRepositories,
+    authorizePackages(db, who, { ...access, params, challenges }),
+  attachment: (db, { who, params }) => authorizeAttachment(db, who, params['uuid'] ?? ''),
+  'organization-repositories': authorizeOrganizationRepositories,
   organization: (db, { who, access, params }) =>
-    admitToOrganization(db, who, { ...access, name: params['org'] ?? '' }),
-  team: (db, { who, access, params }) => admitToTeam(db, who, { ...access, params }),
-  admin: (_db, { who, access }) => admitAdmin(who, access),
+    authorizeOrganization(db, who, { ...access, name: params['org'] ?? '' }),
+  team: (db, { who, access, params }) => authorizeTeam(db, who, { ...access, params }),
+  admin: (_db, { who, access }) => authorizeAdministrator(who, access),
 }
 
 /** What each kind is to a token that opens some repositories or packages alone. */
@@ -160,19 +163,22 @@ const REACHES: {
  * Lets the caller through with what it learnt, or throws or rejects: `sign_in_required`,
  * `scope_missing`, `forbidden`, `not_found`.
  */
-export function admit<K extends AccessKind>(
+export function authorize<K extends AccessKind>(
   db: Database,
-  question: Question<K>,
+  question: AuthorizationRequest<K>,
 ): Awaitable<Grants[K]> {
   refuseScopes(question)
   const { access, scopes } = question
   const kind: K = access.kind
-  const reach = (REACHES[kind] as (access: Question<K>['access']) => Reach)(access)
+  const reach = (REACHES[kind] as (access: AuthorizationRequest<K>['access']) => Reach)(access)
   const who = callerWithin(question.who, { reach, scopes })
-  return (JUDGES[kind] as Judge<K>)(db, who === question.who ? question : { ...question, who })
+  return (AUTHORIZERS[kind] as Authorizer<K>)(
+    db,
+    who === question.who ? question : { ...question, who },
+  )
 }
 
-function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
+function refuseScopes({ who, scopes }: Pick<AuthorizationRequest, 'who' | 'scopes'>): void {
   if (who.kind !== 'user' || who.scopes === undefined) return
   const held = who.scopes
   if (scopes.every((scope) => scopeAllows(held, scope))) return
@@ -183,7 +189,10 @@ function refuseScopes({ who, scopes }: Pick<Question, 'who' | 'scopes'>): void {
   )
 }
 
-function admitSignedIn(_db: Database, { who, scopes }: Question<'signed-in'>): Grants['signed-in'] {
+function authorizeSignedIn(
+  _db: Database,
+  { who, scopes }: AuthorizationRequest<'signed-in'>,
+): Grants['signed-in'] {
   const { user } = signedIn(who)
   // What lists or makes things of any visibility is no place for a token that sees public ones, and
   // nor is what changes the account: an SSH key added to it would open the private ones.
@@ -191,9 +200,9 @@ function admitSignedIn(_db: Database, { who, scopes }: Question<'signed-in'>): G
   return { who, user }
 }
 
-async function admitAccount(
+async function authorizeAccount(
   db: Database,
-  { who, params }: Question<'account'>,
+  { who, params }: AuthorizationRequest<'account'>,
 ): Promise<Grants['account']> {
   const caller = signedIn(who)
   if (caller.by !== 'password') throw new Failure('sign_in_required', 'auth required')
@@ -206,9 +215,9 @@ async function admitAccount(
   return { who: caller, user, account }
 }
 
-async function admitOrganizationRepositories(
+async function authorizeOrganizationRepositories(
   db: Database,
-  { who, params }: Question<'organization-repositories'>,
+  { who, params }: AuthorizationRequest<'organization-repositories'>,
 ): Promise<Grants['organization-repositories']> {
   const { user } = signedIn(who)
   refusePublicOnly(who)

@@ -12,10 +12,10 @@ import {
 import type { User } from '../../sql/accounts/users.js'
 import {
   ANONYMOUS,
-  type IdentifyContext,
+  type AuthenticationContext,
+  canSignIn,
   type Identity,
-  isNotedAlready,
-  maySignIn,
+  wasRecordedRecently,
 } from './authenticate.js'
 import { type Header, readCookie, setCookie } from './cookies.js'
 import { hashToken, isTokenShaped, newToken } from './token.js'
@@ -29,14 +29,14 @@ const AGENT_CHARACTERS_MAX = 255
  * its account is closed.
  */
 export async function identifySession(
-  context: IdentifyContext,
+  context: AuthenticationContext,
   request: Request,
 ): Promise<Identity> {
   const found = await findOwnSession(context, request)
-  if (found === undefined || !maySignIn(found.user)) return ANONYMOUS
+  if (found === undefined || !canSignIn(found.user)) return ANONYMOUS
   const { session, user } = found
   const nowMs = Date.now()
-  if (!isNotedAlready(session.lastUsedAtMs, nowMs)) {
+  if (!wasRecordedRecently(session.lastUsedAtMs, nowMs)) {
     touchSession(context.db, session.id, nowMs).catch((error: unknown) => {
       context.log.warn({ error }, 'the last use of a session was not recorded')
     })
@@ -46,7 +46,7 @@ export async function identifySession(
 
 /** Begins a session with a name that nobody has known before. Returns the header that says it. */
 export async function beginSession(
-  { db, settings }: Pick<IdentifyContext, 'db' | 'settings'>,
+  { db, settings }: Pick<AuthenticationContext, 'db' | 'settings'>,
   request: Request,
   user: User,
 ): Promise<Header> {
@@ -65,7 +65,7 @@ export async function beginSession(
 
 /** Ends the session that the request came with, if any. */
 export async function endSession(
-  context: Pick<IdentifyContext, 'db'>,
+  context: Pick<AuthenticationContext, 'db'>,
   request: Request,
 ): Promise<void> {
   const found = await findOwnSession(context, request)
@@ -101,7 +101,7 @@ function isOwn(origin: string, { headers }: Request, { http }: Settings): boolea
 }
 
 /** The session that the request came with, and whose it is, unless it has ended. */
-export async function findOwnSession({ db }: Pick<IdentifyContext, 'db'>, request: Request) {
+export async function findOwnSession({ db }: Pick<AuthenticationContext, 'db'>, request: Request) {
   const name = readCookie(request, COOKIE)
   if (name === undefined || !isTokenShaped(name)) return undefined
   return await findSessionWithUser(db, hashToken(name))

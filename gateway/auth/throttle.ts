@@ -12,7 +12,7 @@ export interface SignInAttempt {
 
 export interface Throttle {
   /** Throws `throttled` when this attempt comes after too many failed ones. */
-  admit(attempt: SignInAttempt): Promise<void>
+  check(attempt: SignInAttempt): Promise<void>
   failed(attempt: SignInAttempt): Promise<void>
   /**
    * Counts this attempt as failed before it is judged, so that of many at once none is for nothing.
@@ -71,7 +71,7 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
   }
   const newAccounts = createLimiter(NEW_ACCOUNTS)
   return {
-    async admit(attempt) {
+    async check(attempt) {
       for (const [limiter, key] of await limitersOf(attempt)) {
         refuseSpent(await limiter.get(key), limiter.points - 1)
       }

@@ -5,7 +5,7 @@ import { findOwner, type Owner } from '../../sql/accounts/owners.js'
 import { findUser, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Identity } from './authenticate.js'
-import { admitToOrganization } from './authorize-accounts.js'
+import { authorizeOrganization } from './authorize-accounts.js'
 
 /** Whether `viewer` may see that there is such an account. */
 export function isVisible(user: Owner, viewer: User | undefined): boolean {
@@ -15,14 +15,14 @@ export function isVisible(user: Owner, viewer: User | undefined): boolean {
 }
 
 /** The user or organization of that name. Throws `not_found`, also where there is one to hide. */
-export async function findSeenOwner(db: Database, who: Identity, name: string): Promise<Owner> {
+export async function findVisibleOwner(db: Database, who: Identity, name: string): Promise<Owner> {
   const owner = await findOwner(db, name)
   if (owner === undefined) throw notFound()
   if (owner.kind === 'user') {
     if (!isVisible(owner, who.kind === 'user' ? who.user : undefined)) throw notFound()
     return owner
   }
-  const grant = await admitToOrganization(db, who, { role: 'visible', name }).catch(
+  const grant = await authorizeOrganization(db, who, { role: 'visible', name }).catch(
     (error: unknown) => {
       throw error instanceof Failure ? notFound() : error
     },

@@ -12,7 +12,7 @@ import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
 import type { Grants } from '../auth/authorize.js'
 import type { Context } from '../context.js'
 import { readCapabilities } from '../packs/normal-request.js'
-import type { WarmAnswer, WarmQuestion } from '../packs/pack-cache.js'
+import type { WarmAnswer, WarmRequest } from '../packs/pack-cache.js'
 import { packetLine, readSections } from '../packs/pkt-line.js'
 import { NoPack, readPackStream } from './pack-stream.js'
 
@@ -21,9 +21,9 @@ const COMMAND = 'command=bundle-uri'
 /** The first git whose upload-pack knows of bundle URIs. */
 const GIT_VERSION_MIN = [2, 40] as const
 
-export interface BundleQuestion {
+export interface BundleRequest {
   readonly grant: Grants['repository']
-  readonly question: WarmQuestion
+  readonly question: WarmRequest
 }
 
 /**
@@ -33,7 +33,7 @@ export interface BundleQuestion {
  */
 export function offerBundle(
   context: Context,
-  asked: BundleQuestion,
+  asked: BundleRequest,
   body: Buffer,
 ): Awaitable<Buffer | undefined> {
   return body.includes(COMMAND) ? answerOffer(context, asked, body) : undefined
@@ -41,7 +41,7 @@ export function offerBundle(
 
 async function answerOffer(
   context: Context,
-  asked: BundleQuestion,
+  asked: BundleRequest,
   body: Buffer,
 ): Promise<Buffer | undefined> {
   const { repository } = asked.grant
@@ -70,7 +70,7 @@ async function answerOffer(
  */
 export async function sendBundle(
   context: Context,
-  asked: BundleQuestion,
+  asked: BundleRequest,
   { name, range: wantedRange }: { readonly name: string; readonly range: string | undefined },
 ): Promise<Reply> {
   const bundle = await describeBundle(context, asked)
@@ -107,10 +107,7 @@ interface Bundle {
 }
 
 /** The bundle as it would be now; undefined where git alone could tell, or holds nothing. */
-async function describeBundle(
-  context: Context,
-  asked: BundleQuestion,
-): Promise<Bundle | undefined> {
+async function describeBundle(context: Context, asked: BundleRequest): Promise<Bundle | undefined> {
   const { objectFormat } = asked.grant.repository
   const prefixes = ['ref-prefix refs/heads/\n', 'ref-prefix refs/tags/\n']
   const list = await ask(context, asked, requestOf('ls-refs', objectFormat, prefixes))
@@ -138,7 +135,7 @@ function requestOf(command: string, objectFormat: string, lines: readonly string
 
 async function ask(
   { packCache }: Context,
-  { question }: BundleQuestion,
+  { question }: BundleRequest,
   body: Buffer,
 ): Promise<WarmAnswer | undefined> {
   try {
@@ -162,7 +159,7 @@ const PACKS_MAX = 1_000
 
 async function openPack(
   context: Context,
-  asked: BundleQuestion,
+  asked: BundleRequest,
   bundle: Bundle,
 ): Promise<Pack | undefined> {
   const answer = await ask(context, asked, bundle.fetchBody)

@@ -9,7 +9,7 @@ import type { Grants } from '../auth/authorize.js'
 import type { Context } from '../context.js'
 import { answerUploadPack, type UploadPackReply } from '../packs/upload-pack.js'
 import { offerBundle } from './bundle.js'
-import { isGzip, packQuestionOf, refuseForeignBody } from './intake.js'
+import { isGzip, packRequestOf, refuseForeignBody } from './intake.js'
 
 const HEADERS = Object.freeze([
   ['Content-Type', 'application/x-git-upload-pack-result'],
@@ -27,7 +27,7 @@ export function answerFetch(
   grant: Grants['repository'],
 ): Awaitable<Reply> {
   refuseForeignBody(request, 'git-upload-pack')
-  const question = packQuestionOf(context, request, grant)
+  const question = packRequestOf(context, request, grant)
   const { repositoryPath, repositoryBytes, client } = question
   const answer = answerUploadPack(context, {
     repositoryPath,
@@ -53,8 +53,8 @@ export function answerFetch(
 /** An administrator is told how the answer was come by (Server-Timing, as browsers show it). */
 function replyOf(answer: UploadPackReply, isAdmin: boolean): Reply {
   const { body, bytes, outcome } = answer
-  const isTold = isAdmin && outcome !== undefined
-  const headers = isTold ? [...HEADERS, timingOf(outcome)] : HEADERS
+  const isNotified = isAdmin && outcome !== undefined
+  const headers = isNotified ? [...HEADERS, timingOf(outcome)] : HEADERS
   const isRoutine = answer.command === 'ls-refs'
   if (bytes === undefined) return { status: 200, headers, body, isRoutine }
   return { status: 200, headers, body, bodyBytes: bytes, isRoutine }

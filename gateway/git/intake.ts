@@ -6,7 +6,7 @@ import type { Request } from '../../conf/http.js'
 import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
 import type { Context } from '../context.js'
-import type { WarmQuestion } from '../packs/pack-cache.js'
+import type { WarmRequest } from '../packs/pack-cache.js'
 import { repositoryPathOf } from '../repository-path.js'
 
 /** Throws `unsupported_media_type` where the body is not this service's. */
@@ -25,11 +25,11 @@ export function isGzip(request: Request): boolean {
 }
 
 /** What the pack cache is told of a request, beside its body. */
-export function packQuestionOf(
+export function packRequestOf(
   context: Context,
   request: Request,
   { repository, who }: Grants['repository'],
-): WarmQuestion {
+): WarmRequest {
   return {
     repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,

@@ -4,8 +4,8 @@ import { isGoing, listPushes } from '../../cgi/maintenance/journal.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
 import type { Log } from '../../conf/log.js'
 
-export interface Mender {
-  /** To be told of each push that did not end by itself, when its processes are gone. */
+export interface PushRecovery {
+  /** Starts a recovery. Must be called for each interrupted push once its processes have ended. */
   pushWasCut(): void
 }
 
@@ -13,8 +13,8 @@ export interface Mender {
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 60_000
 
-/** A mender for the pushes in the journal of a data folder. */
-export function createMender(dataDir: string, log: Log): Mender {
+/** Returns the recovery of the pushes in the journal of a data folder. */
+export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
   let pauseMs = PAUSE_MS_MIN
   let isAtWork = false
   let wake = () => {}

@@ -9,7 +9,7 @@ import { repositoryPathOf } from '../repository-path.js'
 import type { AnyRoute, Call, Route } from '../route.js'
 import { sendBundle } from './bundle.js'
 import { answerFetch } from './fetch.js'
-import { packQuestionOf } from './intake.js'
+import { packRequestOf } from './intake.js'
 import { type GitService, runService } from './service.js'
 import { GIT_SURFACE } from './surface.js'
 
@@ -69,7 +69,7 @@ const bundle: Route<'repository'> = {
   access: READ.access,
   scopes: READ.scopes,
   handle(context, { request, grant, params }) {
-    const asked = { question: packQuestionOf(context, request, grant), grant }
+    const asked = { question: packRequestOf(context, request, grant), grant }
     const range = request.headers.get('range')
     return sendBundle(context, asked, { name: params['bundle'] ?? '', range })
   },

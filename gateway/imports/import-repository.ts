@@ -16,7 +16,7 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
-import { notePush } from '../actions/code/journal-push.js'
+import { journalPush } from '../actions/code/journal-push.js'
 import type { Context } from '../context.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
@@ -64,14 +64,14 @@ export async function importRepository(
     throw new Failure('conflict', 'The repository with the same name already exists.')
   }
   const attempt = { name: `import from ${input.url.host}`, address: importer.address }
-  await context.throttle.admit(attempt)
+  await context.throttle.check(attempt)
   const remote = await resolveRemote(context, input)
   const storage = newStorageKey()
   const { id, stopRenewing } = await begin(context, { ...input, name, storage })
   try {
     return await carryOut(context, importer, { ...input, id, name, storage, remote })
   } catch (error) {
-    context.mender.pushWasCut()
+    context.pushRecovery.pushWasCut()
     await endImport(context.db, id)
     throw await refusalOf(context, error, attempt)
   } finally {
@@ -150,7 +150,7 @@ async function take(
       source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
       contents,
     })
-    if (!isEmpty) await notePush(context, repository, path)
+    if (!isEmpty) await journalPush(context, repository, path)
     return (await findRepository(context.db, begun.owner.name, repository.name)) ?? repository
   } catch (error) {
     await removeRepository(path)

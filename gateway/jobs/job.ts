@@ -18,7 +18,7 @@ export interface JobContext {
   readonly journal: Journal
   readonly registry: Registry
   /** To be told when git was ended in the middle of its work. */
-  readonly mender: { pushWasCut(): void }
+  readonly pushRecovery: { pushWasCut(): void }
 }
 
 /**

@@ -10,7 +10,7 @@ import type { JobKind } from './job.js'
 export const MAINTAIN_REPOSITORY: JobKind = {
   kind: 'maintain-repository',
   storesData: true,
-  async run({ settings, log, db, git, journal, mender }, subject, signal) {
+  async run({ settings, log, db, git, journal, pushRecovery }, subject, signal) {
     const find = () => findRepositoryById(db, Number(subject))
     const repository = await find()
     if (repository === undefined) return
@@ -24,7 +24,7 @@ export const MAINTAIN_REPOSITORY: JobKind = {
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.
       if (signal.aborted) await recover(settings.data.dir, log)
-      else mender.pushWasCut()
+      else pushRecovery.pushWasCut()
       // Its folder goes as soon as it is deleted, whoever is at work there.
       if ((await find()) !== undefined) throw error
     }

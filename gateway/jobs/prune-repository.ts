@@ -8,7 +8,7 @@ import type { JobKind } from './job.js'
 export const PRUNE_REPOSITORY: JobKind = {
   kind: 'prune-repository',
   async run(context, subject, signal) {
-    const { settings, log, db, mender } = context
+    const { settings, log, db, pushRecovery } = context
     const { repositoryId, ...order } = parsePruneSubject(subject)
     const find = () => findRepositoryById(db, repositoryId)
     const repository = await find()
@@ -19,7 +19,7 @@ export const PRUNE_REPOSITORY: JobKind = {
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.
       if (signal.aborted) await recover(settings.data.dir)
-      else mender.pushWasCut()
+      else pushRecovery.pushWasCut()
       // Its folder goes as soon as it is deleted, whoever is at work there.
       if ((await find()) !== undefined) throw error
     }

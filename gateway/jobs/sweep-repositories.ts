@@ -2,7 +2,7 @@
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
-import { sweepPushQuestions } from '../../cgi/refs/push-decision-request.js'
+import { sweepPushDecisionRequests } from '../../cgi/refs/push-decision-request.js'
 import { sweepUpdateLists } from '../../cgi/refs/update-list.js'
 import { sweepImports } from '../actions/repositories/sweep-imports.js'
 import type { JobKind } from './job.js'
@@ -15,7 +15,7 @@ export const SWEEP_REPOSITORIES: JobKind = {
   async run({ settings, log, db }, _subject, signal) {
     const imports = await sweepImports(db, settings.data.dir)
     if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
-    await sweepPushQuestions(settings.data.dir)
+    await sweepPushDecisionRequests(settings.data.dir)
     // Pushes of another gateway on this machine that was killed, or that could not be completed.
     await recover(settings.data.dir, log)
     await sweepUpdateLists(settings.data.dir)

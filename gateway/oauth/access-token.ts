@@ -11,7 +11,7 @@ import {
   spendRefresh,
   type TokenPair,
 } from '../../sql/accounts/oauth-tokens.js'
-import { maySignIn } from '../auth/authenticate.js'
+import { canSignIn } from '../auth/authenticate.js'
 import { identifyClient, type OauthFields } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { newOauthSecret } from '../auth/oauth-secret.js'
@@ -112,7 +112,7 @@ function checkHolder({ applicationId, user }: OauthGrant, client: OauthApplicati
   if (applicationId !== client.id) {
     throw new OauthFailure('invalid_grant', 'This was given to another client.')
   }
-  if (!maySignIn(user)) throw new OauthFailure('invalid_grant', 'The account is closed.')
+  if (!canSignIn(user)) throw new OauthFailure('invalid_grant', 'The account is closed.')
 }
 
 function usedTwice({ log }: Context, { id, userId, applicationId }: OauthGrant): OauthFailure {

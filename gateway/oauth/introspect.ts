@@ -1,7 +1,7 @@
 /** What an application may know of a token of its own (RFC 7662). */
 
 import { findAccess } from '../../sql/accounts/oauth-tokens.js'
-import { maySignIn } from '../auth/authenticate.js'
+import { canSignIn } from '../auth/authenticate.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { hashToken } from '../auth/token.js'
@@ -23,7 +23,7 @@ export const INTROSPECT: Route<'open'> = {
     }
     const found = await findAccess(db, hashToken(fields.get('token') ?? ''))
     const isOwn = found?.grant.applicationId === client.id
-    if (found === undefined || !isOwn || !maySignIn(found.grant.user)) {
+    if (found === undefined || !isOwn || !canSignIn(found.grant.user)) {
       return oauthReply(200, { active: false })
     }
     const { grant, createdAtMs, expiresAtMs } = found

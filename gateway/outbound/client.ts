@@ -24,7 +24,7 @@ export interface OutboundRequest extends OutboundOptions {
 }
 
 /** One whose answer stays in memory. */
-export interface OutboundQuestion extends OutboundRequest {
+export interface OutboundCall extends OutboundRequest {
   /** More of the answer is not read. */
   readonly answerBytesMax: number
 }
@@ -57,7 +57,7 @@ interface Call extends OutboundRequest {
  * Asks, and gives the answer whatever its status. Throws `invalid` for an address that may not be
  * called and `bad_gateway` when no answer came. No proxy of the environment is used.
  */
-export async function callOutbound(wanted: OutboundQuestion): Promise<OutboundAnswer> {
+export async function callOutbound(wanted: OutboundCall): Promise<OutboundAnswer> {
   return await streamOutbound(wanted, async (head, body) => ({
     ...head,
     ...(await readAnswer(body, wanted.answerBytesMax)),

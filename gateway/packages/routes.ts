@@ -2,11 +2,11 @@
 
 import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
-import { lendShelf } from '../../registry/lend-package-store.js'
+import { lendPackageStore } from '../../registry/lend-package-store.js'
 import type { Context } from '../context.js'
 import type { AnyRoute, Call, Route, Surface } from '../route.js'
-import { narrowShelf } from './narrow-package-store.js'
-import { watchShelf } from './watched-package-store.js'
+import { narrowPackageStore } from './narrow-package-store.js'
+import { watchPackageStore } from './watched-package-store.js'
 
 /** The routes of a format, and how they refuse. */
 export function routesOf(format: Format): readonly AnyRoute[] {
@@ -15,7 +15,7 @@ export function routesOf(format: Format): readonly AnyRoute[] {
 }
 
 function routeOf(format: Format, route: FormatRoute, surface: Surface): AnyRoute {
-  const inShelf: Route<'packages'> = {
+  const inPackageStore: Route<'packages'> = {
     surface,
     method: route.method,
     path: `/api/packages/{owner}/${format.name}${route.path}`,
@@ -23,7 +23,7 @@ function routeOf(format: Format, route: FormatRoute, surface: Surface): AnyRoute
     scopes: [route.access === 'write' ? 'write:package' : 'read:package'],
     handle: (context, call) => answer(context, call, { format, route }),
   }
-  return inShelf
+  return inPackageStore
 }
 
 const ACCESS = {
@@ -38,7 +38,7 @@ async function answer(
   { format, route }: { readonly format: Format; readonly route: FormatRoute },
 ): Promise<Reply> {
   const { owner, user } = grant
-  const shelf = lendShelf(context.registry, {
+  const store = lendPackageStore(context.registry, {
     ownerId: owner.id,
     ownerName: owner.name,
     user,
@@ -48,10 +48,10 @@ async function answer(
   })
   try {
     const isRead = route.access !== 'write'
-    const lent = isRead ? shelf : watchShelf(context, shelf, { grant, format })
-    return await route.handle(narrowShelf(lent, grant.packageNames), { request, params })
+    const lent = isRead ? store : watchPackageStore(context, store, { grant, format })
+    return await route.handle(narrowPackageStore(lent, grant.packageNames), { request, params })
   } finally {
-    await shelf.close()
+    await store.close()
   }
 }
 

@@ -1,39 +1,43 @@
 /** A shelf whose changes are told of: the formats know nothing of who listens. */
 
 import type { Format } from '../../registry/format.js'
-import type { Shelf } from '../../registry/package-store.js'
-import { tellingPublication, tellingRemoval } from '../actions/packages/package-events.js'
+import type { PackageStore } from '../../registry/package-store.js'
+import { publishAndNotify, removeAndNotify } from '../actions/packages/package-events.js'
 import type { Grants } from '../auth/authorize.js'
 import type { Context } from '../context.js'
 
-export interface ShelfWatch {
+export interface PackageStoreWatch {
   readonly grant: Grants['packages']
   readonly format: Pick<Format, 'name'>
 }
 
-/** The same shelf; versions that come or go on it become events. */
-export function watchShelf(context: Context, shelf: Shelf, { grant, format }: ShelfWatch): Shelf {
+/** Returns the same store; versions that are published or removed become events. */
+export function watchPackageStore(
+  context: Context,
+  store: PackageStore,
+  { grant, format }: PackageStoreWatch,
+): PackageStore {
   const place = { ownerId: grant.owner.id, format: format.name }
   return {
-    ...shelf,
+    ...store,
     publish: (upload, publication) => {
       const { packageName, version } = publication
-      return tellingPublication(context, grant, {
+      return publishAndNotify(context, grant, {
         search: { ...place, packageName, version },
-        publish: () => shelf.publish(upload, publication),
+        publish: () => store.publish(upload, publication),
       })
     },
     removeFile: (question) => {
       const { packageName, version } = question
-      return tellingRemoval(context, grant, {
+      return removeAndNotify(context, grant, {
         search: { ...place, packageName, version },
-        remove: () => shelf.removeFile(question),
+        remove: () => store.removeFile(question),
       })
     },
     removeVersion: (packageName, version) =>
-      tellingRemoval(context, grant, {
+      removeAndNotify(context, grant, {
         search: { ...place, packageName, version },
-        remove: () => shelf.removeVersion(packageName, version),
+        remove: () => store.removeVersion(packageName, version),
       }),
   }
 }

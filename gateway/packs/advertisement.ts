@@ -2,12 +2,12 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readStateOfTurn } from '../../cgi/repository/repository-state.js'
+import { readStateOfTick } from '../../cgi/repository/repository-state.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
 import { readBody } from '../incoming-body.js'
 
-interface Remembered {
+interface CachedAdvertisement {
   readonly reply: Reply
   readonly expiresAtMs: number
 }
@@ -26,9 +26,9 @@ const PROTOCOL_V2 = 'version=2'
 /** gitprotocol-common(5): the packet that ends the list. */
 const FLUSH = '0000'
 
-const remembered = new Map<string, Remembered>()
+const cachedAdvertisements = new Map<string, CachedAdvertisement>()
 
-export interface AdvertisementQuestion {
+export interface AdvertisementRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
   /** `Git-Protocol` as sent. */
@@ -42,16 +42,16 @@ export interface AdvertisementQuestion {
  * function of git itself, of our configuration and of the repository's own, whose text is the key;
  * so a repository whose configuration leads elsewhere, or cannot be read, is asked about each time.
  */
-export function advertiseFetch(question: AdvertisementQuestion): Awaitable<Reply> {
-  const { repositoryPath, gitProtocol, ask } = question
+export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> {
+  const { repositoryPath, gitProtocol, ask } = request
   if (gitProtocol !== PROTOCOL_V2) return ask()
-  const text = readStateOfTurn(repositoryPath)?.settingsText
-  const known = text === undefined ? undefined : remembered.get(text)
+  const text = readStateOfTick(repositoryPath)?.settingsText
+  const known = text === undefined ? undefined : cachedAdvertisements.get(text)
   if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
-  return askAndRemember(question)
+  return askAndStore(request)
 }
 
-async function askAndRemember({ repositoryPath, ask }: AdvertisementQuestion): Promise<Reply> {
+async function askAndStore({ repositoryPath, ask }: AdvertisementRequest): Promise<Reply> {
   const config = await readSettings(repositoryPath)
   const reply = await ask()
   if (config === undefined) return reply
@@ -60,15 +60,16 @@ async function askAndRemember({ repositoryPath, ask }: AdvertisementQuestion): P
   const headers = Object.freeze(reply.headers ?? [])
   const whole: Reply = { ...reply, headers, body }
   const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
-  if (isComplete && config === (await readSettings(repositoryPath))) remember(config, whole)
+  if (isComplete && config === (await readSettings(repositoryPath))) store(config, whole)
   return whole
 }
 
-function remember(config: string, reply: Reply): void {
-  remembered.delete(config)
-  remembered.set(config, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
-  const [oldest] = remembered.keys()
-  if (remembered.size > ENTRIES_MAX && oldest !== undefined) remembered.delete(oldest)
+function store(config: string, reply: Reply): void {
+  cachedAdvertisements.delete(config)
+  cachedAdvertisements.set(config, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
+  const [oldest] = cachedAdvertisements.keys()
+  if (cachedAdvertisements.size > ENTRIES_MAX && oldest !== undefined)
+    cachedAdvertisements.delete(oldest)
 }
 
 /**
@@ -77,7 +78,7 @@ function remember(config: string, reply: Reply): void {
  */
 async function readSettings(repositoryPath: string): Promise<string | undefined> {
   const read = () => readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
-  const text = readStateOfTurn(repositoryPath)?.settingsText ?? (await read())
+  const text = readStateOfTick(repositoryPath)?.settingsText ?? (await read())
   return text === undefined || /\[\s*include|worktreeconfig/i.test(text) ? undefined : text
 }
 

@@ -34,7 +34,7 @@ export function answersPrefix(repositoryPath: string): string {
   return createHash('sha256').update(basename(repositoryPath)).digest('hex').slice(0, 16)
 }
 
-interface Named extends Seen {
+interface KeyedInputs extends Seen {
   readonly repositoryPath: string
   readonly name: string
 }
@@ -43,8 +43,8 @@ interface Named extends Seen {
 export class AnswerNames {
   /** Changes with git and with how it is configured. */
   readonly #gitDigest: string
-  /** By request: the name of its last answer, and what that was told from. */
-  readonly #last = new WeakMap<FetchRequest, Named>()
+  /** Last key of each request, with the inputs from which it was computed. */
+  readonly #last = new WeakMap<FetchRequest, KeyedInputs>()
 
   constructor({ version, configFile }: Pick<Git, 'version' | 'configFile'>) {
     const text = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`

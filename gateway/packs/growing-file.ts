@@ -4,9 +4,9 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { readOnce } from '../../conf/chunks.js'
 import { borrowBuffer, readPart } from '../../conf/read-buffers.js'
 
-/** How often a file is looked at that somebody waits for: ever less while it does not grow. */
-const LOOK_MS_MIN = 4
-const LOOK_MS_MAX = 8
+/** Interval at which the file's size is read while readers wait; it grows if the file does not. */
+const POLL_MS_MIN = 4
+const POLL_MS_MAX = 8
 
 /** How the writing ended. */
 export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
@@ -24,7 +24,7 @@ export class GrowingFile {
   #isClosed = false
   #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
-  #pauseMs = LOOK_MS_MIN
+  #pauseMs = POLL_MS_MIN
 
   /** Opens the file: its writer makes it, a reader finds it. Throws when it cannot. */
   constructor(path: string, role: 'writer' | 'reader') {
@@ -59,7 +59,7 @@ export class GrowingFile {
   /** Settles with the first byte, the end or the signal; throws where there will be no byte. */
   async begun(signal: AbortSignal): Promise<void> {
     while (this.#sizeBytes === 0 && this.#end === undefined && !signal.aborted) {
-      await this.#growth()
+      await this.#waitForGrowth()
     }
     if (this.#sizeBytes === 0 && this.#end !== undefined && 'error' in this.#end) {
       throw this.#end.error
@@ -74,7 +74,7 @@ export class GrowingFile {
   open(signal: AbortSignal): AsyncIterable<Uint8Array> {
     this.#readers += 1
     let hasLeft = false
-    const leave = () => {
+    const onLeave = () => {
       if (hasLeft) return
       hasLeft = true
       this.#readers -= 1
@@ -83,15 +83,15 @@ export class GrowingFile {
     }
     // Who waits for more would not see that its client has gone.
     signal.addEventListener('abort', () => this.#wake(), { once: true })
-    const chunks = this.#read(signal, leave)
+    const chunks = this.#read(signal, onLeave)
     const end = async () => {
       await chunks.return()
-      leave()
+      onLeave()
     }
     return readOnce(() => chunks.next(), end)
   }
 
-  async *#read(signal: AbortSignal, leave: () => void): AsyncGenerator<Uint8Array, void> {
+  async *#read(signal: AbortSignal, onLeave: () => void): AsyncGenerator<Uint8Array, void> {
     let position = 0
     try {
       while (!signal.aborted) {
@@ -100,14 +100,14 @@ export class GrowingFile {
           try {
             const length = Math.min(buffer.bytes.byteLength, this.#sizeBytes - position)
             const bytes = await readPart(this.file, buffer.bytes, { length, position })
-            if (bytes === 0) throw new Error(`${this.path} was cut short`)
+            if (bytes === 0) throw new Error(`${this.path} was truncated while it was read`)
             position += bytes
             yield buffer.bytes.subarray(0, bytes)
           } finally {
             buffer.giveBack()
           }
         } else if (this.#end === undefined) {
-          await this.#growth()
+          await this.#waitForGrowth()
         } else if ('error' in this.#end) {
           throw this.#end.error
         } else {
@@ -115,29 +115,29 @@ export class GrowingFile {
         }
       }
     } finally {
-      leave()
+      onLeave()
     }
   }
 
-  #growth(): Promise<void> {
+  #waitForGrowth(): Promise<void> {
     const grown = new Promise<void>((resolve) => {
       this.#waiting.add(resolve)
     })
-    this.#timer ??= setTimeout(() => this.#look(), this.#pauseMs)
+    this.#timer ??= setTimeout(() => this.#poll(), this.#pauseMs)
     return grown
   }
 
-  #look(): void {
+  #poll(): void {
     this.#timer = undefined
     if (this.#end !== undefined) return
     const { size } = fstatSync(this.file)
     if (size > this.#sizeBytes) {
       this.#sizeBytes = size
-      this.#pauseMs = LOOK_MS_MIN
+      this.#pauseMs = POLL_MS_MIN
       this.#wake()
     } else if (this.#waiting.size > 0) {
-      this.#pauseMs = Math.min(this.#pauseMs * 1.5, LOOK_MS_MAX)
-      this.#timer = setTimeout(() => this.#look(), this.#pauseMs)
+      this.#pauseMs = Math.min(this.#pauseMs * 1.5, POLL_MS_MAX)
+      this.#timer = setTimeout(() => this.#poll(), this.#pauseMs)
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type RepositoryState,
   readPresentState,
   readSettledState,
-  readStateOfTurn,
+  readStateOfTick,
 } from '../../cgi/repository/repository-state.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
@@ -20,8 +20,8 @@ import { type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReferenceList } from './reference-list.js'
-import type { ReferenceLists, ReferenceQuestion } from './reference-lists.js'
-import { FlightMissed, type FlightPlan, type Flights } from './single-flight.js'
+import type { ReferenceListRequest, ReferenceLists } from './reference-lists.js'
+import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './single-flight.js'
 
 /** How an answer was come by. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'
@@ -34,8 +34,8 @@ export interface WarmAnswer {
   readonly bytes?: number
 }
 
-/** One request, of somebody who may read the repository. */
-export interface WarmQuestion {
+/** An upload-pack request of a client that may read the repository. */
+export interface WarmRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
   /** Its size on the disk: its answers are hardly larger. */
@@ -49,7 +49,7 @@ export interface WarmQuestion {
 export interface PackCacheParts {
   readonly git: Git
   readonly log: Log
-  readonly flights: Flights
+  readonly singleFlight: SingleFlight
   readonly store: PackStore
   readonly references: ReferenceLists
   readonly queue: ProcessQueue
@@ -82,10 +82,10 @@ export class PackCache {
     return this.#parts.store.memoryBytes
   }
 
-  /** Gives back what the disk is to have free of the space that kept answers take. */
-  makeRoom(): void {
-    this.#parts.store.makeRoom().catch((error: unknown) => {
-      this.#parts.log.warn({ error }, 'the pack cache could not be made smaller')
+  /** Starts to remove stored answers until the disk has its configured free space. */
+  evictToFit(): void {
+    this.#parts.store.evictToFit().catch((error: unknown) => {
+      this.#parts.log.warn({ error }, 'pack cache eviction failed')
     })
   }
 
@@ -93,12 +93,12 @@ export class PackCache {
    * The answer to a request that is decoded and whole, from its first byte on. Undefined: git is to
    * be asked. Throws what the queue of git processes throws, and UploadPackError.
    */
-  answer(question: WarmQuestion, body: Buffer): Awaitable<WarmAnswer | undefined> {
+  answer(warmRequest: WarmRequest, body: Buffer): Awaitable<WarmAnswer | undefined> {
     const request = this.#read(body)
     if (request === undefined) return undefined
-    const present = readStateOfTurn(question.repositoryPath)
+    const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
-    return after(this.#see(question, request, present), (seen) => {
+    return after(this.#readRefs(warmRequest, request, present), (seen) => {
       if (seen === undefined) return undefined
       const { state, references } = seen
       if (request.command === 'ls-refs') {
@@ -107,7 +107,7 @@ export class PackCache {
         return { command: 'ls-refs', outcome, body: list, bytes: list.byteLength }
       }
       if (!references.areTips(request.wants)) return undefined
-      return this.#fetch(question, { request, state, references })
+      return this.#fetch(warmRequest, { request, state, references })
     })
   }
 
@@ -132,71 +132,71 @@ export class PackCache {
    * The references, right after a change without waiting until it is past. That is not possible
    * where other references than those that are wanted have a say: the whole state names the answer.
    */
-  #see(
-    question: WarmQuestion,
+  #readRefs(
+    warmRequest: WarmRequest,
     request: NormalRequest,
     present: RepositoryState,
-  ): Awaitable<Known | undefined> {
+  ): Awaitable<SeenRefs | undefined> {
     const { references } = this.#parts
-    const { repositoryPath } = question
+    const { repositoryPath } = warmRequest
     const asked = { repositoryPath, objectFormat: request.objectFormat, state: present }
     let known: ReferenceList | undefined
     if (present.isSettled) known = references.known(asked)
     else if (!dependsOnAll(request, present)) known = references.followed(asked)
     if (known !== undefined) return { state: present, references: known, isKnown: true }
-    return this.#ask({ ...asked, client: question.client() })
+    return this.#getRefs({ ...asked, client: warmRequest.client() })
   }
 
-  async #ask(asked: ReferenceQuestion): Promise<Known | undefined> {
+  async #getRefs(asked: ReferenceListRequest): Promise<SeenRefs | undefined> {
     const { repositoryPath, state: present } = asked
     const state = present.isSettled ? present : await readSettledState(repositoryPath)
     const list = state && (await this.#parts.references.get({ ...asked, state }))
     return list && { state, ...list }
   }
 
-  #fetch(question: WarmQuestion, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
-    const key = this.#names.nameOf(question.repositoryPath, wanted)
+  #fetch(warmRequest: WarmRequest, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
+    const key = this.#names.nameOf(warmRequest.repositoryPath, wanted)
     const held = this.#parts.store.held(key)
     if (held !== undefined) {
       return { command: 'fetch', outcome: 'hit', body: held.body, bytes: held.bytes }
     }
-    return this.#bring(key, question, wanted)
+    return this.#findOrJoin(key, warmRequest, wanted)
   }
 
-  async #bring(
+  async #findOrJoin(
     key: string,
-    question: WarmQuestion,
+    warmRequest: WarmRequest,
     wanted: Wanted,
   ): Promise<WarmAnswer | undefined> {
-    const { store, flights } = this.#parts
-    const plan = this.#plan(key, question, wanted)
+    const { store, singleFlight } = this.#parts
+    const plan = this.#plan(key, warmRequest, wanted)
     for (let tries = 0; tries < TRIES; tries += 1) {
       const stored = await store.find(key)
       if (stored !== undefined) return { command: 'fetch', outcome: 'hit', ...stored }
-      if (!(await store.hasRoom(question.repositoryBytes))) return undefined
+      if (!(await store.canFit(warmRequest.repositoryBytes))) return undefined
       try {
-        const { body, isLeader } = await flights.join(plan, question.request.signal)
+        const { body, isLeader } = await singleFlight.join(plan, warmRequest.request.signal)
         return { command: 'fetch', outcome: isLeader ? 'miss' : 'join', body }
       } catch (error) {
-        if (isOfDisk(error)) {
-          this.#parts.log.warn({ error }, 'an answer of git could not be kept')
+        if (isFileSystemError(error)) {
+          this.#parts.log.warn({ error }, 'pack cache file could not be written')
           return undefined
         }
-        if (!(error instanceof FlightMissed)) throw error
+        if (!(error instanceof SingleFlightMissed)) throw error
         await sleep(PAUSE_MS * tries)
       }
     }
     return undefined
   }
 
-  #plan(key: string, question: WarmQuestion, wanted: Wanted): FlightPlan {
+  #plan(key: string, warmRequest: WarmRequest, wanted: Wanted): SingleFlightPlan {
     const { git, store, queue, timeoutMs } = this.#parts
-    const { repositoryPath } = question
-    const client = question.client()
+    const { repositoryPath } = warmRequest
+    const client = warmRequest.client()
     return {
       key,
       write: async (file, { signal, onStarted }) => {
-        const leave = await queue.enter(signal, { repository: repositoryPath, client })
+        const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
         try {
           const running = spoolUploadPack(git, {
             repositoryPath,
@@ -209,28 +209,28 @@ export class PackCache {
           if (running.pid !== undefined) onStarted(running.pid)
           const end = await running.ended
           const { size: bytes } = fstatSync(file.file)
-          refuseBroken(end, bytes)
-          const isKept = end.exitCode === 0 && (await this.#isStillSo(question, wanted))
+          throwIfBroken(end, bytes)
+          const isKept = end.exitCode === 0 && (await this.#isStillCurrent(warmRequest, wanted))
           if (!isKept) return { bytes }
           return { bytes, keep: () => store.keep(key, { path: file.path, bytes }) }
         } catch (error) {
-          if (isOfDisk(error)) store.noteFull()
+          if (isFileSystemError(error)) store.noteFull()
           throw error
         } finally {
-          leave()
+          freeSlot()
         }
       },
     }
   }
 
-  /** Whether what git was asked still means the same, whenever in the meantime it looked. */
-  async #isStillSo(question: WarmQuestion, wanted: Wanted): Promise<boolean> {
+  /** Returns true if the answer is valid whenever git read the repository since the request. */
+  async #isStillCurrent(warmRequest: WarmRequest, wanted: Wanted): Promise<boolean> {
     const { request, state, references } = wanted
-    const present = readPresentState(question.repositoryPath)
+    const present = readPresentState(warmRequest.repositoryPath)
     if (state.isSettled && present?.text === state.text) return true
     if (dependsOnAll(request, state) || present?.settingsText !== state.settingsText) return false
     if (!request.includesTags) return true
-    const seen = await this.#see(question, request, present)
+    const seen = await this.#readRefs(warmRequest, request, present)
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
@@ -239,7 +239,7 @@ export class PackCache {
 /** A refusal of git is one packet: a longer answer that ended badly is a part of one. */
 const REFUSAL_BYTES_MAX = 4_096
 
-function refuseBroken(end: ProcessEnd, bytes: number): void {
+function throwIfBroken(end: ProcessEnd, bytes: number): void {
   if (end.exitCode === 0) return
   const complaint = firstLine(end.errorText)
   const isFull = saysDiskIsFull(end.errorText) || /File too large/.test(end.errorText)
@@ -252,13 +252,13 @@ function refuseBroken(end: ProcessEnd, bytes: number): void {
   }
 }
 
-/** Whether it is the file system that refused: git can do without it. */
-function isOfDisk(error: unknown): boolean {
+/** Returns true for a file system error, after which git can still answer without the cache. */
+function isFileSystemError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
-/** What a request is answered from, and how it was come by. */
-interface Known extends Seen {
-  /** Whether git was not asked for the references this time. */
+/** The refs and the state that a request is answered from. */
+interface SeenRefs extends Seen {
+  /** True if the refs were known without running git for this request. */
   readonly isKnown: boolean
 }

@@ -65,11 +65,12 @@ export function openPack(path: string): PackFile | undefined {
     readSync(file, footer, 0, FOOTER_BYTES, Math.max(0, size - FOOTER_BYTES))
     const bytes = footer.readUInt32LE(8) === MARK ? footer.readDoubleLE(0) : Number.NaN
     const endBytes = Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES
-    if (bytes + endBytes !== size) throw new DamagedPack(`${path} is not whole`)
+    if (bytes + endBytes !== size)
+      throw new DamagedPack(`${path} does not have the length in its trailer`)
     const end = Buffer.alloc(endBytes)
     readSync(file, end, 0, endBytes, bytes)
     if (crc32(end.subarray(0, -CHECKSUM_BYTES)) !== footer.readUInt32LE(12)) {
-      throw new DamagedPack(`the checksums of ${path} are damaged`)
+      throw new DamagedPack(`the trailer of ${path} is damaged`)
     }
     return { file, bytes, checksums: end, identity: `${ino} ${size} ${mtimeMs}` }
   } catch (error) {
@@ -91,7 +92,7 @@ export async function* readPack(
     if (isChecked) {
       for (const part of piecesOf(chunk)) {
         if (crc32(part) !== checksums.readUInt32LE(piece * CHECKSUM_BYTES)) {
-          throw new DamagedPack(`piece ${piece} of a kept answer is damaged`)
+          throw new DamagedPack(`piece ${piece} of a stored answer is damaged`)
         }
         piece += 1
       }
@@ -102,7 +103,7 @@ export async function* readPack(
 
 /** The answer that a file begins with, in chunks that are whole pieces, but for the last one. */
 function answerOf(file: number, bytes: number): AsyncIterable<Uint8Array> {
-  const cutShort = () => new DamagedPack('a kept answer was cut short')
+  const cutShort = () => new DamagedPack('a stored answer was truncated while it was read')
   return readChunks(file, { start: 0, end: bytes, cutShort })
 }
 

@@ -29,8 +29,8 @@ export interface StoredPack {
 /** That an answer was used is noted at most this often: the note is a write. */
 const TOUCH_INTERVAL_MS = 60_000
 const NOTES_MAX = 10_000
-const ROOM_INTERVAL_MS = 1_000
-/** Each try that does not fit breaks off the answers of all who read along. */
+const FREE_SPACE_READ_INTERVAL_MS = 1_000
+/** Pause after a full disk, because each failed write breaks the answers of all its readers. */
 const FULL_PAUSE_MS = 60_000
 const SWEEP_INTERVAL_MS = 5_000
 /** By that much of its bound, at the most, a worker may exceed it between two sweeps. */
@@ -50,7 +50,7 @@ export class PackStore {
   readonly #checked = new Map<string, string>()
   readonly #touchedAtMs = new Map<string, number>()
   #memoryBytes = 0
-  #room = { freeBytes: 0, lookedAtMs: 0 }
+  #freeSpace = { freeBytes: 0, readAtMs: 0 }
   #fullUntilMs = 0
   #sweptAtMs = 0
   #keptBytes = 0
@@ -86,18 +86,21 @@ export class PackStore {
     }
   }
 
-  /** Whether the disk has room for one more answer of about that size, as of a moment ago. */
-  async hasRoom(bytes: number): Promise<boolean> {
+  /**
+   * Returns true if the disk has space for an answer of about `bytes` bytes. The free space may be
+   * out of date by a second.
+   */
+  async canFit(bytes: number): Promise<boolean> {
     const { folder, diskBytesFree, diskBytesMax } = this.#options
     if (diskBytesMax === 0 || Date.now() < this.#fullUntilMs) return false
-    if (Date.now() - this.#room.lookedAtMs > ROOM_INTERVAL_MS) {
+    if (Date.now() - this.#freeSpace.readAtMs > FREE_SPACE_READ_INTERVAL_MS) {
       const freeBytes = await mkdir(folder, { recursive: true, mode: 0o700 })
         .then(() => statfs(folder))
         .then(({ bavail, bsize }) => bavail * bsize)
         .catch(() => 0)
-      this.#room = { freeBytes, lookedAtMs: Date.now() }
+      this.#freeSpace = { freeBytes, readAtMs: Date.now() }
     }
-    return this.#room.freeBytes >= diskBytesFree + bytes
+    return this.#freeSpace.freeBytes >= diskBytesFree + bytes
   }
 
   /** To be told that an answer did not fit: for a while there is no room for any. */
@@ -115,8 +118,8 @@ export class PackStore {
     await this.#sweep(path)
   }
 
-  /** Removes the least recently used answers until the disk has as much free as it is to have. */
-  async makeRoom(): Promise<void> {
+  /** Removes the least recently used answers until the disk has `diskBytesFree` bytes free. */
+  async evictToFit(): Promise<void> {
     if (Date.now() - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
     const { folder, diskBytesFree } = this.#options
     const space = await unlessMissing(statfs(folder))
@@ -205,7 +208,7 @@ export class PackStore {
   }
 
   async #discard(key: string, error: unknown): Promise<void> {
-    this.#log.error({ error, key }, 'a kept answer was damaged and is removed')
+    this.#log.error({ error, key }, 'stored answer is damaged and is removed')
     await rm(this.#pathOf(key), { force: true }).catch(() => {})
   }
 

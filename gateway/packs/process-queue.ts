@@ -35,7 +35,7 @@ export interface ProcessQueueOptions {
 
 const BUSY_MESSAGE = 'The server is busy with other Git requests. Try again in a few seconds.'
 const CLIENT_MESSAGE =
-  'You have as many Git requests at work here as one client may. Try again when some have ended.'
+  'You have too many Git requests running or waiting. Try again when some of them have ended.'
 const RETRY_AFTER_SECONDS = 5
 const RETRY_AFTER_SECONDS_MAX = 120
 
@@ -53,8 +53,8 @@ export function createProcessQueue(
   const estimate = new WaitEstimate()
   let running = 0
 
-  /** Throws when the place would come too late. */
-  function refuseHopeless(repository: string): void {
+  /** Throws `unavailable` if the estimated wait exceeds `waitMs`. */
+  function refuseLongWait(repository: string): void {
     const { runningMax: placesMax, waitMs } = bounds()
     const aheadCount = lines.countAhead(repository)
     const expectedMs = estimate.waitMs(performance.now(), { aheadCount, placesMax }) ?? 0
@@ -73,27 +73,27 @@ export function createProcessQueue(
     running += 1
     if (running >= bounds().runningMax) estimate.begin(performance.now())
     onWaited(waitedMs / 1_000)
-    let hasLeft = false
+    let isFreed = false
     return () => {
-      if (hasLeft) return
-      hasLeft = true
+      if (isFreed) return
+      isFreed = true
       running -= 1
       add(held, client, -1)
       startNext()
     }
   }
 
-  function waitForPlace(signal: AbortSignal, { repository, client }: Visitor): Promise<() => void> {
+  function waitForSlot(signal: AbortSignal, { repository, client }: Visitor): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      const cameAtMs = performance.now()
+      const arrivedAtMs = performance.now()
       const settle = () => {
-        lines.remove(repository, goIn)
+        lines.remove(repository, takeSlot)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
       }
-      const goIn = () => {
+      const takeSlot = () => {
         settle()
-        resolve(start(client, performance.now() - cameAtMs))
+        resolve(start(client, performance.now() - arrivedAtMs))
       }
       const giveUp = () => {
         settle()
@@ -102,7 +102,7 @@ export function createProcessQueue(
       }
       const timer = setTimeout(giveUp, bounds().waitMs)
       signal.addEventListener('abort', giveUp)
-      lines.add(repository, goIn)
+      lines.add(repository, takeSlot)
     })
   }
 
@@ -115,9 +115,9 @@ export function createProcessQueue(
       if (signal.aborted || (isFull && lines.size >= waitingMax)) {
         throw refusal('unavailable', BUSY_MESSAGE)
       }
-      if (isFull) refuseHopeless(visitor.repository)
+      if (isFull) refuseLongWait(visitor.repository)
       add(held, client, 1)
-      return isFull ? waitForPlace(signal, visitor) : start(client, 0)
+      return isFull ? waitForSlot(signal, visitor) : start(client, 0)
     },
     get load() {
       return { running, waiting: lines.size }

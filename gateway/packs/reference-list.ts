@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import type { LsRefsRequest, ObjectFormat } from './normal-request.js'
 import { packetLine, readSections } from './pkt-line.js'
 
-/** What git is asked, so that every request of `ls-refs` can be answered from what it says. */
-export function referenceQuestion(objectFormat: ObjectFormat): Buffer {
+/** Returns the `ls-refs` request whose answer suffices to answer every `ls-refs` request. */
+export function referenceListRequest(objectFormat: ObjectFormat): Buffer {
   const head = `${packetLine('command=ls-refs\n')}${packetLine(`object-format=${objectFormat}`)}`
   const tail = ['peel\n', 'symrefs\n', 'unborn\n'].map(packetLine).join('')
   return Buffer.from(`${head}0001${tail}0000`)

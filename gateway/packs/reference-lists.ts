@@ -10,10 +10,10 @@ import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import { readPresentState } from '../../cgi/repository/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
 import type { ObjectFormat } from './normal-request.js'
-import { ReferenceList, referenceQuestion } from './reference-list.js'
+import { ReferenceList, referenceListRequest } from './reference-list.js'
 
-/** What is asked: the references in that state. */
-export interface ReferenceQuestion {
+/** A request for the refs of a repository in one state. */
+export interface ReferenceListRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
   /** On whose behalf git is asked; see `auth/client`. */
@@ -24,7 +24,7 @@ export interface ReferenceQuestion {
 
 /** Asks git, and gives its whole answer; undefined for one beyond the bound. */
 export type AskReferences = (
-  question: Pick<ReferenceQuestion, 'repositoryPath' | 'client'>,
+  listRequest: Pick<ReferenceListRequest, 'repositoryPath' | 'client'>,
   body: Buffer,
   bytesMax: number,
 ) => Promise<Buffer | undefined>
@@ -51,8 +51,8 @@ export class ReferenceLists {
   readonly #ask: AskReferences
   /** By repository, which has one format; the least recently used first. */
   readonly #entries = new Map<string, Entry>()
-  readonly #asked = new Map<string, Promise<ReferenceList | undefined>>()
-  /** The one that was used last, unless others came since. */
+  readonly #inFlight = new Map<string, Promise<ReferenceList | undefined>>()
+  /** Entry that is last in `#entries`. */
   #newest: Entry | undefined
   #bytes = 0
 
@@ -60,10 +60,10 @@ export class ReferenceLists {
     this.#ask = ask
   }
 
-  /** Those of a settled state, where they are known. */
-  known(question: Omit<ReferenceQuestion, 'client'>): ReferenceList | undefined {
-    const { repositoryPath, state } = question
-    const entry = this.#find(question)
+  /** Returns the cached list of a settled state, if any. */
+  known(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
+    const { repositoryPath, state } = listRequest
+    const entry = this.#find(listRequest)
     if (entry?.state.text !== state.text) return undefined
     if (this.#newest !== entry) {
       this.#entries.delete(repositoryPath)
@@ -77,33 +77,33 @@ export class ReferenceLists {
    * What follows without git: from what was known of a settled state, and from what the references
    * hold at this moment. Undefined where git has to be asked.
    */
-  followed(question: Omit<ReferenceQuestion, 'client'>): ReferenceList | undefined {
-    const entry = this.#find(question)
-    return entry && follow(entry, question)?.references
+  followed(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
+    const entry = this.#find(listRequest)
+    return entry && deriveEntry(entry, listRequest)?.references
   }
 
   /**
    * Those of a settled state. Undefined when there are too many, when git does not tell, or when
    * they change meanwhile.
    */
-  async get(question: ReferenceQuestion): Promise<KnownReferences | undefined> {
-    const references = this.known(question)
+  async get(listRequest: ReferenceListRequest): Promise<KnownReferences | undefined> {
+    const references = this.known(listRequest)
     if (references !== undefined) return { references, isKnown: true }
-    const { repositoryPath, objectFormat, state } = question
-    const entry = this.#find(question)
-    const moved = entry && follow(entry, question)
+    const { repositoryPath, objectFormat, state } = listRequest
+    const entry = this.#find(listRequest)
+    const moved = entry && deriveEntry(entry, listRequest)
     if (moved !== undefined) {
       this.#remember(repositoryPath, moved)
       return { references: moved.references, isKnown: true }
     }
     const key = `${repositoryPath} ${objectFormat} ${state.text}`
-    const asking = this.#asked.get(key)
+    const inFlight = this.#inFlight.get(key)
     try {
-      const references = await (asking ?? this.#start(key, question))
+      const references = await (inFlight ?? this.#start(key, listRequest))
       return references === undefined ? undefined : { references, isKnown: false }
     } catch (error) {
-      // Another client has had its share; this one has its own.
-      if (asking !== undefined && isFailure(error, 'throttled')) return this.get(question)
+      // The client that git was to run for is at its limit; this client has its own limit.
+      if (inFlight !== undefined && isFailure(error, 'throttled')) return this.get(listRequest)
       throw error
     }
   }
@@ -111,16 +111,16 @@ export class ReferenceLists {
   #find({
     repositoryPath,
     objectFormat,
-  }: Pick<ReferenceQuestion, 'repositoryPath' | 'objectFormat'>): Entry | undefined {
+  }: Pick<ReferenceListRequest, 'repositoryPath' | 'objectFormat'>): Entry | undefined {
     const entry = this.#entries.get(repositoryPath)
     return entry?.objectFormat === objectFormat ? entry : undefined
   }
 
-  #start(key: string, question: ReferenceQuestion): Promise<ReferenceList | undefined> {
-    const { repositoryPath, state, objectFormat } = question
+  #start(key: string, listRequest: ReferenceListRequest): Promise<ReferenceList | undefined> {
+    const { repositoryPath, state, objectFormat } = listRequest
     const ask = async () => {
-      const body = referenceQuestion(objectFormat)
-      const answer = await this.#ask(question, body, LIST_BYTES_MAX)
+      const body = referenceListRequest(objectFormat)
+      const answer = await this.#ask(listRequest, body, LIST_BYTES_MAX)
       const references = answer === undefined ? undefined : ReferenceList.parse(answer)
       const files = readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
@@ -128,9 +128,9 @@ export class ReferenceLists {
       this.#remember(repositoryPath, { state, objectFormat, references, files })
       return references
     }
-    const asking = ask().finally(() => this.#asked.delete(key))
-    this.#asked.set(key, asking)
-    return asking
+    const inFlight = ask().finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, inFlight)
+    return inFlight
   }
 
   #remember(repositoryPath: string, entry: Entry): void {
@@ -154,9 +154,9 @@ export class ReferenceLists {
  * The list of a repository in which nothing but branches moved since, as after most pushes; so the
  * first clone of a new commit spares a process. Undefined: git is to be asked.
  */
-function follow(
+function deriveEntry(
   known: Entry,
-  { repositoryPath, state }: Omit<ReferenceQuestion, 'client'>,
+  { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
 ): Entry | undefined {
   // Settings decide which references show.
   if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined

@@ -1,8 +1,8 @@
 /** Who works on which answer of git, on one machine: the first to ask leads, the others join. */
 
-/** What a worker says of its flights. A path is a flight's own; a key may fly again later. */
-export type FlightReport =
-  /** An answer is wanted: may this worker lead, or is somebody at it? */
+/** A message of a worker. Each in-flight answer has its own path; keys are used again. */
+export type SingleFlightReport =
+  /** Asks whether the worker leads or follows for this key; the `board` notice is the reply. */
   | { readonly act: 'want'; readonly id: number; readonly key: string }
   /** The process group that works for the leader. */
   | { readonly act: 'started'; readonly path: string; readonly groupId: number }
@@ -15,8 +15,8 @@ export type FlightReport =
   /** A joined worker has no reader left. */
   | { readonly act: 'left'; readonly path: string }
 
-/** What a worker is told. */
-export type FlightNews =
+/** A message to a worker. */
+export type SingleFlightNotice =
   | {
       readonly act: 'board'
       readonly id: number
@@ -32,125 +32,126 @@ export type FlightNews =
   /** To the joiners. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
 
-interface Flight {
+interface InFlightAnswer {
   readonly key: string
   readonly path: string
   readonly leader: number
-  readonly joiners: Set<number>
-  /** Joiners that have not said yet that they know the end. */
+  readonly followers: Set<number>
+  /** Followers that have not confirmed the length of the answer yet. */
   readonly untold: Set<number>
   groupId: number | undefined
   bytes: number | undefined
 }
 
-/** What a lost worker leaves behind. */
-export interface Wreck {
+/** An answer whose leading worker died, and the process group that may be making it still. */
+export interface LostLeader {
   readonly path: string
   readonly groupId: number | undefined
 }
 
-/** The board of all workers of a machine, kept where all of them report to. */
-export class FlightBoard {
+/** The in-flight answers of all workers; runs in the process to which all of them report. */
+export class SingleFlightCoordinator {
   readonly #folder: string
-  readonly #tell: (member: number, news: FlightNews) => void
-  readonly #byKey = new Map<string, Flight>()
-  readonly #byPath = new Map<string, Flight>()
+  readonly #tell: (member: number, notification: SingleFlightNotice) => void
+  readonly #byKey = new Map<string, InFlightAnswer>()
+  readonly #byPath = new Map<string, InFlightAnswer>()
   #counter = 0
 
-  /** Files of flights are named below the folder. */
-  constructor(folder: string, tell: (member: number, news: FlightNews) => void) {
+  /** Files of in-flight answers are below `folder`. */
+  constructor(folder: string, tell: (member: number, notification: SingleFlightNotice) => void) {
     this.#folder = folder
     this.#tell = tell
   }
 
-  take(member: number, report: FlightReport): void {
+  take(member: number, report: SingleFlightReport): void {
     if (report.act === 'want') {
       this.#board(member, report)
       return
     }
-    const flight = this.#byPath.get(report.path)
-    if (flight === undefined) return
+    const inFlight = this.#byPath.get(report.path)
+    if (inFlight === undefined) return
     if (report.act === 'left') {
-      flight.joiners.delete(member)
-      this.#countJoiners(flight)
-      this.#hear(flight, member)
+      inFlight.followers.delete(member)
+      this.#countFollowers(inFlight)
+      this.#hear(inFlight, member)
     } else if (report.act === 'heard') {
-      this.#hear(flight, member)
+      this.#hear(inFlight, member)
     } else if (report.act === 'started') {
-      flight.groupId = report.groupId
+      inFlight.groupId = report.groupId
     } else if (report.act === 'ended') {
-      this.#end(flight, report.bytes)
+      this.#end(inFlight, report.bytes)
     } else {
-      this.#forget(flight)
+      this.#forget(inFlight)
     }
   }
 
-  /** A worker has died: its flights end, for those who joined them as well. */
-  lose(member: number): readonly Wreck[] {
-    const wrecks: Wreck[] = []
-    for (const flight of this.#byPath.values()) {
-      if (flight.joiners.delete(member)) this.#countJoiners(flight)
-      this.#hear(flight, member)
-      if (flight.leader !== member) continue
-      const isEnded = flight.bytes !== undefined
-      if (!isEnded) this.#end(flight, undefined)
-      this.#forget(flight)
-      // The number of a group that is gone may be somebody else's by now.
-      wrecks.push({ path: flight.path, groupId: isEnded ? undefined : flight.groupId })
+  /** Ends the answers that a dead worker led, for their followers too. Returns those answers. */
+  lose(member: number): readonly LostLeader[] {
+    const lostLeaders: LostLeader[] = []
+    for (const inFlight of this.#byPath.values()) {
+      if (inFlight.followers.delete(member)) this.#countFollowers(inFlight)
+      this.#hear(inFlight, member)
+      if (inFlight.leader !== member) continue
+      const isEnded = inFlight.bytes !== undefined
+      if (!isEnded) this.#end(inFlight, undefined)
+      this.#forget(inFlight)
+      // The id of a process group that has ended may belong to another group by now.
+      lostLeaders.push({ path: inFlight.path, groupId: isEnded ? undefined : inFlight.groupId })
     }
-    return wrecks
+    return lostLeaders
   }
 
   #board(member: number, { id, key }: { readonly id: number; readonly key: string }): void {
     const known = this.#byKey.get(key)
     if (known !== undefined && known.leader !== member) {
-      known.joiners.add(member)
-      this.#countJoiners(known)
+      known.followers.add(member)
+      this.#countFollowers(known)
       const { path, bytes } = known
       this.#tell(member, { act: 'board', id, path, role: 'joiner', bytes })
       return
     }
     this.#counter += 1
     const path = `${this.#folder}/${key}.${this.#counter}.part`
-    const flight = {
+    const inFlight = {
       key,
       path,
       leader: member,
-      joiners: new Set<number>(),
+      followers: new Set<number>(),
       untold: new Set<number>(),
       groupId: undefined,
       bytes: undefined,
     }
-    this.#byKey.set(key, flight)
-    this.#byPath.set(path, flight)
+    this.#byKey.set(key, inFlight)
+    this.#byPath.set(path, inFlight)
     this.#tell(member, { act: 'board', id, path, role: 'leader', bytes: undefined })
   }
 
-  #countJoiners({ leader, path, joiners }: Flight): void {
-    this.#tell(leader, { act: 'joiners', path, count: joiners.size })
+  #countFollowers({ leader, path, followers }: InFlightAnswer): void {
+    this.#tell(leader, { act: 'joiners', path, count: followers.size })
   }
 
-  #end(flight: Flight, bytes: number | undefined): void {
-    flight.bytes = bytes
-    // What failed can be tried anew at once.
-    if (bytes === undefined) this.#dropKey(flight)
-    for (const joiner of flight.joiners) {
-      flight.untold.add(joiner)
-      this.#tell(joiner, { act: 'ended', path: flight.path, bytes })
+  #end(inFlight: InFlightAnswer, bytes: number | undefined): void {
+    inFlight.bytes = bytes
+    // A failed answer can be tried again immediately.
+    if (bytes === undefined) this.#dropKey(inFlight)
+    for (const joiner of inFlight.followers) {
+      inFlight.untold.add(joiner)
+      this.#tell(joiner, { act: 'ended', path: inFlight.path, bytes })
     }
-    if (flight.untold.size === 0) this.#tell(flight.leader, { act: 'sealable', path: flight.path })
+    if (inFlight.untold.size === 0)
+      this.#tell(inFlight.leader, { act: 'sealable', path: inFlight.path })
   }
 
-  #hear({ untold, leader, path }: Flight, member: number): void {
+  #hear({ untold, leader, path }: InFlightAnswer, member: number): void {
     if (untold.delete(member) && untold.size === 0) this.#tell(leader, { act: 'sealable', path })
   }
 
-  #forget(flight: Flight): void {
-    this.#dropKey(flight)
-    this.#byPath.delete(flight.path)
+  #forget(inFlight: InFlightAnswer): void {
+    this.#dropKey(inFlight)
+    this.#byPath.delete(inFlight.path)
   }
 
-  #dropKey(flight: Flight): void {
-    if (this.#byKey.get(flight.key) === flight) this.#byKey.delete(flight.key)
+  #dropKey(inFlight: InFlightAnswer): void {
+    if (this.#byKey.get(inFlight.key) === inFlight) this.#byKey.delete(inFlight.key)
   }
 }

@@ -4,25 +4,25 @@ import { rm, unlink } from 'node:fs/promises'
 import { isFailure } from '../../conf/failures.js'
 import type { Log } from '../../conf/log.js'
 import { GrowingFile } from './growing-file.js'
-import type { FlightNews, FlightReport } from './single-flight-coordinator.js'
+import type { SingleFlightNotice, SingleFlightReport } from './single-flight-coordinator.js'
 
-/** How a worker speaks to the board. */
-export interface BoardLink {
-  report(report: FlightReport): void
-  /** To be called once. */
-  listen(take: (news: FlightNews) => void): void
+/** The connection of a worker to the coordinator. */
+export interface CoordinatorLink {
+  report(report: SingleFlightReport): void
+  /** Sets the receiver of notices. Must be called once. */
+  listen(take: (notification: SingleFlightNotice) => void): void
 }
 
-/** What git has made of a request. */
-export interface FlightEnd {
+/** A complete answer. */
+export interface SingleFlightEnd {
   readonly bytes: number
   /** Gives the file its last name. Absent for what is not worth keeping: it is removed. */
   readonly keep?: () => Promise<void>
 }
 
-/** How an answer is made, by whoever is the first to want it. */
-export interface FlightPlan {
-  /** Plain letters and digits: equal for requests with the same answer. */
+/** Instructions for making an answer; the first worker to want it follows them. */
+export interface SingleFlightPlan {
+  /** Key of letters and digits, equal for requests with the same answer. */
   readonly key: string
   /**
    * Has the answer written into an open file; settles when it is. Throws where it will never be
@@ -31,40 +31,43 @@ export interface FlightPlan {
   readonly write: (
     file: GrowingFile,
     options: { readonly signal: AbortSignal; readonly onStarted: (groupId: number) => void },
-  ) => Promise<FlightEnd>
+  ) => Promise<SingleFlightEnd>
 }
 
-/** There is nothing to read yet, or no longer, where there was a flight: ask once more. */
-export class FlightMissed extends Error {
-  override readonly name = 'FlightMissed'
+/** The in-flight answer ended before this reader could follow it; the caller tries again. */
+export class SingleFlightMissed extends Error {
+  override readonly name = 'SingleFlightMissed'
 }
 
 /** How long git goes on without a reader; its group is to be gone within a second. */
 const UNWANTED_GRACE_MS = 250
 
-interface Flight {
+interface InFlightAnswer {
   readonly file: GrowingFile
   readonly isLeader: boolean
 }
 
-export class Flights {
-  readonly #link: BoardLink
+export class SingleFlight {
+  readonly #link: CoordinatorLink
   readonly #log: Log
-  readonly #byKey = new Map<string, Promise<Flight>>()
-  readonly #wanted = new Map<number, (news: Extract<FlightNews, { act: 'board' }>) => void>()
-  /** What to do about news of a flight, by its path. */
-  readonly #watchers = new Map<string, (news: FlightNews) => void>()
+  readonly #byKey = new Map<string, Promise<InFlightAnswer>>()
+  readonly #wanted = new Map<
+    number,
+    (notification: Extract<SingleFlightNotice, { act: 'board' }>) => void
+  >()
+  /** Receivers of notices about an in-flight answer, by its path. */
+  readonly #watchers = new Map<string, (notification: SingleFlightNotice) => void>()
   #counter = 0
 
-  constructor(link: BoardLink, log: Log) {
+  constructor(link: CoordinatorLink, log: Log) {
     this.#link = link
     this.#log = log
-    link.listen((news) => {
-      if (news.act === 'board') {
-        this.#wanted.get(news.id)?.(news)
-        this.#wanted.delete(news.id)
+    link.listen((notification) => {
+      if (notification.act === 'board') {
+        this.#wanted.get(notification.id)?.(notification)
+        this.#wanted.delete(notification.id)
       } else {
-        this.#watchers.get(news.path)?.(news)
+        this.#watchers.get(notification.path)?.(notification)
       }
     })
   }
@@ -74,13 +77,13 @@ export class Flights {
    * nothing was written, FlightMissed, or an error of the file system.
    */
   async join(
-    plan: FlightPlan,
+    plan: SingleFlightPlan,
     signal: AbortSignal,
   ): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly isLeader: boolean }> {
     const known = this.#byKey.get(plan.key)
     const boarding = known ?? this.#board(plan)
     const { file, isLeader } = await boarding
-    if (file.isClosed) throw new FlightMissed('the last reader has just left')
+    if (file.isClosed) throw new SingleFlightMissed('the last reader has just left')
     const body = file.open(signal)
     try {
       await file.begun(signal)
@@ -88,21 +91,25 @@ export class Flights {
       await body[Symbol.asyncIterator]().return?.()
       // The client that led has had its share; whoever joined it has another.
       if (known !== undefined && isFailure(error, 'throttled')) {
-        throw new FlightMissed('who led was refused', { cause: error })
+        throw new SingleFlightMissed('who led was refused', { cause: error })
       }
       throw error
     }
     return { body, isLeader: isLeader && known === undefined }
   }
 
-  #board(plan: FlightPlan): Promise<Flight> {
+  #board(plan: SingleFlightPlan): Promise<InFlightAnswer> {
     this.#counter += 1
     const id = this.#counter
-    const boarding = new Promise<Flight>((resolve, reject) => {
-      // In this very turn: what follows it, such as the end, may have come in the same read.
-      this.#wanted.set(id, (news) => {
+    const boarding = new Promise<InFlightAnswer>((resolve, reject) => {
+      // Synchronously, because the next notice, such as the end, may be in the same read.
+      this.#wanted.set(id, (notification) => {
         try {
-          resolve(news.role === 'leader' ? this.#lead(plan, news.path) : this.#follow(plan, news))
+          resolve(
+            notification.role === 'leader'
+              ? this.#lead(plan, notification.path)
+              : this.#follow(plan, notification),
+          )
         } catch (error) {
           reject(error)
         }
@@ -114,7 +121,7 @@ export class Flights {
     return boarding
   }
 
-  #lead(plan: FlightPlan, path: string): Flight {
+  #lead(plan: SingleFlightPlan, path: string): InFlightAnswer {
     const report = (rest: { readonly bytes: number | undefined }) =>
       this.#link.report({ act: 'ended', path, ...rest })
     let file: GrowingFile
@@ -127,9 +134,9 @@ export class Flights {
     }
     const boarding = this.#byKey.get(plan.key)
     const unwanted = new AbortController()
-    let joiners = 0
+    let followers = 0
     const endIfUnwanted = () => {
-      if (file.readers > 0 || joiners > 0) return
+      if (file.readers > 0 || followers > 0) return
       this.#drop(plan.key, boarding)
       unwanted.abort()
     }
@@ -137,11 +144,11 @@ export class Flights {
     const lookSoon = () => setTimeout(endIfUnwanted, UNWANTED_GRACE_MS)
     file.onUnread = lookSoon
     const sealable = new Promise<void>((resolve) => {
-      this.#watchers.set(path, (news) => {
-        if (news.act === 'sealable') resolve()
-        if (news.act !== 'joiners') return
-        joiners = news.count
-        if (joiners === 0) lookSoon()
+      this.#watchers.set(path, (notification) => {
+        if (notification.act === 'sealable') resolve()
+        if (notification.act !== 'joiners') return
+        followers = notification.count
+        if (followers === 0) lookSoon()
       })
     })
     const onStarted = (groupId: number) => this.#link.report({ act: 'started', path, groupId })
@@ -159,7 +166,9 @@ export class Flights {
         async (error: unknown) => {
           // Whoever comes now is not to meet what has failed.
           this.#drop(plan.key, boarding)
-          const missed = new FlightMissed('nobody wanted the answer any more', { cause: error })
+          const missed = new SingleFlightMissed('nobody wanted the answer any more', {
+            cause: error,
+          })
           file.end({ error: unwanted.signal.aborted ? missed : error })
           report({ bytes: undefined })
           await unlink(path)
@@ -178,19 +187,22 @@ export class Flights {
     return { file, isLeader: true }
   }
 
-  #follow(plan: FlightPlan, news: Extract<FlightNews, { act: 'board' }>): Flight {
-    const { path, bytes } = news
+  #follow(
+    plan: SingleFlightPlan,
+    notification: Extract<SingleFlightNotice, { act: 'board' }>,
+  ): InFlightAnswer {
+    const { path, bytes } = notification
     const boarding = this.#byKey.get(plan.key)
     let file: GrowingFile
     try {
       file = new GrowingFile(path, 'reader')
     } catch (cause) {
       this.#link.report({ act: 'left', path })
-      throw new FlightMissed('the answer is not there yet, or no longer', { cause })
+      throw new SingleFlightMissed('the answer is not there yet, or no longer', { cause })
     }
     const end = (length: number | undefined) => {
       if (length !== undefined) file.end({ bytes: length })
-      else file.end({ error: new FlightMissed('the answer was not finished') })
+      else file.end({ error: new SingleFlightMissed('the answer was not finished') })
     }
     if (bytes !== undefined) end(bytes)
     this.#watchers.set(path, (later) => {
@@ -208,7 +220,7 @@ export class Flights {
     return { file, isLeader: false }
   }
 
-  #drop(key: string, boarding: Promise<Flight> | undefined): void {
+  #drop(key: string, boarding: Promise<InFlightAnswer> | undefined): void {
     if (this.#byKey.get(key) === boarding) this.#byKey.delete(key)
   }
 }

@@ -8,11 +8,11 @@ import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Context } from '../context.js'
 import { IncomingBody } from '../incoming-body.js'
 import { enterQueue } from './enter-queue.js'
-import type { WarmAnswer, WarmQuestion } from './pack-cache.js'
+import type { WarmAnswer, WarmRequest } from './pack-cache.js'
 
-/** One request, of somebody who may read the repository. */
-export interface UploadPackQuestion extends WarmQuestion {
-  /** As sent. */
+/** An upload-pack request of a client that may read the repository. */
+export interface UploadPackRequest extends WarmRequest {
+  /** Protocol version as sent, such as `version=2`. */
   readonly gitProtocol: string | undefined
   /** Decoded; it may be of any length. */
   readonly body: AsyncIterable<Uint8Array>
@@ -41,15 +41,15 @@ const WARM_REQUEST_BYTES_MAX = 65_536
  */
 export function answerUploadPack(
   context: Context,
-  question: UploadPackQuestion,
+  uploadRequest: UploadPackRequest,
 ): Awaitable<UploadPackReply> {
-  if (question.gitProtocol !== 'version=2') return runUploadPack(context, question)
-  return after(readAhead(question.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
-    const ask = () => runUploadPack(context, { ...question, body: joined(beginning, rest) })
+  if (uploadRequest.gitProtocol !== 'version=2') return runUploadPack(context, uploadRequest)
+  return after(readAhead(uploadRequest.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
+    const ask = () => runUploadPack(context, { ...uploadRequest, body: joined(beginning, rest) })
     if (rest !== undefined) return ask()
-    return after(context.packCache.answer(question, beginning), (warm) => {
+    return after(context.packCache.answer(uploadRequest, beginning), (warm) => {
       if (warm !== undefined) return count(context, warm)
-      return after(question.answerUnknown?.(beginning), (own) =>
+      return after(uploadRequest.answerUnknown?.(beginning), (own) =>
         own === undefined ? ask() : { body: own, bytes: own.byteLength },
       )
     })
@@ -69,12 +69,12 @@ function count({ metrics }: Context, warm: WarmAnswer): UploadPackReply {
 /** The same body; it tells how many bytes went out with each chunk that was asked for. */
 function counted(
   body: AsyncIterable<Uint8Array>,
-  tell: (bytes: number) => void,
+  onChunk: (bytes: number) => void,
 ): AsyncIterable<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]()
   const next = async () => {
     const result = await chunks.next()
-    if (!result.done) tell(result.value.byteLength)
+    if (!result.done) onChunk(result.value.byteLength)
     return result
   }
   return readOnce(next, () => chunks.return?.())
@@ -82,10 +82,10 @@ function counted(
 
 async function runUploadPack(
   context: Context,
-  { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackQuestion,
+  { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackRequest,
 ): Promise<UploadPackReply> {
   context.metrics.countPackCache(PAST_CACHE)
-  const leave = await enterQueue(context, {
+  const freeSlot = await enterQueue(context, {
     signal,
     service: 'git-upload-pack',
     client: client(),
@@ -100,13 +100,13 @@ async function runUploadPack(
       timeoutMs: context.settings.git.timeoutMs,
     })
     void answer.ended.then(({ exitCode }) => {
-      leave()
+      freeSlot()
       countOutcome(context, exitCode === 0 ? 'ok' : 'failed')
     })
-    const tell = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
-    return { body: counted(answer.body, tell) }
+    const onChunk = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
+    return { body: counted(answer.body, onChunk) }
   } catch (error) {
-    leave()
+    freeSlot()
     countOutcome(context, 'failed')
     throw error
   }

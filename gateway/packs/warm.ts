@@ -12,8 +12,8 @@ import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
-import { type BoardLink, Flights } from './single-flight.js'
-import { FlightBoard } from './single-flight-coordinator.js'
+import { type CoordinatorLink, SingleFlight } from './single-flight.js'
+import { SingleFlightCoordinator } from './single-flight-coordinator.js'
 
 export interface WarmOptions {
   readonly git: Git
@@ -21,7 +21,7 @@ export interface WarmOptions {
   readonly queue: ProcessQueue
   /** As they are now. */
   readonly settings: () => Settings
-  readonly link: BoardLink
+  readonly link: CoordinatorLink
 }
 
 /** The pack cache of a worker. */
@@ -29,7 +29,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
   const { cache, data } = settings()
   const ask: AskReferences = async ({ repositoryPath, client }, body, bytesMax) => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
-    const leave = await queue.enter(signal, { repository: repositoryPath, client })
+    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
     try {
       const answer = await callUploadPack(git, {
         repositoryPath,
@@ -44,7 +44,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
         return undefined
       throw error
     } finally {
-      leave()
+      freeSlot()
     }
   }
   const folder = packFolder(data.dir)
@@ -52,7 +52,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     git,
     log,
     queue,
-    flights: new Flights(link, log),
+    singleFlight: new SingleFlight(link, log),
     store: new PackStore(
       {
         folder,
@@ -76,14 +76,17 @@ export function packFolder(dataDir: string): string {
   return join(dataDir, 'cache', 'packs')
 }
 
-/** The link of a worker that is alone. */
-export function createLocalBoard(dataDir: string): BoardLink {
-  let take: Parameters<BoardLink['listen']>[0] = () => {}
-  const board = new FlightBoard(packFolder(dataDir), (_member, news) => {
-    queueMicrotask(() => take(news))
-  })
+/** Creates a coordinator for a single worker, in its own process. */
+export function createLocalCoordinator(dataDir: string): CoordinatorLink {
+  let take: Parameters<CoordinatorLink['listen']>[0] = () => {}
+  const localCoordinator = new SingleFlightCoordinator(
+    packFolder(dataDir),
+    (_member, notification) => {
+      queueMicrotask(() => take(notification))
+    },
+  )
   return {
-    report: (report) => board.take(0, report),
+    report: (report) => localCoordinator.take(0, report),
     listen(listener) {
       take = listener
     },

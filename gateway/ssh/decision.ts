@@ -5,7 +5,7 @@ import { isFailure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { KeyHolder } from '../auth/authenticate-key.js'
-import { admit, type Grants } from '../auth/authorize.js'
+import { authorize, type Grants } from '../auth/authorize.js'
 import { parseCommand, type SshCommand } from './command.js'
 
 export type Decision =
@@ -64,7 +64,7 @@ async function askGate(
       ? ({ kind: 'repository', mode: 'write', changesGit: true } as const)
       : ({ kind: 'repository', mode: 'read' } as const)
   try {
-    return await admit(db, {
+    return await authorize(db, {
       who,
       access,
       scopes: [],

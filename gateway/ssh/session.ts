@@ -11,7 +11,7 @@ import { SSH_IDLE_MS } from '../../conf/limits.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { type OpenPush, openPush } from '../actions/code/open-push.js'
-import { identifyKey, noteKeyUse } from '../auth/authenticate-key.js'
+import { authenticateKey, recordKeyUse } from '../auth/authenticate-key.js'
 import { clientOf } from '../auth/client.js'
 import type { Context } from '../context.js'
 import { enterQueue } from '../packs/enter-queue.js'
@@ -38,9 +38,9 @@ const HELPER_MS = 10_000
 /** Answers one command; settles when its git is gone and its line is written. Never rejects. */
 export async function runSession(context: Context, channel: Channel, call: SshCall): Promise<void> {
   try {
-    const holder = await identifyKey(context.db, call.key)
+    const holder = await authenticateKey(context.db, call.key)
     if (holder === undefined) return refuse(context, channel, { ...call, sentence: UNKNOWN_KEY })
-    noteKeyUse(context, holder)
+    recordKeyUse(context, holder)
     const { name } = holder
     const decision = await decide(context.db, holder, call.command)
     if (decision.kind === 'refusal') {
@@ -101,7 +101,7 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
   const { repository, client, address, key, command } = run
   const startedAtMs = Date.now()
   const refusal = async () => {
-    const holder = await identifyKey(context.db, key)
+    const holder = await authenticateKey(context.db, key)
     if (holder === undefined) return UNKNOWN_KEY
     const decision = await decide(context.db, holder, command)
     return decision.kind === 'run' ? undefined : decision.sentence

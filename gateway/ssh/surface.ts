@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { Failure } from '../../conf/failures.js'
-import { identifyKey } from '../auth/authenticate-key.js'
+import { authenticateKey } from '../auth/authenticate-key.js'
 import type { Context } from '../context.js'
 import { type Channel, openChannel } from './channel.js'
 import { HELPER_VERSION } from './message.js'
@@ -58,7 +58,7 @@ async function answerKey({ db }: Context, channel: Channel, base64: string): Pro
   const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64')
   const fingerprint = `SHA256:${digest.replace(/=+$/, '')}`
   try {
-    const holder = await identifyKey(db, fingerprint)
+    const holder = await authenticateKey(db, fingerprint)
     if (holder === undefined) channel.send('unknown')
     else channel.send('known', fingerprint)
   } catch (error) {

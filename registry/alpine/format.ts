@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { PackageFile } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { SigningKey } from '../index-maker.js'
-import type { FileQuestion, Shelf } from '../package-store.js'
+import type { FileQuery, PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'
@@ -25,12 +25,12 @@ const put: FormatRoute = {
   method: 'PUT',
   path: '/{branch}/{repository}',
   access: 'write',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const place = parseRepository(params)
-    const upload = await shelf.receive(uploadBody(request))
-    const { info, checksum } = await shelf.inspect('alpine', upload)
+    const upload = await store.receive(uploadBody(request))
+    const { info, checksum } = await store.inspect('alpine', upload)
     const { packageName, version, architecture, fields } = info
-    await shelf.publish(upload, {
+    await store.publish(upload, {
       packageName,
       version,
       fileName: fileNameOf(info),
@@ -59,8 +59,8 @@ const getKey: FormatRoute = {
   method: 'GET',
   path: '/key',
   access: 'read',
-  async handle(shelf) {
-    const key = newestOf(await shelf.signingKeys())
+  async handle(store) {
+    const key = newestOf(await store.signingKeys())
     return {
       status: 200,
       headers: [
@@ -83,16 +83,16 @@ const getIndex: FormatRoute = {
   method: 'GET',
   path: '/{branch}/{repository}/{architecture}/APKINDEX.tar.gz',
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const { branch = '', repository = '', architecture = '' } = params
-    const index = await shelf.openIndex(subjectOf({ branch, repository }))
+    const index = await store.openIndex(subjectOf({ branch, repository }))
     const file =
       (await index?.findFile(indexPath(architecture))) ??
       // One that nobody has published for gets what is for all.
       (isArchitecture(architecture) ? await index?.findFile(indexPath(NOARCH)) : undefined)
     if (file === undefined) throw new Failure('not_found', NO_FILE)
     const contentType = 'application/gzip'
-    return shelf.serveIndexFile(file, request, { contentType, downloadName: 'APKINDEX.tar.gz' })
+    return store.serveIndexFile(file, request, { contentType, downloadName: 'APKINDEX.tar.gz' })
   },
 }
 
@@ -100,25 +100,25 @@ const getFile: FormatRoute = {
   method: 'GET',
   path: FILE_PATH,
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const { architecture = '' } = params
     const file =
-      (await findFile(shelf, params, architecture)) ?? (await findFile(shelf, params, NOARCH))
+      (await findFile(store, params, architecture)) ?? (await findFile(store, params, NOARCH))
     if (file === undefined) throw new Failure('not_found', NO_FILE)
-    return shelf.serve(file, request, {})
+    return store.serve(file, request, {})
   },
 }
 
 async function findFile(
-  shelf: Shelf,
+  store: PackageStore,
   params: FormatCall['params'],
   architecture: string,
 ): Promise<PackageFile | undefined> {
-  const question = questionOf(params, architecture)
-  return question && (await shelf.findFile(question))
+  const question = queryOf(params, architecture)
+  return question && (await store.findFile(question))
 }
 
-function questionOf(params: FormatCall['params'], architecture: string): FileQuestion | undefined {
+function queryOf(params: FormatCall['params'], architecture: string): FileQuery | undefined {
   const { branch = '', repository = '', file: fileName = '' } = params
   const id = readFileName(fileName)
   return id && { ...id, fileName, compositeKey: keyOf({ branch, repository }, architecture) }
@@ -128,9 +128,9 @@ const removeFile: FormatRoute = {
   method: 'DELETE',
   path: FILE_PATH,
   access: 'write',
-  async handle(shelf, { params }) {
-    const question = questionOf(params, params['architecture'] ?? '')
-    if (question !== undefined && (await shelf.removeFile(question))) return { status: 204 }
+  async handle(store, { params }) {
+    const question = queryOf(params, params['architecture'] ?? '')
+    if (question !== undefined && (await store.removeFile(question))) return { status: 204 }
     throw new Failure('not_found', NO_FILE)
   },
 }
@@ -140,10 +140,10 @@ const removeOnlyFile: FormatRoute = {
   method: 'DELETE',
   path: '/{branch}/{repository}/{file}',
   access: 'write',
-  async handle(shelf, { params }) {
-    const question = questionOf(params, '')
+  async handle(store, { params }) {
+    const question = queryOf(params, '')
     if (question === undefined) throw new Failure('not_found', NO_FILE)
-    const files = await listFiles(shelf, question)
+    const files = await listFiles(store, question)
     const [only] = files
     if (only === undefined) throw new Failure('not_found', NO_FILE)
     if (files.length > 1) {
@@ -155,18 +155,18 @@ const removeOnlyFile: FormatRoute = {
       )
     }
     const { compositeKey } = only
-    if (await shelf.removeFile({ ...question, compositeKey })) return { status: 204 }
+    if (await store.removeFile({ ...question, compositeKey })) return { status: 204 }
     throw new Failure('not_found', NO_FILE)
   },
 }
 
 /** Of that name, for all architectures: the question's key is that of none. */
 async function listFiles(
-  shelf: Shelf,
-  { packageName, version, fileName, compositeKey = '' }: FileQuestion,
+  store: PackageStore,
+  { packageName, version, fileName, compositeKey = '' }: FileQuery,
 ): Promise<readonly PackageFile[]> {
-  const known = await shelf.findPackage(packageName)
-  const found = known && (await shelf.findVersion(known.id, version))
+  const known = await store.findPackage(packageName)
+  const found = known && (await store.findVersion(known.id, version))
   const isMeant = (file: PackageFile) =>
     file.compositeKey.startsWith(compositeKey) && file.name.toLowerCase() === fileName.toLowerCase()
   return found?.files.filter(isMeant) ?? []

@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
 import type { JsonObject } from '../../conf/package.js'
 import type { Format, FormatRoute } from '../format.js'
-import type { PackageQuestion, Shelf } from '../package-store.js'
+import type { PackageQuery, PackageStore } from '../package-store.js'
 import type { ComposerJson } from './composer-json.js'
 import { packageDocument, searchResult, serviceIndex } from './documents.js'
 import { install } from './install.js'
@@ -21,26 +21,26 @@ const index: FormatRoute = {
   method: 'GET',
   path: '/packages.json',
   access: 'read',
-  handle: (shelf) => inJson(serviceIndex(shelf.baseUrl)),
+  handle: (store) => inJson(serviceIndex(store.baseUrl)),
 }
 
 const metadata: FormatRoute = {
   method: 'GET',
   path: '/p2/{vendor}/{document}',
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const { vendor = '', document = '' } = params
     const [, project = '', dev] = /^(.*?)(~dev)?\.json$/s.exec(document) ?? []
     const name = `${vendor}/${project}`
-    const found = isPackageName(name) ? await shelf.findPackage(name) : undefined
+    const found = isPackageName(name) ? await store.findPackage(name) : undefined
     if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
     const isDev = dev !== undefined
-    const about = { name: found.name, baseUrl: shelf.baseUrl, isDev }
-    return shelf.document(found, request, {
+    const about = { name: found.name, baseUrl: store.baseUrl, isDev }
+    return store.document(found, request, {
       kind: isDev ? 'dev' : 'releases',
       contentType: JSON_TYPE,
       make: async () =>
-        JSON.stringify(packageDocument(await shelf.listFullVersions(found.id), about)),
+        JSON.stringify(packageDocument(await store.listFullVersions(found.id), about)),
     })
   },
 }
@@ -49,12 +49,12 @@ const list: FormatRoute = {
   method: 'GET',
   path: '/list.json',
   access: 'read',
-  async handle(shelf, { request }) {
+  async handle(store, { request }) {
     const query = new URLSearchParams(request.query)
     const vendor = query.get('vendor')?.toLowerCase() ?? ''
     const filter = query.get('filter') || '*'
     const packageNames: string[] = []
-    for await (const name of namesOf(shelf)) {
+    for await (const name of namesOf(store)) {
       const isOfVendor = vendor === '' || name.startsWith(`${vendor}/`)
       if (isOfVendor && fitsPattern(name, filter)) packageNames.push(name)
     }
@@ -65,9 +65,9 @@ const list: FormatRoute = {
 const NAMES_AT_ONCE = 200
 
 /** A few at a time, because each comes with all that is known of its last version. */
-async function* namesOf(shelf: Shelf): AsyncGenerator<string> {
+async function* namesOf(store: PackageStore): AsyncGenerator<string> {
   for (let page = 1; ; page += 1) {
-    const { packages } = await shelf.listPackages({ page, limit: NAMES_AT_ONCE })
+    const { packages } = await store.listPackages({ page, limit: NAMES_AT_ONCE })
     for (const { name } of packages) yield name
     if (packages.length < NAMES_AT_ONCE) return
   }
@@ -80,19 +80,19 @@ const search: FormatRoute = {
   method: 'GET',
   path: '/search.json',
   access: 'read',
-  async handle(shelf, { request }) {
+  async handle(store, { request }) {
     const query = new URLSearchParams(request.query)
     const text = query.get('q') ?? ''
     const type = query.get('type') ?? ''
     const page = Math.max(1, wholeNumber(query.get('page')))
     const limit = Math.min(wholeNumber(query.get('per_page')) || RESULTS_DEFAULT, RESULTS_MAX)
-    const question: PackageQuestion = {
+    const question: PackageQuery = {
       text,
       page,
       limit,
       ...(type === '' ? {} : { property: { name: TYPE_PROPERTY, value: type.toLowerCase() } }),
     }
-    const { packages, total } = await shelf.listPackages(question)
+    const { packages, total } = await store.listPackages(question)
     // Nothing else of the address is said again: it may hold a token.
     const nextQuery = new URLSearchParams({ page: String(page + 1), per_page: String(limit) })
     for (const [name, value] of Object.entries({ q: text, type })) {
@@ -101,7 +101,7 @@ const search: FormatRoute = {
     return inJson({
       results: packages.map(searchResult),
       total,
-      ...(page * limit < total ? { next: `${shelf.baseUrl}/search.json?${nextQuery}` } : {}),
+      ...(page * limit < total ? { next: `${store.baseUrl}/search.json?${nextQuery}` } : {}),
     })
   },
 }
@@ -115,11 +115,11 @@ const get: FormatRoute = {
   method: 'GET',
   path: '/files/{package}/{version}/{file}',
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const { package: packageName = '', version = '', file: fileName = '' } = params
-    const file = await shelf.findFile({ packageName, version, fileName })
+    const file = await store.findFile({ packageName, version, fileName })
     if (file === undefined) throw new Failure('not_found', 'package file does not exist')
-    return shelf.serve(file, request, {})
+    return store.serve(file, request, {})
   },
 }
 
@@ -127,15 +127,15 @@ const put: FormatRoute = {
   method: 'PUT',
   path: '',
   access: 'write',
-  async handle(shelf, { request }) {
-    const upload = await shelf.receive(request.body)
-    const archive = await shelf.inspect('composer', upload)
+  async handle(store, { request }) {
+    const upload = await store.receive(request.body)
+    const archive = await store.inspect('composer', upload)
     const { composerJson, extension } = archive
     // A version has no spaces: this was a plus that somebody sent as it is.
     const asked = new URLSearchParams(request.query).get('version')?.replaceAll(' ', '+')
     const version = versionOf(composerJson, asked || undefined)
     const { name, type } = composerJson
-    await shelf.publish(upload, {
+    await store.publish(upload, {
       packageName: name,
       version: version.key,
       fileName: `${`${name}.${version.key}`.replaceAll(/[^A-Za-z0-9.+_-]/g, '-')}${extension}`,

@@ -3,7 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../format.js'
-import type { Shelf } from '../package-store.js'
+import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { install } from './install.js'
@@ -14,14 +14,14 @@ const putSource: FormatRoute = {
   method: 'PUT',
   path: '/src',
   access: 'write',
-  handle: (shelf, { request }) => publish(shelf, request, SOURCE),
+  handle: (store, { request }) => publish(store, request, SOURCE),
 }
 
 const putBinary: FormatRoute = {
   method: 'PUT',
   path: '/bin',
   access: 'write',
-  async handle(shelf, { request }) {
+  async handle(store, { request }) {
     const query = new URLSearchParams(request.query)
     const [platform = '', rversion = ''] = ['platform', 'rversion'].map((name) =>
       query.get(name)?.trim(),
@@ -31,20 +31,20 @@ const putBinary: FormatRoute = {
       const wanted = '?platform= and &rversion=, such as windows and 4.2'
       throw new Failure('bad_request', `The address must have a proper ${wanted}.`)
     }
-    return await publish(shelf, request, place)
+    return await publish(store, request, place)
   },
 }
 
-async function publish(shelf: Shelf, request: Request, place: Place): Promise<Reply> {
-  const upload = await shelf.receive(uploadBody(request))
-  const { kind, description } = await shelf.inspect('cran', upload)
+async function publish(store: PackageStore, request: Request, place: Place): Promise<Reply> {
+  const upload = await store.receive(uploadBody(request))
+  const { kind, description } = await store.inspect('cran', upload)
   const { packageName, version, fields } = description
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
   const fileName = `${stem}${suffix}`
   const file = suffix === place.usualSuffix ? {} : { File: fileName }
   const { subject, compositeKey } = place
-  await shelf.publish(upload, {
+  await store.publish(upload, {
     packageName,
     version,
     fileName,
@@ -60,8 +60,8 @@ const getSource: FormatRoute = {
   method: 'GET',
   path: '/src/contrib/{file}',
   access: 'read',
-  handle: (shelf, { request, params }) =>
-    answer(shelf, request, { place: SOURCE, fileName: params['file'] }),
+  handle: (store, { request, params }) =>
+    answer(store, request, { place: SOURCE, fileName: params['file'] }),
 }
 
 /** Where clients look for what is no longer the highest version. */
@@ -69,8 +69,8 @@ const getArchived: FormatRoute = {
   method: 'GET',
   path: '/src/contrib/Archive/{package}/{file}',
   access: 'read',
-  handle: (shelf, { request, params }) =>
-    serveFile(shelf, request, { place: SOURCE, fileName: params['file'] }),
+  handle: (store, { request, params }) =>
+    serveFile(store, request, { place: SOURCE, fileName: params['file'] }),
 }
 
 /** The name of a platform may have several segments. */
@@ -78,12 +78,12 @@ const getBinary: FormatRoute = {
   method: 'GET',
   path: '/bin/{rest...}',
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const segments = (params['rest'] ?? '').split('/').map(decodePercent)
     const [contrib, rversion = '', fileName] = segments.splice(-3)
     const place = binaryPlace(segments.join('/'), rversion)
     if (contrib !== 'contrib' || place === undefined) throw notFound()
-    return await answer(shelf, request, { place, fileName })
+    return await answer(store, request, { place, fileName })
   },
 }
 
@@ -111,22 +111,22 @@ const INDEX_TYPES: Readonly<Record<string, string>> = {
   'PACKAGES.rds': 'application/octet-stream',
 }
 
-async function answer(shelf: Shelf, request: Request, asked: Asked): Promise<Reply> {
+async function answer(store: PackageStore, request: Request, asked: Asked): Promise<Reply> {
   const { place, fileName = '' } = asked
   const contentType = Object.hasOwn(INDEX_TYPES, fileName) ? INDEX_TYPES[fileName] : undefined
-  if (contentType === undefined) return await serveFile(shelf, request, asked)
-  const index = await shelf.openIndex(place.subject)
+  if (contentType === undefined) return await serveFile(store, request, asked)
+  const index = await store.openIndex(place.subject)
   const file = await index?.findFile(fileName)
   if (file === undefined) throw notFound()
-  return await shelf.serveIndexFile(file, request, { contentType })
+  return await store.serveIndexFile(file, request, { contentType })
 }
 
-async function serveFile(shelf: Shelf, request: Request, asked: Asked): Promise<Reply> {
+async function serveFile(store: PackageStore, request: Request, asked: Asked): Promise<Reply> {
   const { place, fileName = '' } = asked
   const [, packageName, version] = /^([^_]+)_([^_]+)(?:\.tar\.gz|\.tgz|\.zip)$/.exec(fileName) ?? []
   if (packageName === undefined || version === undefined) throw notFound()
   const { compositeKey } = place
-  const file = await shelf.findFile({ packageName, version, fileName, compositeKey })
+  const file = await store.findFile({ packageName, version, fileName, compositeKey })
   if (file === undefined) throw notFound()
-  return await shelf.serve(file, request, {})
+  return await store.serve(file, request, {})
 }

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
-import type { FileQuestion, IndexFile } from '../package-store.js'
+import type { FileQuery, IndexFile } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
@@ -20,14 +20,14 @@ const put: FormatRoute = {
   method: 'PUT',
   path: `${POOL}/upload`,
   access: 'write',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const distribution = parsePlace(params['distribution'] ?? '')
     const component = parsePlace(params['component'] ?? '')
-    const upload = await shelf.receive(uploadBody(request))
-    const control = await shelf.inspect('debian', upload)
+    const upload = await store.receive(uploadBody(request))
+    const control = await store.inspect('debian', upload)
     const { packageName, version, architecture } = control
     const part = `${component}/${architecture}`
-    await shelf.publish(upload, {
+    await store.publish(upload, {
       packageName,
       version,
       fileName: poolFileName(control),
@@ -43,11 +43,11 @@ const get: FormatRoute = {
   method: 'GET',
   path: `${POOL}/{file}`,
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const asked = readPoolFileName(params['file'] ?? '')
-    const file = asked && (await shelf.findFile(questionOf(params, asked)))
+    const file = asked && (await store.findFile(queryOf(params, asked)))
     if (file === undefined) throw noFile()
-    return shelf.serve(file, request, { contentType: 'application/vnd.debian.binary-package' })
+    return store.serve(file, request, { contentType: 'application/vnd.debian.binary-package' })
   },
 }
 
@@ -55,15 +55,15 @@ const remove: FormatRoute = {
   method: 'DELETE',
   path: `${POOL}/{name}/{version}/{architecture}`,
   access: 'write',
-  async handle(shelf, { params }) {
+  async handle(store, { params }) {
     const { name = '', version = '', architecture = '' } = params
     const asked = { packageName: name, version, architecture }
-    if (await shelf.removeFile(questionOf(params, asked))) return { status: 204 }
+    if (await store.removeFile(queryOf(params, asked))) return { status: 204 }
     throw noFile()
   },
 }
 
-function questionOf(params: FormatCall['params'], asked: PoolFile): FileQuestion {
+function queryOf(params: FormatCall['params'], asked: PoolFile): FileQuery {
   const { packageName, version } = asked
   const compositeKey = `${params['distribution']}|${params['component']}`
   return { packageName, version, fileName: poolFileName(asked), compositeKey }
@@ -87,8 +87,8 @@ function keyRoute(
     method: 'GET',
     path: `/${fileName}`,
     access: 'read',
-    async handle(shelf) {
-      const armored = (await shelf.signingKeys()).map(({ publicKey }) => publicKey)
+    async handle(store) {
+      const armored = (await store.signingKeys()).map(({ publicKey }) => publicKey)
       const headers = [
         ['Content-Type', 'application/pgp-keys'],
         ['Content-Disposition', `attachment; filename="${fileName}"`],
@@ -104,9 +104,9 @@ function indexRoute(path: string, pathOf: (params: FormatCall['params']) => stri
     method: 'GET',
     path,
     access: 'read',
-    async handle(shelf, { request, params }) {
-      const index = await shelf.openIndex(params['distribution'] ?? '')
-      return shelf.serveIndexFile(found(await index?.findFile(pathOf(params))), request, {})
+    async handle(store, { request, params }) {
+      const index = await store.openIndex(params['distribution'] ?? '')
+      return store.serveIndexFile(found(await index?.findFile(pathOf(params))), request, {})
     },
   }
 }
@@ -117,14 +117,14 @@ function byHashRoute(path: string): FormatRoute {
     method: 'GET',
     path: `${path}${BY_HASH}`,
     access: 'read',
-    async handle(shelf, { request, params }) {
+    async handle(store, { request, params }) {
       const algorithm = (params['algorithm'] ?? '').toLowerCase()
       const digest = (params['digest'] ?? '').toLowerCase()
       // The weak ones are no names: others can be made that have the same.
       if (algorithm !== 'sha256' && algorithm !== 'sha512') throw noIndex()
       const asked = { algorithm, digest } as const
-      const file = await shelf.findIndexFile(params['distribution'] ?? '', asked)
-      return shelf.serveIndexFile(found(file), request, {})
+      const file = await store.findIndexFile(params['distribution'] ?? '', asked)
+      return store.serveIndexFile(found(file), request, {})
     },
   }
 }

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
-import type { FileQuestion } from '../package-store.js'
+import type { FileQuery } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { install } from './install.js'
@@ -17,17 +17,17 @@ const put: FormatRoute = {
   method: 'PUT',
   path: FILE_PATH,
   access: 'write',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     const packageName = parsePackageName(params['name'] ?? '')
     const version = parseVersion(params['version'] ?? '')
     const fileName = parseFileName(params['file'] ?? '')
     // Sooner than after gigabytes.
-    if ((await shelf.findFile({ packageName, version, fileName })) !== undefined) {
+    if ((await store.findFile({ packageName, version, fileName })) !== undefined) {
       const isAskedFor = request.headers.get('if-none-match') === '*'
       throw new Failure(isAskedFor ? 'precondition_failed' : 'conflict', FILE_EXISTS)
     }
-    const upload = await shelf.receive(uploadBody(request))
-    await shelf.publish(upload, { packageName, version, fileName, unique: 'file' })
+    const upload = await store.receive(uploadBody(request))
+    await store.publish(upload, { packageName, version, fileName, unique: 'file' })
     return { status: 201, headers: [['X-Checksum-Sha256', upload.digests.sha256]] }
   },
 }
@@ -36,11 +36,11 @@ const get: FormatRoute = {
   method: 'GET',
   path: FILE_PATH,
   access: 'read',
-  async handle(shelf, { request, params }) {
-    const file = await shelf.findFile(questionOf(params))
+  async handle(store, { request, params }) {
+    const file = await store.findFile(queryOf(params))
     if (file === undefined) throw new Failure('not_found', NO_FILE)
     const headers = [['X-Checksum-Sha256', file.digests.sha256]] as const
-    return shelf.serve(file, request, { headers })
+    return store.serve(file, request, { headers })
   },
 }
 
@@ -48,8 +48,8 @@ const removeFile: FormatRoute = {
   method: 'DELETE',
   path: FILE_PATH,
   access: 'write',
-  async handle(shelf, { params }) {
-    if (await shelf.removeFile(questionOf(params))) return { status: 204 }
+  async handle(store, { params }) {
+    if (await store.removeFile(queryOf(params))) return { status: 204 }
     throw new Failure('not_found', NO_FILE)
   },
 }
@@ -58,14 +58,14 @@ const removeVersion: FormatRoute = {
   method: 'DELETE',
   path: '/{name}/{version}',
   access: 'write',
-  async handle(shelf, { params }) {
-    const { packageName, version } = questionOf(params)
-    if (await shelf.removeVersion(packageName, version)) return { status: 204 }
+  async handle(store, { params }) {
+    const { packageName, version } = queryOf(params)
+    if (await store.removeVersion(packageName, version)) return { status: 204 }
     throw new Failure('not_found', NO_VERSION)
   },
 }
 
-function questionOf(params: FormatCall['params']): FileQuestion {
+function queryOf(params: FormatCall['params']): FileQuery {
   const { name = '', version = '', file = '' } = params
   return { packageName: name, version, fileName: file }
 }

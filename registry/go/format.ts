@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
-import type { Shelf } from '../package-store.js'
+import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { plainGoMod } from './go-mod.js'
@@ -16,10 +16,10 @@ const put: FormatRoute = {
   method: 'PUT',
   path: '/upload',
   access: 'write',
-  async handle(shelf, { request }) {
-    const upload = await shelf.receive(uploadBody(request))
-    const { path, version, goMod } = await shelf.inspect('go', upload)
-    await shelf.publish(upload, {
+  async handle(store, { request }) {
+    const upload = await store.receive(uploadBody(request))
+    const { path, version, goMod } = await store.inspect('go', upload)
+    await store.publish(upload, {
       packageName: path,
       isExactName: true,
       version,
@@ -36,17 +36,17 @@ const get: FormatRoute = {
   method: 'GET',
   path: '/{rest...}',
   access: 'read',
-  async handle(shelf, call) {
-    const question = readQuestion(call.params['rest'] ?? '')
-    const found = question && (await shelf.findPackage(question.path))
+  async handle(store, call) {
+    const question = readRequest(call.params['rest'] ?? '')
+    const found = question && (await store.findPackage(question.path))
     // The go command asks the next proxy when it is told 404, and it tells cases apart.
     if (found === undefined || found.name !== question?.path) throw notFound()
     const asked = { of: found, version: question.version }
-    if (question.kind === 'zip') return serveZip(shelf, call, asked)
+    if (question.kind === 'zip') return serveZip(store, call, asked)
     const { contentType, make } = DOCUMENTS[question.kind]
     const kind = `${question.version}.${question.kind}`
-    const made = () => make(shelf, asked)
-    return shelf.document(found, call.request, { kind, contentType, make: made })
+    const made = () => make(store, asked)
+    return store.document(found, call.request, { kind, contentType, make: made })
   },
 }
 
@@ -63,7 +63,7 @@ function notFound(): Failure {
 
 type Kind = 'list' | 'info' | 'mod' | 'zip'
 
-interface Question {
+interface ModuleRequest {
   readonly path: string
   readonly kind: Kind
   /** As it was asked for, or `latest`. */
@@ -71,7 +71,7 @@ interface Question {
 }
 
 /** What `module/@v/list`, `module/@latest` and `module/@v/version.kind` ask for. */
-function readQuestion(rest: string): Question | undefined {
+function readRequest(rest: string): ModuleRequest | undefined {
   const segments = rest.split('/').map(decodePercent)
   // An escaped slash is part of no name.
   if (segments.some((segment) => segment.includes('/'))) return undefined
@@ -90,7 +90,7 @@ interface Asked {
 
 interface Document {
   readonly contentType: string
-  make(shelf: Shelf, asked: Asked): Promise<string>
+  make(store: PackageStore, asked: Asked): Promise<string>
 }
 
 const TEXT = 'text/plain;charset=utf-8'
@@ -98,8 +98,8 @@ const TEXT = 'text/plain;charset=utf-8'
 const DOCUMENTS: Readonly<Record<Exclude<Kind, 'zip'>, Document>> = {
   list: {
     contentType: TEXT,
-    async make(shelf, { of }) {
-      const versions = await shelf.listVersions(of.id)
+    async make(store, { of }) {
+      const versions = await store.listVersions(of.id)
       if (versions.length === 0) throw notFound()
       const listed = listableVersions(versions.map(({ version }) => version))
       return listed.map((version) => `${version}\n`).join('')
@@ -107,38 +107,42 @@ const DOCUMENTS: Readonly<Record<Exclude<Kind, 'zip'>, Document>> = {
   },
   info: {
     contentType: 'application/json;charset=utf-8',
-    async make(shelf, asked) {
-      const { version, createdAtMs } = await findVersion(shelf, asked)
+    async make(store, asked) {
+      const { version, createdAtMs } = await findVersion(store, asked)
       return JSON.stringify({ Version: version, Time: new Date(createdAtMs).toISOString() })
     },
   },
   mod: {
     contentType: TEXT,
-    async make(shelf, asked) {
-      const { metadata } = await findVersion(shelf, asked)
+    async make(store, asked) {
+      const { metadata } = await findVersion(store, asked)
       return String(metadata['goMod'] ?? plainGoMod(asked.of.name))
     },
   },
 }
 
-async function serveZip(shelf: Shelf, { request }: FormatCall, asked: Asked): Promise<Reply> {
-  const { files } = await findVersion(shelf, asked)
+async function serveZip(
+  store: PackageStore,
+  { request }: FormatCall,
+  asked: Asked,
+): Promise<Reply> {
+  const { files } = await findVersion(store, asked)
   const [file] = files
   if (file === undefined) throw notFound()
-  return shelf.serve(file, request, {})
+  return store.serve(file, request, {})
 }
 
-async function findVersion(shelf: Shelf, { of, version }: Asked): Promise<FullVersion> {
-  const wanted = version === 'latest' ? await findLatest(shelf, of) : version
-  const found = wanted === undefined ? undefined : await shelf.findVersion(of.id, wanted)
+async function findVersion(store: PackageStore, { of, version }: Asked): Promise<FullVersion> {
+  const wanted = version === 'latest' ? await findLatest(store, of) : version
+  const found = wanted === undefined ? undefined : await store.findVersion(of.id, wanted)
   if (found === undefined || found.version !== wanted) throw notFound()
   return found
 }
 
-async function findLatest(shelf: Shelf, of: Package): Promise<string | undefined> {
-  const versions = await shelf.listVersions(of.id)
+async function findLatest(store: PackageStore, of: Package): Promise<string | undefined> {
+  const versions = await store.listVersions(of.id)
   const hasGoMod = async (version: string) =>
-    (await shelf.findVersion(of.id, version))?.metadata['goMod'] !== undefined
+    (await store.findVersion(of.id, version))?.metadata['goMod'] !== undefined
   return latestVersion(
     versions.map(({ version }) => version),
     hasGoMod,

@@ -23,7 +23,7 @@ import {
   listParts,
   type PackageIndex,
 } from '../../sql/packages/package-indexes.js'
-import type { PackageShelf } from '../../sql/packages/packages.js'
+import type { PackageNamespace } from '../../sql/packages/packages.js'
 import type { IndexMaker, SigningKey } from '../index-maker.js'
 import type { IndexDigest, IndexFile, OpenIndex } from '../package-store.js'
 import type { BlobStorage } from '../storage/storage.js'
@@ -37,13 +37,13 @@ import {
   type KeyRange,
   makeRuns,
   type Runs,
-  type Workshop,
+  type Workspace,
   wantedForms,
 } from './texts.js'
 
 /** Whose index it is, and how it is made. */
 export interface IndexPlace {
-  readonly shelf: PackageShelf
+  readonly namespace: PackageNamespace
   readonly subject: string
   readonly maker: IndexMaker
   readonly signingKeys: () => Promise<readonly SigningKey[]>
@@ -65,7 +65,7 @@ export interface IndexesOptions {
   /** How long the files of a generation can be had after the next one was made. */
   readonly keptMs: () => number
   /** Compresses with the program xz; absent where that is not there. */
-  readonly compressXz: Workshop['compressXz']
+  readonly compressXz: Workspace['compressXz']
 }
 
 const LEASE_MS = 3_000
@@ -75,42 +75,42 @@ const PATIENCE_MS = 60_000
 const PAUSE_MS = 20
 const ENTRIES_AT_ONCE = 500
 
-interface House extends IndexesOptions {
+interface Fixture extends IndexesOptions {
   readonly prefixes: Prefixes
 }
 
 /** Indexes in that database, whose files are blobs like any other. */
 export function createIndexes(options: IndexesOptions): Indexes {
   const { db } = options
-  const house = { ...options, prefixes: createPrefixes() }
+  const fixture = { ...options, prefixes: createPrefixes() }
   /** By the id of the index: what this process is making. */
   const building = new Map<number, Promise<void>>()
 
   const build = async (place: IndexPlace, indexId: number): Promise<void> => {
     const known = building.get(indexId)
     if (known !== undefined) return await known
-    const started = buildOnce(house, place, indexId).finally(() => building.delete(indexId))
+    const started = buildOnce(fixture, place, indexId).finally(() => building.delete(indexId))
     building.set(indexId, started)
     await started
   }
 
   return {
     async open(place) {
-      const { shelf, subject } = place
-      let index = await findIndex(db, shelf, subject)
+      const { namespace, subject } = place
+      let index = await findIndex(db, namespace, subject)
       if (index === undefined) return undefined
       const { wanted } = index
       const deadlineMs = Date.now() + PATIENCE_MS
       while (index.built < wanted) {
         if (Date.now() > deadlineMs) throw tooLate()
         await build(place, index.id)
-        index = await findIndex(db, shelf, subject)
+        index = await findIndex(db, namespace, subject)
         if (index === undefined) return undefined
       }
       return openGeneration(db, index)
     },
-    async findFile({ shelf, subject }, digest) {
-      const index = await findIndex(db, shelf, subject)
+    async findFile({ namespace, subject }, digest) {
+      const index = await findIndex(db, namespace, subject)
       const found = index && (await findGenerationFileByDigest(db, index.id, digest))
       return found && { ...found, modifiedAtMs: index.modifiedAtMs }
     },
@@ -137,8 +137,8 @@ function openGeneration(db: Database, index: PackageIndex): OpenIndex {
 }
 
 /** Builds, or waits a moment while another process does. */
-async function buildOnce(house: House, place: IndexPlace, indexId: number): Promise<void> {
-  const { db } = house
+async function buildOnce(fixture: Fixture, place: IndexPlace, indexId: number): Promise<void> {
+  const { db } = fixture
   const lease = { indexId, lease: randomBytes(16).toString('hex') }
   if (!(await leaseIndex(db, lease, LEASE_MS))) {
     await sleep(PAUSE_MS)
@@ -149,13 +149,13 @@ async function buildOnce(house: House, place: IndexPlace, indexId: number): Prom
     renewIndexLease(db, lease, LEASE_MS).catch(() => {})
   }, LEASE_MS / RENEWALS)
   try {
-    const index = await findIndex(db, place.shelf, place.subject)
+    const index = await findIndex(db, place.namespace, place.subject)
     if (index === undefined || index.built >= index.wanted) return
-    await makeGeneration(house, place, { index, lease, isFromNothing: false }).catch(
+    await makeGeneration(fixture, place, { index, lease, isFromNothing: false }).catch(
       async (error: unknown) => {
         if (error instanceof Failure || index.built === 0) throw error
         // A file of the generation before may be lost: whoever has the rows has all of it.
-        await makeGeneration(house, place, { index, lease, isFromNothing: true })
+        await makeGeneration(fixture, place, { index, lease, isFromNothing: true })
       },
     )
   } finally {
@@ -172,18 +172,20 @@ interface Build {
 }
 
 async function makeGeneration(
-  house: House,
+  fixture: Fixture,
   place: IndexPlace,
   { index, lease, isFromNothing }: Build,
 ): Promise<void> {
   const { maker, subject, signingKeys } = place
-  const { storage, prefixes } = house
+  const { storage, prefixes } = fixture
   const scratch = await openScratch(storage.incomingFolder)
   const files = openIndexFiles({ storage, scratch, prefixes })
   try {
-    const workshop = openWorkshop(house, place, { index, scratch })
-    const former = isFromNothing ? undefined : await findFormer(house, workshop, { index, maker })
-    const made = await makeRuns(workshop, former)
+    const workspace = openWorkspace(fixture, place, { index, scratch })
+    const former = isFromNothing
+      ? undefined
+      : await findFormer(fixture, workspace, { index, maker })
+    const made = await makeRuns(workspace, former)
     const texts = joinTexts(made)
     if (texts.size > 0) {
       const { changedAtMs } = index
@@ -192,18 +194,18 @@ async function makeGeneration(
       await files.write(LAYOUT_PATH, [Buffer.from(layout)])
     }
     const { written } = files
-    await publishWritten(house, { lease, generation: index.wanted, written })
+    await publishWritten(fixture, { lease, generation: index.wanted, written })
   } finally {
     await files.discard()
     await scratch.close()
   }
 }
 
-function openWorkshop(
+function openWorkspace(
   { db, compressXz }: IndexesOptions,
   { maker, subject }: IndexPlace,
   { index: { id }, scratch }: { readonly index: PackageIndex; readonly scratch: Scratch },
-): Workshop {
+): Workspace {
   return {
     maker,
     subject,
@@ -217,7 +219,7 @@ function openWorkshop(
 /** What the generation that is there was made of, if that helps with the next one. */
 async function findFormer(
   { db, storage }: IndexesOptions,
-  workshop: Workshop,
+  workspace: Workspace,
   { index, maker }: { readonly index: PackageIndex; readonly maker: IndexMaker },
 ): Promise<Former | undefined> {
   const files = await listGenerationFiles(db, index.id, index.built)
@@ -230,7 +232,7 @@ async function findFormer(
   }
   const runs: Runs | undefined = readLayout(Buffer.concat(chunks).toString(), {
     revision: maker.revision,
-    formsOf: (name) => wantedForms(workshop, name),
+    formsOf: (name) => wantedForms(workspace, name),
     blobKeyOf: (path) => blobKeys.get(path),
   })
   return runs && { ...runs, changedKeys: await listChangedKeys(db, index) }

@@ -49,7 +49,7 @@ export interface KeyRange {
 }
 
 /** What a build reads, and where it leaves what it makes. */
-export interface Workshop {
+export interface Workspace {
   readonly maker: Pick<IndexMaker, 'formsOf' | 'render'>
   readonly subject: string
   parts(): Promise<readonly string[]>
@@ -66,18 +66,18 @@ export interface Former extends Runs {
 }
 
 /** Makes those runs that are not as they were, or all of them. */
-export async function makeRuns(workshop: Workshop, former: Former | undefined): Promise<Runs> {
+export async function makeRuns(workspace: Workspace, former: Former | undefined): Promise<Runs> {
   if (former !== undefined) {
-    const runs = await replaceStale(workshop, former)
+    const runs = await replaceStale(workspace, former)
     const parts = [...new Set(runs.flatMap((run) => run.parts))].sort()
     if (parts.join('\n') === former.parts.join('\n')) return { parts, runs }
   }
-  const parts = await workshop.parts()
-  return { parts, runs: await makeRange(workshop, parts, { from: '', to: undefined }) }
+  const parts = await workspace.parts()
+  return { parts, runs: await makeRange(workspace, parts, { from: '', to: undefined }) }
 }
 
 async function replaceStale(
-  workshop: Workshop,
+  workspace: Workspace,
   { parts, runs, changedKeys }: Former,
 ): Promise<readonly Run[]> {
   const froms = runs.map(({ from }) => from)
@@ -85,7 +85,7 @@ async function replaceStale(
   let kept = 0
   for (const { first, end } of staleStretches(froms, changedKeys)) {
     fresh.push(...runs.slice(kept, first))
-    fresh.push(...(await makeRange(workshop, parts, rangeOf(froms, { first, end }))))
+    fresh.push(...(await makeRange(workspace, parts, rangeOf(froms, { first, end }))))
     kept = end
   }
   return [...fresh, ...runs.slice(kept)]
@@ -96,42 +96,42 @@ function rangeOf(froms: readonly string[], { first, end }: Stretch): KeyRange {
 }
 
 async function makeRange(
-  workshop: Workshop,
+  workspace: Workspace,
   parts: readonly string[],
   range: KeyRange,
 ): Promise<readonly Run[]> {
   const runs: Run[] = []
-  for await (const run of splitRuns(range.from, workshop.entries(range))) {
-    runs.push(await makeRun(workshop, parts, run))
+  for await (const run of splitRuns(range.from, workspace.entries(range))) {
+    runs.push(await makeRun(workspace, parts, run))
   }
   return runs
 }
 
 async function makeRun(
-  workshop: Workshop,
+  workspace: Workspace,
   parts: readonly string[],
   { from, entries }: RunOfEntries<IndexEntry & Keyed>,
 ): Promise<Run> {
-  const { maker, subject } = workshop
+  const { maker, subject } = workspace
   const context: RenderContext = { subject, parts }
   const pieces = new Map<string, Piece>()
   for (const [name, rendered] of maker.render(entries, context)) {
     if (rendered.content.byteLength === 0) continue
-    pieces.set(name, await makePiece(workshop, wantedForms(workshop, name), rendered))
+    pieces.set(name, await makePiece(workspace, wantedForms(workspace, name), rendered))
   }
   return { from, parts: [...new Set(entries.map(({ part }) => part))].sort(), pieces }
 }
 
 /** The forms of a text that there can be. */
 export function wantedForms(
-  { maker, compressXz }: Pick<Workshop, 'maker' | 'compressXz'>,
+  { maker, compressXz }: Pick<Workspace, 'maker' | 'compressXz'>,
   name: string,
 ): readonly TextForm[] {
   return maker.formsOf(name).filter((form) => form !== 'xz' || compressXz !== undefined)
 }
 
 async function makePiece(
-  { scratch, compressXz }: Workshop,
+  { scratch, compressXz }: Workspace,
   forms: readonly TextForm[],
   { content, count }: Rendered,
 ): Promise<Piece> {

@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, statusLine } from '../../conf/http.js'
 import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
-import type { Shelf } from '../package-store.js'
+import type { PackageStore } from '../package-store.js'
 import { checkAccept } from './accept.js'
 import { install } from './install.js'
 import { linkHeaders } from './links.js'
@@ -27,9 +27,9 @@ const put: FormatRoute = {
   method: 'PUT',
   path: '/{scope}/{name}/{version}',
   access: 'write',
-  async handle(shelf, call) {
+  async handle(store, call) {
     const { publishRelease } = await import('./publish.js')
-    return await publishRelease(shelf, call)
+    return await publishRelease(store, call)
   },
 }
 
@@ -37,15 +37,15 @@ const list: FormatRoute = {
   method: 'GET',
   path: '/{scope}/{name}',
   access: 'read',
-  async handle(shelf, { request, params }) {
+  async handle(store, { request, params }) {
     checkAccept(request.headers, 'json')
     const { scope = '', name = '' } = params
-    const found = await requirePackage(shelf, scope, name.replace(/\.json$/i, ''))
-    const versions = sortVersions(await shelf.listVersions(found.id))
-    const urlOf = (version: string) => releaseUrl(shelf.baseUrl, found.name, version)
-    const latest = versions[0] && (await shelf.findVersion(found.id, versions[0].version))
+    const found = await requirePackage(store, scope, name.replace(/\.json$/i, ''))
+    const versions = sortVersions(await store.listVersions(found.id))
+    const urlOf = (version: string) => releaseUrl(store.baseUrl, found.name, version)
+    const latest = versions[0] && (await store.findVersion(found.id, versions[0].version))
     const links = [...repositoriesOf(latest), ...neighboursOf(versions, '', urlOf)]
-    return shelf.document(found, request, {
+    return store.document(found, request, {
       kind: 'releases',
       contentType: JSON_TYPE,
       headers: [CONTENT_VERSION, ...linkHeaders(links)],
@@ -59,19 +59,19 @@ const get: FormatRoute = {
   method: 'GET',
   path: '/{scope}/{name}/{version}',
   access: 'read',
-  handle(shelf, call) {
+  handle(store, call) {
     const { version = '' } = call.params
-    return /\.zip$/i.test(version) ? getArchive(shelf, call) : getRelease(shelf, call)
+    return /\.zip$/i.test(version) ? getArchive(store, call) : getRelease(store, call)
   },
 }
 
-async function getRelease(shelf: Shelf, call: FormatCall): Promise<Reply> {
+async function getRelease(store: PackageStore, call: FormatCall): Promise<Reply> {
   checkAccept(call.request.headers, 'json')
-  const { found, version } = await requireRelease(shelf, call, /\.json$/i)
-  const versions = await shelf.listVersions(found.id)
-  const urlOf = (version: string) => releaseUrl(shelf.baseUrl, found.name, version)
+  const { found, version } = await requireRelease(store, call, /\.json$/i)
+  const versions = await store.listVersions(found.id)
+  const urlOf = (version: string) => releaseUrl(store.baseUrl, found.name, version)
   const links = neighboursOf(versions, version.version, urlOf)
-  return await shelf.document(found, call.request, {
+  return await store.document(found, call.request, {
     kind: `release ${version.version}`,
     contentType: JSON_TYPE,
     headers: [CONTENT_VERSION, ...linkHeaders(links)],
@@ -79,9 +79,9 @@ async function getRelease(shelf: Shelf, call: FormatCall): Promise<Reply> {
   })
 }
 
-async function getArchive(shelf: Shelf, call: FormatCall): Promise<Reply> {
+async function getArchive(store: PackageStore, call: FormatCall): Promise<Reply> {
   checkAccept(call.request.headers, 'zip')
-  const { version } = await requireRelease(shelf, call, /\.zip$/i)
+  const { version } = await requireRelease(store, call, /\.zip$/i)
   const [file] = version.files
   if (file === undefined) throw new Failure('not_found', NO_RELEASE)
   const { signature } = releaseOf(version)
@@ -90,7 +90,7 @@ async function getArchive(shelf: Shelf, call: FormatCall): Promise<Reply> {
     ['X-Swift-Package-Signature-Format', signature.format] as const,
     ['X-Swift-Package-Signature', signature.archive] as const,
   ]
-  return await shelf.serve(file, call.request, {
+  return await store.serve(file, call.request, {
     contentType: 'application/zip',
     headers: [CONTENT_VERSION, ['Digest', `sha-256=${digest}`], ...(signing ?? [])],
   })
@@ -100,10 +100,10 @@ const getManifest: FormatRoute = {
   method: 'GET',
   path: '/{scope}/{name}/{version}/Package.swift',
   access: 'read',
-  async handle(shelf, call) {
+  async handle(store, call) {
     checkAccept(call.request.headers, 'swift')
-    const { found, version } = await requireRelease(shelf, call)
-    const url = `${releaseUrl(shelf.baseUrl, found.name, version.version)}/${MANIFEST}`
+    const { found, version } = await requireRelease(store, call)
+    const url = `${releaseUrl(store.baseUrl, found.name, version.version)}/${MANIFEST}`
     const { manifests } = releaseOf(version)
     const wanted = parameterOf(call.request.query, 'swift-version')
     const fileName = wanted === undefined ? MANIFEST : findVariant(manifests, wanted)
@@ -115,7 +115,7 @@ const getManifest: FormatRoute = {
       rel: 'alternate',
       parameters: { filename: variant.fileName, 'swift-tools-version': variant.toolsVersion },
     }))
-    return await shelf.document(found, call.request, {
+    return await store.document(found, call.request, {
       kind: `manifest ${version.version} ${fileName}`,
       contentType: 'text/x-swift',
       headers: [
@@ -132,12 +132,12 @@ const identifiers: FormatRoute = {
   method: 'GET',
   path: '/identifiers',
   access: 'read',
-  async handle(shelf, { request }) {
+  async handle(store, { request }) {
     checkAccept(request.headers, 'json')
     const url = parameterOf(request.query, 'url') ?? ''
     if (url.trim() === '') throw new Failure('bad_request', 'the url of a repository is missing')
     const property = { name: REPOSITORY_URL, value: normaliseRepositoryUrl(url) }
-    const { packages } = await shelf.listPackages({ property })
+    const { packages } = await store.listPackages({ property })
     if (packages.length === 0) {
       throw new Failure('not_found', 'no package says that it is kept in that repository')
     }
@@ -159,8 +159,8 @@ const loginAt = (path: string): FormatRoute => ({
 
 const NO_RELEASE = 'release not found'
 
-async function requirePackage(shelf: Shelf, scope: string, name: string): Promise<Package> {
-  const found = await shelf.findPackage(`${scope}.${name}`)
+async function requirePackage(store: PackageStore, scope: string, name: string): Promise<Package> {
+  const found = await store.findPackage(`${scope}.${name}`)
   if (found === undefined) throw new Failure('not_found', 'package not found')
   return found
 }
@@ -171,12 +171,12 @@ interface FoundRelease {
 }
 
 async function requireRelease(
-  shelf: Shelf,
+  store: PackageStore,
   { params }: FormatCall,
   suffix = /$/,
 ): Promise<FoundRelease> {
-  const found = await requirePackage(shelf, params['scope'] ?? '', params['name'] ?? '')
-  const version = await shelf.findVersion(found.id, (params['version'] ?? '').replace(suffix, ''))
+  const found = await requirePackage(store, params['scope'] ?? '', params['name'] ?? '')
+  const version = await store.findVersion(found.id, (params['version'] ?? '').replace(suffix, ''))
   if (version === undefined) throw new Failure('not_found', NO_RELEASE)
   return { found, version }
 }

@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import type { FormatCall } from '../format.js'
 import { type Part, readParts } from '../multipart.js'
-import type { Shelf, Upload } from '../package-store.js'
+import type { PackageStore, Upload } from '../package-store.js'
 import { checkAccept } from './accept.js'
 import { formatIdentity, parseIdentity } from './identifiers.js'
 import { parseMetadata, repositoriesIn } from './metadata.js'
@@ -14,18 +14,18 @@ import { parseVersion } from './versions.js'
 
 /** Creates a release (4.6). */
 export async function publishRelease(
-  shelf: Shelf,
+  store: PackageStore,
   { request, params }: FormatCall,
 ): Promise<Reply> {
   checkAccept(request.headers, 'json')
   const identity = parseIdentity(params['scope'] ?? '', params['name'] ?? '')
   const version = parseVersion(params['version'] ?? '')
   const packageName = formatIdentity(identity)
-  await refuseKnown(shelf, packageName, version)
-  const { archive, metadata, signature } = await readForm(shelf, request)
-  const manifests = await shelf.inspect('swift', archive)
+  await refuseKnown(store, packageName, version)
+  const { archive, metadata, signature } = await readForm(store, request)
+  const manifests = await store.inspect('swift', archive)
   const release: Release = { manifests, metadata, ...(signature && { signature }) }
-  await shelf.publish(archive, {
+  await store.publish(archive, {
     packageName,
     version,
     unique: 'version',
@@ -37,15 +37,19 @@ export async function publishRelease(
     status: 201,
     headers: [
       ['Content-Version', '1'],
-      ['Location', releaseUrl(shelf.baseUrl, packageName, version)],
+      ['Location', releaseUrl(store.baseUrl, packageName, version)],
     ],
   }
 }
 
 /** Sooner than after gigabytes. */
-async function refuseKnown(shelf: Shelf, packageName: string, version: string): Promise<void> {
-  const found = await shelf.findPackage(packageName)
-  if (found === undefined || (await shelf.findVersion(found.id, version)) === undefined) return
+async function refuseKnown(
+  store: PackageStore,
+  packageName: string,
+  version: string,
+): Promise<void> {
+  const found = await store.findPackage(packageName)
+  if (found === undefined || (await store.findVersion(found.id, version)) === undefined) return
   throw new Failure('conflict', `a release with version ${version} already exists`)
 }
 
@@ -60,7 +64,7 @@ const METADATA_BYTES_MAX = 262_144
 const SIGNATURE_BYTES_MAX = 131_072
 
 /** Parts come in any order; the archive streams, in whatever form it is sent. */
-async function readForm(shelf: Shelf, request: Request): Promise<Form> {
+async function readForm(store: PackageStore, request: Request): Promise<Form> {
   let archive: Upload | undefined
   const small = new Map<string, SmallPart>()
   for await (const part of readParts(request)) {
@@ -68,7 +72,7 @@ async function readForm(shelf: Shelf, request: Request): Promise<Form> {
     if (small.has(name) || (name === 'source-archive' && archive !== undefined)) {
       throw new Failure('bad_request', `the form has two parts ${name}`)
     }
-    if (name === 'source-archive') archive = await receiveArchive(shelf, part)
+    if (name === 'source-archive') archive = await receiveArchive(store, part)
     else if (name === 'metadata') small.set(name, await readSmall(part, METADATA_BYTES_MAX))
     else if (/^(?:source-archive|metadata)-signature$/.test(name)) {
       small.set(name, await readSmall(part, SIGNATURE_BYTES_MAX))
@@ -85,11 +89,11 @@ async function readForm(shelf: Shelf, request: Request): Promise<Form> {
   }
 }
 
-async function receiveArchive(shelf: Shelf, part: Part): Promise<Upload> {
+async function receiveArchive(store: PackageStore, part: Part): Promise<Upload> {
   if (part.transferEncoding === 'base64') {
     throw new Failure('bad_request', 'the source-archive must be sent as it is, not in base64')
   }
-  return await shelf.receive(part.body)
+  return await store.receive(part.body)
 }
 
 interface SmallPart {

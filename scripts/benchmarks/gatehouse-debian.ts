@@ -57,7 +57,7 @@ function digestOfList(release: string): string {
   return digest
 }
 
-interface Question {
+interface RequestOptions {
   /** Any other is an error. */
   readonly status: number
   readonly authorization?: string
@@ -66,7 +66,7 @@ interface Question {
 }
 
 /** Each on a connection of its own, as of clients that know nothing of each other. */
-function ask(url: string, { status, authorization, body }: Question): Promise<Buffer> {
+function ask(url: string, { status, authorization, body }: RequestOptions): Promise<Buffer> {
   const headers = {
     ...(authorization === undefined ? {} : { Authorization: authorization }),
     ...(body === undefined ? {} : { 'Content-Length': body.length }),

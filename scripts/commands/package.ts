@@ -37,9 +37,9 @@ const rotateKey: Command = {
     const signsUntilMs = Date.now() + parseDays(call) * DAY_MS
     await withDatabase(async (db, { data }) => {
       const owner = await requireOwner(db, call)
-      const shelf = { ownerId: owner.id, format }
+      const store = { ownerId: owner.id, format }
       const keys = createSigningKeys(db, await openInstanceSecret(data.dir))
-      await keys.rotate(shelf, () => makeSigningKey(owner.name), { signsUntilMs })
+      await keys.rotate(store, () => makeSigningKey(owner.name), { signsUntilMs })
       for (const line of await linesOf(db, owner, format)) console.log(line)
     })
   },

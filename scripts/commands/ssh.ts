@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { loadSettings } from '../../conf/load.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
-import { identifyKey } from '../../gateway/auth/authenticate-key.js'
+import { authenticateKey } from '../../gateway/auth/authenticate-key.js'
 import { allKeys } from '../../sql/accounts/keys.js'
 import { writeBlock } from './authorized-keys.js'
 import {
@@ -53,7 +53,7 @@ const keys: Command = {
     const key = parseSshKey(call.positionals.join(' '))
     const helper = helperOf(call)
     await withDatabase(async (db, { ssh }) => {
-      if ((await identifyKey(db, key.fingerprint)) === undefined) return
+      if ((await authenticateKey(db, key.fingerprint)) === undefined) return
       console.log(keyLine(key, { helper, socket: ssh.socket }))
     })
   },

@@ -100,7 +100,7 @@ export async function insertKey(db: Database, key: SshKey, columns: KeyColumns):
   return id
 }
 
-export interface UserKeyQuestion {
+export interface UserKeyQuery {
   readonly page: Page
   readonly fingerprint?: string | undefined
 }
@@ -109,7 +109,7 @@ export interface UserKeyQuestion {
 export async function listUserKeys(
   db: Database,
   userId: number,
-  { page, fingerprint }: UserKeyQuestion,
+  { page, fingerprint }: UserKeyQuery,
 ): Promise<Paged<UserKey>> {
   const where = 'where k.user_id = ? and (? is null or k.fingerprint = ?)'
   const bindings = [userId, fingerprint ?? null, fingerprint ?? null]

@@ -10,16 +10,16 @@ export interface TokenLimits {
   /** Addresses and networks (`10.0.0.0/8`) from which it counts; empty: from everywhere. */
   readonly addresses: readonly string[]
   /** What it opens; undefined: whatever its user may. */
-  readonly reach: TokenReach | undefined
+  readonly reach: TokenRestriction | undefined
 }
 
-export interface TokenReach {
+export interface TokenRestriction {
   readonly repositoryIds: readonly number[]
-  readonly packages: readonly PackageReach[]
+  readonly packages: readonly PackageRestriction[]
 }
 
 /** One package, or all of an owner. */
-export interface PackageReach {
+export interface PackageRestriction {
   readonly ownerId: number
   /** In lower case. */
   readonly named: { readonly format: string; readonly name: string } | undefined
@@ -49,10 +49,10 @@ export function limitColumns(limits: TokenLimits | undefined) {
 }
 
 /** Writes down what a new token opens. */
-export async function insertReach(
+export async function insertRestriction(
   db: Database,
   tokenId: number,
-  { repositoryIds, packages }: TokenReach,
+  { repositoryIds, packages }: TokenRestriction,
 ): Promise<void> {
   for (const repositoryId of repositoryIds) {
     await db('token_repositories').insert({ token_id: tokenId, repository_id: repositoryId })
@@ -73,19 +73,23 @@ export function limitsOf(
   rows: readonly LimitRow[],
 ): Awaitable<(row: LimitRow) => TokenLimits | undefined> {
   const bound = rows.filter((row) => row.token_is_bound === 1).map((row) => row.token_id)
-  return after(bound.length === 0 ? undefined : reachesOf(db, bound), (reachOf) => (row) => {
-    const addresses = row.token_addresses === '' ? [] : row.token_addresses.split(ADDRESS_SEPARATOR)
-    const expiresAtMs = row.token_expires_at ?? undefined
-    const reach = row.token_is_bound === 1 ? reachOf?.(row.token_id) : undefined
-    const isLimited = addresses.length > 0 || expiresAtMs !== undefined || reach !== undefined
-    return isLimited ? { expiresAtMs, addresses, reach } : undefined
-  })
+  return after(
+    bound.length === 0 ? undefined : restrictionsOf(db, bound),
+    (restrictionOf) => (row) => {
+      const addresses =
+        row.token_addresses === '' ? [] : row.token_addresses.split(ADDRESS_SEPARATOR)
+      const expiresAtMs = row.token_expires_at ?? undefined
+      const reach = row.token_is_bound === 1 ? restrictionOf?.(row.token_id) : undefined
+      const isLimited = addresses.length > 0 || expiresAtMs !== undefined || reach !== undefined
+      return isLimited ? { expiresAtMs, addresses, reach } : undefined
+    },
+  )
 }
 
-async function reachesOf(
+async function restrictionsOf(
   db: Database,
   tokenIds: readonly number[],
-): Promise<(tokenId: number) => TokenReach> {
+): Promise<(tokenId: number) => TokenRestriction> {
   const places = tokenIds.map(() => '?').join()
   const repositories = await selectRows<{ token_id: number; repository_id: number }>(
     db,
@@ -114,7 +118,7 @@ interface PackageRow {
   readonly name_lower: string | null
 }
 
-function packageOf({ owner_id, format, name_lower }: PackageRow): PackageReach {
+function packageOf({ owner_id, format, name_lower }: PackageRow): PackageRestriction {
   const isWhole = format === null || name_lower === null
   return { ownerId: owner_id, named: isWhole ? undefined : { format, name: name_lower } }
 }

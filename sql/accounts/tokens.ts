@@ -7,7 +7,7 @@ import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import {
-  insertReach,
+  insertRestriction,
   LIMIT_COLUMNS,
   type LimitRow,
   limitColumns,
@@ -56,7 +56,7 @@ export async function createToken(db: Database, token: NewToken): Promise<Token>
       }),
     )
     if (inserted === undefined) throw new Error('the database gave no id')
-    if (limits?.reach !== undefined) await insertReach(trx, inserted, limits.reach)
+    if (limits?.reach !== undefined) await insertRestriction(trx, inserted, limits.reach)
     return inserted
   })
   return { id, userId, name, lastEight, scopes, createdAtMs, lastUsedAtMs: undefined, limits }

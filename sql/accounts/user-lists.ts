@@ -3,7 +3,7 @@
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { type Condition, ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+import { type Condition, ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 /**
@@ -15,7 +15,7 @@ export async function listUsersWho(
   { fit, viewer }: { readonly fit: Condition; readonly viewer: Viewer },
   page: Page,
 ): Promise<Paged<User>> {
-  const seen = ownersSeenBy(viewer)
+  const seen = ownersVisibleTo(viewer)
   const where = `${seen.where} and ${fit.where}`
   const bindings = [...seen.bindings, ...fit.bindings]
   const [count] = await selectRows<{ total: number }>(

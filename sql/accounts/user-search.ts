@@ -4,7 +4,7 @@ import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 export interface UserSearch {
@@ -26,7 +26,7 @@ export async function searchUsers(
   const { id, text = '', name } = search
   const folded = foldCase(text)
   const conditions = [
-    ownersSeenBy(search.viewer),
+    ownersVisibleTo(search.viewer),
     ...(id === undefined ? [] : [{ where: 'o.id = ?', bindings: [id] }]),
     ...(folded === '' ? [] : [{ where: IN_NAMES, bindings: [folded, folded] }]),
     ...(name === undefined ? [] : [{ where: 'o.name_lower = ?', bindings: [foldCase(name)] }]),

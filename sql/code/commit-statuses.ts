@@ -76,7 +76,7 @@ export async function addCommitStatus(
   })
 }
 
-export interface StatusQuestion extends CommitPlace {
+export interface StatusQuery extends CommitPlace {
   /** Absent: any. */
   readonly state: CommitState | undefined
   readonly order: 'newest' | 'oldest'
@@ -86,7 +86,7 @@ export interface StatusQuestion extends CommitPlace {
 /** All that was said of a commit. */
 export async function listCommitStatuses(
   db: Database,
-  { repositoryId, commitId, state, order, page }: StatusQuestion,
+  { repositoryId, commitId, state, order, page }: StatusQuery,
 ): Promise<Paged<CommitStatus>> {
   const condition = `s.repository_id = ? and s.commit_id = ?${state === undefined ? '' : ' and s.state = ?'}`
   const bindings = [repositoryId, checkText(commitId), ...(state === undefined ? [] : [state])]

@@ -5,7 +5,7 @@ import type { Database as Connection, Statement } from 'better-sqlite3'
 import KnexClient from 'knex/lib/dialects/better-sqlite3/index.js'
 import KnexTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js'
 import type { Awaitable } from '../../conf/awaitable.js'
-import { endTurn, presentTurn } from '../../conf/tick.js'
+import { currentTick, endTurn } from '../../conf/tick.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
 
@@ -190,7 +190,7 @@ class Answers {
   }
 
   ask(sql: string, values: readonly unknown[]): readonly unknown[] {
-    const turn = presentTurn()
+    const turn = currentTick()
     if (turn === undefined || turn !== this.#lookedIn) this.#look()
     this.#lookedIn = turn
     let key = ''
@@ -211,8 +211,8 @@ class Answers {
   }
 
   #keep(sql: string, key: string, rows: readonly unknown[]): void {
-    const ofQuestion = this.#known.get(sql) ?? new Map<string, readonly unknown[]>()
-    this.#known.set(sql, ofQuestion.set(key, rows))
+    const ofQuery = this.#known.get(sql) ?? new Map<string, readonly unknown[]>()
+    this.#known.set(sql, ofQuery.set(key, rows))
     this.#knownCount += 1
   }
 

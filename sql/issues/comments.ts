@@ -59,7 +59,7 @@ export async function findComment(
   return found
 }
 
-export interface CommentQuestion {
+export interface CommentQuery {
   /** Changed at that time or later. */
   readonly sinceMs?: number | undefined
   /** Changed before that time. */
@@ -72,7 +72,7 @@ export interface CommentQuestion {
 export async function listComments(
   db: Database,
   issueId: number,
-  { sinceMs, beforeMs, page }: CommentQuestion,
+  { sinceMs, beforeMs, page }: CommentQuery,
 ): Promise<readonly Comment[]> {
   const bindings = [issueId, ...boundsOf(sinceMs), ...boundsOf(beforeMs)]
   const condition = `where c.issue_id = ? and ${CHANGED} ${OLDEST_FIRST}`
@@ -90,7 +90,7 @@ export async function listRepositoryComments(
     isPull,
     sinceMs,
     beforeMs,
-  }: CommentQuestion & { readonly page: Page; readonly isPull: boolean | undefined },
+  }: CommentQuery & { readonly page: Page; readonly isPull: boolean | undefined },
 ): Promise<Paged<Comment>> {
   const where = `where i.repository_id = ? and (? is null or i.is_pull = ?) and ${CHANGED}`
   const kind = isPull === undefined ? null : Number(isPull)

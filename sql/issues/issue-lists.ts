@@ -4,7 +4,7 @@ import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { type Condition, repositoriesSeenBy, type Viewer } from '../repositories/visibility.js'
+import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
 import { type Issue, type IssueState, selectIssues } from './issues.js'
 
 /** What an issue is listed by; what is absent matters not. */
@@ -51,7 +51,7 @@ export async function searchIssues(
   db: Database,
   { viewer, ownerName, page, ...filter }: IssueSearch,
 ): Promise<Paged<Issue>> {
-  const seen = repositoriesSeenBy(viewer)
+  const seen = repositoriesVisibleTo(viewer)
   const ofOwner = ownerName === undefined ? '' : 'and o.name_lower = ?'
   const where = `exists (select 1 from repositories r join owners o on o.id = r.owner_id
     where r.id = i.repository_id and ${seen.where} ${ofOwner} and ${IS_SERVED})`

@@ -89,7 +89,7 @@ export async function findMilestonesById(
   return new Map(found.map((milestone) => [milestone.id, milestone]))
 }
 
-export interface MilestoneQuestion {
+export interface MilestoneQuery {
   readonly repositoryId: number
   /** Absent: in whatever state. */
   readonly state?: IssueState | undefined
@@ -101,7 +101,7 @@ export interface MilestoneQuestion {
 /** Milestones, the one that is due first before the others and those without a day last. */
 export async function listMilestones(
   db: Database,
-  { repositoryId, state, title, page }: MilestoneQuestion,
+  { repositoryId, state, title, page }: MilestoneQuery,
 ): Promise<Paged<Milestone>> {
   const where = `where m.repository_id = ? and (? is null or m.state = ?)
     and (? is null or instr(lower(m.title), lower(?)) > 0)`

@@ -5,7 +5,7 @@ import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { IS_SERVED } from '../issues/issue-lists.js'
 import type { IssueState } from '../issues/issues.js'
-import { type Condition, repositoriesSeenBy, type Viewer } from '../repositories/visibility.js'
+import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
 import type { Activity } from './audiences.js'
 
 export const NOTIFICATION_STATUSES = ['unread', 'read', 'pinned'] as const
@@ -160,7 +160,7 @@ function conditionOf(filter: ThreadFilter): Condition {
           },
         ]),
     { where: IS_SHOWN, bindings: [] },
-    repositoriesSeenBy(filter.viewer),
+    repositoriesVisibleTo(filter.viewer),
   ]
   return {
     where: conditions.map(({ where }) => where).join(' and '),

@@ -4,7 +4,7 @@ import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../a
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 
 export interface MemberSearch {
   readonly organizationId: number
@@ -23,7 +23,7 @@ export async function listMembers(
   page: Page,
 ): Promise<Paged<User>> {
   const { organizationId, teamId, isPublic = false, viewer } = search
-  const seen = viewer === undefined ? undefined : ownersSeenBy(viewer)
+  const seen = viewer === undefined ? undefined : ownersVisibleTo(viewer)
   const inTeam = teamId === undefined ? '' : 'and t.id = ?'
   const shown = isPublic
     ? `and u.owner_id in (select p.user_id from public_members p

@@ -19,7 +19,7 @@ import { isReferenceViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { forgetEmptyPackages } from '../packages/packages.js'
 import { type AccessMode, highestMode } from '../repositories/access.js'
-import { ownersSeenBy, type Viewer } from '../repositories/visibility.js'
+import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 
 export interface Organization extends Owner {
   readonly kind: 'organization'
@@ -125,7 +125,7 @@ export async function listOrganizations(
   { viewer, memberId, isShown = false }: OrganizationSearch,
   page: Page,
 ): Promise<Paged<Organization>> {
-  const seen = ownersSeenBy(viewer)
+  const seen = ownersVisibleTo(viewer)
   const ofMember = isShown ? `${SELECT_OF_MEMBER} and ${IS_SHOWN}` : SELECT_OF_MEMBER
   const member = memberId === undefined ? '' : `and o.id in (${ofMember})`
   const where = `where ${seen.where} ${member}`

@@ -5,7 +5,7 @@ import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
-import type { PackageShelf } from './packages.js'
+import type { PackageNamespace } from './packages.js'
 
 export interface PackageFileName {
   readonly packageName: string
@@ -24,7 +24,7 @@ export interface PlacedFile extends PackageFile {
 /** The file of that name, in whatever case it is written; the oldest where there are several. */
 export async function findFile(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   name: PackageFileName,
 ): Promise<PlacedFile | undefined> {
   const bindings = [

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { FILE_COLUMNS, type FileRow, fileOf } from './package-files.js'
-import type { PackageShelf } from './packages.js'
+import type { PackageNamespace } from './packages.js'
 
 export interface PackageIndex {
   readonly id: number
@@ -22,7 +22,7 @@ export interface PackageIndex {
 /** The index of that subject, if anything was ever published into it. */
 export async function findIndex(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   subject: string,
 ): Promise<PackageIndex | undefined> {
   const [row] = await selectRows<IndexRow>(
@@ -56,15 +56,15 @@ export interface NewIndexEntry {
 /** Makes the indexes that are not there yet; to be done before the transaction that fills them. */
 export async function ensureIndexes(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   entries: readonly NewIndexEntry[],
 ): Promise<void> {
   for (const subject of new Set(entries.map((entry) => entry.subject))) {
-    if ((await findIndex(db, shelf, subject)) !== undefined) continue
+    if ((await findIndex(db, namespace, subject)) !== undefined) continue
     try {
       await db('package_indexes').insert({
-        owner_id: shelf.ownerId,
-        format: shelf.format,
+        owner_id: namespace.ownerId,
+        format: namespace.format,
         subject,
         wanted: 0,
         built: 0,
@@ -82,7 +82,7 @@ export async function ensureIndexes(
 /** Puts a file into its indexes, whose readers find it there as soon as the transaction ends. */
 export async function enterIndexes(
   trx: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   { fileId, entries }: { readonly fileId: number; readonly entries: readonly NewIndexEntry[] },
 ): Promise<void> {
   // In one order for all, so that no two wait for each other.
@@ -160,7 +160,7 @@ export async function listChangedKeys(
 /** Has all indexes of an owner in a format made anew: what signs them is not what it was. */
 export async function touchIndexes(
   trx: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
 ): Promise<void> {
   await trx('package_indexes').where({ owner_id: ownerId, format }).update(changeOf(trx))
 }
@@ -188,7 +188,7 @@ export interface EntryPosition {
   readonly id: number
 }
 
-export interface EntryQuestion {
+export interface EntryQuery {
   readonly after: EntryPosition
   /** The first key that is not wanted; absent: to the end. */
   readonly to: string | undefined
@@ -199,7 +199,7 @@ export interface EntryQuestion {
 export async function listEntries(
   db: Database,
   indexId: number,
-  { after, to, limit }: EntryQuestion,
+  { after, to, limit }: EntryQuery,
 ): Promise<readonly PlacedEntry[]> {
   const rows = await selectRows<EntryRow>(
     db,

@@ -3,7 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
 import { isReferenceViolation } from '../database/errors.js'
-import { findPackage, type PackageShelf } from './packages.js'
+import { findPackage, type PackageNamespace } from './packages.js'
 
 /**
  * Links the package of that name to a repository. Throws `bad_request` when it is linked already,
@@ -11,10 +11,10 @@ import { findPackage, type PackageShelf } from './packages.js'
  */
 export async function linkPackage(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   { packageName, repositoryId }: { readonly packageName: string; readonly repositoryId: number },
 ): Promise<void> {
-  const { id } = await wantPackage(db, shelf, packageName)
+  const { id } = await wantPackage(db, namespace, packageName)
   try {
     const isLinked = await transaction(db, async (trx) => {
       const unlinked = trx('packages').where({ id }).whereNull('repository_id')
@@ -34,10 +34,10 @@ export async function linkPackage(
  */
 export async function unlinkPackage(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   packageName: string,
 ): Promise<void> {
-  const { id } = await wantPackage(db, shelf, packageName)
+  const { id } = await wantPackage(db, namespace, packageName)
   const isUnlinked = await transaction(db, async (trx) => {
     const linked = trx('packages').where({ id }).whereNotNull('repository_id')
     return (await linked.update({ repository_id: null })) > 0
@@ -46,8 +46,8 @@ export async function unlinkPackage(
   throw new Failure('bad_request', 'The package is linked to no repository.')
 }
 
-async function wantPackage(db: Database, shelf: PackageShelf, name: string) {
-  const found = await findPackage(db, shelf, name)
+async function wantPackage(db: Database, namespace: PackageNamespace, name: string) {
+  const found = await findPackage(db, namespace, name)
   if (found === undefined) throw new Failure('not_found', 'package does not exist')
   return found
 }

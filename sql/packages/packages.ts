@@ -8,7 +8,7 @@ import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 
 /** Whose packages of which format. */
-export interface PackageShelf {
+export interface PackageNamespace {
   readonly ownerId: number
   readonly format: string
 }
@@ -16,7 +16,7 @@ export interface PackageShelf {
 /** The package of that name, in whatever case it is written, if it has a version. */
 export async function findPackage(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   name: string,
 ): Promise<Package | undefined> {
   const [row] = await selectRows<PackageRow>(
@@ -32,7 +32,7 @@ export async function findPackage(
 /** The id of the package of that name, which is made where there is none. */
 export async function ensurePackage(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   name: string,
 ): Promise<number> {
   for (;;) {
@@ -78,7 +78,7 @@ export async function touchPackage(trx: Database, packageId: number): Promise<bo
   return (await trx('packages').where({ id: packageId }).update(changes)) > 0
 }
 
-export interface PackageSearch extends PackageShelf {
+export interface PackageSearch extends PackageNamespace {
   /** A part of the name, in any case. */
   readonly text?: string
   /** What a version of the package has, exactly. */

@@ -9,7 +9,7 @@ import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type NewBlob, placeBlob } from './blobs.js'
 import { findFile, type PackageFileName } from './package-files.js'
 import { ensureIndexes, enterIndexes, leaveIndexes, type NewIndexEntry } from './package-indexes.js'
-import { ensurePackage, findPackage, type PackageShelf, touchPackage } from './packages.js'
+import { ensurePackage, findPackage, type PackageNamespace, touchPackage } from './packages.js'
 
 export interface NewPublication {
   readonly packageName: string
@@ -45,21 +45,21 @@ const TRIES_MAX = 5
  */
 export async function publishFile(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   { publication, blob }: { readonly publication: NewPublication; readonly blob: NewBlob },
 ): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const packageId = await ensurePackage(db, shelf, publication.packageName)
-      await ensureIndexes(db, shelf, publication.indexes)
+      const packageId = await ensurePackage(db, namespace, publication.packageName)
+      await ensureIndexes(db, namespace, publication.indexes)
       const key = await transaction(db, async (trx) => {
         if (!(await touchPackage(trx, packageId))) return undefined
         await placeName(trx, packageId, publication)
-        await refuseTooMuch(trx, shelf.ownerId, publication.ownerBytesMax, blob.bytes)
+        await refuseTooMuch(trx, namespace.ownerId, publication.ownerBytesMax, blob.bytes)
         const versionId = await placeVersion(trx, packageId, publication)
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
-        await enterIndexes(trx, shelf, { fileId, entries: publication.indexes })
+        await enterIndexes(trx, namespace, { fileId, entries: publication.indexes })
         return kept.key
       })
       if (key !== undefined) return key
@@ -165,10 +165,10 @@ async function placeFile(trx: Database, place: FilePlace): Promise<number> {
 /** Removes a file, and its version with the last one. Returns whether there was one. */
 export async function removeFile(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   name: PackageFileName,
 ): Promise<boolean> {
-  const found = await findFile(db, shelf, name)
+  const found = await findFile(db, namespace, name)
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.packageId))) return false
@@ -187,10 +187,10 @@ export async function removeFile(
 /** Removes a version with all of its files. Returns whether there was one. */
 export async function removeVersion(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   { packageName, version }: { readonly packageName: string; readonly version: string },
 ): Promise<boolean> {
-  const found = await findPackage(db, shelf, packageName)
+  const found = await findPackage(db, namespace, packageName)
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.id))) return false
@@ -202,10 +202,10 @@ export async function removeVersion(
 /** Removes a package with all of its versions, and its link. Returns whether there was one. */
 export async function removePackage(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   packageName: string,
 ): Promise<boolean> {
-  const found = await findPackage(db, shelf, packageName)
+  const found = await findPackage(db, namespace, packageName)
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     // The row stays, so that what comes under this name later is known to be later.

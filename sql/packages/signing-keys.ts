@@ -4,7 +4,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { touchIndexes } from './package-indexes.js'
-import type { PackageShelf } from './packages.js'
+import type { PackageNamespace } from './packages.js'
 
 export interface SealedKey {
   readonly privateSealed: string
@@ -20,7 +20,7 @@ export interface KeptKey extends SealedKey {
 /** All keys that sign for an owner in a format, newest first; empty before the first is made. */
 export async function listSigningKeys(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
 ): Promise<readonly KeptKey[]> {
   // One statement, so that a rotation is seen whole or not at all.
   const rows = await selectRows<KeyRow>(
@@ -50,7 +50,7 @@ interface KeyRow {
 /** Keeps the first key, unless there is one already. Returns whether it was kept. */
 export async function addSigningKey(
   db: Database,
-  { ownerId, format }: PackageShelf,
+  { ownerId, format }: PackageNamespace,
   { privateSealed, publicText }: SealedKey,
 ): Promise<boolean> {
   try {
@@ -79,10 +79,10 @@ export interface KeyRotation {
 /** Puts a new key before the others. False: the newest is not the expected one any more. */
 export async function rotateSigningKey(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   { from, to, signsUntilMs }: KeyRotation,
 ): Promise<boolean> {
-  const place = placeOf(shelf)
+  const place = placeOf(namespace)
   return await transaction(db, async (trx) => {
     const nowMs = Date.now()
     const replaced = await trx('signing_keys')
@@ -96,11 +96,11 @@ export async function rotateSigningKey(
       created_at: from.createdAtMs,
       signs_until: signsUntilMs,
     })
-    await former(trx, shelf)
+    await former(trx, namespace)
       .where('signs_until', '>', signsUntilMs)
       .update({ signs_until: signsUntilMs })
-    await former(trx, shelf).where('signs_until', '<=', nowMs).delete()
-    await touchIndexes(trx, shelf)
+    await former(trx, namespace).where('signs_until', '<=', nowMs).delete()
+    await touchIndexes(trx, namespace)
     return true
   })
 }
@@ -115,35 +115,35 @@ export async function retireDueKeys(db: Database): Promise<number> {
   )
   let retired = 0
   for (const { owner_id: ownerId, format } of due) {
-    const shelf = { ownerId, format }
-    retired += await retire(db, shelf, (keys) => keys.where('signs_until', '<=', nowMs))
+    const namespace = { ownerId, format }
+    retired += await retire(db, namespace, (keys) => keys.where('signs_until', '<=', nowMs))
   }
   return retired
 }
 
 /** Removes all keys of an owner in a format but the newest, whatever their time. */
-export async function retireFormerKeys(db: Database, shelf: PackageShelf): Promise<number> {
-  return await retire(db, shelf, (keys) => keys)
+export async function retireFormerKeys(db: Database, namespace: PackageNamespace): Promise<number> {
+  return await retire(db, namespace, (keys) => keys)
 }
 
 type Keys = ReturnType<typeof former>
 
 async function retire(
   db: Database,
-  shelf: PackageShelf,
+  namespace: PackageNamespace,
   chosen: (keys: Keys) => Keys,
 ): Promise<number> {
   return await transaction(db, async (trx) => {
-    const retired = await chosen(former(trx, shelf)).delete()
-    if (retired > 0) await touchIndexes(trx, shelf)
+    const retired = await chosen(former(trx, namespace)).delete()
+    if (retired > 0) await touchIndexes(trx, namespace)
     return retired
   })
 }
 
-function former(db: Database, shelf: PackageShelf) {
-  return db('former_signing_keys').where(placeOf(shelf))
+function former(db: Database, namespace: PackageNamespace) {
+  return db('former_signing_keys').where(placeOf(namespace))
 }
 
-function placeOf({ ownerId, format }: PackageShelf) {
+function placeOf({ ownerId, format }: PackageNamespace) {
   return { owner_id: ownerId, format }
 }

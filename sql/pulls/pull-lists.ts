@@ -20,7 +20,7 @@ const ORDERS = {
 
 export type PullOrder = keyof typeof ORDERS
 
-export interface PullQuestion {
+export interface PullQuery {
   readonly page: Page
   readonly state: IssueState | 'all'
   readonly order: PullOrder
@@ -35,7 +35,7 @@ export interface PullQuestion {
 export async function listPulls(
   db: Database,
   repositoryId: number,
-  question: PullQuestion,
+  question: PullQuery,
 ): Promise<Paged<IssueAndPull>> {
   const { sql, bindings } = conditionOf(repositoryId, question)
   const [count] = await selectRows<{ total: number }>(
@@ -105,7 +105,7 @@ export async function findPullsBetween(
 
 function conditionOf(
   repositoryId: number,
-  { state, labelIds, milestoneId, authorId, baseBranch }: PullQuestion,
+  { state, labelIds, milestoneId, authorId, baseBranch }: PullQuery,
 ): { readonly sql: string; readonly bindings: readonly Knex.RawBinding[] } {
   const conditions: (readonly [sql: string, ...bindings: Knex.RawBinding[]])[] = [
     ['p.repository_id = ?', repositoryId],

@@ -52,7 +52,7 @@ export interface ReleasePatch {
 }
 
 /** What a list of releases is asked for. */
-export interface ReleaseQuestion {
+export interface ReleaseQuery {
   readonly repositoryId: number
   /** Absent: both. */
   readonly isDraft?: boolean | undefined
@@ -129,7 +129,7 @@ export async function findLatestRelease(
 /** Releases of a repository, the newest first. */
 export async function listReleases(
   db: Database,
-  { repositoryId, isDraft, isPrerelease, page }: ReleaseQuestion,
+  { repositoryId, isDraft, isPrerelease, page }: ReleaseQuery,
 ): Promise<Paged<Release>> {
   const conditions = ['r.repository_id = ?']
   const bindings = [repositoryId]

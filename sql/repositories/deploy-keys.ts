@@ -105,7 +105,7 @@ export async function deployKeyAccess(
   return row?.mode ?? 'none'
 }
 
-export interface DeployKeyQuestion {
+export interface DeployKeyQuery {
   readonly page: Page
   readonly fingerprint?: string | undefined
   /** Of the key itself. */
@@ -116,7 +116,7 @@ export interface DeployKeyQuestion {
 export async function listDeployKeys(
   db: Database,
   repositoryId: number,
-  { page, fingerprint, keyId }: DeployKeyQuestion,
+  { page, fingerprint, keyId }: DeployKeyQuery,
 ): Promise<Paged<DeployKey>> {
   const where = `where d.repository_id = ? and (? is null or k.fingerprint = ?)
     and (? is null or d.key_id = ?)`

@@ -7,8 +7,8 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { type Repository, selectRepositories } from './repositories.js'
 import {
   type Condition,
-  repositoriesReachedBy,
-  repositoriesSeenBy,
+  repositoriesAccessibleTo,
+  repositoriesVisibleTo,
   type Viewer,
 } from './visibility.js'
 
@@ -31,7 +31,7 @@ export interface RepositorySearch {
   readonly id?: number | undefined
   readonly ownerId?: number | undefined
   /** Whose own the repositories are, or to whom they are opened by name or through a team. */
-  readonly reachedById?: number | undefined
+  readonly accessibleToId?: number | undefined
   /** Whose own they are not. */
   readonly notOwnerId?: number | undefined
   readonly teamId?: number | undefined
@@ -92,11 +92,11 @@ export async function listRepositoriesOf(
   page: Page,
 ): Promise<Paged<Repository>> {
   const viewer: Viewer = { kind: 'user', id: userId }
-  return await searchRepositories(db, { viewer, reachedById: userId }, page)
+  return await searchRepositories(db, { viewer, accessibleToId: userId }, page)
 }
 
 function conditionOf(search: RepositorySearch): Condition {
-  const conditions = [repositoriesSeenBy(search.viewer), ...conditionsOf(search)]
+  const conditions = [repositoriesVisibleTo(search.viewer), ...conditionsOf(search)]
   return {
     where: conditions.map(({ where }) => where).join(' and '),
     bindings: conditions.flatMap(({ bindings }) => bindings),
@@ -104,7 +104,7 @@ function conditionOf(search: RepositorySearch): Condition {
 }
 
 function conditionsOf(search: RepositorySearch): readonly Condition[] {
-  const { reachedById, text, isFork, isMirror } = search
+  const { accessibleToId, text, isFork, isMirror } = search
   const plain = [
     ['r.id = ?', search.id],
     ['r.owner_id = ?', search.ownerId],
@@ -131,7 +131,7 @@ function conditionsOf(search: RepositorySearch): readonly Condition[] {
     ...plain.flatMap(([where, value]) =>
       value === undefined ? [] : [{ where, bindings: [value] }],
     ),
-    ...(reachedById === undefined ? [] : [repositoriesReachedBy(reachedById)]),
+    ...(accessibleToId === undefined ? [] : [repositoriesAccessibleTo(accessibleToId)]),
     ...(isFork === undefined ? [] : [whether(isFork, IS_FORK)]),
     ...(isMirror === undefined ? [] : [whether(isMirror, IS_MIRROR)]),
     ...(text === undefined || text === '' ? [] : [textCondition(text, search)]),

@@ -9,9 +9,9 @@ import type { Page, Paged } from '../database/page.js'
 import type { Viewer } from './visibility.js'
 
 /** What ties somebody to a repository. */
-export type Tie = 'star' | 'watch'
+export type UserRelation = 'star' | 'watch'
 
-export interface TiedPlace {
+export interface RelationKey {
   readonly userId: number
   readonly repositoryId: number
 }
@@ -19,7 +19,11 @@ export interface TiedPlace {
 const TABLES = { star: 'repository_stars', watch: 'repository_watches' } as const
 
 /** Ties them, if they are not. Throws `not_found` when one of them has gone. */
-export async function addTie(db: Database, tie: Tie, place: TiedPlace): Promise<void> {
+export async function addUserRelation(
+  db: Database,
+  tie: UserRelation,
+  place: RelationKey,
+): Promise<void> {
   const row = { ...columnsOf(place), created_at: Date.now() }
   await orGone('The repository does not exist.', () =>
     db(TABLES[tie]).insert(row).onConflict(['repository_id', 'user_id']).ignore(),
@@ -27,15 +31,19 @@ export async function addTie(db: Database, tie: Tie, place: TiedPlace): Promise<
 }
 
 /** Lets them be of each other no more. */
-export async function removeTie(db: Database, tie: Tie, place: TiedPlace): Promise<void> {
+export async function removeUserRelation(
+  db: Database,
+  tie: UserRelation,
+  place: RelationKey,
+): Promise<void> {
   await db(TABLES[tie]).where(columnsOf(place)).delete()
 }
 
 /** Whether they are tied. */
-export async function isTied(
+export async function hasUserRelation(
   db: Database,
-  tie: Tie,
-  { userId, repositoryId }: TiedPlace,
+  tie: UserRelation,
+  { userId, repositoryId }: RelationKey,
 ): Promise<boolean> {
   const rows = await selectRows(
     db,
@@ -45,28 +53,28 @@ export async function isTied(
   return rows.length > 0
 }
 
-function columnsOf({ userId, repositoryId }: TiedPlace) {
+function columnsOf({ userId, repositoryId }: RelationKey) {
   return { repository_id: repositoryId, user_id: userId }
 }
 
 /** Lets a user watch a repository that became theirs; an organization watches nothing. */
 export async function watchAsOwner(
   trx: Database,
-  { userId, repositoryId }: TiedPlace,
+  { userId, repositoryId }: RelationKey,
 ): Promise<void> {
   if ((await selectRows(trx, 'select 1 from users where owner_id = ?', [userId])).length === 0)
     return
-  await addTie(trx, 'watch', { userId, repositoryId })
+  await addUserRelation(trx, 'watch', { userId, repositoryId })
 }
 
 /** Who is tied to a repository, of those of whom `viewer` may know. */
-export async function listTied(
+export async function listRelatedUsers(
   db: Database,
   {
     tie,
     repositoryId,
     viewer,
-  }: { readonly tie: Tie; readonly repositoryId: number; readonly viewer: Viewer },
+  }: { readonly tie: UserRelation; readonly repositoryId: number; readonly viewer: Viewer },
   page: Page,
 ): Promise<Paged<User>> {
   const where = `u.owner_id in (select x.user_id from ${TABLES[tie]} x where x.repository_id = ?)`

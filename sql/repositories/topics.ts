@@ -3,7 +3,7 @@
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { repositoriesSeenBy, type Viewer } from './visibility.js'
+import { repositoriesVisibleTo, type Viewer } from './visibility.js'
 
 export interface Topic {
   readonly id: number
@@ -59,7 +59,7 @@ export async function searchTopics(
   { viewer, text }: { readonly viewer: Viewer; readonly text: string },
   page: Page,
 ): Promise<Paged<Topic>> {
-  const seen = repositoriesSeenBy(viewer)
+  const seen = repositoriesVisibleTo(viewer)
   const from = `from topics p join repository_topics l on l.topic_id = p.id
     join repositories r on r.id = l.repository_id join owners o on o.id = r.owner_id
     where ${seen.where} and instr(p.name, ?) > 0`

@@ -24,7 +24,7 @@ export interface Condition {
 }
 
 /** Which repositories, called `r`, of owners, called `o`, `viewer` may read. */
-export function repositoriesSeenBy(viewer: Viewer): Condition {
+export function repositoriesVisibleTo(viewer: Viewer): Condition {
   switch (viewer.kind) {
     case 'admin':
       return { where: '1 = 1', bindings: [] }
@@ -33,7 +33,7 @@ export function repositoriesSeenBy(viewer: Viewer): Condition {
     case 'token': {
       const { repositoryIds } = viewer
       if (repositoryIds.length === 0) return { where: SEEN_BY_ANYONE, bindings: [] }
-      const seen = repositoriesSeenBy(viewer.of)
+      const seen = repositoriesVisibleTo(viewer.of)
       const places = repositoryIds.map(() => '?').join()
       return {
         where: `(${SEEN_BY_ANYONE} or (r.id in (${places}) and ${seen.where}))`,
@@ -41,7 +41,7 @@ export function repositoriesSeenBy(viewer: Viewer): Condition {
       }
     }
     default: {
-      const reached = repositoriesReachedBy(viewer.id)
+      const reached = repositoriesAccessibleTo(viewer.id)
       return {
         where: `(${reached.where} or (r.is_private = 0 and (o.visibility in ('public', 'limited')
           or o.id in (${SELECT_ORGANIZATIONS}))))`,
@@ -52,7 +52,7 @@ export function repositoriesSeenBy(viewer: Viewer): Condition {
 }
 
 /** Which repositories are the user's own, or opened to them by name or through a team. */
-export function repositoriesReachedBy(userId: number): Condition {
+export function repositoriesAccessibleTo(userId: number): Condition {
   return {
     where: `(r.owner_id = ? or r.id in (${SELECT_COLLABORATIONS}) or r.id in (${SELECT_GIVEN})
       or r.owner_id in (${SELECT_WHOLE}))`,
@@ -61,7 +61,7 @@ export function repositoriesReachedBy(userId: number): Condition {
 }
 
 /** Which owners, called `o`, `viewer` may know of. */
-export function ownersSeenBy(viewer: Viewer): Condition {
+export function ownersVisibleTo(viewer: Viewer): Condition {
   switch (viewer.kind) {
     case 'admin':
       return { where: '1 = 1', bindings: [] }

@@ -112,7 +112,7 @@ export async function listeningWebhooks(
 }
 
 /** Whether an active webhook of an owner, or of any of its repositories, hears of such. */
-export async function isHeardAnywhere(
+export async function hasSubscribersAnywhere(
   db: Database,
   ownerId: number,
   event: HookEvent,

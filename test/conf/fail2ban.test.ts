@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { askApi } from '../helpers/gatehouse.js'
 import { basic } from '../helpers/literal-http.js'
-import { startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 const FILTER = fileURLToPath(new URL('../../../conf/fail2ban-gatehouse.conf', import.meta.url))
 
 t.test('the filter finds who failed in the log of a gateway', async (t) => {
-  const house = await startSshHouse(t)
-  const ada = await house.addPerson('ada')
+  const fixture = await startSshGatehouse(t)
+  const ada = await fixture.addPerson('ada')
   const folder = await temporaryFolder(t)
   const found = async (text: string): Promise<readonly string[]> => {
     const file = join(folder, 'log')
@@ -26,17 +26,17 @@ t.test('the filter finds who failed in the log of a gateway', async (t) => {
   }
 
   await ada.call()
-  t.same(await found(house.gatehouse.log()), [], 'nobody has failed yet')
+  t.same(await found(fixture.gatehouse.log()), [], 'nobody has failed yet')
 
   const victim = '"event":"ssh-refused","address":"198.51.100.1"'
   await ada.call(`x"},\n{"level":"warn",${victim}}\n`)
-  await house.logged({ event: 'ssh-refused' })
-  t.same(await found(house.gatehouse.log()), ['127.0.0.1'])
+  await fixture.logged({ event: 'ssh-refused' })
+  t.same(await found(fixture.gatehouse.log()), ['127.0.0.1'])
 
   const { authorization } = basic(`ada ${victim}`, 'a wrong password')
-  await askApi(house.gatehouse.port, { path: '/user', authorization })
-  await house.logged({ event: 'sign-in-failed' })
-  const log = house.gatehouse.log()
+  await askApi(fixture.gatehouse.port, { path: '/user', authorization })
+  await fixture.logged({ event: 'sign-in-failed' })
+  const log = fixture.gatehouse.log()
   t.same(await found(log), ['127.0.0.1', '127.0.0.1'])
 
   const journal = log.replace(/^\{/gm, 'host gatehouse[77]: {')

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
 import { forEachDatabase } from '../helpers/databases.js'
-import { startTown, type Town } from '../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { type Answer, withPassword, withToken } from '../helpers/requests.js'
 
 /** A request below `/api/packages/{owner}/{format}`. */
@@ -54,13 +54,13 @@ export async function testFormat(t: Test, subject: FormatSubject): Promise<void>
   ]
   for (const [name, check] of suite) {
     await forEachDatabase(t, `${subject.format}: ${name}`, async (t, location) => {
-      const town = await startTown(t, { location, environment: LIMITS[name] ?? {} })
-      await check(t, town, subject)
+      const gateway = await startGatewayWithUsers(t, { location, environment: LIMITS[name] ?? {} })
+      await check(t, gateway, subject)
     })
   }
 }
 
-type Check = (t: Test, town: Town, subject: FormatSubject) => Promise<void>
+type Check = (t: Test, gateway: GatewayWithUsers, subject: FormatSubject) => Promise<void>
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'what is larger than allowed is refused, and leaves nothing': {
@@ -76,18 +76,18 @@ interface Input extends FormatRequest {
   readonly authorization?: string
 }
 
-function ask(town: Town, { format }: FormatSubject, input: Input): Promise<Answer> {
+function ask(gateway: GatewayWithUsers, { format }: FormatSubject, input: Input): Promise<Answer> {
   const { owner = 'ada', who = 'ada', path, ...rest } = input
-  const authorization = input.authorization ?? town.authorizationOf(who)
-  return town.ask({ ...rest, path: `/api/packages/${owner}/${format}${path}`, authorization })
+  const authorization = input.authorization ?? gateway.authorizationOf(who)
+  return gateway.ask({ ...rest, path: `/api/packages/${owner}/${format}${path}`, authorization })
 }
 
 async function publish(
-  town: Town,
+  gateway: GatewayWithUsers,
   subject: FormatSubject,
   { version = subject.version(0), salt = 'one', ...input }: Partial<Input> & PublishInput = {},
 ): Promise<Answer> {
-  return await ask(town, subject, { ...(await subject.publish(version, salt)), ...input })
+  return await ask(gateway, subject, { ...(await subject.publish(version, salt)), ...input })
 }
 
 interface PublishInput {
@@ -95,14 +95,22 @@ interface PublishInput {
   readonly salt?: string
 }
 
-async function fetchFile(town: Town, subject: FormatSubject, input: Partial<Input> = {}) {
-  return await ask(town, subject, { path: subject.file(subject.version(0)), ...input })
+async function fetchFile(
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+  input: Partial<Input> = {},
+) {
+  return await ask(gateway, subject, { path: subject.file(subject.version(0)), ...input })
 }
 
-async function publishedIsFetched(t: Test, town: Town, subject: FormatSubject): Promise<void> {
-  const published = await publish(town, subject)
+async function publishedIsFetched(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
+  const published = await publish(gateway, subject)
   t.match(published, { status: 201, text: '' })
-  const whole = await fetchFile(town, subject, { who: 'anyone' })
+  const whole = await fetchFile(gateway, subject, { who: 'anyone' })
   t.equal(whole.status, 200)
   const { length } = whole.bytes
   t.equal(whole.headers['content-length'], String(length))
@@ -115,117 +123,154 @@ async function publishedIsFetched(t: Test, town: Town, subject: FormatSubject): 
     'content-disposition': /^attachment; filename="/,
   })
   const headers = (more: Record<string, string>) => ({ who: 'anyone' as const, headers: more })
-  const part = await fetchFile(town, subject, headers({ range: 'bytes=1-2' }))
+  const part = await fetchFile(gateway, subject, headers({ range: 'bytes=1-2' }))
   t.match(part, { status: 206, headers: { 'content-range': `bytes 1-2/${length}` } })
   t.strictSame(part.bytes, whole.bytes.subarray(1, 3))
-  const outside = await fetchFile(town, subject, headers({ range: `bytes=${length}-` }))
+  const outside = await fetchFile(gateway, subject, headers({ range: `bytes=${length}-` }))
   t.match(outside, { status: 416, headers: { 'content-range': `bytes */${length}` } })
-  const other = await fetchFile(town, subject, headers({ range: 'bytes=1-2', 'if-range': '"x"' }))
+  const other = await fetchFile(
+    gateway,
+    subject,
+    headers({ range: 'bytes=1-2', 'if-range': '"x"' }),
+  )
   t.equal(other.status, 200)
-  t.equal((await fetchFile(town, subject, headers({ 'if-none-match': etag }))).status, 304)
-  const head = await fetchFile(town, subject, { method: 'HEAD', who: 'anyone' })
+  t.equal((await fetchFile(gateway, subject, headers({ 'if-none-match': etag }))).status, 304)
+  const head = await fetchFile(gateway, subject, { method: 'HEAD', who: 'anyone' })
   t.match(head, { status: 200, text: '', headers: { etag, 'content-length': String(length) } })
 }
 
-async function duplicateIsRefused(t: Test, town: Town, subject: FormatSubject): Promise<void> {
-  t.equal((await publish(town, subject)).status, 201)
-  const { bytes } = await fetchFile(town, subject)
+async function duplicateIsRefused(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
+  t.equal((await publish(gateway, subject)).status, 201)
+  const { bytes } = await fetchFile(gateway, subject)
   for (const salt of ['one', 'two']) {
-    const again = await publish(town, subject, { salt })
+    const again = await publish(gateway, subject, { salt })
     t.equal(again.status, 409, salt)
     t.match(again.text, /already exists/, salt)
   }
-  t.strictSame((await fetchFile(town, subject)).bytes, bytes)
+  t.strictSame((await fetchFile(gateway, subject)).bytes, bytes)
 }
 
-async function lists(town: Town, subject: FormatSubject, version: string): Promise<boolean> {
+async function lists(
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+  version: string,
+): Promise<boolean> {
   if (subject.list === undefined) return false
   const { path, headers = {} } = subject.list
-  const answer = await ask(town, subject, { path, headers })
+  const answer = await ask(gateway, subject, { path, headers })
   return answer.status === 200 && subject.list.holds(answer, version)
 }
 
-async function publishedIsListed(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function publishedIsListed(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   if (subject.list === undefined) return
   for (const index of [0, 1, 2]) {
     const version = subject.version(index)
-    t.equal(await lists(town, subject, version), false, `${version} is not there yet`)
-    t.equal((await publish(town, subject, { version, salt: `${index}` })).status, 201)
-    t.equal(await lists(town, subject, version), true, version)
+    t.equal(await lists(gateway, subject, version), false, `${version} is not there yet`)
+    t.equal((await publish(gateway, subject, { version, salt: `${index}` })).status, 201)
+    t.equal(await lists(gateway, subject, version), true, version)
   }
 }
 
-async function deletedIsGone(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function deletedIsGone(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   if (subject.remove === undefined) return
   const removal = subject.remove(subject.version(0))
-  t.equal((await ask(town, subject, removal)).status, 404, 'nothing to delete')
-  await publish(town, subject)
+  t.equal((await ask(gateway, subject, removal)).status, 404, 'nothing to delete')
+  await publish(gateway, subject)
   for (const who of ['bob', 'anyone'] as const) {
-    t.equal((await ask(town, subject, { ...removal, who })).status, 401, who)
+    t.equal((await ask(gateway, subject, { ...removal, who })).status, 401, who)
   }
-  t.equal((await ask(town, subject, removal)).status, 204)
-  t.equal((await fetchFile(town, subject)).status, 404)
-  t.equal((await ask(town, subject, removal)).status, 404)
-  t.equal((await publish(town, subject, { salt: 'two' })).status, 201)
+  t.equal((await ask(gateway, subject, removal)).status, 204)
+  t.equal((await fetchFile(gateway, subject)).status, 404)
+  t.equal((await ask(gateway, subject, removal)).status, 404)
+  t.equal((await publish(gateway, subject, { salt: 'two' })).status, 201)
 }
 
-async function privateIsPrivate(t: Test, town: Town, subject: FormatSubject): Promise<void> {
-  await town.addOrganization('guild', town.ada, 'private')
+async function privateIsPrivate(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
+  await gateway.addOrganization('guild', gateway.ada, 'private')
   const owner = 'guild'
-  t.equal((await publish(town, subject, { owner })).status, 201)
-  t.equal((await fetchFile(town, subject, { owner })).status, 200, 'for a member')
-  const stranger = await fetchFile(town, subject, { owner, who: 'anyone' })
+  t.equal((await publish(gateway, subject, { owner })).status, 201)
+  t.equal((await fetchFile(gateway, subject, { owner })).status, 200, 'for a member')
+  const stranger = await fetchFile(gateway, subject, { owner, who: 'anyone' })
   t.match(stranger, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } })
-  const missing = await fetchFile(town, subject, { owner: 'nobody', who: 'anyone' })
+  const missing = await fetchFile(gateway, subject, { owner: 'nobody', who: 'anyone' })
   t.equal(missing.status, 401)
   t.strictSame(missing.text, stranger.text, 'a stranger cannot tell private from missing')
   for (const input of [{ owner }, { owner: 'nobody' }]) {
-    t.equal((await fetchFile(town, subject, { ...input, who: 'bob' })).status, 404, input.owner)
+    t.equal((await fetchFile(gateway, subject, { ...input, who: 'bob' })).status, 404, input.owner)
   }
   const authorization = withPassword('ada', 'password of ada')
-  t.equal((await fetchFile(town, subject, { owner, authorization })).status, 200, 'by password')
+  t.equal((await fetchFile(gateway, subject, { owner, authorization })).status, 200, 'by password')
 }
 
-async function scopesAreAsked(t: Test, town: Town, subject: FormatSubject): Promise<void> {
-  const tokenOf = async (scope: string) => withToken((await town.addToken(town.ada, scope)).plain)
+async function scopesAreAsked(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
+  const tokenOf = async (scope: string) =>
+    withToken((await gateway.addToken(gateway.ada, scope)).plain)
   const [read, write, other] = [
     await tokenOf('read:package'),
     await tokenOf('write:package'),
     await tokenOf('write:repository'),
   ]
-  t.equal((await publish(town, subject, { authorization: read })).status, 401, 'to publish')
-  t.equal((await publish(town, subject, { authorization: other })).status, 401)
-  t.equal((await publish(town, subject, { authorization: write })).status, 201)
-  t.equal((await fetchFile(town, subject, { authorization: read })).status, 200)
-  t.equal((await fetchFile(town, subject, { authorization: write })).status, 200)
-  t.equal((await fetchFile(town, subject, { authorization: other })).status, 401)
-  const wrong = await fetchFile(town, subject, { authorization: withPassword('ada', 'wrong') })
+  t.equal((await publish(gateway, subject, { authorization: read })).status, 401, 'to publish')
+  t.equal((await publish(gateway, subject, { authorization: other })).status, 401)
+  t.equal((await publish(gateway, subject, { authorization: write })).status, 201)
+  t.equal((await fetchFile(gateway, subject, { authorization: read })).status, 200)
+  t.equal((await fetchFile(gateway, subject, { authorization: write })).status, 200)
+  t.equal((await fetchFile(gateway, subject, { authorization: other })).status, 401)
+  const wrong = await fetchFile(gateway, subject, { authorization: withPassword('ada', 'wrong') })
   t.equal(wrong.status, 401, 'wrong credentials are refused even where none are needed')
-  const asName = withPassword((await town.addToken(town.ada, 'write:package')).plain, '')
+  const asName = withPassword((await gateway.addToken(gateway.ada, 'write:package')).plain, '')
   const version = subject.version(1)
-  t.equal((await publish(town, subject, { version, authorization: asName })).status, 201)
+  t.equal((await publish(gateway, subject, { version, authorization: asName })).status, 201)
 }
 
-async function strangersPublishNothing(t: Test, town: Town, subject: FormatSubject) {
+async function strangersPublishNothing(t: Test, gateway: GatewayWithUsers, subject: FormatSubject) {
   for (const who of ['bob', 'anyone'] as const) {
-    const refused = await publish(town, subject, { who })
+    const refused = await publish(gateway, subject, { who })
     t.match(refused, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } }, who)
   }
-  t.equal((await fetchFile(town, subject)).status, 404)
+  t.equal((await fetchFile(gateway, subject)).status, 404)
 }
 
-async function limitsHold(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function limitsHold(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   const salt = 'more than twenty bytes of it'
-  const refused = await publish(town, subject, { salt })
+  const refused = await publish(gateway, subject, { salt })
   t.equal(refused.status, 403)
   t.match(refused.text, /maximum allowed package type size exceeded/)
-  t.equal((await fetchFile(town, subject)).status, 404)
-  t.equal((await publish(town, subject, { salt, who: 'root' })).status, 201, 'by an admin')
+  t.equal((await fetchFile(gateway, subject)).status, 404)
+  t.equal((await publish(gateway, subject, { salt, who: 'root' })).status, 201, 'by an admin')
 }
 
-async function hostileIsRefused(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function hostileIsRefused(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   for (const [what, request] of Object.entries(await subject.hostile())) {
-    const refused = await ask(town, subject, request)
+    const refused = await ask(gateway, subject, request)
     t.equal(refused.status, 400, what)
     t.not(refused.text, '', what)
     t.notMatch(refused.text, /undefined|\[object|at .*\.js/, what)
@@ -234,28 +279,36 @@ async function hostileIsRefused(t: Test, town: Town, subject: FormatSubject): Pr
 
 const RACERS = 50
 
-async function raceHasOneWinner(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function raceHasOneWinner(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   const salts = Array.from({ length: RACERS }, (_, index) => `salt ${index}`)
-  const answers = await Promise.all(salts.map((salt) => publish(town, subject, { salt })))
+  const answers = await Promise.all(salts.map((salt) => publish(gateway, subject, { salt })))
   const winners = answers.flatMap(({ status }, index) => (status === 201 ? [index] : []))
   t.equal(winners.length, 1, 'one is taken')
   t.equal(answers.filter(({ status }) => status === 409).length, RACERS - 1, 'all else conflicts')
-  const kept = await fetchFile(town, subject)
+  const kept = await fetchFile(gateway, subject)
   // A format may wrap what it is given: the same salt under another owner gives the same file.
-  await town.addOrganization('guild', town.ada)
-  await publish(town, subject, { owner: 'guild', salt: salts[winners[0] ?? 0] ?? '' })
-  t.strictSame(kept.bytes, (await fetchFile(town, subject, { owner: 'guild' })).bytes)
+  await gateway.addOrganization('guild', gateway.ada)
+  await publish(gateway, subject, { owner: 'guild', salt: salts[winners[0] ?? 0] ?? '' })
+  t.strictSame(kept.bytes, (await fetchFile(gateway, subject, { owner: 'guild' })).bytes)
 }
 
-async function versionsAreAllListed(t: Test, town: Town, subject: FormatSubject): Promise<void> {
+async function versionsAreAllListed(
+  t: Test,
+  gateway: GatewayWithUsers,
+  subject: FormatSubject,
+): Promise<void> {
   const versions = Array.from({ length: RACERS }, (_, index) => subject.version(index))
   const answers = await Promise.all(
-    versions.map((version) => publish(town, subject, { version, salt: version })),
+    versions.map((version) => publish(gateway, subject, { version, salt: version })),
   )
   t.strictSame([...new Set(answers.map(({ status }) => status))], [201])
   if (subject.list === undefined) return
   const { path, headers = {}, holds } = subject.list
-  const answer = await ask(town, subject, { path, headers })
+  const answer = await ask(gateway, subject, { path, headers })
   t.strictSame(
     versions.filter((version) => !holds(answer, version)),
     [],

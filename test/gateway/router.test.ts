@@ -9,12 +9,12 @@ import type { AnyRoute } from '../../gateway/route.js'
 import { createRouteTable } from '../../gateway/route-table.js'
 import { createRouter } from '../../gateway/router.js'
 import { openContext, startGateway } from '../helpers/gateway.js'
-import { refusal, startTown } from '../helpers/gateway-with-users.js'
+import { refusal, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { NO_WATCH } from '../helpers/no-watch.js'
 import { withToken } from '../helpers/requests.js'
 
 t.test('HEAD answers every GET of the API, with its head and no body', async (t) => {
-  const { as } = await startTown(t)
+  const { as } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const values: Readonly<Record<string, string>> = {
     owner: 'ada',
@@ -38,7 +38,7 @@ t.test('HEAD answers every GET of the API, with its head and no body', async (t)
 })
 
 t.test('a wrong method is 405 and says which ones there are', async (t) => {
-  const { as } = await startTown(t)
+  const { as } = await startGatewayWithUsers(t)
   const wrong = await as('anyone', 'PUT', '/repos/ada/absent')
   t.equal(wrong.status, 405)
   t.equal(wrong.headers.allow, 'GET, PATCH, DELETE, HEAD')
@@ -99,7 +99,7 @@ const aRequest = (fields: Partial<Request> = {}): Request => ({
 })
 
 t.test('what is thrown by mistake is a 500 without detail, logged once with it', async (t) => {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const route: AnyRoute = {
     surface: API_SURFACE,
     method: 'GET',
@@ -121,14 +121,14 @@ t.test('what is thrown by mistake is a 500 without detail, logged once with it',
   const reply = await answer(aRequest())
   t.equal(reply.status, 500)
   t.strictSame(JSON.parse(String(reply.body)), refusal('internal server error'))
-  const errors = house.lines.filter(({ level }) => level === 50)
+  const errors = fixture.lines.filter(({ level }) => level === 50)
   t.match(errors, [{ requestId: '7', path: '/x', error: { message: 'select * from passwords' } }])
   t.equal(errors.length, 1)
-  t.notMatch(JSON.stringify(house.lines), 'secret', 'no query is ever logged')
+  t.notMatch(JSON.stringify(fixture.lines), 'secret', 'no query is ever logged')
   const gone = new AbortController()
   gone.abort()
   await answer(aRequest({ signal: gone.signal }))
-  t.equal(house.lines.filter(({ level }) => level === 50).length, 1, 'not for one who left')
+  t.equal(fixture.lines.filter(({ level }) => level === 50).length, 1, 'not for one who left')
 })
 
 t.test('an upstream answers what no route serves, and only that', async (t) => {

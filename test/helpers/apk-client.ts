@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { readIndex, splitMembers } from './apks.js'
-import { pmbBlocks, pmbProviders, type SeenPackage } from './pmbootstrap.js'
+import { pmbBlocks, pmbProviders, type VisiblePackage } from './pmbootstrap.js'
 import { temporaryFolder } from './temporary.js'
 
 export interface ApkClientOptions {
@@ -20,7 +20,7 @@ export interface ApkClient {
   /** As `wget` or `curl -JO` put a key into `/etc/apk/keys`. */
   trust(keyUrl: string): Promise<void>
   /** `apk update`: reads the index. Throws when there is none or its key is not trusted. */
-  update(): Promise<readonly SeenPackage[]>
+  update(): Promise<readonly VisiblePackage[]>
   /**
    * `apk fetch NAME`, or `NAME=VERSION`: the newest file of what provides the name, looked at as
    * apk looks at it. Answers its name.
@@ -42,7 +42,7 @@ export async function newApkClient(
     return await readFile(join(folder, 'got'))
   }
 
-  const find = async (wanted: string): Promise<SeenPackage> => {
+  const find = async (wanted: string): Promise<VisiblePackage> => {
     const [name = '', version] = wanted.split('=')
     const found =
       version === undefined

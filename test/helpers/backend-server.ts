@@ -102,8 +102,8 @@ function callOf(
   const match = SUFFIX.exec(request.url ?? '')
   if (match === null) return undefined
   const suffix = match[2] as BackendCall['suffix']
-  const leaving = new AbortController()
-  response.once('close', () => leaving.abort())
+  const aborting = new AbortController()
+  response.once('close', () => aborting.abort())
   const { headers } = request
   const { 'content-length': length, 'git-protocol': protocol } = headers
   const call: SeenCall = {
@@ -116,7 +116,7 @@ function callOf(
     remoteAddress: request.socket.remoteAddress ?? '',
     config: [],
     body: request,
-    signal: leaving.signal,
+    signal: aborting.signal,
     timeoutMs: 120_000,
     contentType: headers['content-type'],
     contentLength: length === undefined ? undefined : Number(length),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FetchReply, postFetch } from './fetch-answers.js'
 import { packetLine } from './git-requests.js'
 
-export interface OfferQuestion {
+export interface OfferRequest {
   readonly port: number
   /** `/owner/name.git` */
   readonly path: string
@@ -13,25 +13,25 @@ export interface OfferQuestion {
 }
 
 /** The request as git 2.47 sends it. */
-export function bundleQuestion(objectFormat: 'sha1' | 'sha256' = 'sha1'): Buffer {
+export function bundleRequest(objectFormat: 'sha1' | 'sha256' = 'sha1'): Buffer {
   const lines = ['agent=git/2.47.3', `object-format=${objectFormat}`, 'command=bundle-uri\n']
   return Buffer.from(`${lines.map(packetLine).join('')}00010000`)
 }
 
 /** The whole answer. */
-export function askOffer({ objectFormat, ...question }: OfferQuestion): Promise<FetchReply> {
-  return postFetch({ ...question, body: bundleQuestion(objectFormat) })
+export function askOffer({ objectFormat, ...question }: OfferRequest): Promise<FetchReply> {
+  return postFetch({ ...question, body: bundleRequest(objectFormat) })
 }
 
 /** The path of the bundle that is offered; undefined for none. */
-export async function offeredBundle(question: OfferQuestion): Promise<string | undefined> {
+export async function offeredBundle(question: OfferRequest): Promise<string | undefined> {
   const { body } = await askOffer(question)
   const [, uri] = /bundle\.all\.uri=(bundles\/[0-9a-f]{64}\.bundle)0000$/.exec(`${body}`) ?? []
   return uri === undefined ? undefined : `${question.path}/${uri}`
 }
 
 /** That path, once the server has noted how large the repository is. */
-export async function untilOffered(question: OfferQuestion): Promise<string> {
+export async function untilOffered(question: OfferRequest): Promise<string> {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
     const path = await offeredBundle(question)
     if (path !== undefined) return path

@@ -29,7 +29,7 @@ export function aWebhook(
   })
 }
 
-export interface Told {
+export interface EventInput {
   readonly webhookId: number
   readonly event: string
   readonly uuid: string
@@ -37,7 +37,7 @@ export interface Told {
 }
 
 /** Everything that webhooks were told or are to be told, in order. */
-export async function toldTo(db: Database): Promise<readonly Told[]> {
+export async function listDeliveredPayloads(db: Database): Promise<readonly EventInput[]> {
   const rows = await selectRows<{
     webhook_id: number
     event: string

@@ -7,7 +7,7 @@ import type { Person } from './gatehouse.js'
 import { tryGit } from './git-client.js'
 import { makeRepository } from './repositories.js'
 import { mountSmallDisk, type SmallDisk } from './small-disk.js'
-import { type Caller, type SshHouse, startSshHouse } from './ssh-gatehouse.js'
+import { type Caller, type SshGatehouse, startSshGatehouse } from './ssh-gatehouse.js'
 import { temporaryFolder } from './temporary.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 export interface Scene {
-  readonly house: SshHouse
+  readonly fixture: SshGatehouse
   readonly disk: SmallDisk
   readonly ada: Person & Caller
   readonly bob: Person
@@ -53,7 +53,7 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
     t.comment('this machine does not let us mount a small disk')
     return undefined
   }
-  const house = await startSshHouse(t, {
+  const fixture = await startSshGatehouse(t, {
     parent: disk.path,
     environment: {
       GATEHOUSE_DATA_DISK_FREE_MIN: freeMin,
@@ -61,8 +61,8 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
       GATEHOUSE_MAINTENANCE_ENABLED: 'true',
     },
   })
-  const { gatehouse } = house
-  const ada = await house.addPerson('ada')
+  const { gatehouse } = fixture
+  const ada = await fixture.addPerson('ada')
   const bob = await gatehouse.addUser('bob')
   const send: Scene['send'] = async (method, path, { body, headers = {} } = {}) => {
     const response = await fetch(`${gatehouse.url}${path}`, {
@@ -89,7 +89,7 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
   t.match(await send('POST', '/api/v1/repos/ada/library/releases', release), { isDone: true })
   t.match(await send('PUT', '/api/packages/ada/generic/tool/1/file', { body: 'x' }), READ_WELL)
   const cookie = await signIn(gatehouse.url, ada)
-  return { house, disk, ada, bob, copy, commit, cookie, send }
+  return { fixture, disk, ada, bob, copy, commit, cookie, send }
 }
 
 const READ_WELL = { isDone: true }
@@ -102,7 +102,7 @@ export async function signIn(url: string, { name, password }: Person): Promise<s
 }
 
 /** Everything that is only read, in each of the surfaces. */
-export async function readAll(t: Test, { send, house, ada, commit }: Scene): Promise<void> {
+export async function readAll(t: Test, { send, fixture, ada, commit }: Scene): Promise<void> {
   for (const path of [
     '/livez',
     '/api/v1/repos/ada/library',
@@ -115,7 +115,7 @@ export async function readAll(t: Test, { send, house, ada, commit }: Scene): Pro
     t.match(await send('GET', path), READ_WELL, path)
   }
   const folder = await temporaryFolder(t)
-  const remotes = [ada.remote('ada/library.git'), house.remote('ada/library')]
+  const remotes = [ada.remote('ada/library.git'), fixture.remote('ada/library')]
   for (const [index, remote] of remotes.entries()) {
     const into = join(folder, String(index))
     const words = ['clone', '--quiet', remote, into]

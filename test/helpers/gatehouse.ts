@@ -245,7 +245,7 @@ async function addUser(
   }
 }
 
-export interface ApiQuestion {
+export interface ApiRequest {
   readonly method?: string
   /** Below `/api/v1`. */
   readonly path: string
@@ -254,7 +254,7 @@ export interface ApiQuestion {
 }
 
 /** Asks the API of the server on a port. */
-export async function askApi(port: number, question: ApiQuestion): Promise<ApiAnswer> {
+export async function askApi(port: number, question: ApiRequest): Promise<ApiAnswer> {
   const { method = 'GET', path, body, authorization } = question
   const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
     method,

@@ -4,11 +4,11 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
-import { startTown, type Town } from './gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
-export interface GitTown extends Town {
+export interface GatewayWithRepository extends GatewayWithUsers {
   readonly copy: WorkingCopy
   /** The bare repository. */
   readonly folder: string
@@ -21,10 +21,13 @@ export interface GitTown extends Town {
 }
 
 /** The branches main and `feature/x`, the tags v1 (annotated) and light, and pull request 7. */
-export async function startGitTown(t: Test, options: GatewayOptions = {}): Promise<GitTown> {
-  const town = await startTown(t, options)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
-  const folder = await town.pathOf('ada', 'r')
+export async function startGatewayWithRepository(
+  t: Test,
+  options: GatewayOptions = {},
+): Promise<GatewayWithRepository> {
+  const gateway = await startGatewayWithUsers(t, options)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
+  const folder = await gateway.pathOf('ada', 'r')
   const copy = await newWorkingCopy(t)
   const push = (...references: readonly string[]) =>
     copy.git('push', '--quiet', '--force', folder, ...references)
@@ -39,12 +42,12 @@ export async function startGitTown(t: Test, options: GatewayOptions = {}): Promi
   await copy.git('update-ref', 'refs/hidden/x', third)
   await push('refs/heads/*', 'refs/tags/*', 'refs/pull/*', 'refs/hidden/*')
   return {
-    ...town,
+    ...gateway,
     copy,
     folder,
     push,
     commits: [first, second, third],
-    get: (rest) => town.as('anyone', 'GET', `/repos/ada/r/${rest}`),
+    get: (rest) => gateway.as('anyone', 'GET', `/repos/ada/r/${rest}`),
   }
 }
 

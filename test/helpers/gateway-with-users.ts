@@ -10,7 +10,7 @@ import { type Answer, withToken } from './requests.js'
 /** `anyone` has no credentials. */
 export type Name = 'ada' | 'bob' | 'root' | 'anyone'
 
-export interface Town extends Gateway {
+export interface GatewayWithUsers extends Gateway {
   readonly ada: User
   readonly bob: User
   /** The header that says who somebody is. */
@@ -22,7 +22,10 @@ export interface Town extends Gateway {
 }
 
 /** Starts it for the test. */
-export async function startTown(t: Test, options: GatewayOptions = {}): Promise<Town> {
+export async function startGatewayWithUsers(
+  t: Test,
+  options: GatewayOptions = {},
+): Promise<GatewayWithUsers> {
   const gateway = await startGateway(t, options)
   const [ada, bob] = [await gateway.addUser('ada'), await gateway.addUser('bob')]
   const root = await gateway.addUser('root', { isAdmin: true })

@@ -15,11 +15,11 @@ import { createLocalThrottle } from '../../gateway/auth/throttle.js'
 import { hashToken, newToken } from '../../gateway/auth/token.js'
 import type { Context } from '../../gateway/context.js'
 import { watchDisks } from '../../gateway/disk-watch.js'
-import { createMender } from '../../gateway/git/push-recovery.js'
+import { createPushRecovery } from '../../gateway/git/push-recovery.js'
 import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { createProcessQueue } from '../../gateway/packs/process-queue.js'
-import { createLocalBoard, createPackCache } from '../../gateway/packs/warm.js'
+import { createLocalCoordinator, createPackCache } from '../../gateway/packs/warm.js'
 import { inspectIn } from '../../gateway/pool/inspect.js'
 import { createPools } from '../../gateway/pool/pools.js'
 import { type Server, startServer } from '../../gateway/server.js'
@@ -32,7 +32,7 @@ import { createUser, type User } from '../../sql/accounts/users.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import { createOrganization, type Organization } from '../../sql/organizations/organizations.js'
 import { passwordHashOf } from './passwords.js'
-import { type Answer, ask, type Question } from './requests.js'
+import { type Answer, ask, type RequestOptions } from './requests.js'
 import { copySqliteTemplate } from './templates.js'
 
 /** What links say in every test, so that expected files do not depend on a port. */
@@ -54,7 +54,7 @@ export interface GatewayOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-export interface House {
+export interface Fixture {
   readonly settings: Settings
   readonly db: Database
   readonly log: Log
@@ -77,35 +77,35 @@ export interface NewToken {
   readonly token: Token
 }
 
-export interface Gateway extends House {
+export interface Gateway extends Fixture {
   readonly server: Server
   readonly port: number
-  ask(question: Question): Promise<Answer>
+  ask(question: RequestOptions): Promise<Answer>
 }
 
 /** Starts a whole gateway for the test. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
-  const house = await openHouse(t, options)
-  const { settings, log } = house
+  const fixture = await openFixture(t, options)
+  const { settings, log } = fixture
   const git = options.git ?? (await findGit())
   const server = await startServer({ settings, log, git, throttle: createLocalThrottle() })
   t.teardown(() => server.stop())
   const { port } = server
-  return { ...house, server, port, ask: (question) => ask(port, question) }
+  return { ...fixture, server, port, ask: (question) => ask(port, question) }
 }
 
 /** What a handler may reach, without a listener. */
 export async function openContext(
   t: Teardown,
   options: GatewayOptions = {},
-): Promise<{ readonly context: Context; readonly house: House }> {
-  const house = await openHouse(t, options)
-  const { settings, log, db } = house
+): Promise<{ readonly context: Context; readonly fixture: Fixture }> {
+  const fixture = await openFixture(t, options)
+  const { settings, log, db } = fixture
   const git = options.git ?? (await findGit())
   const queue = createProcessQueue(() => BOUNDS)
-  const link = createLocalBoard(settings.data.dir)
+  const link = createLocalCoordinator(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
-  const mender = createMender(settings.data.dir, log)
+  const pushRecovery = createPushRecovery(settings.data.dir, log)
   const pools = createPools(() => {})
   t.teardown(() => pools.stop())
   const inspect = inspectIn(pools.uploads)
@@ -127,19 +127,19 @@ export async function openContext(
     git,
     queue,
     journal,
-    mender,
+    pushRecovery,
     registry,
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
-    upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, mender }),
+    upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, pushRecovery }),
     throttle: createLocalThrottle(),
     metrics,
     drawings: createDrawings({ pool: pools.pages, log }),
     collectMetrics: () => metrics.registry.metrics(),
   }
-  return { context, house }
+  return { context, fixture }
 }
 
-async function openHouse(t: Teardown, options: GatewayOptions): Promise<House> {
+async function openFixture(t: Teardown, options: GatewayOptions): Promise<Fixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-'))
   t.teardown(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
   const settings = settingsOf(dataDir, options)

@@ -2,9 +2,9 @@
 
 import { giteaApi } from 'gitea-js'
 import { OPERATIONS } from '../../gateway/api/operations.js'
-import { API_PREFIX } from '../../gateway/api/validate.js'
+import { API_PREFIX } from '../../gateway/objects/api-prefix.js'
 import { createRouteTable } from '../../gateway/route-table.js'
-import type { Town } from './gateway-with-users.js'
+import type { GatewayWithUsers } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
 
 /** A method of the client: what the path names, then a body, then a query. */
@@ -17,7 +17,7 @@ interface ClientAnswer extends Response {
 
 export interface Driven {
   /** The same town, whose people ask through the client wherever it has a method. */
-  readonly town: Town
+  readonly gateway: GatewayWithUsers
   /** The operations that were called so. */
   readonly called: ReadonlySet<string>
 }
@@ -29,17 +29,17 @@ export function operationsUnknownToClient(): readonly string[] {
 }
 
 /** Lets the people of a town ask through the client. */
-export function throughGiteaClient(town: Town): Driven {
+export function throughGiteaClient(gateway: GatewayWithUsers): Driven {
   const called = new Set<string>()
-  const as: Town['as'] = async (name, method, path, body) => {
-    const token = town.authorizationOf(name)?.replace('token ', '')
+  const as: GatewayWithUsers['as'] = async (name, method, path, body) => {
+    const token = gateway.authorizationOf(name)?.replace('token ', '')
     const found = findOperation(method, path)
-    const send = found && openClient(town.port, token).methodOf(found)
-    if (found === undefined || send === undefined) return town.as(name, method, path, body)
+    const send = found && openClient(gateway.port, token).methodOf(found)
+    if (found === undefined || send === undefined) return gateway.as(name, method, path, body)
     called.add(found.id)
     return answerOf(await callWith(send, { ...found, body }))
   }
-  return { town: { ...town, as }, called }
+  return { gateway: { ...gateway, as }, called }
 }
 
 interface FoundOperation {

@@ -59,13 +59,17 @@ function pass(url: string, request: IncomingMessage, response: ServerResponse): 
 }
 
 /** What a Gitea that is none says of `eve/source`: path below the repository → answer. */
-export type Telling = Readonly<Record<string, unknown>>
+export type SourceAnswer = Readonly<Record<string, unknown>>
 
 /**
  * Real Git under an API that says whatever the test wants: for what no real server says. Lists
  * have one page; a function answers as it likes.
  */
-export async function tellOf(t: Teardown, gitUrl: string, telling: Telling): Promise<BadSource> {
+export async function serveSource(
+  t: Teardown,
+  gitUrl: string,
+  answering: SourceAnswer,
+): Promise<BadSource> {
   const source = await serveBadly(t, (request, response) => {
     const url = new URL(request.url ?? '', 'http://eve.test')
     const prefix = '/api/v1/repos/eve/source'
@@ -73,7 +77,8 @@ export async function tellOf(t: Teardown, gitUrl: string, telling: Telling): Pro
       request.url = request.url?.replace('/eve/', '/') ?? ''
       return void pass(gitUrl, request, response)
     }
-    const answer = telling[url.pathname.slice(prefix.length)] ?? (url.pathname === prefix ? {} : [])
+    const answer =
+      answering[url.pathname.slice(prefix.length)] ?? (url.pathname === prefix ? {} : [])
     if (typeof answer === 'function') return void answer(response, url)
     const isPast = Array.isArray(answer) && url.searchParams.get('page') !== '1'
     response.end(JSON.stringify(isPast ? [] : answer))

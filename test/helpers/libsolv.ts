@@ -29,7 +29,7 @@ export async function solvPackage(t: Test, bytes: Uint8Array): Promise<SolvPacka
   return rest
 }
 
-export interface SolvQuestion {
+export interface SolvQuery {
   readonly index: Uint8Array
   /** Of the machine, on which nothing is installed. */
   readonly arch: string
@@ -47,7 +47,7 @@ export interface SolvAnswer {
 /** Resolves what is to be installed. */
 export async function solvInstall(
   t: Test,
-  { index, arch, wanted }: SolvQuestion,
+  { index, arch, wanted }: SolvQuery,
 ): Promise<SolvAnswer> {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'index.solv'), await packagesOfIndex(folder, index))

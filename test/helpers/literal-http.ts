@@ -2,7 +2,7 @@
 
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export interface RawQuestion {
+export interface RawRequest {
   readonly method?: string
   /** With the query; sent as it stands. */
   readonly path: string
@@ -22,7 +22,7 @@ export interface RawAnswer {
 }
 
 /** Asks a server on this machine. Rejects when the connection breaks before the answer is whole. */
-export function askRaw(port: number, question: RawQuestion): Promise<RawAnswer> {
+export function askRaw(port: number, question: RawRequest): Promise<RawAnswer> {
   const { method = 'GET', path, headers = {}, body, agent, localAddress } = question
   return new Promise((resolve, reject) => {
     const asked = request(

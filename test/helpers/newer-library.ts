@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { startTown } from './gateway-with-users.js'
+import { startGatewayWithUsers } from './gateway-with-users.js'
 import { git, tryGit } from './git-client.js'
 import { findNewerGit, pathOf } from './newer-git.js'
 import { temporaryFolder } from './temporary.js'
@@ -18,15 +18,15 @@ const BIG_FILE_BYTES = 5_000_000
 export async function startNewerLibrary(t: Test) {
   const newer = await findNewerGit()
   const environment = pathOf(newer)
-  const town = await startTown(t, { git: newer })
-  const url = `http://127.0.0.1:${town.port}`
-  const { plain } = await town.addToken(town.ada, 'all')
-  await town.as('ada', 'POST', '/user/repos', { name: 'library' })
+  const gateway = await startGatewayWithUsers(t, { git: newer })
+  const url = `http://127.0.0.1:${gateway.port}`
+  const { plain } = await gateway.addToken(gateway.ada, 'all')
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'library' })
   const origin = await newWorkingCopy(t)
   await writeHistory(origin, { commits: 10, branches: 2, tags: 2 })
   await origin.commit('big.bin', incompressible(BIG_FILE_BYTES))
   await origin.git('tag', '-a', 'release', '-m', 'Release')
-  const remote = `http://ada:${plain}@127.0.0.1:${town.port}${LIBRARY}`
+  const remote = `http://ada:${plain}@127.0.0.1:${gateway.port}${LIBRARY}`
   const push = (...args: readonly string[]) =>
     git(['push', '--quiet', remote, ...args], { cwd: origin.path, environment })
   await push('--mirror')
@@ -39,7 +39,7 @@ export async function startNewerLibrary(t: Test) {
     return { path, ...(await tryGit(words, { cwd: folder, environment })) }
   }
   return {
-    ...town,
+    ...gateway,
     url,
     remote,
     origin,

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 5
 const LOOKS_MAX = 4_000
 
 /** Settles when no job waits or runs that tells people. Throws when there are some after long. */
-export async function untilAllAreTold({ db }: { readonly db: Database }): Promise<void> {
+export async function untilAllAreNotified({ db }: { readonly db: Database }): Promise<void> {
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     if ((await db('jobs').where({ kind: 'notify' }).first('id')) === undefined) return
     await sleep(LOOK_EVERY_MS)

@@ -43,7 +43,7 @@ export const TEA_ASKS: Fields = {
 }
 
 /** A gateway with ada, bob, and a confidential application of bob's. */
-export async function anOauthHouse(t: Test) {
+export async function startOauthServer(t: Test) {
   const gateway = await startGateway(t)
   const { db, ask } = gateway
   const [ada, bob] = [await gateway.addUser('ada'), await gateway.addUser('bob')]

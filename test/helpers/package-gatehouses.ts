@@ -3,11 +3,11 @@
 import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
 import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
-import { startTown, type Town } from './gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from './gateway-with-users.js'
 import { sharedS3Server } from './shared-s3-server.js'
 import { isFullSize } from './test-size.js'
 
-export interface PackageHouse extends Gatehouse {
+export interface PackageGatehouse extends Gatehouse {
   readonly ada: Person
 }
 
@@ -26,13 +26,13 @@ interface Kind {
  * there is S3, clients are sent there. The subtests of one file share the servers, so each has
  * packages of its own.
  */
-export async function forEachPackageHouse(
+export async function forEachPackageGatehouse(
   t: Test,
   name: string,
-  test: (t: Test, house: PackageHouse) => Promise<void>,
+  test: (t: Test, fixture: PackageGatehouse) => Promise<void>,
 ): Promise<void> {
   for (const [words, kind] of Object.entries(KINDS)) {
-    await t.test(`${words}: ${name}`, async (t) => test(t, await sharedHouse(words, kind)))
+    await t.test(`${words}: ${name}`, async (t) => test(t, await sharedGatehouse(words, kind)))
   }
 }
 
@@ -40,59 +40,60 @@ export async function forEachPackageHouse(
  * Runs a subtest on the server of one kind; with `TEST_SIZE=full`, on each kind. For journeys of
  * clients whose answers do not depend on the database: each file uses each kind at least once.
  */
-export async function onPackageHouse(
+export async function onPackageGatehouse(
   t: Test,
   kind: keyof typeof KINDS,
   name: string,
-  test: (t: Test, house: PackageHouse) => Promise<void>,
+  test: (t: Test, fixture: PackageGatehouse) => Promise<void>,
 ): Promise<void> {
-  if (isFullSize) await forEachPackageHouse(t, name, test)
-  else await t.test(`${kind}: ${name}`, async (t) => test(t, await sharedHouse(kind, KINDS[kind])))
+  if (isFullSize) await forEachPackageGatehouse(t, name, test)
+  else
+    await t.test(`${kind}: ${name}`, async (t) => test(t, await sharedGatehouse(kind, KINDS[kind])))
 }
 
 /**
  * The same as `forEachPackageHouse` with a gateway in the test's own process, a new one for each
  * subtest, which answers with all the bytes itself.
  */
-export async function forEachPackageTown(
+export async function forEachPackageGateway(
   t: Test,
   name: string,
-  test: (t: Test, town: Town) => Promise<void>,
+  test: (t: Test, gateway: GatewayWithUsers) => Promise<void>,
 ): Promise<void> {
   for (const [words, kind] of Object.entries<Kind>(KINDS)) {
     await t.test(`${words}: ${name}`, async (t) => {
-      await test(t, await startTown(t, await optionsOf(kind, false)))
+      await test(t, await startGatewayWithUsers(t, await optionsOf(kind, false)))
     })
   }
 }
 
-/** Runs a subtest with a gateway of one kind, as `onPackageHouse` does. */
-export async function onPackageTown(
+/** Runs a subtest with a gateway of one kind, as `onPackageGatehouse` does. */
+export async function onPackageGateway(
   t: Test,
   kind: keyof typeof KINDS,
   name: string,
-  test: (t: Test, town: Town) => Promise<void>,
+  test: (t: Test, gateway: GatewayWithUsers) => Promise<void>,
 ): Promise<void> {
-  if (isFullSize) await forEachPackageTown(t, name, test)
+  if (isFullSize) await forEachPackageGateway(t, name, test)
   else {
     await t.test(`${kind}: ${name}`, async (t) => {
-      await test(t, await startTown(t, await optionsOf(KINDS[kind], false)))
+      await test(t, await startGatewayWithUsers(t, await optionsOf(KINDS[kind], false)))
     })
   }
 }
 
-const houses = new Map<string, Promise<PackageHouse>>()
+const servers = new Map<string, Promise<PackageGatehouse>>()
 
-async function sharedHouse(words: string, kind: Kind): Promise<PackageHouse> {
-  const known = houses.get(words)
+async function sharedGatehouse(words: string, kind: Kind): Promise<PackageGatehouse> {
+  const known = servers.get(words)
   if (known !== undefined) return await known
-  const started = startPackageHouse(kind)
-  houses.set(words, started)
-  root.teardown(() => houses.delete(words))
+  const started = startPackageGatehouse(kind)
+  servers.set(words, started)
+  root.teardown(() => servers.delete(words))
   return await started
 }
 
-async function startPackageHouse(kind: Kind): Promise<PackageHouse> {
+async function startPackageGatehouse(kind: Kind): Promise<PackageGatehouse> {
   const { location, environment } = await optionsOf(kind, true)
   const gatehouse = await startGatehouse(root, {
     location,

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Digests } from '../../conf/package.js'
 import type { Database } from '../../sql/database/database.js'
-import type { PackageShelf } from '../../sql/packages/packages.js'
+import type { PackageNamespace } from '../../sql/packages/packages.js'
 import { type NewPublication, publishFile } from '../../sql/packages/publications.js'
 
 export interface PublicationInputs extends Partial<NewPublication> {
@@ -51,6 +51,6 @@ export function digestsOf(text: string): Digests {
 }
 
 /** The generic packages of an owner. */
-export function shelfOf(ownerId: number, format = 'generic'): PackageShelf {
+export function namespaceOf(ownerId: number, format = 'generic'): PackageNamespace {
   return { ownerId, format }
 }

@@ -9,7 +9,7 @@ import { t as root, type Test } from 'tap'
 import { temporaryFolder } from './temporary.js'
 
 /** A package as pmbootstrap tells of it. */
-export interface SeenPackage {
+export interface VisiblePackage {
   readonly pkgname: string
   readonly version: string
   readonly arch: string
@@ -39,10 +39,10 @@ for line in sys.stdin:
 `
 
 /** All records of an index, in their order. */
-export async function pmbBlocks(t: Test, index: Buffer): Promise<readonly SeenPackage[]> {
+export async function pmbBlocks(t: Test, index: Buffer): Promise<readonly VisiblePackage[]> {
   const file = join(await temporaryFolder(t), 'APKINDEX.tar.gz')
   await writeFile(file, index)
-  return (await run('pmb.parse.apkindex.parse_blocks(given)', file)) as readonly SeenPackage[]
+  return (await run('pmb.parse.apkindex.parse_blocks(given)', file)) as readonly VisiblePackage[]
 }
 
 /** Who provides a name in an index, each in its newest version. */
@@ -50,11 +50,11 @@ export async function pmbProviders(
   t: Test,
   index: Buffer,
   name: string,
-): Promise<Readonly<Record<string, SeenPackage>>> {
+): Promise<Readonly<Record<string, VisiblePackage>>> {
   const file = join(await temporaryFolder(t), 'APKINDEX.tar.gz')
   await writeFile(file, index)
   const question = 'pmb.parse.apkindex.providers(None, given[0], indexes=[given[1]])'
-  return (await run(question, [name, file])) as Readonly<Record<string, SeenPackage>>
+  return (await run(question, [name, file])) as Readonly<Record<string, VisiblePackage>>
 }
 
 /** Which of the versions pmbootstrap takes for such. */

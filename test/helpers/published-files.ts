@@ -1,7 +1,7 @@
 /** Files that a test needs in a registry, without a request. */
 
-import { lendShelf } from '../../registry/lend-package-store.js'
-import type { Shelf } from '../../registry/package-store.js'
+import { lendPackageStore } from '../../registry/lend-package-store.js'
+import type { PackageStore } from '../../registry/package-store.js'
 import type { Registry } from '../../registry/registry.js'
 import type { User } from '../../sql/accounts/users.js'
 
@@ -13,9 +13,12 @@ export interface PublishedFile {
 }
 
 /** Publishes version 1.0 of a generic package; returns the shelf that it stands on. */
-export async function aPublishedFile(registry: Registry, file: PublishedFile): Promise<Shelf> {
+export async function aPublishedFile(
+  registry: Registry,
+  file: PublishedFile,
+): Promise<PackageStore> {
   const { user, name, text } = file
-  const shelf = lendShelf(registry, {
+  const store = lendPackageStore(registry, {
     ownerId: user.id,
     ownerName: user.name,
     format: 'generic',
@@ -23,11 +26,11 @@ export async function aPublishedFile(registry: Registry, file: PublishedFile): P
     baseUrl: '',
     index: undefined,
   })
-  const upload = await shelf.receive(oneChunk(text))
+  const upload = await store.receive(oneChunk(text))
   const publication = { packageName: name, version: '1.0', fileName: name }
-  await shelf.publish(upload, { ...publication, unique: 'file' })
-  await shelf.close()
-  return shelf
+  await store.publish(upload, { ...publication, unique: 'file' })
+  await store.close()
+  return store
 }
 
 async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {

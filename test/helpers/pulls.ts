@@ -2,13 +2,13 @@
 
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
-import { type Name, startTown, type Town } from './gateway-with-users.js'
+import { type GatewayWithUsers, type Name, startGatewayWithUsers } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
 export type Fields = Record<string, unknown>
 
-export interface PullTown extends Town {
+export interface GatewayWithPull extends GatewayWithUsers {
   readonly copy: WorkingCopy
   /** The folder of `ada/r`. */
   readonly bare: string
@@ -21,15 +21,18 @@ export interface PullTown extends Town {
 }
 
 /** Starts it, with a first commit on main. */
-export async function startPullTown(t: Test, options: GatewayOptions = {}): Promise<PullTown> {
-  const town = await startTown(t, options)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
-  const bare = await town.pathOf('ada', 'r')
+export async function startGatewayWithPull(
+  t: Test,
+  options: GatewayOptions = {},
+): Promise<GatewayWithPull> {
+  const gateway = await startGatewayWithUsers(t, options)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
+  const bare = await gateway.pathOf('ada', 'r')
   const copy = await newWorkingCopy(t)
-  const of: PullTown['of'] = (name, method, path, body) =>
-    town.as(name, method, `/repos/ada/r${path}`, body)
-  const pullTown: PullTown = {
-    ...town,
+  const of: GatewayWithPull['of'] = (name, method, path, body) =>
+    gateway.as(name, method, `/repos/ada/r${path}`, body)
+  const gatewayWithPull: GatewayWithPull = {
+    ...gateway,
     copy,
     bare,
     of,
@@ -51,6 +54,6 @@ export async function startPullTown(t: Test, options: GatewayOptions = {}): Prom
       return json as Fields
     },
   }
-  await pullTown.write('main', 'root')
-  return pullTown
+  await gatewayWithPull.write('main', 'root')
+  return gatewayWithPull
 }

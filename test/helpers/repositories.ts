@@ -37,10 +37,10 @@ export async function changeRepository(
 /** The folder of each repository. */
 export async function repositoriesIn(dataDir: string): Promise<readonly string[]> {
   const top = join(dataDir, 'repositories')
-  const shelves = await readdir(top)
-  const names = await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))
+  const stores = await readdir(top)
+  const names = await Promise.all(stores.map((store) => readdir(join(top, store))))
   return names
-    .flatMap((found, index) => found.map((name) => join(top, shelves[index] ?? '', name)))
+    .flatMap((found, index) => found.map((name) => join(top, stores[index] ?? '', name)))
     .filter((path) => /\/[0-9a-f]{32}\.git$/.test(path))
 }
 

@@ -2,7 +2,7 @@
 
 import { Agent, type IncomingHttpHeaders, request as send } from 'node:http'
 
-export interface Question {
+export interface RequestOptions {
   readonly method?: string
   /** As sent, with its query: it is not normalised on the way. */
   readonly path: string
@@ -34,7 +34,7 @@ export function withPassword(name: string, password: string): string {
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /** Sends one request to a port of this machine and reads the whole answer. */
-export async function ask(port: number, question: Question): Promise<Answer> {
+export async function ask(port: number, question: RequestOptions): Promise<Answer> {
   const { method = 'GET', path, authorization, body } = question
   const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
   const sentBody = isPlain ? body : JSON.stringify(body)

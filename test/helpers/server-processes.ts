@@ -125,7 +125,7 @@ const LEAVING =
   /^(?:incoming-|tmp_|.*\.lock$|.*\.trash-|.*\.new-)|^[0-9a-f]{24}\.(?:json|updates)|\.keep$|^packed-refs\.new$/
 
 /** What an interrupted push, a killed server or a removal may leave in a data folder. */
-export async function leavingsIn(dataDir: string): Promise<readonly string[]> {
+export async function listStaleFilesIn(dataDir: string): Promise<readonly string[]> {
   const found: string[] = []
   for await (const { path, name } of walk(dataDir)) if (LEAVING.test(name)) found.push(path)
   return found

@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from './server-processes.js'
-import type { Caller, SshHouse } from './ssh-gatehouse.js'
+import type { Caller, SshGatehouse } from './ssh-gatehouse.js'
 
 const WITHIN_MS = 60_000
 
@@ -19,7 +19,7 @@ export interface SshConversation {
 
 /** Opens `git-upload-pack` of a repository, and hears what git says of itself. */
 export async function converse(
-  { sshd }: SshHouse,
+  { sshd }: SshGatehouse,
   { keyFile }: Caller,
   path: string,
 ): Promise<SshConversation> {

@@ -44,7 +44,7 @@ export interface CallResult {
 
 export type LogLine = Readonly<Record<string, unknown>>
 
-export interface SshHouse {
+export interface SshGatehouse {
   readonly account: Account
   readonly gatehouse: Gatehouse
   readonly sshd: Sshd
@@ -63,10 +63,10 @@ export interface SshHouse {
 }
 
 /** Starts everything for a test. */
-export async function startSshHouse(
+export async function startSshGatehouse(
   t: Teardown,
   options: Omit<GatehouseOptions, 'account'> & Pick<SshdOptions, 'edit'> = {},
-): Promise<SshHouse> {
+): Promise<SshGatehouse> {
   const account = sshAccount()
   const gatehouse = await startGatehouse(t, { ...options, account })
   const { dataDir } = gatehouse

@@ -2,7 +2,7 @@
 
 import { type GatewayOptions, startGateway } from './gateway.js'
 import { passwordOf } from './passwords.js'
-import type { Answer, Question } from './requests.js'
+import type { Answer, RequestOptions } from './requests.js'
 
 /** What somebody at a browser does. */
 export interface Visitor {
@@ -41,7 +41,11 @@ export function cookieOf({ headers }: Answer): string {
   return String(headers['set-cookie'] ?? '').split(';')[0] ?? ''
 }
 
-function formOf(path: string, fields: Fields, headers: Readonly<Record<string, string>>): Question {
+function formOf(
+  path: string,
+  fields: Fields,
+  headers: Readonly<Record<string, string>>,
+): RequestOptions {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each): [string, string] => [name, each]),
   )

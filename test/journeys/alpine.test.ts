@@ -6,19 +6,19 @@ import { type Test, t } from 'tap'
 import { curl, newApkClient } from '../helpers/apk-client.js'
 import { apk, type PackageLines } from '../helpers/apks.js'
 import {
-  forEachPackageHouse,
-  onPackageHouse,
-  type PackageHouse,
+  forEachPackageGatehouse,
+  onPackageGatehouse,
+  type PackageGatehouse,
 } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Where an owner's packages are, for whoever has credentials in the address or needs none. */
-function baseOf({ url }: PackageHouse, owner: string, credentials = ''): string {
+function baseOf({ url }: PackageGatehouse, owner: string, credentials = ''): string {
   return `${url.replace('//', `//${credentials}`)}/api/packages/${owner}/alpine`
 }
 
 interface Sending {
-  readonly house: PackageHouse
+  readonly fixture: PackageGatehouse
   /** A branch and a repository. */
   readonly place: string
   readonly owner?: string
@@ -27,11 +27,11 @@ interface Sending {
 /** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
 async function publish(
   t: Test,
-  { house, place, owner = 'ada' }: Sending,
+  { fixture, place, owner = 'ada' }: Sending,
   ...packages: readonly PackageLines[]
 ) {
   const folder = await temporaryFolder(t)
-  const user = ['--user', `${house.ada.name}:${house.ada.token}`]
+  const user = ['--user', `${fixture.ada.name}:${fixture.ada.token}`]
   for (const lines of packages) {
     await writeFile(join(folder, 'package.apk'), apk(lines))
     const sent = await curl(
@@ -41,7 +41,7 @@ async function publish(
       'package.apk',
       '--write-out',
       '%{http_code}',
-      `${baseOf(house, owner)}/${place}`,
+      `${baseOf(fixture, owner)}/${place}`,
     )
     t.equal(sent.output.toString(), '201', sent.errorText)
   }
@@ -50,18 +50,18 @@ async function publish(
 const namesOf = (all: ReadonlyArray<{ pkgname: string; version: string; arch: string }>) =>
   all.map(({ pkgname, version, arch }) => `${pkgname}-${version} ${arch}`).sort()
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'a machine trusts the key and installs',
-  async (t, house) => {
-    const sending = { house, place: 'v3.20/main' }
-    const repository = `${baseOf(house, 'ada')}/v3.20/main`
+  async (t, fixture) => {
+    const sending = { fixture, place: 'v3.20/main' }
+    const repository = `${baseOf(fixture, 'ada')}/v3.20/main`
     const machine = await newApkClient(t, { repository, arch: 'x86_64' })
     await t.rejects(machine.update(), /404/, 'there is nothing yet')
     await publish(t, sending, { pkgname: 'hello', depend: 'libhello' }, { pkgname: 'libhello' })
     await t.rejects(machine.update(), /UNTRUSTED/, 'nobody trusts the key yet')
-    await machine.trust(`${baseOf(house, 'ada')}/key`)
+    await machine.trust(`${baseOf(fixture, 'ada')}/key`)
     t.strictSame(namesOf(await machine.update()), ['hello-1.0-r0 x86_64', 'libhello-1.0-r0 x86_64'])
     t.equal(await machine.fetch('hello'), 'hello-1.0-r0.apk')
 
@@ -77,7 +77,7 @@ await onPackageHouse(
     const { exitCode } = await curl(
       await temporaryFolder(t),
       '--user',
-      `ada:${house.ada.token}`,
+      `ada:${fixture.ada.token}`,
       '--request',
       'DELETE',
       `${repository}/x86_64/hello-1.10-r1.apk`,
@@ -88,14 +88,14 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'machines of all kinds find what is theirs',
-  async (t, house) => {
+  async (t, fixture) => {
     const lines = ['x86_64', 'aarch64'].map((arch) => ({ pkgname: 'tool', arch }))
-    await publish(t, { house, place: 'edge/main' }, { pkgname: 'docs', arch: 'noarch' }, ...lines)
-    await publish(t, { house, place: 'edge/extra' }, { pkgname: 'extra', arch: 'noarch' })
+    await publish(t, { fixture, place: 'edge/main' }, { pkgname: 'docs', arch: 'noarch' }, ...lines)
+    await publish(t, { fixture, place: 'edge/extra' }, { pkgname: 'extra', arch: 'noarch' })
     const wanted = {
       'main x86_64': ['docs-1.0-r0 x86_64', 'tool-1.0-r0 x86_64'],
       'main aarch64': ['docs-1.0-r0 aarch64', 'tool-1.0-r0 aarch64'],
@@ -104,7 +104,7 @@ await onPackageHouse(
     }
     for (const [where, names] of Object.entries(wanted)) {
       const [repository = '', arch = ''] = where.split(' ')
-      const base = baseOf(house, 'ada')
+      const base = baseOf(fixture, 'ada')
       const machine = await newApkClient(t, { repository: `${base}/edge/${repository}`, arch })
       await machine.trust(`${base}/key`)
       t.strictSame(namesOf(await machine.update()), names, where)
@@ -114,53 +114,57 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'the packages of a private owner need credentials',
-  async (t, house) => {
-    const { ada } = house
+  async (t, fixture) => {
+    const { ada } = fixture
     const made = await ada.api('POST', '/orgs', { username: 'Guild', visibility: 'private' })
     t.equal(made.status, 201)
-    await publish(t, { house, owner: 'guild', place: 'v1/main' }, { pkgname: 'secret' })
+    await publish(t, { fixture, owner: 'guild', place: 'v1/main' }, { pkgname: 'secret' })
     const machineOf = (base: string) =>
       newApkClient(t, { repository: `${base}/v1/main`, arch: 'x86_64' })
     for (const credentials of [`ada:${ada.token}@`, `${ada.token}:@`]) {
-      const base = baseOf(house, 'guild', credentials)
+      const base = baseOf(fixture, 'guild', credentials)
       const machine = await machineOf(base)
       await machine.trust(`${base}/key`)
       t.strictSame(namesOf(await machine.update()), ['secret-1.0-r0 x86_64'])
       t.equal(await machine.fetch('secret'), 'secret-1.0-r0.apk')
     }
     for (const credentials of ['', 'ada:wrong@']) {
-      const machine = await machineOf(baseOf(house, 'guild', credentials))
+      const machine = await machineOf(baseOf(fixture, 'guild', credentials))
       await t.rejects(machine.update(), /401/, credentials)
-      await t.rejects(machine.trust(`${baseOf(house, 'guild', credentials)}/key`), /401/)
+      await t.rejects(machine.trust(`${baseOf(fixture, 'guild', credentials)}/key`), /401/)
     }
-    const stranger = await machineOf(baseOf(house, 'guild', `ada:${ada.token}@`))
-    await publish(t, { house, place: 'v1/main' }, { pkgname: 'open' })
-    await stranger.trust(`${baseOf(house, 'ada')}/key`)
+    const stranger = await machineOf(baseOf(fixture, 'guild', `ada:${ada.token}@`))
+    await publish(t, { fixture, place: 'v1/main' }, { pkgname: 'open' })
+    await stranger.trust(`${baseOf(fixture, 'ada')}/key`)
     await t.rejects(stranger.update(), /UNTRUSTED/, 'the key of another owner')
   },
 )
 
 // Each database has its own way to order what is published concurrently.
-await forEachPackageHouse(t, 'an index is whole while packages come and go', async (t, house) => {
-  const base = baseOf(house, 'ada')
-  const place = `${base}/busy/main`
-  const machine = await newApkClient(t, { repository: place, arch: 'x86_64' })
-  const versions = Array.from({ length: 12 }, (_, at) => `1.${at}-r0`)
-  await publish(t, { house, place: 'busy/main' }, { pkgname: 'first' })
-  await machine.trust(`${base}/key`)
-  const authorization = `token ${house.ada.token}`
-  const sending = versions.map(async (pkgver) => {
-    const body = new Uint8Array(apk({ pkgname: 'busy', pkgver }))
-    const sent = await fetch(place, { method: 'PUT', headers: { authorization }, body })
-    t.equal(sent.status, 201)
-    return pkgver
-  })
-  const done = Promise.all(sending)
-  for (let round = 0; round < 4; round += 1) t.ok((await machine.update()).length > 0)
-  await done
-  t.equal((await machine.update()).length, versions.length + 1, 'all that was acknowledged')
-})
+await forEachPackageGatehouse(
+  t,
+  'an index is whole while packages come and go',
+  async (t, fixture) => {
+    const base = baseOf(fixture, 'ada')
+    const place = `${base}/busy/main`
+    const machine = await newApkClient(t, { repository: place, arch: 'x86_64' })
+    const versions = Array.from({ length: 12 }, (_, at) => `1.${at}-r0`)
+    await publish(t, { fixture, place: 'busy/main' }, { pkgname: 'first' })
+    await machine.trust(`${base}/key`)
+    const authorization = `token ${fixture.ada.token}`
+    const sending = versions.map(async (pkgver) => {
+      const body = new Uint8Array(apk({ pkgname: 'busy', pkgver }))
+      const sent = await fetch(place, { method: 'PUT', headers: { authorization }, body })
+      t.equal(sent.status, 201)
+      return pkgver
+    })
+    const done = Promise.all(sending)
+    for (let round = 0; round < 4; round += 1) t.ok((await machine.update()).length > 0)
+    await done
+    t.equal((await machine.update()).length, versions.length + 1, 'all that was acknowledged')
+  },
+)

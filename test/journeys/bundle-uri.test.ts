@@ -6,7 +6,7 @@ import t from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { deleteToken } from '../../sql/accounts/tokens.js'
 import { untilKept, untilOffered } from '../helpers/bundle-offers.js'
-import type { House } from '../helpers/gateway.js'
+import type { Fixture } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
 import { LIBRARY, startNewerLibrary } from '../helpers/newer-library.js'
 import { withToken } from '../helpers/requests.js'
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 const FSCK = ['fsck', '--full', '--no-dangling', '--no-progress']
 
 /** What the server answered to each request below `bundles/`. */
-function bundleAnswers({ lines }: Pick<House, 'lines'>): readonly number[] {
+function bundleAnswers({ lines }: Pick<Fixture, 'lines'>): readonly number[] {
   return lines
     .filter(({ msg, path }) => msg === 'request' && String(path).includes('/bundles/'))
     .map(({ status }) => Number(status))

@@ -159,9 +159,9 @@ async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
   for (let left = LEAVING_CLIENTS; left > 0; left -= 2 * PAIRS) {
     const commit = await pushCommit(fleet)
     const pairs = Array.from({ length: PAIRS }, (_, number) => number)
-    const leaving = pairs.map((number) => abortPair({ commit, number }, rest))
+    const abortedPairs = pairs.map((number) => abortPair({ commit, number }, rest))
     const staying = pairs.slice(0, 4).map((number) => ask(fleet, pairBody(commit, number)))
-    await Promise.all(leaving)
+    await Promise.all(abortedPairs)
     for (const { status, body } of await Promise.all(staying)) {
       t.ok(status === 200 && readFetchAnswer(body).isWhole, 'who stays is answered')
     }

@@ -8,41 +8,41 @@ import { runToEnd } from '../../cgi/process/run.js'
 import { type ComposerProject, newComposerProject } from '../helpers/composer-client.js'
 import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
 import type { Gatehouse, Person } from '../helpers/gatehouse.js'
-import { onPackageHouse } from '../helpers/package-gatehouses.js'
+import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { workingCopyAt } from '../helpers/working-copy.js'
 
-interface Workshop {
+interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   /** Where ada's packages are. */
   readonly registry: string
 }
 
-await onPackageHouse(t, 'MariaDB and S3', 'publish and require', async (t, house) => {
-  const workshop = workshopIn(house, house.ada)
-  await requireVersions(t, workshop)
-  await updateUnchanged(t, workshop)
-  await privateOwner(t, workshop)
+await onPackageGatehouse(t, 'MariaDB and S3', 'publish and require', async (t, fixture) => {
+  const workspace = workspaceIn(fixture, fixture.ada)
+  await requireVersions(t, workspace)
+  await updateUnchanged(t, workspace)
+  await privateOwner(t, workspace)
 })
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'all that composer asks of a registry',
-  async (t, house) => {
-    const workshop = workshopIn(house, house.ada)
-    await searchPackages(t, workshop)
-    await requireDependencies(t, workshop)
-    await requireBranches(t, workshop)
-    await requireTarballs(t, workshop)
-    await requireMade(t, workshop)
-    await publishTwice(t, workshop)
+  async (t, fixture) => {
+    const workspace = workspaceIn(fixture, fixture.ada)
+    await searchPackages(t, workspace)
+    await requireDependencies(t, workspace)
+    await requireBranches(t, workspace)
+    await requireTarballs(t, workspace)
+    await requireMade(t, workspace)
+    await publishTwice(t, workspace)
   },
 )
 
-function workshopIn(gatehouse: Gatehouse, ada: Person): Workshop {
+function workspaceIn(gatehouse: Gatehouse, ada: Person): Workspace {
   return { gatehouse, ada, registry: `${gatehouse.url}/api/packages/ada/composer` }
 }
 
@@ -52,7 +52,7 @@ interface Sent {
 }
 
 /** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
-async function publish(t: Test, { ada, registry }: Workshop, { archive, to }: Sent) {
+async function publish(t: Test, { ada, registry }: Workspace, { archive, to }: Sent) {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'package'), archive)
   const { output } = await runToEnd(
@@ -75,10 +75,10 @@ async function publish(t: Test, { ada, registry }: Workshop, { archive, to }: Se
 
 async function publishAll(
   t: Test,
-  workshop: Workshop,
+  workspace: Workspace,
   all: ReadonlyArray<Record<string, unknown>>,
 ) {
-  for (const fields of all) await publish(t, workshop, { archive: packageZip(fields) })
+  for (const fields of all) await publish(t, workspace, { archive: packageZip(fields) })
 }
 
 async function succeeds(t: Test, project: ComposerProject, ...args: readonly string[]) {
@@ -87,11 +87,11 @@ async function succeeds(t: Test, project: ComposerProject, ...args: readonly str
   return output
 }
 
-async function requireVersions(t: Test, workshop: Workshop): Promise<void> {
+async function requireVersions(t: Test, workspace: Workspace): Promise<void> {
   await t.test('the newest version, a range and an exact version are installed', async (t) => {
     for (const version of ['1.0.0', 'v1.1.0', '1.10.0', '1.9.0', '2.0.0-beta1']) {
       const files = { 'src/Version.php': `<?php // ${version}\n` }
-      await publish(t, workshop, {
+      await publish(t, workspace, {
         archive: packageZip({ name: 'acme/lib', version }, { files }),
       })
     }
@@ -102,22 +102,22 @@ async function requireVersions(t: Test, workshop: Workshop): Promise<void> {
       ...(isFullSize && { 'acme/lib:~1.0.0': '1.0.0', 'acme/lib:>=1.1 <1.10': '1.9.0' }),
     }
     for (const [requirement, version] of Object.entries(wanted)) {
-      const project = await newComposerProject(t, workshop)
+      const project = await newComposerProject(t, workspace)
       await succeeds(t, project, 'require', requirement)
       t.strictSame(await project.locked(), { 'acme/lib': version }, requirement)
       const installed = join(project.folder, 'vendor/acme/lib/src/Version.php')
       t.equal(await readFile(installed, 'utf8'), `<?php // ${version}\n`)
     }
-    const project = await newComposerProject(t, workshop)
+    const project = await newComposerProject(t, workspace)
     const { exitCode, output } = await project.run('require', 'acme/lib:^3.0')
     t.not(exitCode, 0)
     t.match(output, /found acme\/lib\[.*\] but it does not match the constraint/)
   })
 }
 
-async function requireDependencies(t: Test, workshop: Workshop): Promise<void> {
+async function requireDependencies(t: Test, workspace: Workspace): Promise<void> {
   await t.test('packages that need each other are resolved by what each says', async (t) => {
-    await publishAll(t, workshop, [
+    await publishAll(t, workspace, [
       { name: 'acme/base', version: '1.0.0' },
       { name: 'acme/base', version: '1.1.0' },
       { name: 'acme/base', version: '2.0.0', require: { php: '>=99' } },
@@ -132,16 +132,16 @@ async function requireDependencies(t: Test, workshop: Workshop): Promise<void> {
       'acme/fork': { 'acme/fork': '1.5.0', 'acme/logger': '1.0.0' },
     }
     for (const [besides, locked] of Object.entries(wanted)) {
-      const project = await newComposerProject(t, workshop)
+      const project = await newComposerProject(t, workspace)
       await succeeds(t, project, 'require', 'acme/app', 'acme/logger', besides)
       t.strictSame(await project.locked(), { 'acme/app': '1.0.0', ...locked }, besides)
     }
   })
 }
 
-async function requireBranches(t: Test, workshop: Workshop): Promise<void> {
+async function requireBranches(t: Test, workspace: Workspace): Promise<void> {
   await t.test('branches are installed where they are asked for', async (t) => {
-    await publishAll(t, workshop, [
+    await publishAll(t, workspace, [
       {
         name: 'acme/branchy',
         version: 'dev-main',
@@ -157,22 +157,22 @@ async function requireBranches(t: Test, workshop: Workshop): Promise<void> {
       ...(isFullSize && { 'acme/branchy': '1.0.0', 'acme/branchy:1.x-dev': '1.x-dev' }),
     }
     for (const [requirement, version] of Object.entries(wanted)) {
-      const project = await newComposerProject(t, workshop)
+      const project = await newComposerProject(t, workspace)
       await succeeds(t, project, 'require', requirement)
       t.strictSame(await project.locked(), { 'acme/branchy': version }, requirement)
     }
   })
 }
 
-async function requireTarballs(t: Test, workshop: Workshop): Promise<void> {
+async function requireTarballs(t: Test, workspace: Workspace): Promise<void> {
   await t.test('a tar.gz is installed, with a folder around it or not', async (t) => {
     const files = { 'src/Hello.php': '<?php // hello\n' }
     const flat = packageTarGz({ name: 'acme/flat', version: '1.0' }, { files })
     const tag = packageTarGz({ name: 'acme/tag' }, { files, folder: 'tag-1.0/' })
-    await publish(t, workshop, { archive: flat })
-    await publish(t, workshop, { archive: tag, to: `${workshop.registry}?version=1.0` })
+    await publish(t, workspace, { archive: flat })
+    await publish(t, workspace, { archive: tag, to: `${workspace.registry}?version=1.0` })
     const names = ['acme/flat', 'acme/tag']
-    const project = await newComposerProject(t, workshop)
+    const project = await newComposerProject(t, workspace)
     await succeeds(t, project, 'require', ...names)
     for (const name of names) {
       const installed = join(project.folder, 'vendor', name, 'src/Hello.php')
@@ -181,16 +181,16 @@ async function requireTarballs(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function requireMade(t: Test, workshop: Workshop): Promise<void> {
+async function requireMade(t: Test, workspace: Workspace): Promise<void> {
   await t.test('what composer and git make of a project is a package', async (t) => {
-    const made = await newComposerProject(t, workshop)
+    const made = await newComposerProject(t, workspace)
     const write = (path: string, text: string) => writeFile(join(made.folder, path), text)
     await write('hello.php', '<?php // hello\n')
     for (const format of ['zip', 'tar.gz']) {
       const name = `acme/made-${format.slice(0, 3)}`
       await write('composer.json', JSON.stringify({ name, version: '1.0', description: 'Made' }))
       await succeeds(t, made, 'archive', `--format=${format}`, '--file=made')
-      await publish(t, workshop, { archive: await readFile(join(made.folder, `made.${format}`)) })
+      await publish(t, workspace, { archive: await readFile(join(made.folder, `made.${format}`)) })
     }
     const copy = workingCopyAt(made.folder)
     await copy.git('init', '--quiet')
@@ -199,10 +199,10 @@ async function requireMade(t: Test, workshop: Workshop): Promise<void> {
     await copy.git('commit', '--quiet', '--message=Tagged')
     await copy.git('archive', '--prefix=tagged-2.0/', '--output=tagged.tar.gz', 'HEAD')
     const archive = await readFile(join(made.folder, 'tagged.tar.gz'))
-    await publish(t, workshop, { archive, to: `${workshop.registry}?version=2.0` })
+    await publish(t, workspace, { archive, to: `${workspace.registry}?version=2.0` })
 
     const names = ['acme/made-zip', 'acme/made-tar', 'acme/tagged']
-    const project = await newComposerProject(t, workshop)
+    const project = await newComposerProject(t, workspace)
     await succeeds(t, project, 'require', ...names)
     for (const name of names) {
       const installed = join(project.folder, 'vendor', name, 'hello.php')
@@ -211,11 +211,11 @@ async function requireMade(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function searchPackages(t: Test, workshop: Workshop): Promise<void> {
+async function searchPackages(t: Test, workspace: Workspace): Promise<void> {
   await t.test('packages are found', async (t) => {
     const described = { name: 'acme/finder', version: '1.0', description: 'Finds things' }
-    await publishAll(t, workshop, [{ ...described, type: 'symfony-bundle' }])
-    const project = await newComposerProject(t, workshop)
+    await publishAll(t, workspace, [{ ...described, type: 'symfony-bundle' }])
+    const project = await newComposerProject(t, workspace)
     const found = /acme\/finder\s+Finds things/
     t.match(await succeeds(t, project, 'search', '-t', 'symfony-bundle', 'finder'), found)
     if (isFullSize) {
@@ -229,7 +229,7 @@ async function searchPackages(t: Test, workshop: Workshop): Promise<void> {
 }
 
 /** What composer asked for, and what it got, in lines of the log from there on. */
-function asked({ gatehouse }: Workshop, from: number): ReadonlyArray<readonly [string, number]> {
+function asked({ gatehouse }: Workspace, from: number): ReadonlyArray<readonly [string, number]> {
   const lines = gatehouse
     .log()
     .slice(from)
@@ -241,34 +241,34 @@ function asked({ gatehouse }: Workshop, from: number): ReadonlyArray<readonly [s
   })
 }
 
-async function updateUnchanged(t: Test, workshop: Workshop): Promise<void> {
+async function updateUnchanged(t: Test, workspace: Workspace): Promise<void> {
   await t.test('what composer has already is not sent again', async (t) => {
-    await publishAll(t, workshop, [{ name: 'acme/cached', version: '1.0' }])
+    await publishAll(t, workspace, [{ name: 'acme/cached', version: '1.0' }])
     // A date tells seconds, so none is given while the next change might have the same.
-    const document = `${workshop.registry}/p2/acme/cached.json`
+    const document = `${workspace.registry}/p2/acme/cached.json`
     for (let tries = 0; tries < 200; tries += 1) {
       if ((await fetch(document)).headers.has('last-modified')) break
       await sleep(100)
     }
-    const project = await newComposerProject(t, workshop)
+    const project = await newComposerProject(t, workspace)
     await succeeds(t, project, 'require', 'acme/cached')
-    const from = workshop.gatehouse.log().length
+    const from = workspace.gatehouse.log().length
     await succeeds(t, project, 'update')
-    await untilLogged(workshop, from)
-    t.strictSame(asked(workshop, from), [['acme/cached.json', 304]])
-    await publishAll(t, workshop, [{ name: 'acme/cached', version: '1.1' }])
+    await untilLogged(workspace, from)
+    t.strictSame(asked(workspace, from), [['acme/cached.json', 304]])
+    await publishAll(t, workspace, [{ name: 'acme/cached', version: '1.1' }])
     await succeeds(t, project, 'update')
     t.strictSame(await project.locked(), { 'acme/cached': '1.1' }, 'the new one is seen at once')
   })
 }
 
-async function untilLogged(workshop: Workshop, from: number): Promise<void> {
-  while (asked(workshop, from).length === 0) await sleep(20)
+async function untilLogged(workspace: Workspace, from: number): Promise<void> {
+  while (asked(workspace, from).length === 0) await sleep(20)
 }
 
-async function publishTwice(t: Test, workshop: Workshop): Promise<void> {
+async function publishTwice(t: Test, workspace: Workspace): Promise<void> {
   await t.test('a version cannot be published twice, however it is written', async (t) => {
-    const { ada, registry } = workshop
+    const { ada, registry } = workspace
     const headers = { authorization: `token ${ada.token}` }
     for (const version of ['1.0', '1.0.0.0', 'v1']) {
       const body = packageZip({ name: 'acme/base', version }, { files: { a: version } })
@@ -278,13 +278,13 @@ async function publishTwice(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function privateOwner(t: Test, workshop: Workshop): Promise<void> {
+async function privateOwner(t: Test, workspace: Workspace): Promise<void> {
   await t.test('a private owner’s packages need credentials, and wrong ones fail', async (t) => {
-    const { ada, gatehouse } = workshop
+    const { ada, gatehouse } = workspace
     const made = await ada.api('POST', '/orgs', { username: 'guild', visibility: 'private' })
     t.equal(made.status, 201)
     const registry = `${gatehouse.url}/api/packages/guild/composer`
-    const guild = { ...workshop, registry }
+    const guild = { ...workspace, registry }
     await publishAll(t, guild, [{ name: 'guild/secret', version: '1.0' }])
     const right = [
       { username: 'ada', password: ada.token },

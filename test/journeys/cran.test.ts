@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t as root, type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
-import { onPackageHouse, type PackageHouse } from '../helpers/package-gatehouses.js'
+import { onPackageGatehouse, type PackageGatehouse } from '../helpers/package-gatehouses.js'
 import { buildRPackage, newRClient, type RClient } from '../helpers/r-client.js'
 import { rTarGz, rZip } from '../helpers/r-packages.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -17,13 +17,13 @@ interface Sent {
 }
 
 /** Publishes with curl and returns the status, and what was said with it. */
-async function publish(t: Test, house: PackageHouse, sent: Sent): Promise<string> {
+async function publish(t: Test, fixture: PackageGatehouse, sent: Sent): Promise<string> {
   const { archive, owner = 'ada', to = '/src' } = sent
   const folder = await temporaryFolder(t)
   const file = join(folder, 'package')
   await writeFile(file, archive)
-  const url = `${house.url}/api/packages/${owner}/cran${to}`
-  const { name, token } = house.ada
+  const url = `${fixture.url}/api/packages/${owner}/cran${to}`
+  const { name, token } = fixture.ada
   const words = ['--silent', '--write-out', '%{http_code}', '--user', `${name}:${token}`]
   const { output } = await runToEnd('curl', [...words, '--upload-file', file, url], {
     environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: folder },
@@ -71,16 +71,16 @@ async function installed({ folder }: RClient): Promise<readonly string[]> {
 // Installs without parts that have nothing to do with where a package comes from.
 const QUICK = `INSTALL_opts = c('--no-byte-compile', '--no-test-load', '--no-docs', '--no-html')`
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'a package is installed with what it imports, and updated',
-  async (t, house) => {
+  async (t, fixture) => {
     for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {
-      t.equal(await publish(t, house, { archive: await built(name) }), '201', name)
+      t.equal(await publish(t, fixture, { archive: await built(name) }), '201', name)
     }
     const client = await newRClient(t)
-    const repos = `repos = '${house.url}/api/packages/ada/cran'`
+    const repos = `repos = '${fixture.url}/api/packages/ada/cran'`
     const install = await client.run(`
       install.packages('ghtop', ${repos}, ${QUICK})
       cat('installed', ghtop::shout())`)
@@ -90,7 +90,7 @@ await onPackageHouse(
 
     for (const version of ['1.10', '1.9']) {
       const archive = await built(`ghbase ${version}`)
-      t.equal(await publish(t, house, { archive }), '201', version)
+      t.equal(await publish(t, fixture, { archive }), '201', version)
     }
     const update = await client.run(`
       cat('old', old.packages(${repos})[, c('Installed', 'ReposVer')], '')
@@ -103,7 +103,7 @@ await onPackageHouse(
     const bytes = await readFile(join(client.folder, 'ghbase_1.10.tar.gz'))
     t.ok(bytes.equals(await built('ghbase 1.10')), 'the bytes are those of the upload')
 
-    const archived = `${house.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
+    const archived = `${fixture.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
     const older = await client.run(`
       install.packages('${archived}', repos = NULL, type = 'source', ${QUICK})
       cat('installed', ghtop::shout())`)
@@ -121,24 +121,24 @@ const BINARIES = [
 
 type AsUser = (name: string, secret: string) => string
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'the packages of a private owner are for its members only',
-  async (t, house) => {
+  async (t, fixture) => {
     const owner = 'guild'
-    const made = await house.ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
+    const made = await fixture.ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
     t.equal(made.status, 201)
     const archive = await built('ghbase 1.2')
-    t.equal(await publish(t, house, { owner, archive }), '201')
+    t.equal(await publish(t, fixture, { owner, archive }), '201')
     const client = await newRClient(t)
-    const plain = `${house.url}/api/packages/${owner}/cran`
+    const plain = `${fixture.url}/api/packages/${owner}/cran`
     const as: AsUser = (name, secret) =>
       plain.replace('//', `//${name}:${encodeURIComponent(secret)}@`)
-    const own = as(house.ada.name, house.ada.token)
-    await binaries(t, { house, owner, client, own })
+    const own = as(fixture.ada.name, fixture.ada.token)
+    await binaries(t, { fixture, owner, client, own })
 
-    const bob = await house.addUser(`bob${house.port}`)
+    const bob = await fixture.addUser(`bob${fixture.port}`)
     await refusals(t, client, {
       'no credentials': plain,
       'a wrong password': as('ada', 'wrong'),
@@ -152,7 +152,7 @@ await onPackageHouse(
 )
 
 interface BinariesOf {
-  readonly house: PackageHouse
+  readonly fixture: PackageGatehouse
   readonly owner: string
   readonly client: RClient
   /** The address of the repository with credentials of a member. */
@@ -160,7 +160,7 @@ interface BinariesOf {
 }
 
 /** Publishes a binary for each system, and has R list and download all of them. */
-async function binaries(t: Test, { house, owner, client, own }: BinariesOf): Promise<void> {
+async function binaries(t: Test, { fixture, owner, client, own }: BinariesOf): Promise<void> {
   const { output: rversion } = await client.run(`
     cat(R.version$major, strsplit(R.version$minor, '.', fixed = TRUE)[[1]][1], sep = '.')`)
   const archives = BINARIES.map(({ platform, suffix }) => {
@@ -170,7 +170,7 @@ async function binaries(t: Test, { house, owner, client, own }: BinariesOf): Pro
   for (const [at, { platform }] of BINARIES.entries()) {
     const to = `/bin?platform=${platform}&rversion=${rversion}`
     const archive = archives[at] ?? Buffer.alloc(0)
-    t.equal(await publish(t, house, { owner, archive, to }), '201', platform)
+    t.equal(await publish(t, fixture, { owner, archive, to }), '201', platform)
   }
   const { output, errorText } = await client.run(
     BINARIES.map(({ type }, at) => {

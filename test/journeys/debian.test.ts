@@ -8,9 +8,9 @@ import { runToEnd } from '../../cgi/process/run.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
 import {
-  forEachPackageHouse,
-  onPackageHouse,
-  type PackageHouse,
+  forEachPackageGatehouse,
+  onPackageGatehouse,
+  type PackageGatehouse,
 } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -32,9 +32,13 @@ interface Repository {
   root(options: Omit<AptOptions, 'key'> & { readonly key?: Uint8Array }): Promise<AptRoot>
 }
 
-async function openRepository(t: Test, house: PackageHouse, owner = 'ada'): Promise<Repository> {
-  const { name, token } = house.ada
-  const url = `${house.url}/api/packages/${owner}/debian`
+async function openRepository(
+  t: Test,
+  fixture: PackageGatehouse,
+  owner = 'ada',
+): Promise<Repository> {
+  const { name, token } = fixture.ada
+  const url = `${fixture.url}/api/packages/${owner}/debian`
   const headers = { authorization: `token ${token}` }
   const key = Buffer.from(await (await fetch(`${url}/repository.key`, { headers })).arrayBuffer())
   return {
@@ -79,12 +83,12 @@ async function isHitAtLast(t: Test, { url, root }: Repository): Promise<void> {
   t.match(await succeeds(t, apt, 'update'), /^Hit:1 /m)
 }
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'what was just published is installed, and upgraded',
-  async (t, house) => {
-    const repository = await openRepository(t, house)
+  async (t, fixture) => {
+    const repository = await openRepository(t, fixture)
     const { send, root } = repository
     const versions = ['1.0-1', '1:0.9~rc1+dfsg-1', '1:0.9+b1']
     for (const [at, Version] of versions.entries()) {
@@ -115,12 +119,12 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'distributions and components are apart',
-  async (t, house) => {
-    const { send, root } = await openRepository(t, house)
+  async (t, fixture) => {
+    const { send, root } = await openRepository(t, fixture)
     const wanted = {
       'stable/main': { Package: 'both', Version: '1.0' },
       'testing/main': { Package: 'both', Version: '2.0' },
@@ -160,15 +164,15 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'a private owner lets in who has credentials',
-  async (t, house) => {
-    const { api, name, token } = house.ada
+  async (t, fixture) => {
+    const { api, name, token } = fixture.ada
     const visibility = { username: 'guild', visibility: 'private' }
     t.equal((await api('POST', '/orgs', visibility)).status, 201)
-    const { send, root, url } = await openRepository(t, house, 'guild')
+    const { send, root, url } = await openRepository(t, fixture, 'guild')
     await send({ place: 'bookworm/main', fields: { Package: 'secret' }, files: { 'opt/x': 'x' } })
     const plain = 'deb [signed-by=KEY] URL bookworm main'
     const { origin } = new URL(url)
@@ -195,18 +199,22 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'apt believes nobody but the owner',
-  async (t, house) => {
-    const { send, root, key, url } = await openRepository(t, house)
+  async (t, fixture) => {
+    const { send, root, key, url } = await openRepository(t, fixture)
     await send({ place: 'signed/main', fields: { Package: 'tool', Version: '5' } })
     const sources = ['deb [signed-by=KEY] URL signed main']
     const binary = await fetch(`${url}/repository.gpg`)
     const apt = await root({ sources, key: new Uint8Array(await binary.arrayBuffer()) })
     await succeeds(t, apt, 'update')
-    const eve = await openRepository(t, house, (await house.addUser(`eve-${house.port}`)).name)
+    const eve = await openRepository(
+      t,
+      fixture,
+      (await fixture.addUser(`eve-${fixture.port}`)).name,
+    )
     t.notOk(eve.key.equals(key), 'each owner has a key')
     const wrong = await root({ sources, key: eve.key })
     const refused = await wrong.get('update')
@@ -216,25 +224,29 @@ await onPackageHouse(
 )
 
 // Each database has its own way to order what is published concurrently.
-await forEachPackageHouse(t, 'an update that is under way is not disturbed', async (t, house) => {
-  const { send, root, url } = await openRepository(t, house)
-  const place = 'moving/main'
-  await send({ place, fields: { Package: 'tool', Version: '1' } })
-  const release = await (await fetch(`${url}/dists/moving/InRelease`)).text()
-  const [, digest = ''] =
-    /^ ([0-9a-f]{128}) \d+ main\/binary-amd64\/Packages\.gz$/m.exec(release) ?? []
-  const apt = await root({ sources: ['deb [signed-by=KEY] URL moving main'] })
-  let isDone = false
-  const sending = (async () => {
-    for (let version = 2; version <= LAST_VERSION; version += 1) {
-      await send({ place, fields: { Package: 'tool', Version: `${version}` } })
-    }
-    isDone = true
-  })()
-  while (!isDone) await succeeds(t, apt, 'update')
-  await sending
-  await succeeds(t, apt, 'update')
-  t.match((await apt.cache('policy', 'tool')).output, `Candidate: ${LAST_VERSION}\n`)
-  const old = await fetch(`${url}/dists/moving/main/binary-amd64/by-hash/SHA512/${digest}`)
-  t.equal(old.status, 200, 'the list of the first Release can still be had')
-})
+await forEachPackageGatehouse(
+  t,
+  'an update that is under way is not disturbed',
+  async (t, fixture) => {
+    const { send, root, url } = await openRepository(t, fixture)
+    const place = 'moving/main'
+    await send({ place, fields: { Package: 'tool', Version: '1' } })
+    const release = await (await fetch(`${url}/dists/moving/InRelease`)).text()
+    const [, digest = ''] =
+      /^ ([0-9a-f]{128}) \d+ main\/binary-amd64\/Packages\.gz$/m.exec(release) ?? []
+    const apt = await root({ sources: ['deb [signed-by=KEY] URL moving main'] })
+    let isDone = false
+    const sending = (async () => {
+      for (let version = 2; version <= LAST_VERSION; version += 1) {
+        await send({ place, fields: { Package: 'tool', Version: `${version}` } })
+      }
+      isDone = true
+    })()
+    while (!isDone) await succeeds(t, apt, 'update')
+    await sending
+    await succeeds(t, apt, 'update')
+    t.match((await apt.cache('policy', 'tool')).output, `Candidate: ${LAST_VERSION}\n`)
+    const old = await fetch(`${url}/dists/moving/main/binary-amd64/by-hash/SHA512/${digest}`)
+    t.equal(old.status, 200, 'the list of the first Release can still be had')
+  },
+)

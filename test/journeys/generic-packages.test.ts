@@ -6,25 +6,25 @@ import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import {
-  forEachPackageHouse,
-  onPackageHouse,
-  type PackageHouse,
+  forEachPackageGatehouse,
+  onPackageGatehouse,
+  type PackageGatehouse,
 } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Larger than what is sent in one piece. */
 const FILE_BYTES = 3_000_000
 
-await forEachPackageHouse(
+await forEachPackageGatehouse(
   t,
   'a file goes up, and comes back whole or in parts',
-  async (t, house) => {
-    const { url, curl, folder } = await openWorkshop(t, house)
+  async (t, fixture) => {
+    const { url, curl, folder } = await openWorkspace(t, fixture)
     const content = randomBytes(FILE_BYTES)
     const file = join(folder, 'tool.bin')
     await writeFile(file, content)
     const there = `${url}/tool/1.0/tool.bin`
-    const { name, token } = house.ada
+    const { name, token } = fixture.ada
     t.match(await curl('--user', `${name}:${token}`, '--upload-file', file, there), {
       status: '201',
     })
@@ -48,13 +48,13 @@ await forEachPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'credentials may stand wherever curl takes them',
-  async (t, house) => {
-    const { url, curl, folder } = await openWorkshop(t, house)
-    const { name, token, password } = house.ada
+  async (t, fixture) => {
+    const { url, curl, folder } = await openWorkspace(t, fixture)
+    const { name, token, password } = fixture.ada
     const file = join(folder, 'note')
     await writeFile(file, 'a note')
     const netrc = join(folder, 'netrc')
@@ -88,18 +88,18 @@ await onPackageHouse(
   },
 )
 
-interface Workshop {
+interface Workspace {
   /** Of ada's generic packages. */
   readonly url: string
   readonly folder: string
   curl(...words: readonly string[]): Promise<{ readonly status: string; readonly output: string }>
 }
 
-async function openWorkshop(t: Test, house: PackageHouse): Promise<Workshop> {
+async function openWorkspace(t: Test, fixture: PackageGatehouse): Promise<Workspace> {
   const folder = await temporaryFolder(t)
   return {
     folder,
-    url: `${house.url}/api/packages/ada/generic`,
+    url: `${fixture.url}/api/packages/ada/generic`,
     async curl(...words) {
       const all = ['--silent', '--show-error', '--write-out', '\\n%{http_code}', ...words]
       const { output: bytes } = await runToEnd('curl', all, {

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { askRaw, basic, lastingPart, type RawQuestion } from '../helpers/literal-http.js'
+import { askRaw, basic, lastingPart, type RawRequest } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { cloneInto, newWorkingCopy, tryClone, workingCopyAt } from '../helpers/working-copy.js'
@@ -14,7 +14,7 @@ const FETCH = { 'content-type': 'application/x-git-upload-pack-request' }
 const PUSH = { 'content-type': 'application/x-git-receive-pack-request' }
 
 /** Every kind of request that a Git client makes of a repository, and some that none makes. */
-const QUESTIONS: ReadonlyArray<Omit<RawQuestion, 'path'> & { readonly below: string }> = [
+const QUESTIONS: ReadonlyArray<Omit<RawRequest, 'path'> & { readonly below: string }> = [
   { below: REFS },
   { below: REFS, headers: { 'git-protocol': 'version=2' } },
   { below: REFS, method: 'HEAD' },
@@ -32,7 +32,7 @@ const QUESTIONS: ReadonlyArray<Omit<RawQuestion, 'path'> & { readonly below: str
   { below: '' },
 ]
 
-interface Town {
+interface GatewayWithUsers {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly bob: Person
@@ -55,14 +55,17 @@ await forEachDatabase(t, 'who may read', async (t, location) => {
       await source.git('push', '--quiet', ada.remote(`${owner}/${name}.git`), 'main')
     }
   }
-  const town = { gatehouse, ada, bob, head }
-  await openSurfaces(t, town)
-  await credentialForms(t, town)
-  await sameness(t, town)
-  await smartOnly(t, town)
+  const gateway = { gatehouse, ada, bob, head }
+  await openSurfaces(t, gateway)
+  await credentialForms(t, gateway)
+  await sameness(t, gateway)
+  await smartOnly(t, gateway)
 })
 
-async function openSurfaces(t: Test, { gatehouse, ada, bob, head }: Town): Promise<void> {
+async function openSurfaces(
+  t: Test,
+  { gatehouse, ada, bob, head }: GatewayWithUsers,
+): Promise<void> {
   await t.test('a public repository is cloned without credentials, and by strangers', async (t) => {
     for (const owner of ['ada', 'guild']) {
       const copy = await cloneInto(t, `${gatehouse.url}/${owner}/open.git`)
@@ -94,7 +97,7 @@ async function openSurfaces(t: Test, { gatehouse, ada, bob, head }: Town): Promi
   })
 }
 
-async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise<void> {
+async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUsers): Promise<void> {
   const server = `127.0.0.1:${gatehouse.port}`
   const { token } = ada
   const addresses: Readonly<Record<string, string>> = {
@@ -153,7 +156,7 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: Town): Promise
   })
 }
 
-async function sameness(t: Test, { gatehouse, bob }: Town): Promise<void> {
+async function sameness(t: Test, { gatehouse, bob }: GatewayWithUsers): Promise<void> {
   const callers = { nobody: {}, 'a stranger': basic('bob', bob.token) }
   for (const [caller, credentials] of Object.entries(callers)) {
     await t.test(`to ${caller}, private and missing look the same to the byte`, async (t) => {
@@ -178,8 +181,8 @@ async function sameness(t: Test, { gatehouse, bob }: Town): Promise<void> {
   })
 }
 
-async function smartOnly(t: Test, { gatehouse }: Town): Promise<void> {
-  const ask = (path: string, question: Omit<RawQuestion, 'path'> = {}) =>
+async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void> {
+  const ask = (path: string, question: Omit<RawRequest, 'path'> = {}) =>
     askRaw(gatehouse.port, { ...question, path })
 
   await t.test('HEAD of the references is GET without the body', async (t) => {

@@ -111,8 +111,8 @@ async function shallowClones(t: Test, { origin, address }: Library): Promise<voi
     const since = commitTimeS(COMMITS - 4) - COMMIT_EVERY_S / 2
     const recent = await cloneInto(t, address, [`--shallow-since=${since}`])
     t.equal(await countCommits(recent), 6, 'five commits of the history and the one of now')
-    const news = await cloneInto(t, address, ['--shallow-exclude=tag-1'])
-    t.equal(await countCommits(news), 1)
+    const sinceTag = await cloneInto(t, address, ['--shallow-exclude=tag-1'])
+    t.equal(await countCommits(sinceTag), 1)
   })
 }
 
@@ -172,13 +172,13 @@ async function kindsOfClones(t: Test, { origin, address }: Library): Promise<voi
 async function laterFetches(t: Test, { origin, address }: Library): Promise<void> {
   await t.test('a fetch brings what was pushed since, and prunes what was deleted', async (t) => {
     const copy = await cloneInto(t, address)
-    const news = await origin.commit('news')
+    const newCommit = await origin.commit('news')
     await origin.git('push', '--quiet', 'origin', 'main', 'main:refs/heads/passing')
     await copy.git('fetch', '--quiet')
-    t.equal(await copy.git('rev-parse', 'origin/main'), news)
-    t.equal(await copy.git('rev-parse', 'origin/passing'), news)
+    t.equal(await copy.git('rev-parse', 'origin/main'), newCommit)
+    t.equal(await copy.git('rev-parse', 'origin/passing'), newCommit)
     await copy.git('pull', '--quiet', '--ff-only')
-    t.equal(await copy.git('rev-parse', 'HEAD'), news)
+    t.equal(await copy.git('rev-parse', 'HEAD'), newCommit)
     await origin.git('push', '--quiet', 'origin', ':passing')
     await copy.git('fetch', '--quiet', '--prune')
     t.notMatch(await copy.git('branch', '--remotes'), /passing/)

@@ -14,7 +14,7 @@ import {
 import { isFullSize } from '../helpers/test-size.js'
 import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
-interface Workshop {
+interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly copy: WorkingCopy
@@ -40,7 +40,7 @@ interface Refusal {
 /** Pushes, and expects a refusal in those words that leaves everything as it was. */
 async function refused(
   t: Test,
-  { gatehouse, copy }: Pick<Workshop, 'gatehouse' | 'copy'>,
+  { gatehouse, copy }: Pick<Workspace, 'gatehouse' | 'copy'>,
   args: readonly string[],
   { says, inPart = false }: Refusal,
 ): Promise<void> {
@@ -61,21 +61,21 @@ await forEachDatabase(t, 'refused pushes', async (t, location) => {
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'work')
   const copy = await newWorkingCopy(t)
-  const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
+  const workspace = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
   await copy.commit('first')
-  await copy.git('push', '--quiet', workshop.address, 'main', 'main:refs/heads/other')
+  await copy.git('push', '--quiet', workspace.address, 'main', 'main:refs/heads/other')
   await copy.commit('second')
   // Git refuses these, which reads nothing of the database.
   if (location.kind === 'sqlite' || isFullSize) {
-    await references(t, workshop)
-    await sizes(t, workshop)
+    await references(t, workspace)
+    await sizes(t, workspace)
   }
-  await people(t, workshop)
-  await states(t, workshop)
+  await people(t, workspace)
+  await states(t, workspace)
 })
 
-async function references(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, address, gatehouse } = workshop
+async function references(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, address, gatehouse } = workspace
   await t.test('refs that are neither branches nor tags are refused by git', async (t) => {
     const foreign = [
       'refs/pull/1/head',
@@ -91,19 +91,19 @@ async function references(t: Test, workshop: Workshop): Promise<void> {
     const says = foreign.map(
       (ref) => new RegExp(`remote rejected\\] +main -> ${ref} \\(deny updating a hidden ref\\)`),
     )
-    await refused(t, workshop, ['push', address, ...names], { says })
+    await refused(t, workspace, ['push', address, ...names], { says })
   })
 
   await t.test('a push of good and bad names takes the good ones', async (t) => {
     const args = ['push', address, 'main:refs/heads/good', 'main:refs/pull/2/head']
-    await refused(t, workshop, args, { says: /hidden ref/, inPart: true })
+    await refused(t, workspace, args, { says: /hidden ref/, inPart: true })
     t.not(await copy.git('ls-remote', address, 'refs/heads/good'), '')
   })
 
   await t.test('an atomic push takes nothing when one of its names is refused', async (t) => {
     const args = ['push', '--atomic', address, 'other:refs/heads/better', ':main']
     await copy.git('branch', '--force', 'other', 'main')
-    await refused(t, workshop, args, { says: /atomic push failure|transaction failed|atomic/ })
+    await refused(t, workspace, args, { says: /atomic push failure|transaction failed|atomic/ })
   })
 
   await t.test('an atomic push of good names takes all', async (t) => {
@@ -113,13 +113,13 @@ async function references(t: Test, workshop: Workshop): Promise<void> {
 
   await t.test('the default branch is not deleted', async (t) => {
     const says = /deletion of the current branch prohibited/
-    await refused(t, workshop, ['push', address, ':main'], { says })
+    await refused(t, workspace, ['push', address, ':main'], { says })
   })
 
   await t.test('push options find no taker, and change nothing', async (t) => {
     const option = '--push-option=$(touch /tmp/taken)'
     const says = /does not support push options/
-    await refused(t, workshop, ['push', option, address, 'main:refs/heads/optional'], { says })
+    await refused(t, workspace, ['push', option, address, 'main:refs/heads/optional'], { says })
   })
 
   await t.test('a tree that would write into .git is refused', async (t) => {
@@ -136,8 +136,8 @@ async function references(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function people(t: Test, workshop: Workshop): Promise<void> {
-  const { gatehouse, ada, address } = workshop
+async function people(t: Test, workspace: Workspace): Promise<void> {
+  const { gatehouse, ada, address } = workspace
   const bob = await gatehouse.addUser('bob')
   const withToken = async (scopes: string) => {
     const { body } = await askApi(gatehouse.port, {
@@ -152,43 +152,43 @@ async function people(t: Test, workshop: Workshop): Promise<void> {
 
   await t.test('nobody pushes without credentials, not even to a public repository', async (t) => {
     const says = /could not read Username/
-    await refused(t, workshop, ['push', `${gatehouse.url}/ada/work.git`, 'main'], { says })
+    await refused(t, workspace, ['push', `${gatehouse.url}/ada/work.git`, 'main'], { says })
   })
 
   await t.test('a token that reads does not write', async (t) => {
     for (const scopes of ['read:repository', 'write:package,read:repository', 'write:user']) {
       const readOnly = await withToken(scopes)
-      await refused(t, workshop, ['push', readOnly, 'main'], { says: /Authentication failed|401/ })
+      await refused(t, workspace, ['push', readOnly, 'main'], { says: /Authentication failed|401/ })
     }
     const writer = await withToken('write:repository')
-    await workshop.copy.git('push', '--quiet', writer, 'main:refs/heads/by-token')
+    await workspace.copy.git('push', '--quiet', writer, 'main:refs/heads/by-token')
   })
 
   await t.test('who may read does not write, and is told so', async (t) => {
     const says = /permission to write/
-    await refused(t, workshop, ['push', bob.remote('ada/work.git'), 'main'], { says })
+    await refused(t, workspace, ['push', bob.remote('ada/work.git'), 'main'], { says })
   })
 
   await t.test('a wrong token and a wrong password do not write', async (t) => {
     for (const secret of ['0'.repeat(40), 'guessed', `${ada.token}0`]) {
       const wrong = `http://ada:${secret}@127.0.0.1:${gatehouse.port}/ada/work.git`
-      await refused(t, workshop, ['push', wrong, 'main'], { says: /Authentication failed/ })
+      await refused(t, workspace, ['push', wrong, 'main'], { says: /Authentication failed/ })
     }
   })
 
   await t.test('a repository that is not there cannot be pushed to', async (t) => {
     const nowhere = address.replace('work.git', 'nowhere.git')
-    await refused(t, workshop, ['push', nowhere, 'main'], { says: /not found/ })
+    await refused(t, workspace, ['push', nowhere, 'main'], { says: /not found/ })
   })
 }
 
-async function states(t: Test, workshop: Workshop): Promise<void> {
-  const { ada, copy, address } = workshop
+async function states(t: Test, workspace: Workspace): Promise<void> {
+  const { ada, copy, address } = workspace
 
   await t.test('an archived repository is read, and says why it is not written', async (t) => {
     await changeRepository(ada, 'ada/work', { archived: true })
     const says = /remote: ada\/work is archived: it can be read, not pushed to\./
-    await refused(t, workshop, ['push', address, 'main:refs/heads/late'], { says })
+    await refused(t, workspace, ['push', address, 'main:refs/heads/late'], { says })
     t.not(await copy.git('ls-remote', address), '')
     await changeRepository(ada, 'ada/work', { archived: false })
     await copy.git('push', '--quiet', address, 'main:refs/heads/late')
@@ -197,7 +197,7 @@ async function states(t: Test, workshop: Workshop): Promise<void> {
   await t.test('another history does not replace the one of auto_init', async (t) => {
     await makeRepository(ada, 'begun', { auto_init: true })
     const begun = ada.remote('ada/begun.git')
-    await refused(t, workshop, ['push', begun, 'main'], { says: /rejected\].*\(fetch first\)/ })
+    await refused(t, workspace, ['push', begun, 'main'], { says: /rejected\].*\(fetch first\)/ })
     await copy.git(
       'pull',
       '--quiet',
@@ -212,7 +212,7 @@ async function states(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function sizes(t: Test, { gatehouse, ada }: Workshop): Promise<void> {
+async function sizes(t: Test, { gatehouse, ada }: Workspace): Promise<void> {
   await t.test('a push over the limit of size is refused in words', async (t) => {
     await makeRepository(ada, 'small')
     const address = ada.remote('ada/small.git')

@@ -22,7 +22,7 @@ import {
 const LARGE_BYTES = isFullSize ? 5_000_000 : 2_000_000
 const NOTHING = '0'.repeat(40)
 
-interface Workshop {
+interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly copy: WorkingCopy
@@ -33,7 +33,7 @@ interface Workshop {
 /** A subtest after which every repository on the disk is whole. */
 async function step(
   t: Test,
-  { gatehouse }: Workshop,
+  { gatehouse }: Workspace,
   name: string,
   act: (t: Test) => Promise<void>,
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function step(
 }
 
 /** What the server has under a name, or nothing. */
-async function remoteRef({ copy, address }: Workshop, ref: string): Promise<string> {
+async function remoteRef({ copy, address }: Workspace, ref: string): Promise<string> {
   return (await copy.git('ls-remote', address, ref)).split('\t')[0] ?? ''
 }
 
@@ -53,30 +53,30 @@ await forEachDatabase(t, 'push', async (t, location) => {
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'work')
   const copy = await newWorkingCopy(t)
-  const workshop = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
-  await copy.git('remote', 'add', 'origin', workshop.address)
-  await firstPush(t, workshop)
+  const workspace = { gatehouse, ada, copy, address: ada.remote('ada/work.git') }
+  await copy.git('remote', 'add', 'origin', workspace.address)
+  await firstPush(t, workspace)
   // The steps below read and write the same rows as the first push.
   if (location.kind === 'mysql' && !isFullSize) return
-  await branches(t, workshop)
-  await tags(t, workshop)
-  await manyReferences(t, workshop)
-  await largePushes(t, workshop)
-  await craftedPushes(t, workshop)
+  await branches(t, workspace)
+  await tags(t, workspace)
+  await manyReferences(t, workspace)
+  await largePushes(t, workspace)
+  await craftedPushes(t, workspace)
 })
 
-async function firstPush(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, ada } = workshop
+async function firstPush(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, ada } = workspace
 
-  await step(t, workshop, 'the first push makes the default branch', async (t) => {
+  await step(t, workspace, 'the first push makes the default branch', async (t) => {
     const commit = await copy.commit('first')
     const { exitCode, errorText } = await copy.try(['push', '-u', 'origin', 'main'])
     t.equal(exitCode, 0)
     t.match(errorText, /\[new branch\] +main -> main/)
-    t.equal(await remoteRef(workshop, 'HEAD'), commit)
+    t.equal(await remoteRef(workspace, 'HEAD'), commit)
   })
 
-  await step(t, workshop, 'the API sees soon that something is there', async (t) => {
+  await step(t, workspace, 'the API sees soon that something is there', async (t) => {
     const isEmpty = async () => {
       const { body } = await ada.api('GET', '/repos/ada/work')
       return (body as { empty: boolean }).empty
@@ -85,77 +85,77 @@ async function firstPush(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function branches(t: Test, workshop: Workshop): Promise<void> {
-  const { copy } = workshop
+async function branches(t: Test, workspace: Workspace): Promise<void> {
+  const { copy } = workspace
 
   for (const version of ['0', '1', '2']) {
-    await step(t, workshop, `a second push moves it (version ${version})`, async (t) => {
+    await step(t, workspace, `a second push moves it (version ${version})`, async (t) => {
       const commit = await copy.commit(`more-${version}`)
       await copy.git('-c', `protocol.version=${version}`, 'push', '--quiet', 'origin', 'main')
-      t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+      t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
       const again = await copy.try(['push', 'origin', 'main'])
       t.match(again.errorText, /Everything up-to-date/)
     })
   }
 
-  await step(t, workshop, 'a forced push replaces history, a plain one does not', async (t) => {
+  await step(t, workspace, 'a forced push replaces history, a plain one does not', async (t) => {
     await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
     const commit = await copy.git('rev-parse', 'HEAD')
     const plain = await copy.try(['push', 'origin', 'main'])
     t.not(plain.exitCode, 0)
     t.match(plain.errorText, /non-fast-forward/)
     await copy.git('push', '--quiet', '--force-with-lease', 'origin', 'main')
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
   })
 
-  await step(t, workshop, 'a branch is made, renamed and deleted', async (t) => {
+  await step(t, workspace, 'a branch is made, renamed and deleted', async (t) => {
     await copy.git('push', '--quiet', 'origin', 'main:refs/heads/feature/deep/name')
-    t.not(await remoteRef(workshop, 'refs/heads/feature/deep/name'), '')
+    t.not(await remoteRef(workspace, 'refs/heads/feature/deep/name'), '')
     await copy.git('push', '--quiet', 'origin', 'main:refs/heads/plain', ':feature/deep/name')
-    t.equal(await remoteRef(workshop, 'refs/heads/feature/deep/name'), '')
+    t.equal(await remoteRef(workspace, 'refs/heads/feature/deep/name'), '')
     await copy.git('push', '--quiet', 'origin', 'main:refs/heads/feature', ':plain')
     await copy.git('push', '--quiet', 'origin', '--delete', 'feature')
-    t.equal(await remoteRef(workshop, 'refs/heads/*'), await copy.git('rev-parse', 'main'))
+    t.equal(await remoteRef(workspace, 'refs/heads/*'), await copy.git('rev-parse', 'main'))
   })
 
-  await step(t, workshop, 'names in any script go there and back', async (t) => {
+  await step(t, workspace, 'names in any script go there and back', async (t) => {
     for (const name of ['café', '日本語', 'a+b&c=d', 'with%20percent', "it's"]) {
       await copy.git('push', '--quiet', 'origin', `main:refs/heads/${name}`)
-      t.not(await remoteRef(workshop, `refs/heads/${name}`), '', name)
+      t.not(await remoteRef(workspace, `refs/heads/${name}`), '', name)
       await copy.git('push', '--quiet', 'origin', `:refs/heads/${name}`)
     }
   })
 }
 
-async function tags(t: Test, workshop: Workshop): Promise<void> {
-  const { copy } = workshop
+async function tags(t: Test, workspace: Workspace): Promise<void> {
+  const { copy } = workspace
 
   await step(
     t,
-    workshop,
+    workspace,
     'light and annotated tags arrive, move only by force, and go',
     async (t) => {
       await copy.git('tag', 'light')
       await copy.git('tag', '-a', 'v1.0', '-m', 'The first')
       await copy.git('push', '--quiet', 'origin', '--tags')
-      t.equal(await remoteRef(workshop, 'refs/tags/light'), await copy.git('rev-parse', 'main'))
-      t.equal(await remoteRef(workshop, 'refs/tags/v1.0'), await copy.git('rev-parse', 'v1.0'))
+      t.equal(await remoteRef(workspace, 'refs/tags/light'), await copy.git('rev-parse', 'main'))
+      t.equal(await remoteRef(workspace, 'refs/tags/v1.0'), await copy.git('rev-parse', 'v1.0'))
       await copy.git('tag', '-f', 'light', 'HEAD~1')
       t.match((await copy.try(['push', 'origin', 'light'])).errorText, /already exists/)
       await copy.git('push', '--quiet', '--force', 'origin', 'light')
-      t.equal(await remoteRef(workshop, 'refs/tags/light'), await copy.git('rev-parse', 'HEAD~1'))
+      t.equal(await remoteRef(workspace, 'refs/tags/light'), await copy.git('rev-parse', 'HEAD~1'))
       await copy.git('push', '--quiet', 'origin', ':refs/tags/light')
-      t.equal(await remoteRef(workshop, 'refs/tags/light'), '')
+      t.equal(await remoteRef(workspace, 'refs/tags/light'), '')
     },
   )
 }
 
-async function manyReferences(t: Test, workshop: Workshop): Promise<void> {
-  const { ada, gatehouse } = workshop
+async function manyReferences(t: Test, workspace: Workspace): Promise<void> {
+  const { ada, gatehouse } = workspace
 
   await step(
     t,
-    workshop,
+    workspace,
     '300 branches and 100 tags arrive in one push, and go in one',
     async (t) => {
       const repository = await makeRepository(ada, 'many')
@@ -174,30 +174,35 @@ async function manyReferences(t: Test, workshop: Workshop): Promise<void> {
   )
 }
 
-async function largePushes(t: Test, workshop: Workshop): Promise<void> {
-  const { copy } = workshop
+async function largePushes(t: Test, workspace: Workspace): Promise<void> {
+  const { copy } = workspace
 
-  await step(t, workshop, 'a push larger than http.postBuffer is sent in chunks', async (t) => {
+  await step(t, workspace, 'a push larger than http.postBuffer is sent in chunks', async (t) => {
     const commit = await copy.commit('large-1', incompressible(LARGE_BYTES))
     const { exitCode, errorText } = await copy.try(['push', 'origin', 'main'], {
       environment: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' },
     })
     t.equal(exitCode, 0)
     t.ok(/=> Send header: Transfer-Encoding: chunked/i.test(errorText))
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
   })
 
-  await step(t, workshop, 'a push that fits into the buffer is sent with its length', async (t) => {
-    const commit = await copy.commit('large-2', incompressible(LARGE_BYTES))
-    await copy.git('-c', 'http.postBuffer=20000000', 'push', '--quiet', 'origin', 'main')
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
-  })
+  await step(
+    t,
+    workspace,
+    'a push that fits into the buffer is sent with its length',
+    async (t) => {
+      const commit = await copy.commit('large-2', incompressible(LARGE_BYTES))
+      await copy.git('-c', 'http.postBuffer=20000000', 'push', '--quiet', 'origin', 'main')
+      t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
+    },
+  )
 
-  await step(t, workshop, 'a push that expects 100-continue arrives', async (t) => {
+  await step(t, workspace, 'a push that expects 100-continue arrives', async (t) => {
     const commit = await copy.commit('large-3', incompressible(LARGE_BYTES))
     const expecting = ['-c', 'http.extraHeader=Expect: 100-continue']
     await copy.git(...expecting, 'push', '--quiet', 'origin', 'main')
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
   })
 }
 
@@ -215,8 +220,8 @@ async function pushBody(copy: WorkingCopy, ref: string, commit: string): Promise
   return Buffer.concat([Buffer.from(`${length}${command}0000`), pack.output])
 }
 
-async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
-  const { ada, gatehouse } = workshop
+async function craftedPushes(t: Test, workspace: Workspace): Promise<void> {
+  const { ada, gatehouse } = workspace
   const repository = await makeRepository(ada, 'crafted')
   const source = await newWorkingCopy(t)
   const commit = await source.commit('file', incompressible(300_000))
@@ -228,7 +233,7 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
   const refOf = async (ref: string) =>
     (await source.git('ls-remote', ada.remote(`${repository}.git`), ref)).split('\t')[0]
 
-  await step(t, workshop, 'a compressed push is unpacked', async (t) => {
+  await step(t, workspace, 'a compressed push is unpacked', async (t) => {
     const plain = await pushBody(source, 'refs/heads/zipped', commit)
     const zipped = { ...headers, 'content-encoding': 'gzip' }
     const body = gzipSync(plain)
@@ -241,42 +246,47 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
     t.equal((await askRaw(gatehouse.port, again)).status, 200, 'in chunks as well')
   })
 
-  await step(t, workshop, 'curl, which waits to be told to go on, is told', async (t) => {
-    const file = join(await temporaryFolder(t), 'body')
-    await writeFile(file, await pushBody(source, 'refs/heads/curled', commit))
-    const user = `${ada.name}:${ada.token}`
-    const type = `Content-Type: ${headers['content-type']}`
-    const { output, errorText } = await runToEnd(
-      'curl',
-      [
-        '--silent',
-        '--verbose',
-        '--max-time',
-        '20',
-        '--expect100-timeout',
-        '10',
-        '--user',
-        user,
-        '--header',
-        type,
-        '--header',
-        'Expect: 100-continue',
-        '--data-binary',
-        `@${file}`,
-        `http://127.0.0.1:${gatehouse.port}${path}`,
-      ],
-      {
-        environment: { PATH: process.env['PATH'] ?? '' },
-        timeoutMs: 30_000,
-        outputBytesMax: 1 << 20,
-      },
-    )
-    t.match(output.toString(), /ok refs\/heads\/curled/)
-    t.match(errorText, /< HTTP\/1\.1 100 Continue/)
-    t.equal(await refOf('refs/heads/curled'), commit)
-  })
+  await step(
+    t,
+    workspace,
+    'a client that sends Expect: 100-continue gets 100 Continue',
+    async (t) => {
+      const file = join(await temporaryFolder(t), 'body')
+      await writeFile(file, await pushBody(source, 'refs/heads/curled', commit))
+      const user = `${ada.name}:${ada.token}`
+      const type = `Content-Type: ${headers['content-type']}`
+      const { output, errorText } = await runToEnd(
+        'curl',
+        [
+          '--silent',
+          '--verbose',
+          '--max-time',
+          '20',
+          '--expect100-timeout',
+          '10',
+          '--user',
+          user,
+          '--header',
+          type,
+          '--header',
+          'Expect: 100-continue',
+          '--data-binary',
+          `@${file}`,
+          `http://127.0.0.1:${gatehouse.port}${path}`,
+        ],
+        {
+          environment: { PATH: process.env['PATH'] ?? '' },
+          timeoutMs: 30_000,
+          outputBytesMax: 1 << 20,
+        },
+      )
+      t.match(output.toString(), /ok refs\/heads\/curled/)
+      t.match(errorText, /< HTTP\/1\.1 100 Continue/)
+      t.equal(await refOf('refs/heads/curled'), commit)
+    },
+  )
 
-  await step(t, workshop, 'a name that no client of git would send is refused', async (t) => {
+  await step(t, workspace, 'a name that no client of git would send is refused', async (t) => {
     for (const ref of [
       'HEAD',
       'config',
@@ -302,7 +312,7 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
     t.equal(await source.git('ls-remote', ada.remote(`${repository}.git`), '*x*'), '')
   })
 
-  await step(t, workshop, 'a pack that is damaged or cut off changes nothing', async (t) => {
+  await step(t, workspace, 'a pack that is damaged or cut off changes nothing', async (t) => {
     const whole = await pushBody(source, 'refs/heads/damaged', commit)
     const damaged = Buffer.from(whole)
     damaged.writeUInt8(damaged.readUInt8(damaged.length - 5_000) ^ 0xff, damaged.length - 5_000)
@@ -313,7 +323,7 @@ async function craftedPushes(t: Test, workshop: Workshop): Promise<void> {
     t.equal(await refOf('refs/heads/damaged'), '')
   })
 
-  await step(t, workshop, 'a body of another kind is refused before git sees it', async (t) => {
+  await step(t, workspace, 'a body of another kind is refused before git sees it', async (t) => {
     for (const wrong of [
       { 'content-type': 'text/plain' },
       { 'content-type': 'application/x-git-upload-pack-request' },

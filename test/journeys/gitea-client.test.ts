@@ -3,13 +3,13 @@
 import { t } from 'tap'
 import { OPERATIONS } from '../../gateway/api/operations.js'
 import { isExpected } from '../helpers/expected.js'
-import { startTown } from '../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { operationsUnknownToClient, throughGiteaClient } from '../helpers/gitea-client.js'
 import { successes } from '../helpers/successes/all.js'
 
 t.test('each operation succeeds when the client calls it', async (t) => {
-  const { town, called } = throughGiteaClient(await startTown(t))
-  const answers = await successes(town)
+  const { gateway, called } = throughGiteaClient(await startGatewayWithUsers(t))
+  const answers = await successes(gateway)
   const unknown = operationsUnknownToClient()
   isExpected(t, unknown, 'api/unknown-to-gitea-js')
   for (const { id, success } of OPERATIONS) {

@@ -8,20 +8,20 @@ import { freePort, type Gatehouse, type Person, startGatehouse } from '../helper
 import { newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
 import { startNginx } from '../helpers/nginx.js'
-import { onPackageHouse } from '../helpers/package-gatehouses.js'
+import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { zipOf } from '../helpers/zips.js'
 
 /** Publishes a zip with curl and returns the status, and what was said with it. */
 async function publish(
   t: Test,
-  { owner, zip, ...house }: Pick<Gatehouse, 'port'> & PublishOptions,
+  { owner, zip, ...fixture }: Pick<Gatehouse, 'port'> & PublishOptions,
 ): Promise<string> {
   const folder = await temporaryFolder(t)
   const file = join(folder, 'module.zip')
   await writeFile(file, zip)
-  const url = `http://127.0.0.1:${house.port}/api/packages/${owner}/go/upload`
-  const { name, token } = house.ada
+  const url = `http://127.0.0.1:${fixture.port}/api/packages/${owner}/go/upload`
+  const { name, token } = fixture.ada
   const words = ['--silent', '--write-out', '%{http_code}', '--user', `${name}:${token}`]
   const { output } = await runToEnd('curl', [...words, '--upload-file', file, url], {
     environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: folder },
@@ -37,11 +37,11 @@ interface PublishOptions {
   readonly zip: Buffer
 }
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'a module is downloaded with its checksums',
-  async (t, house) => {
+  async (t, fixture) => {
     const owner = 'ada'
     const path = 'example.test/Org/Lib'
     const goMod = `module ${path} // capitals\n\ngo 1.19\n`
@@ -52,9 +52,9 @@ await onPackageHouse(
     }
     for (const version of ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1.9.0']) {
       const zip = await moduleZip(`${path}@${version}`, files)
-      t.equal(await publish(t, { ...house, owner, zip }), '201', version)
+      t.equal(await publish(t, { ...fixture, owner, zip }), '201', version)
     }
-    const proxy = `${house.url}/api/packages/${owner}/go`
+    const proxy = `${fixture.url}/api/packages/${owner}/go`
     const { go, goJson, folder } = await newGoClient(t, { proxy })
 
     const got = await goJson('mod', 'download', '-json', `${path}@v1.2.0`)
@@ -87,11 +87,11 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'each kind of version is found as go says',
-  async (t, house) => {
+  async (t, fixture) => {
     const owner = 'ada'
     const [old, young] = [
       'v0.0.0-20200102030405-abcdef123456',
@@ -108,13 +108,13 @@ await onPackageHouse(
       `kinds.test/commits@${old}`,
     ]
     for (const name of names) {
-      t.equal(await publish(t, { ...house, owner, zip: await moduleZip(name) }), '201', name)
+      t.equal(await publish(t, { ...fixture, owner, zip: await moduleZip(name) }), '201', name)
     }
     for (const version of ['v1.0.0', 'v3.0.0+incompatible']) {
       const zip = await zipOf({ [`kinds.test/old@${version}/old.go`]: 'package old\n' })
-      t.equal(await publish(t, { ...house, owner, zip }), '201', version)
+      t.equal(await publish(t, { ...fixture, owner, zip }), '201', version)
     }
-    const proxy = `${house.url}/api/packages/${owner}/go`
+    const proxy = `${fixture.url}/api/packages/${owner}/go`
     const { go, goJson } = await newGoClient(t, { proxy })
     const latest: Readonly<Record<string, string>> = {
       'kinds.test/major': 'v1.0.0',
@@ -140,15 +140,15 @@ await onPackageHouse(
   },
 )
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'SQLite and files',
   'what one proxy lacks is asked of the next',
-  async (t, house) => {
-    const name = `next.test/${house.port}@v1.0.0`
-    t.equal((await house.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
-    t.equal(await publish(t, { ...house, owner: 'guild', zip: await moduleZip(name) }), '201')
-    const base = `${house.url}/api/packages`
+  async (t, fixture) => {
+    const name = `next.test/${fixture.port}@v1.0.0`
+    t.equal((await fixture.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
+    t.equal(await publish(t, { ...fixture, owner: 'guild', zip: await moduleZip(name) }), '201')
+    const base = `${fixture.url}/api/packages`
     const { goJson } = await newGoClient(t, { proxy: `${base}/ada/go,${base}/guild/go` })
     t.equal((await goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
     const { go } = await newGoClient(t, { proxy: `${base}/ada/go,off` })

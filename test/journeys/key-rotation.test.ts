@@ -7,13 +7,13 @@ import { newApkClient } from '../helpers/apk-client.js'
 import { apk, readIndex } from '../helpers/apks.js'
 import { newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb } from '../helpers/deb-builder.js'
-import { onPackageHouse, type PackageHouse } from '../helpers/package-gatehouses.js'
+import { onPackageGatehouse, type PackageGatehouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Array) {
-  const authorization = `token ${house.ada.token}`
+async function upload(t: Test, fixture: PackageGatehouse, path: string, bytes: Uint8Array) {
+  const authorization = `token ${fixture.ada.token}`
   const body = new Uint8Array(bytes)
-  const sent = await fetch(`${house.url}/api/packages/ada/${path}`, {
+  const sent = await fetch(`${fixture.url}/api/packages/ada/${path}`, {
     method: 'PUT',
     headers: { authorization },
     body,
@@ -21,29 +21,33 @@ async function upload(t: Test, house: PackageHouse, path: string, bytes: Uint8Ar
   t.equal(sent.status, 201, path)
 }
 
-async function download(house: PackageHouse, path: string): Promise<Buffer> {
-  const answer = await fetch(`${house.url}/api/packages/ada/${path}`)
+async function download(fixture: PackageGatehouse, path: string): Promise<Buffer> {
+  const answer = await fetch(`${fixture.url}/api/packages/ada/${path}`)
   return Buffer.from(await answer.arrayBuffer())
 }
 
 /** Runs `gatehouse package …` beside the server, and sees that no key is in what it says. */
-async function run(t: Test, house: PackageHouse, ...args: readonly string[]) {
-  const { exitCode, output, errorText } = await house.run('package', ...args)
+async function run(t: Test, fixture: PackageGatehouse, ...args: readonly string[]) {
+  const { exitCode, output, errorText } = await fixture.run('package', ...args)
   t.equal(exitCode, 0, errorText)
   t.notMatch(`${output}${errorText}`, /PRIVATE|v1:/)
   return output
 }
 
-async function keysOf(house: PackageHouse) {
+async function keysOf(fixture: PackageGatehouse) {
   return {
-    asc: await download(house, 'debian/repository.key'),
-    gpg: await download(house, 'debian/repository.gpg'),
+    asc: await download(fixture, 'debian/repository.key'),
+    gpg: await download(fixture, 'debian/repository.gpg'),
   }
 }
 
 /** Machines of apt by the keys that they were given; each goes on with what it has. */
-async function machinesOf(t: Test, house: PackageHouse, keys: Readonly<Record<string, Buffer>>) {
-  const sources = [`deb [signed-by=KEY] ${house.url}/api/packages/ada/debian bookworm main`]
+async function machinesOf(
+  t: Test,
+  fixture: PackageGatehouse,
+  keys: Readonly<Record<string, Buffer>>,
+) {
+  const sources = [`deb [signed-by=KEY] ${fixture.url}/api/packages/ada/debian bookworm main`]
   const roots = Object.entries(keys).map(
     async ([name, key]) => [name, await newAptRoot(t, { sources, key })] as const,
   )
@@ -61,12 +65,12 @@ async function update(t: Test, machines: Machines, ...names: readonly string[]) 
 }
 
 /** A copy of the distribution as it is now, of the kind that is behind: its folder. */
-async function aMirror(t: Test, house: PackageHouse): Promise<string> {
+async function aMirror(t: Test, fixture: PackageGatehouse): Promise<string> {
   const folder = await temporaryFolder(t)
   const lists = 'dists/bookworm/main/binary-amd64'
   await mkdir(join(folder, lists), { recursive: true })
   for (const path of ['dists/bookworm/InRelease', `${lists}/Packages.gz`]) {
-    await writeFile(join(folder, path), await download(house, `debian/${path}`))
+    await writeFile(join(folder, path), await download(fixture, `debian/${path}`))
   }
   return folder
 }
@@ -80,30 +84,30 @@ async function isRefused(t: Test, machines: Machines, ...names: readonly string[
   }
 }
 
-await onPackageHouse(
+await onPackageGatehouse(
   t,
   'MariaDB and S3',
   'apt goes on with the old key, the new, or both',
-  async (t, house) => {
+  async (t, fixture) => {
     const send = async (Version: string) => {
       const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
-      await upload(t, house, 'debian/pool/bookworm/main/upload', deb)
+      await upload(t, fixture, 'debian/pool/bookworm/main/upload', deb)
     }
     const isSeen = async (machines: Machines, name: string, version: string) => {
       const policy = (await machines[name]?.cache('policy', 'tool'))?.output
       t.match(policy, `Candidate: ${version}\n`, name)
     }
     await send('1')
-    const old = await keysOf(house)
-    const mirror = await aMirror(t, house)
-    const before = await machinesOf(t, house, { 'old.asc': old.asc, 'old.gpg': old.gpg })
+    const old = await keysOf(fixture)
+    const mirror = await aMirror(t, fixture)
+    const before = await machinesOf(t, fixture, { 'old.asc': old.asc, 'old.gpg': old.gpg })
     await update(t, before, 'old.asc', 'old.gpg')
 
-    const lines = (await run(t, house, 'rotate-key', 'ada', 'debian')).trim().split('\n')
+    const lines = (await run(t, fixture, 'rotate-key', 'ada', 'debian')).trim().split('\n')
     t.match(lines, [/\tsigns$/, /\tsigns until /])
-    const both = await keysOf(house)
+    const both = await keysOf(fixture)
     t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
-    const during = await machinesOf(t, house, {
+    const during = await machinesOf(t, fixture, {
       'both.asc': both.asc,
       'both.gpg': both.gpg,
       'new.gpg': both.gpg.subarray(0, -old.gpg.length),
@@ -121,7 +125,7 @@ await onPackageHouse(
     await update(t, all, ...Object.keys(all))
     for (const name of Object.keys(all)) await isSeen(all, name, '2')
 
-    const retired = await run(t, house, 'retire-key', 'ada', 'debian')
+    const retired = await run(t, fixture, 'retire-key', 'ada', 'debian')
     t.equal(retired, 'retired 1 keys of ada for debian\n')
     await isRefused(t, all, 'old.asc')
     await update(t, all, 'both.asc', 'new.gpg')
@@ -130,39 +134,44 @@ await onPackageHouse(
     await isSeen(all, 'old.gpg', '2')
     await update(t, all, 'both.gpg')
     await isSeen(all, 'both.gpg', '3')
-    await run(t, house, 'rotate-key', 'ada', 'debian', '--overlap', '0')
+    await run(t, fixture, 'rotate-key', 'ada', 'debian', '--overlap', '0')
     await isRefused(t, all, 'both.asc')
   },
 )
 
-await onPackageHouse(t, 'SQLite and files', 'apk goes on with either key', async (t, house) => {
-  await upload(t, house, 'alpine/v1/main', apk({ pkgname: 'hello' }))
-  const base = `${house.url}/api/packages/ada/alpine`
-  const machine = async () => {
-    const client = await newApkClient(t, { repository: `${base}/v1/main`, arch: 'x86_64' })
-    await client.trust(`${base}/key`)
-    return client
-  }
-  const oldKey = (await download(house, 'alpine/key')).toString()
-  const oldMachine = await machine()
-  await oldMachine.update()
-  await run(t, house, 'rotate-key', 'ada', 'alpine')
-  const newMachine = await machine()
-  const newKey = (await download(house, 'alpine/key')).toString()
-  t.not(newKey, oldKey)
-  for (const each of [oldMachine, newMachine]) t.equal((await each.update()).length, 1)
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'apk goes on with either key',
+  async (t, fixture) => {
+    await upload(t, fixture, 'alpine/v1/main', apk({ pkgname: 'hello' }))
+    const base = `${fixture.url}/api/packages/ada/alpine`
+    const machine = async () => {
+      const client = await newApkClient(t, { repository: `${base}/v1/main`, arch: 'x86_64' })
+      await client.trust(`${base}/key`)
+      return client
+    }
+    const oldKey = (await download(fixture, 'alpine/key')).toString()
+    const oldMachine = await machine()
+    await oldMachine.update()
+    await run(t, fixture, 'rotate-key', 'ada', 'alpine')
+    const newMachine = await machine()
+    const newKey = (await download(fixture, 'alpine/key')).toString()
+    t.not(newKey, oldKey)
+    for (const each of [oldMachine, newMachine]) t.equal((await each.update()).length, 1)
 
-  const index = () => download(house, 'alpine/v1/main/x86_64/APKINDEX.tar.gz')
-  const during = await readIndex(t, await index())
-  const [newName = '', oldName = '', ...more] = during.signatureNames
-  t.strictSame(more, [])
-  t.match([newName, oldName], [/^\.SIGN\.RSA\.ada-[0-9a-f]{16}\.rsa\.pub$/, /^\.SIGN\.RSA\.ada-/])
-  t.not(newName, oldName)
-  t.ok(await during.isSignedBy(newKey, newName), 'openssl says so')
-  t.ok(await during.isSignedBy(oldKey, oldName))
+    const index = () => download(fixture, 'alpine/v1/main/x86_64/APKINDEX.tar.gz')
+    const during = await readIndex(t, await index())
+    const [newName = '', oldName = '', ...more] = during.signatureNames
+    t.strictSame(more, [])
+    t.match([newName, oldName], [/^\.SIGN\.RSA\.ada-[0-9a-f]{16}\.rsa\.pub$/, /^\.SIGN\.RSA\.ada-/])
+    t.not(newName, oldName)
+    t.ok(await during.isSignedBy(newKey, newName), 'openssl says so')
+    t.ok(await during.isSignedBy(oldKey, oldName))
 
-  await run(t, house, 'retire-key', 'ada', 'alpine')
-  t.equal((await newMachine.update()).length, 1)
-  await t.rejects(oldMachine.update(), /UNTRUSTED/)
-  t.strictSame((await readIndex(t, await index())).signatureNames, [newName])
-})
+    await run(t, fixture, 'retire-key', 'ada', 'alpine')
+    t.equal((await newMachine.update()).length, 1)
+    await t.rejects(oldMachine.update(), /UNTRUSTED/)
+    t.strictSame((await readIndex(t, await index())).signatureNames, [newName])
+  },
+)

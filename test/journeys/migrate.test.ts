@@ -105,8 +105,8 @@ async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void
 /** The folders in which repositories are made. */
 async function unfinishedIn({ dataDir }: Gatehouse): Promise<readonly string[]> {
   const top = join(dataDir, 'repositories')
-  const shelves = await readdir(top)
-  const names = await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))
+  const stores = await readdir(top)
+  const names = await Promise.all(stores.map((store) => readdir(join(top, store))))
   return names.flat().filter((name) => name.includes('.git.'))
 }
 

@@ -25,7 +25,7 @@ const LARGE_MB = isFullSize ? 20 : 6
 const SLOW_BYTES = isFullSize ? 160_000 : 104_000
 const SLOW_BYTES_A_SECOND = 8_000
 
-interface House {
+interface Fixture {
   readonly gatehouse: Gatehouse
   readonly nginx: Nginx
   readonly ada: Person
@@ -44,7 +44,7 @@ interface Variant {
 async function startBehindNginx(
   t: Test,
   { basePath = '', edit, workers = 2 }: Variant = {},
-): Promise<House> {
+): Promise<Fixture> {
   const port = await freePort()
   const anonymous = `https://127.0.0.1:${port}${basePath}`
   const gatehouse = await startGatehouse(t, {
@@ -63,22 +63,22 @@ async function startBehindNginx(
 }
 
 /** The settings with which git trusts the certificate and never asks. */
-function trusting({ nginx }: House): readonly string[] {
+function trusting({ nginx }: Fixture): readonly string[] {
   return [`--config=http.sslCAInfo=${nginx.certificate}`]
 }
 
-async function sourceFor(t: Test, house: House, repository: string): Promise<WorkingCopy> {
+async function sourceFor(t: Test, fixture: Fixture, repository: string): Promise<WorkingCopy> {
   const source = await newWorkingCopy(t)
   await writeHistory(source, { commits: 20, branches: 10 })
-  await source.git('config', 'http.sslCAInfo', house.nginx.certificate)
-  await source.git('remote', 'add', 'origin', `${house.signedIn}/${repository}.git`)
+  await source.git('config', 'http.sslCAInfo', fixture.nginx.certificate)
+  await source.git('remote', 'add', 'origin', `${fixture.signedIn}/${repository}.git`)
   return source
 }
 
-async function curl(house: House, ...args: readonly string[]): Promise<string> {
+async function curl(fixture: Fixture, ...args: readonly string[]): Promise<string> {
   const { output } = await runToEnd(
     'curl',
-    ['--silent', '--show-error', '--cacert', house.nginx.certificate, ...args],
+    ['--silent', '--show-error', '--cacert', fixture.nginx.certificate, ...args],
     {
       environment: { PATH: process.env['PATH'] ?? '' },
       timeoutMs: 120_000,
@@ -106,19 +106,19 @@ async function pushFile(t: Test, source: WorkingCopy, branch: string): Promise<s
 }
 
 t.test('behind nginx', async (t) => {
-  const house = await startBehindNginx(t)
-  const { gatehouse, ada, anonymous, signedIn } = house
+  const fixture = await startBehindNginx(t)
+  const { gatehouse, ada, anonymous, signedIn } = fixture
   await makeRepository(ada, 'work')
   await makeRepository(ada, 'slow')
   const slowSource = await newWorkingCopy(t)
   await slowSource.commit('file', incompressible(SLOW_BYTES))
-  const slowPush = pushSlowly(t, house, slowSource)
-  const source = await sourceFor(t, house, 'ada/work')
+  const slowPush = pushSlowly(t, fixture, slowSource)
+  const source = await sourceFor(t, fixture, 'ada/work')
 
   await t.test('a push and a clone go through', async (t) => {
     await source.git('push', '--quiet', '--mirror', 'origin')
     for (const version of ['0', '2']) {
-      const options = [...trusting(house), `--config=protocol.version=${version}`, '--mirror']
+      const options = [...trusting(fixture), `--config=protocol.version=${version}`, '--mirror']
       const copy = await cloneInto(t, `${anonymous}/ada/work.git`, options)
       t.equal(await copy.git('for-each-ref'), await source.git('for-each-ref', 'refs/heads'))
     }
@@ -131,7 +131,7 @@ t.test('behind nginx', async (t) => {
     })
     t.equal(exitCode, 0)
     t.ok(/=> Send header: Transfer-Encoding: chunked/i.test(errorText))
-    const copy = await cloneInto(t, `${anonymous}/ada/work.git`, trusting(house))
+    const copy = await cloneInto(t, `${anonymous}/ada/work.git`, trusting(fixture))
     t.equal(await copy.git('rev-parse', 'HEAD'), commit)
     t.same(await faultsOnDisk(gatehouse), [])
   })
@@ -140,13 +140,13 @@ t.test('behind nginx', async (t) => {
     await makeRepository(ada, 'secret', { private: true })
     const path = 'ada/secret.git/info/refs?service=git-upload-pack'
     const code = ['--output', '/dev/null', '--write-out', '%{http_code}']
-    t.equal(await curl(house, ...code, `${anonymous}/${path}`), '401')
-    t.equal(await curl(house, ...code, `${signedIn}/${path}`), '200')
+    t.equal(await curl(fixture, ...code, `${anonymous}/${path}`), '401')
+    t.equal(await curl(fixture, ...code, `${signedIn}/${path}`), '200')
   })
 
   await t.test('the address in the log is that of the client', async (t) => {
     const path = '/api/v1/repos/ada/no-such-repository'
-    await curl(house, '--interface', '127.0.0.2', `${anonymous}${path}`)
+    await curl(fixture, '--interface', '127.0.0.2', `${anonymous}${path}`)
     // The log of another process comes when it comes.
     const look = async () =>
       gatehouse
@@ -158,7 +158,7 @@ t.test('behind nginx', async (t) => {
   })
 
   await t.test('the API says the address that clients know', async (t) => {
-    const text = await curl(house, `${anonymous}/api/v1/repos/ada/work`)
+    const text = await curl(fixture, `${anonymous}/api/v1/repos/ada/work`)
     t.match(JSON.parse(text), {
       clone_url: `${anonymous}/ada/work.git`,
       html_url: `${anonymous}/ada/work`,
@@ -174,17 +174,17 @@ t.test('behind nginx', async (t) => {
 })
 
 /** Takes 13 to 20 seconds, in which the other tests run. */
-async function pushSlowly(t: Test, house: House, source: WorkingCopy): Promise<string> {
+async function pushSlowly(t: Test, fixture: Fixture, source: WorkingCopy): Promise<string> {
   const file = await pushFile(t, source, 'slow')
   return curl(
-    house,
+    fixture,
     '--limit-rate',
     String(SLOW_BYTES_A_SECOND),
     '--data-binary',
     `@${file}`,
     '--header',
     'Content-Type: application/x-git-receive-pack-request',
-    `${house.signedIn}/ada/slow.git/git-receive-pack`,
+    `${fixture.signedIn}/ada/slow.git/git-receive-pack`,
   )
 }
 
@@ -196,7 +196,7 @@ const SUB_PATHS: Readonly<Record<string, string>> = {
 
 for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
   t.test(`below a path of a host, which is ${how}`, async (t) => {
-    const house = await startBehindNginx(t, {
+    const fixture = await startBehindNginx(t, {
       basePath: '/git',
       workers: 1,
       edit: (example) =>
@@ -204,21 +204,21 @@ for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
           .replace('location / {', 'location /git/ {')
           .replace('proxy_pass http://gatehouse;', proxyPass),
     })
-    const { ada, anonymous } = house
+    const { ada, anonymous } = fixture
     await makeRepository(ada, 'work')
-    const source = await sourceFor(t, house, 'ada/work')
+    const source = await sourceFor(t, fixture, 'ada/work')
     await source.git('push', '--quiet', '--mirror', 'origin')
 
     await t.test('a clone goes through, in another case as well', async (t) => {
       for (const path of ['ada/work.git', 'ADA/Work']) {
-        const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(house))
+        const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(fixture))
         t.equal(await copy.git('rev-parse', 'HEAD'), await source.git('rev-parse', 'main'))
       }
     })
 
     await t.test('the links of the API say the path', async (t) => {
       const url = `${anonymous}/api/v1/repos/ada/work`
-      t.match(JSON.parse(await curl(house, url)), {
+      t.match(JSON.parse(await curl(fixture, url)), {
         clone_url: `${anonymous}/ada/work.git`,
         html_url: `${anonymous}/ada/work`,
         url,
@@ -226,11 +226,11 @@ for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
       const authorization = `Authorization: token ${ada.token}`
       await makeRepository(ada, 'another')
       const list = `${anonymous}/api/v1/user/repos?limit=1`
-      const head = await curl(house, '--head', '--header', authorization, list)
+      const head = await curl(fixture, '--head', '--header', authorization, list)
       t.match(head, `<${anonymous}/api/v1/user/repos?limit=1&page=2>`)
-      const missing = await curl(house, `${anonymous}/api/v1/repos/ada/nothing`)
+      const missing = await curl(fixture, `${anonymous}/api/v1/repos/ada/nothing`)
       t.match(JSON.parse(missing), { url: `${anonymous}/api/swagger` })
-      const swagger = await curl(house, `${anonymous}/swagger.v1.json`)
+      const swagger = await curl(fixture, `${anonymous}/swagger.v1.json`)
       t.match(JSON.parse(swagger), { basePath: '/git/api/v1' })
     })
   })

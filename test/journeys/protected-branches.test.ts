@@ -10,7 +10,7 @@ import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-interface Workshop {
+interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly bob: Person
@@ -29,51 +29,51 @@ await forEachDatabase(t, 'protected branches', async (t, location) => {
   const root = await copy.commit('root')
   const address = bob.remote('ada/r.git')
   await copy.git('push', '--quiet', address, 'main', 'main:stable/1', 'main:free')
-  const workshop = { gatehouse, ada, bob, copy, address, root }
-  await pushes(t, workshop)
+  const workspace = { gatehouse, ada, bob, copy, address, root }
+  await pushes(t, workspace)
   // The steps below use further fields of the same rows, which each push reads.
   if (location.kind === 'mysql' && !isFullSize) return
-  await forced(t, workshop)
-  await files(t, workshop)
-  await around(t, workshop)
+  await forced(t, workspace)
+  await files(t, workspace)
+  await around(t, workspace)
   t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing, and no quarantine stays')
 })
 
 /** Makes the rule what is said, and nothing else. */
-async function rule({ ada }: Workshop, name: string, fields: Fields): Promise<void> {
+async function rule({ ada }: Workspace, name: string, fields: Fields): Promise<void> {
   const path = '/repos/ada/r/branch_protections'
   await ada.api('DELETE', `${path}/${encodeURIComponent(name)}`)
   const { status, body } = await ada.api('POST', path, { rule_name: name, ...fields })
   if (status !== 201) throw new Error(`no rule was made: ${status} ${JSON.stringify(body)}`)
 }
 
-async function refs({ copy, address }: Workshop): Promise<string> {
+async function refs({ copy, address }: Workspace): Promise<string> {
   return await copy.git('ls-remote', address)
 }
 
 /** Pushes, and expects a refusal in those words that leaves everything as it was. */
 async function refused(
   t: Test,
-  workshop: Workshop,
+  workspace: Workspace,
   args: readonly string[],
   says: RegExp,
 ): Promise<void> {
-  const before = await refs(workshop)
-  const { exitCode, errorText } = await workshop.copy.try(['push', workshop.address, ...args])
+  const before = await refs(workspace)
+  const { exitCode, errorText } = await workspace.copy.try(['push', workspace.address, ...args])
   t.not(exitCode, 0, args.join(' '))
   t.match(errorText, says)
-  t.equal(await refs(workshop), before, 'nothing has moved')
+  t.equal(await refs(workspace), before, 'nothing has moved')
 }
 
-async function pushes(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, address, ada } = workshop
-  await rule(workshop, 'main', {})
-  await rule(workshop, 'stable/*', { enable_push: true })
+async function pushes(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, address, ada } = workspace
+  await rule(workspace, 'main', {})
+  await rule(workspace, 'stable/*', { enable_push: true })
   const second = await copy.commit('second')
 
   await t.test('a branch that nobody pushes to is not pushed to, by anyone', async (t) => {
     const says = /remote: Gatehouse: Not allowed to push to protected branch main *\n/
-    await refused(t, workshop, ['main'], says)
+    await refused(t, workspace, ['main'], says)
     const { errorText } = await copy.try(['push', ada.remote('ada/r.git'), 'main'])
     t.match(errorText, says, 'not even by its owner')
     t.match(errorText, /\[remote rejected\] main -> main \(pre-receive hook declined\)/)
@@ -87,106 +87,106 @@ async function pushes(t: Test, workshop: Workshop): Promise<void> {
   await t.test('one refused branch holds up the whole push, each is told of', async (t) => {
     await refused(
       t,
-      workshop,
+      workspace,
       ['main:free', 'main:new', 'main', ':stable/1'],
       /branch stable\/1 is protected from deletion/,
     )
-    await refused(t, workshop, ['main', 'main:free'], /protected branch main *\n/)
+    await refused(t, workspace, ['main', 'main:free'], /protected branch main *\n/)
   })
 
   await t.test('other branches, and those of a rule that lets push, take it', async (t) => {
     await copy.git('push', '--quiet', address, 'main:free', 'main:stable/1', 'main:stable/2')
     await copy.git('push', '--quiet', address, ':free')
     await copy.git('push', '--quiet', address, 'main:free', `${second}:refs/tags/main`)
-    t.match(await refs(workshop), new RegExp(`${second}\\trefs/heads/stable/2`))
+    t.match(await refs(workspace), new RegExp(`${second}\\trefs/heads/stable/2`))
   })
 
   await t.test('a list lets those push who are on it', async (t) => {
     const listed = { enable_push: true, enable_push_whitelist: true }
-    await rule(workshop, 'main', { ...listed, push_whitelist_usernames: ['ada'] })
-    await refused(t, workshop, ['main'], /Not allowed to push to protected branch main/)
+    await rule(workspace, 'main', { ...listed, push_whitelist_usernames: ['ada'] })
+    await refused(t, workspace, ['main'], /Not allowed to push to protected branch main/)
     await copy.git('push', '--quiet', ada.remote('ada/r.git'), 'main')
-    t.match(await refs(workshop), new RegExp(`${second}\\trefs/heads/main`))
+    t.match(await refs(workspace), new RegExp(`${second}\\trefs/heads/main`))
   })
 
   await t.test('a rule that goes holds nobody up', async (t) => {
     await ada.api('DELETE', '/repos/ada/r/branch_protections/main')
     const third = await copy.commit('third')
     await copy.git('push', '--quiet', address, 'main')
-    t.match(await refs(workshop), new RegExp(`${third}\\trefs/heads/main`))
+    t.match(await refs(workspace), new RegExp(`${third}\\trefs/heads/main`))
   })
 }
 
-async function forced(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, address } = workshop
+async function forced(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, address } = workspace
 
   await t.test('history is not replaced where pushes are allowed', async (t) => {
-    await rule(workshop, 'main', { enable_push: true })
+    await rule(workspace, 'main', { enable_push: true })
     await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
-    await refused(t, workshop, ['--force', 'main'], /branch main is protected from force push/)
-    await refused(t, workshop, ['--force', 'main~2:refs/heads/main'], /protected from force push/)
+    await refused(t, workspace, ['--force', 'main'], /branch main is protected from force push/)
+    await refused(t, workspace, ['--force', 'main~2:refs/heads/main'], /protected from force push/)
   })
 
   await t.test('it is where the rule says so, by those on the list', async (t) => {
     const force = { enable_push: true, enable_force_push: true, enable_force_push_allowlist: true }
-    await rule(workshop, 'main', { ...force, force_push_allowlist_usernames: ['ada'] })
+    await rule(workspace, 'main', { ...force, force_push_allowlist_usernames: ['ada'] })
     await refused(
       t,
-      workshop,
+      workspace,
       ['--force', 'main'],
       /Not allowed to force-push to protected branch main/,
     )
-    await rule(workshop, 'main', { ...force, force_push_allowlist_usernames: ['bob'] })
+    await rule(workspace, 'main', { ...force, force_push_allowlist_usernames: ['bob'] })
     await copy.git('push', '--quiet', '--force', address, 'main')
   })
 
   await t.test('a branch is not removed, and made anew elsewhere', async (t) => {
-    await rule(workshop, 'stable/*', { enable_push: true, enable_force_push: true })
-    await refused(t, workshop, [':stable/1'], /branch stable\/1 is protected from deletion/)
+    await rule(workspace, 'stable/*', { enable_push: true, enable_force_push: true })
+    await refused(t, workspace, [':stable/1'], /branch stable\/1 is protected from deletion/)
   })
 }
 
-async function files(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, address } = workshop
+async function files(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, address } = workspace
 
   await t.test('protected files do not change, in a new branch neither', async (t) => {
-    await rule(workshop, 'stable/*', { enable_push: true, protected_file_patterns: '*.LOCK; x?' })
+    await rule(workspace, 'stable/*', { enable_push: true, protected_file_patterns: '*.LOCK; x?' })
     await copy.commit('plain')
     await copy.git('push', '--quiet', address, 'main:stable/2')
     await copy.commit('Yarn.lock')
     const says = /branch stable\/2 is protected from changing file Yarn\.lock/
-    await refused(t, workshop, ['main:stable/2'], says)
+    await refused(t, workspace, ['main:stable/2'], says)
     await copy.git('push', '--quiet', address, 'main:elsewhere')
-    await refused(t, workshop, ['main:stable/3'], /stable\/3 is protected from changing file/)
+    await refused(t, workspace, ['main:stable/3'], /stable\/3 is protected from changing file/)
   })
 
   await t.test('unprotected files may be pushed by whoever writes', async (t) => {
-    await rule(workshop, 'stable/*', { unprotected_file_patterns: 'docs-*' })
+    await rule(workspace, 'stable/*', { unprotected_file_patterns: 'docs-*' })
     await copy.git('fetch', '--quiet', address, 'refs/heads/stable/2')
     await copy.git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
     await copy.commit('docs-a')
     await copy.git('push', '--quiet', address, 'HEAD:refs/heads/stable/2')
-    await refused(t, workshop, ['HEAD:refs/heads/stable/9'], /Not allowed to push/)
+    await refused(t, workspace, ['HEAD:refs/heads/stable/9'], /Not allowed to push/)
     await copy.commit('code')
-    await refused(t, workshop, ['HEAD:refs/heads/stable/2'], /Not allowed to push/)
+    await refused(t, workspace, ['HEAD:refs/heads/stable/2'], /Not allowed to push/)
     await copy.git('checkout', '--quiet', 'main')
   })
 }
 
-async function around(t: Test, workshop: Workshop): Promise<void> {
-  const { copy, bob, address, root } = workshop
+async function around(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, bob, address, root } = workspace
   const api = (method: string, path: string, body?: unknown) =>
     bob.api(method, `/repos/ada/r${path}`, body)
-  await rule(workshop, 'main', {})
-  await rule(workshop, 'stable/*', {})
+  await rule(workspace, 'main', {})
+  await rule(workspace, 'stable/*', {})
 
   await t.test('names in another case, or of no branch, lead nowhere', async (t) => {
-    await refused(t, workshop, ['main:refs/heads/MAIN'], /protected branch MAIN/)
-    await refused(t, workshop, ['--force', `${root}:HEAD`], /HEAD|funny refname|no valid name/)
+    await refused(t, workspace, ['main:refs/heads/MAIN'], /protected branch MAIN/)
+    await refused(t, workspace, ['--force', `${root}:HEAD`], /HEAD|funny refname|no valid name/)
   })
 
   await t.test('the API applies the same rules', async (t) => {
-    const before = await refs(workshop)
+    const before = await refs(workspace)
     const file = { content: 'eA==', branch: 'main', message: 'x' }
     const ways = [
       await api('POST', '/contents/x', file),
@@ -200,33 +200,36 @@ async function around(t: Test, workshop: Workshop): Promise<void> {
       ways.map(({ status }) => status),
       [403, 403, 403, 403, 403, 403],
     )
-    t.equal(await refs(workshop), before)
-    const { status } = await workshop.ada.api('PATCH', '/repos/ada/r/branches/main', { name: 'm' })
+    t.equal(await refs(workspace), before)
+    const { status } = await workspace.ada.api('PATCH', '/repos/ada/r/branches/main', { name: 'm' })
     t.equal(status, 403, 'nor is a default branch renamed halfway')
-    t.equal(await refs(workshop), before)
+    t.equal(await refs(workspace), before)
   })
 
   await t.test('a name with line breaks in it hides no other', async (t) => {
-    const before = await refs(workshop)
+    const before = await refs(workspace)
     const zeros = '0'.repeat(40)
-    const text = await rawPush(workshop, [
+    const text = await rawPush(workspace, [
       `${zeros} ${root} refs/heads/z\n${'0'.repeat(24)}\nend\nyes\n`,
       `${zeros} ${root} refs/heads/stable/8`,
     ])
     t.match(text, /Gatehouse: A reference of the push has no valid name/)
     t.match(text, /ng refs\/heads\/stable\/8 pre-receive hook declined/)
-    t.equal(await refs(workshop), before)
+    t.equal(await refs(workspace), before)
   })
 
   await t.test('an atomic push and one with many names are judged alike', async (t) => {
     const many = Array.from({ length: 300 }, (_, index) => `main:refs/heads/many/${index}`)
-    await refused(t, workshop, [...many, 'main:stable/6'], /protected branch stable\/6/)
+    await refused(t, workspace, [...many, 'main:stable/6'], /protected branch stable\/6/)
     await copy.git('push', '--quiet', address, ...many)
   })
 }
 
 /** What git answers to commands as no git would send them; the objects are known already. */
-async function rawPush({ gatehouse, bob }: Workshop, commands: readonly string[]): Promise<string> {
+async function rawPush(
+  { gatehouse, bob }: Workspace,
+  commands: readonly string[],
+): Promise<string> {
   const packets = commands.map((command, index) => {
     const line = index === 0 ? `${command}\0report-status side-band-64k` : command
     return (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line

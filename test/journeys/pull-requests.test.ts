@@ -8,7 +8,7 @@ import { git } from '../helpers/git-client.js'
 import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
-interface Workshop {
+interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly copy: WorkingCopy
@@ -17,22 +17,22 @@ interface Workshop {
 
 type Fields = Readonly<Record<string, unknown>>
 
-async function aWorkshop(t: Test, name: string): Promise<Workshop> {
+async function openWorkspace(t: Test, name: string): Promise<Workspace> {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, name)
   const copy = await newWorkingCopy(t)
-  const workshop = { gatehouse, ada, copy, address: ada.remote(`ada/${name}.git`) }
-  await push(workshop, 'main', await copy.commit('root'))
-  return workshop
+  const workspace = { gatehouse, ada, copy, address: ada.remote(`ada/${name}.git`) }
+  await push(workspace, 'main', await copy.commit('root'))
+  return workspace
 }
 
-async function push({ copy, address }: Workshop, branch: string, commit: string): Promise<void> {
+async function push({ copy, address }: Workspace, branch: string, commit: string): Promise<void> {
   await copy.git('push', '--quiet', '--force', address, `${commit}:refs/heads/${branch}`)
 }
 
 /** A commit of a file on what main is on the server now. */
-async function fromMain({ copy, address }: Workshop, file: string, content?: string) {
+async function fromMain({ copy, address }: Workspace, file: string, content?: string) {
   await copy.git('fetch', '--quiet', address, 'refs/heads/main')
   await copy.git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
   return await copy.commit(file, content)
@@ -41,12 +41,12 @@ async function fromMain({ copy, address }: Workshop, file: string, content?: str
 const STYLES = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const
 
 t.test('a change is pushed, opened, followed, in conflict, mended and merged', async (t) => {
-  const workshop = await aWorkshop(t, 'r')
-  const { gatehouse, ada, copy, address } = workshop
+  const workspace = await openWorkspace(t, 'r')
+  const { gatehouse, ada, copy, address } = workspace
   const api = (method: string, path: string, body?: unknown) =>
     ada.api(method, `/repos/ada/r${path}`, body)
-  const first = await fromMain(workshop, 'a')
-  await push(workshop, 'topic', first)
+  const first = await fromMain(workspace, 'a')
+  await push(workspace, 'topic', first)
   const opened = await api('POST', '/pulls', { title: 'A', head: 'topic', base: 'main' })
   t.match(opened, { status: 201, body: { number: 1, mergeable: true, head: { sha: first } } })
   const head = async () => (await copy.git('ls-remote', address, 'refs/pull/1/head')).split('\t')[0]
@@ -55,17 +55,17 @@ t.test('a change is pushed, opened, followed, in conflict, mended and merged', a
   t.not(steal.exitCode, 0, 'and not be pushed')
   t.not((await copy.try(['push', address, ':refs/pull/1/head'])).exitCode, 0)
   const second = await copy.commit('b')
-  await push(workshop, 'topic', second)
+  await push(workspace, 'topic', second)
   t.match((await api('GET', '/pulls/1')).body, { head: { sha: second }, changed_files: 2 })
   t.equal(await head(), second)
-  await push(workshop, 'main', await fromMain(workshop, 'a', 'other\n'))
+  await push(workspace, 'main', await fromMain(workspace, 'a', 'other\n'))
   t.match((await api('GET', '/pulls/1')).body, { mergeable: false })
   t.equal((await api('POST', '/pulls/1/merge', { Do: 'merge' })).status, 409)
   await copy.git('checkout', '--quiet', '--detach', second)
   await copy.try(['merge', '--quiet', '-X', 'ours', '-m', 'Mend', 'FETCH_HEAD'])
   await copy.git('fetch', '--quiet', address, 'refs/heads/main')
   await copy.git('merge', '--quiet', '-X', 'ours', '-m', 'Mend', 'FETCH_HEAD')
-  await push(workshop, 'topic', await copy.git('rev-parse', 'HEAD'))
+  await push(workspace, 'topic', await copy.git('rev-parse', 'HEAD'))
   t.match((await api('GET', '/pulls/1')).body, { mergeable: true })
   const merged = await api('POST', '/pulls/1/merge', { Do: 'merge' })
   t.equal(merged.status, 200, JSON.stringify(merged.body))
@@ -76,8 +76,8 @@ t.test('a change is pushed, opened, followed, in conflict, mended and merged', a
 })
 
 t.test('branches of any name are merged in every style, and no name is more', async (t) => {
-  const workshop = await aWorkshop(t, 'odd')
-  const { gatehouse, ada, copy, address } = workshop
+  const workspace = await openWorkspace(t, 'odd')
+  const { gatehouse, ada, copy, address } = workspace
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
   const names = ['--exec=touch$IFSran', '-h', '$(touch$IFSran)', '`id`', '--output=ran', "a'b;id"]
   const api = (method: string, rest: string, body?: unknown) =>
@@ -88,9 +88,9 @@ t.test('branches of any name are merged in every style, and no name is more', as
     const style = STYLES[at % STYLES.length]
     await copy.git('fetch', '--quiet', address, 'refs/heads/main')
     const start = await copy.git('rev-parse', 'FETCH_HEAD')
-    await push(workshop, name, await fromMain(workshop, `f${at}`))
+    await push(workspace, name, await fromMain(workspace, `f${at}`))
     const isMoved = style !== 'fast-forward-only'
-    await push(workshop, base, isMoved ? await fromMain(workshop, `g${at}`) : start)
+    await push(workspace, base, isMoved ? await fromMain(workspace, `g${at}`) : start)
     const opened = await api('POST', '/pulls', { title: 'x', head: name, base })
     t.match(opened, { status: 201, body: { head: { ref: name }, base: { ref: base } } }, name)
     number += 1

@@ -8,29 +8,34 @@ import { packetLine } from '../helpers/git-requests.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
 import { converse } from '../helpers/ssh-conversation.js'
-import { type Caller, callSsh, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
+import {
+  type Caller,
+  callSsh,
+  type SshGatehouse,
+  startSshGatehouse,
+} from '../helpers/ssh-gatehouse.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
-interface Town {
-  readonly house: SshHouse
+interface GatewayWithUsers {
+  readonly fixture: SshGatehouse
   readonly ada: Person & Caller
   readonly bob: Person & Caller
 }
 
 t.test('who may do what over SSH', async (t) => {
-  const house = await startSshHouse(t)
-  const ada = await house.addPerson('ada')
-  const bob = await house.addPerson('bob')
+  const fixture = await startSshGatehouse(t)
+  const ada = await fixture.addPerson('ada')
+  const bob = await fixture.addPerson('bob')
   await makeRepository(ada, 'open', { auto_init: true })
   await makeRepository(ada, 'secret', { auto_init: true, private: true })
-  const town = { house, ada, bob }
-  await greetings(t, town)
-  await kindsOfKeys(t, town)
-  await strangers(t, town)
-  await removals(t, town)
-  await sameness(t, town)
-  await deployKeys(t, town)
-  await looks(t, town)
+  const gateway = { fixture, ada, bob }
+  await greetings(t, gateway)
+  await kindsOfKeys(t, gateway)
+  await strangers(t, gateway)
+  await removals(t, gateway)
+  await sameness(t, gateway)
+  await deployKeys(t, gateway)
+  await looks(t, gateway)
 })
 
 const FETCH = (path: string) => `git-upload-pack '${path}'`
@@ -38,7 +43,7 @@ const PUSH = (path: string) => `git-receive-pack '${path}'`
 /** What a client sends that has seen the references and wants nothing. */
 const ENOUGH = { input: '0000' }
 
-async function greetings(t: Test, { house, ada }: Town): Promise<void> {
+async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
   await t.test('a login without a command is greeted by name, and ends well', async (t) => {
     const { exitCode, output, errorText } = await ada.call()
     t.equal(exitCode, 0)
@@ -51,46 +56,46 @@ async function greetings(t: Test, { house, ada }: Town): Promise<void> {
     t.match(terminal.errorText, /PTY allocation request failed/)
     const subsystem = await ada.call('sftp', { options: ['-s'] })
     t.not(subsystem.exitCode, 0)
-    const forwarding = ['-L', `127.0.0.1:0:127.0.0.1:${house.gatehouse.port}`]
+    const forwarding = ['-L', `127.0.0.1:0:127.0.0.1:${fixture.gatehouse.port}`]
     const refused = await ada.call(undefined, { options: [...forwarding, '-W', '127.0.0.1:1'] })
     t.not(refused.exitCode, 0)
   })
 }
 
-async function kindsOfKeys(t: Test, { house, bob }: Town): Promise<void> {
+async function kindsOfKeys(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
   for (const kind of ['rsa -b 3072', 'ecdsa -b 256', 'ecdsa -b 521', 'ed25519']) {
     await t.test(`a key of the kind ${kind} is good`, async (t) => {
-      const caller = await house.newCaller(kind.replaceAll(' ', ''), '-t', ...kind.split(' '))
-      await house.giveKey(bob, caller)
+      const caller = await fixture.newCaller(kind.replaceAll(' ', ''), '-t', ...kind.split(' '))
+      await fixture.giveKey(bob, caller)
       t.match((await caller.call()).errorText, /^Hello bob!/)
     })
   }
 }
 
-async function strangers(t: Test, { house }: Town): Promise<void> {
+async function strangers(t: Test, { fixture }: GatewayWithUsers): Promise<void> {
   await t.test('a key that nobody knows does not get in', async (t) => {
-    const stranger = await house.newCaller('stranger')
+    const stranger = await fixture.newCaller('stranger')
     const { exitCode, errorText } = await stranger.call(FETCH('ada/open'))
     t.equal(exitCode, 255)
     t.match(errorText, /Permission denied \(publickey/)
   })
 }
 
-async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
+async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
   await t.test('a key that was removed does not get in any more', async (t) => {
-    const caller = await house.newCaller('removed')
-    const id = await house.giveKey(bob, caller)
+    const caller = await fixture.newCaller('removed')
+    const id = await fixture.giveKey(bob, caller)
     t.equal((await caller.call()).exitCode, 0)
     t.equal((await bob.api('DELETE', `/user/keys/${id}`)).status, 204)
     t.match((await caller.call()).errorText, /Permission denied/)
   })
 
   await t.test('neither do the keys of a user who was deleted, or may not sign in', async (t) => {
-    const carl = await house.addPerson('carl')
-    const dora = await house.addPerson('dora')
+    const carl = await fixture.addPerson('carl')
+    const dora = await fixture.addPerson('dora')
     for (const person of [carl, dora]) t.equal((await person.call()).exitCode, 0)
-    t.equal((await house.gatehouse.run('user', 'delete', 'carl')).exitCode, 0)
-    await house.ask((db) =>
+    t.equal((await fixture.gatehouse.run('user', 'delete', 'carl')).exitCode, 0)
+    await fixture.ask((db) =>
       db('users')
         .whereIn('owner_id', db('owners').where({ name: 'dora' }).select('id'))
         .update({ is_login_prohibited: 1 }),
@@ -99,10 +104,10 @@ async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
   })
 
   await t.test('a login that was let in is asked again when it wants something', async (t) => {
-    const caller = await house.newCaller('late')
-    const id = await house.giveKey(bob, caller)
+    const caller = await fixture.newCaller('late')
+    const id = await fixture.giveKey(bob, caller)
     await bob.api('DELETE', `/user/keys/${id}`)
-    const { account, sshd, gatehouse } = house
+    const { account, sshd, gatehouse } = fixture
     const socket = `${gatehouse.dataDir}/run/ssh.sock`
     const { stderr, status } = spawnSync(sshd.helper, ['serve', socket, caller.fingerprint], {
       uid: account.uid,
@@ -116,10 +121,10 @@ async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
 
   await t.test('who is already in is asked again before each answer', async (t) => {
     const list = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
-    const caller = await house.newCaller('early')
-    const id = await house.giveKey(bob, caller)
-    const first = await converse(house, caller, 'ada/open')
-    const second = await converse(house, bob, 'ada/open')
+    const caller = await fixture.newCaller('early')
+    const id = await fixture.giveKey(bob, caller)
+    const first = await converse(fixture, caller, 'ada/open')
+    const second = await converse(fixture, bob, 'ada/open')
     for (const { say } of [first, second]) t.match(await say(list, /0000$/), 'refs/heads/main')
     await bob.api('DELETE', `/user/keys/${id}`)
     first.client.stdin.write(list)
@@ -142,7 +147,7 @@ async function removals(t: Test, { house, ada, bob }: Town): Promise<void> {
   })
 }
 
-async function sameness(t: Test, { bob }: Town): Promise<void> {
+async function sameness(t: Test, { bob }: GatewayWithUsers): Promise<void> {
   await t.test('what is private and what is not there sound the same', async (t) => {
     for (const command of [FETCH, PUSH]) {
       const ofPrivate = await bob.call(command('ada/secret'), ENOUGH)
@@ -162,7 +167,7 @@ async function sameness(t: Test, { bob }: Town): Promise<void> {
   })
 }
 
-async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
+async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
   const add = async (repository: string, caller: Caller, isReadOnly: boolean) => {
     const input = { title: caller.fingerprint, key: caller.publicKey, read_only: isReadOnly }
     return await ada.api('POST', `/repos/${repository}/keys`, input)
@@ -171,7 +176,7 @@ async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
   await t.test(
     'a deploy key reads its repository, and no other, not even a public one',
     async (t) => {
-      const robot = await house.newCaller('robot')
+      const robot = await fixture.newCaller('robot')
       t.equal((await add('ada/secret', robot, true)).status, 201)
       t.match((await robot.call()).errorText, /^Hello! This deploy key works\./)
       t.equal((await robot.call(FETCH('ada/secret'), ENOUGH)).exitCode, 0)
@@ -181,14 +186,14 @@ async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
   )
 
   await t.test('one that may write pushes, as the log says', async (t) => {
-    const robot = await house.newCaller('writer')
+    const robot = await fixture.newCaller('writer')
     const { body } = await add('ada/secret', robot, false)
     const copy = await newWorkingCopy(t)
     await copy.commit('by-a-robot')
-    const words = ['push', house.remote('ada/secret'), 'main:refs/heads/robot']
+    const words = ['push', fixture.remote('ada/secret'), 'main:refs/heads/robot']
     const { exitCode, errorText } = await copy.try(words, robot)
     t.equal(exitCode, 0, errorText)
-    const [line] = await house.logged({ event: 'ssh-session', key: robot.fingerprint })
+    const [line] = await fixture.logged({ event: 'ssh-session', key: robot.fingerprint })
     t.match(line, { name: 'deploy key', verb: 'git-receive-pack', repository: 'ada/secret' })
     const { id } = body as { id: number }
     t.equal((await ada.api('DELETE', `/repos/ada/secret/keys/${id}`)).status, 204)
@@ -196,7 +201,7 @@ async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
   })
 
   await t.test('one key may open several repositories, each in its own way', async (t) => {
-    const robot = await house.newCaller('shared')
+    const robot = await fixture.newCaller('shared')
     await add('ada/secret', robot, true)
     await add('ada/open', robot, false)
     t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
@@ -205,7 +210,7 @@ async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
 
   await t.test('it goes with its repository', async (t) => {
     await makeRepository(ada, 'short')
-    const robot = await house.newCaller('short')
+    const robot = await fixture.newCaller('short')
     await add('ada/short', robot, true)
     t.equal((await robot.call()).exitCode, 0)
     await ada.api('DELETE', '/repos/ada/short')
@@ -218,23 +223,23 @@ async function deployKeys(t: Test, { house, ada, bob }: Town): Promise<void> {
   })
 }
 
-async function looks(t: Test, { house, bob }: Town): Promise<void> {
+async function looks(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
   await t.test("to offer somebody else's key first is nobody's use of it", async (t) => {
-    const victim = await house.addPerson('victim')
+    const victim = await fixture.addPerson('victim')
     const lastUse = () =>
-      house.ask((db) => db('ssh_keys').where({ fingerprint: victim.fingerprint }).first())
+      fixture.ask((db) => db('ssh_keys').where({ fingerprint: victim.fingerprint }).first())
     // The public half is all that it takes to offer a key; the private one here is bob's own.
     const borrowed = `${victim.keyFile}-borrowed`
     await writeFile(`${borrowed}.pub`, victim.publicKey)
     await copyFile(bob.keyFile, borrowed)
-    const { errorText } = await callSsh(house.sshd, {
+    const { errorText } = await callSsh(fixture.sshd, {
       keyFile: borrowed,
       options: ['-i', bob.keyFile, '-v'],
     })
     t.match(errorText, victim.fingerprint, 'it was offered')
     t.match(errorText, /Hello bob!/)
     t.equal((await lastUse()).last_used_at, null)
-    t.notMatch(house.gatehouse.log(), victim.fingerprint)
+    t.notMatch(fixture.gatehouse.log(), victim.fingerprint)
     await victim.call()
     t.not((await until(lastUse, (row) => row.last_used_at !== null, 60_000)).last_used_at, null)
   })

@@ -5,33 +5,33 @@ import { join } from 'node:path'
 import t from 'tap'
 import { git } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 
 t.test('a file of keys does instead of the command', async (t) => {
   const folder = await mkdtemp('/var/lib/gatehouse-test-')
   await chmod(folder, 0o755)
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'authorized_keys')
-  const house = await startSshHouse(t, {
+  const fixture = await startSshGatehouse(t, {
     edit: (config) =>
       config
         .replace(/^ *AuthorizedKeysCommand.*$/gm, '')
         .replace('AuthorizedKeysFile none', `AuthorizedKeysFile ${file}`),
   })
-  const { account, gatehouse, sshd } = house
+  const { account, gatehouse, sshd } = fixture
   await chown(folder, account.uid, account.gid)
   const foreign = '# keys of others\nssh-ed25519 AAAA somebody\n'
   await writeFile(file, foreign)
   await chown(file, account.uid, account.gid)
   const write = () =>
     gatehouse.run('ssh', 'authorized-keys', '--write', file, '--helper', sshd.helper)
-  const ada = await house.addPerson('ada')
+  const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work', { auto_init: true })
 
   t.match((await ada.call()).errorText, /Permission denied/, 'nobody has written it yet')
   t.match(await write(), { exitCode: 0, output: `1 keys in ${file}\n` })
   t.match((await ada.call()).errorText, /^Hello ada!/)
-  await git(['ls-remote', house.remote('ada/work')], { cwd: '/', ...ada })
+  await git(['ls-remote', fixture.remote('ada/work')], { cwd: '/', ...ada })
 
   const { body } = await ada.api('GET', '/user/keys')
   const [{ id } = { id: 0 }] = body as { id: number }[]

@@ -6,7 +6,7 @@ import type { Person } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { countPackCache, untilAllIsKept } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import {
   newWorkingCopy,
@@ -18,19 +18,19 @@ import {
 const COMMITS = 20
 
 interface Library {
-  readonly house: SshHouse
+  readonly fixture: SshGatehouse
   readonly ada: Person & Caller
   readonly origin: WorkingCopy
 }
 
 t.test('clone and fetch over SSH', async (t) => {
-  const house = await startSshHouse(t)
-  const ada = await house.addPerson('ada')
+  const fixture = await startSshGatehouse(t)
+  const ada = await fixture.addPerson('ada')
   const repository = await makeRepository(ada, 'library')
   const origin = await newWorkingCopy(t)
   await writeHistory(origin, { commits: COMMITS, branches: 2, tags: 2 })
   await origin.git('push', '--quiet', '--mirror', ada.remote(`${repository}.git`))
-  const library: Library = { house, ada, origin }
+  const library: Library = { fixture, ada, origin }
   await protocols(t, library)
   await kindsOfClones(t, library)
   await laterFetches(t, library)
@@ -48,10 +48,10 @@ async function tryWith(t: Test, { environment }: Caller, args: readonly string[]
   return { exitCode, errorText, copy: workingCopyAt(join(folder, 'clone')) }
 }
 
-async function protocols(t: Test, { house, ada, origin }: Library): Promise<void> {
+async function protocols(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   for (const version of ['0', '1', '2']) {
     await t.test(`protocol version ${version} is spoken and brings all`, async (t) => {
-      const address = house.remote('ada/library')
+      const address = fixture.remote('ada/library')
       const { exitCode, errorText, copy } = await tryWith(t, ada, [
         '-c',
         `protocol.version=${version}`,
@@ -69,9 +69,9 @@ async function protocols(t: Test, { house, ada, origin }: Library): Promise<void
   }
 }
 
-async function kindsOfClones(t: Test, { house, ada }: Library): Promise<void> {
+async function kindsOfClones(t: Test, { fixture, ada }: Library): Promise<void> {
   const clone = async (t: Test, ...options: readonly string[]) => {
-    const address = house.remote('ada/library')
+    const address = fixture.remote('ada/library')
     const { exitCode, errorText, copy } = await tryWith(t, ada, [
       'clone',
       ...options,
@@ -107,9 +107,9 @@ async function kindsOfClones(t: Test, { house, ada }: Library): Promise<void> {
   })
 }
 
-async function laterFetches(t: Test, { house, ada, origin }: Library): Promise<void> {
+async function laterFetches(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   await t.test('a later fetch brings what is new', async (t) => {
-    const address = house.remote('ada/library')
+    const address = fixture.remote('ada/library')
     const { copy } = await tryWith(t, ada, ['clone', '--quiet', address, 'clone'])
     const commit = await origin.commit('news')
     await origin.git('push', '--quiet', ada.remote('ada/library.git'), 'main')
@@ -119,17 +119,17 @@ async function laterFetches(t: Test, { house, ada, origin }: Library): Promise<v
   })
 }
 
-async function warmth(t: Test, { house, ada, origin }: Library): Promise<void> {
+async function warmth(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   await t.test(
     'a commit that was cloned before is cloned without git, over HTTPS and SSH',
     async (t) => {
-      const address = house.remote('ada/library')
+      const address = fixture.remote('ada/library')
       const clone = async (from: string) => {
         const { exitCode, errorText, copy } = await tryWith(t, ada, ['clone', '-q', from, 'clone'])
         t.equal(exitCode, 0, errorText)
         t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
-        await untilAllIsKept(house.gatehouse.dataDir)
-        return countPackCache(house.gatehouse, 'fetch')
+        await untilAllIsKept(fixture.gatehouse.dataDir)
+        return countPackCache(fixture.gatehouse, 'fetch')
       }
       const first = await clone(address)
       const second = await clone(address)
@@ -140,8 +140,8 @@ async function warmth(t: Test, { house, ada, origin }: Library): Promise<void> {
   )
 }
 
-async function addresses(t: Test, { house, ada, origin }: Library): Promise<void> {
-  const { sshd } = house
+async function addresses(t: Test, { fixture, ada, origin }: Library): Promise<void> {
+  const { sshd } = fixture
   const url = `ssh://${sshd.host}:${sshd.port}`
   const forms = [`${url}/ada/library.git`, `${url}/ada/library`, `${sshd.host}:/ada/library`]
   for (const form of [...forms, `${sshd.host}:Ada/LIBRARY.git`]) {
@@ -154,32 +154,32 @@ async function addresses(t: Test, { house, ada, origin }: Library): Promise<void
   await t.test('a renamed repository answers under its old name', async (t) => {
     await makeRepository(ada, 'before')
     await ada.api('PATCH', '/repos/ada/before', { name: 'after' })
-    await git(['ls-remote', house.remote('ada/before')], { cwd: '/', ...ada })
+    await git(['ls-remote', fixture.remote('ada/before')], { cwd: '/', ...ada })
     t.pass()
   })
 }
 
-async function organizations(t: Test, { house, ada }: Library): Promise<void> {
+async function organizations(t: Test, { fixture, ada }: Library): Promise<void> {
   await t.test("an organization's repositories are for its members, and others", async (t) => {
-    const bob = await house.addPerson('bob')
+    const bob = await fixture.addPerson('bob')
     await ada.api('POST', '/orgs', { username: 'guild' })
     for (const name of ['open', 'secret']) {
       await makeRepository(ada, name, { organization: 'guild', private: name === 'secret' })
-      const { exitCode } = await tryWith(t, ada, ['ls-remote', house.remote(`guild/${name}`)])
+      const { exitCode } = await tryWith(t, ada, ['ls-remote', fixture.remote(`guild/${name}`)])
       t.equal(exitCode, 0)
     }
-    const open = await tryWith(t, bob, ['ls-remote', house.remote('guild/open')])
+    const open = await tryWith(t, bob, ['ls-remote', fixture.remote('guild/open')])
     t.equal(open.exitCode, 0, 'anyone with a key reads what is public')
-    const secret = await tryWith(t, bob, ['ls-remote', house.remote('guild/secret')])
+    const secret = await tryWith(t, bob, ['ls-remote', fixture.remote('guild/secret')])
     t.match(secret.errorText, 'There is no repository guild/secret.git that this key may read.')
   })
 }
 
-async function audit(t: Test, { house, ada }: Library): Promise<void> {
+async function audit(t: Test, { fixture, ada }: Library): Promise<void> {
   await t.test('each session is one line that says who did what, and how much', async (t) => {
     await makeRepository(ada, 'logged', { auto_init: true })
-    await tryWith(t, ada, ['clone', house.remote('ada/logged'), 'clone'])
-    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/logged' })
+    await tryWith(t, ada, ['clone', fixture.remote('ada/logged'), 'clone'])
+    const lines = await fixture.logged({ event: 'ssh-session', repository: 'ada/logged' })
     t.equal(lines.length, 1)
     t.match(lines[0], {
       level: 'info',

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { tryGit } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -11,15 +11,15 @@ import { isFullSize } from '../helpers/test-size.js'
 const CLONES = isFullSize ? 100 : 40
 
 t.test(`${CLONES} clones at once from one address`, async (t) => {
-  const house = await startSshHouse(t, {
+  const fixture = await startSshGatehouse(t, {
     // However slow the machine is, each gets its turn.
     environment: { GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m' },
   })
-  const ada = await house.addPerson('ada')
+  const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work', { auto_init: true })
   const folder = await temporaryFolder(t)
   const clones = Array.from({ length: CLONES }, (_, at) =>
-    tryGit(['clone', '--quiet', house.remote('ada/work'), String(at)], {
+    tryGit(['clone', '--quiet', fixture.remote('ada/work'), String(at)], {
       cwd: folder,
       ...ada,
       timeoutMs: 600_000,
@@ -27,5 +27,5 @@ t.test(`${CLONES} clones at once from one address`, async (t) => {
   )
   const faults = (await Promise.all(clones)).filter(({ exitCode }) => exitCode !== 0)
   t.same(faults, [])
-  t.notMatch(house.sshd.log(), /drop connection|beginning MaxStartups/)
+  t.notMatch(fixture.sshd.log(), /drop connection|beginning MaxStartups/)
 })

@@ -6,39 +6,39 @@ import { join } from 'node:path'
 import { t } from 'tap'
 import { findUser } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const KEYS = isFullSize ? 100_000 : 10_000
 const LOOK_UPS = 200
 
 t.test('a key is found among very many, and only the known one', async (t) => {
-  const house = await startSshHouse(t)
-  const ada = await house.addPerson('ada')
-  const stranger = await house.newCaller('stranger')
-  const emptyMs = lookUpAgain(house, ada)
-  await house.ask((db) => addKeys(db, KEYS))
-  const fullMs = lookUpAgain(house, ada)
-  const line = lookUp(house, ada)
+  const fixture = await startSshGatehouse(t)
+  const ada = await fixture.addPerson('ada')
+  const stranger = await fixture.newCaller('stranger')
+  const emptyMs = lookUpAgain(fixture, ada)
+  await fixture.ask((db) => addKeys(db, KEYS))
+  const fullMs = lookUpAgain(fixture, ada)
+  const line = lookUp(fixture, ada)
   t.match(line, /^restrict,command="/)
   t.ok(line.includes(` ${ada.fingerprint}" ${ada.publicKey.split(' ', 2).join(' ')}`), line)
-  t.equal(lookUp(house, stranger), '')
+  t.equal(lookUp(fixture, stranger), '')
   t.comment(`95 of 100 look-ups: ${emptyMs} ms with one key, ${fullMs} ms with ${KEYS}`)
 })
 
 /** What the helper prints for a key. */
-function lookUp({ sshd, gatehouse }: SshHouse, { publicKey }: Caller): string {
+function lookUp({ sshd, gatehouse }: SshGatehouse, { publicKey }: Caller): string {
   const [type = '', key = ''] = publicKey.split(' ')
   const socket = join(gatehouse.dataDir, 'run/ssh.sock')
   return execFileSync(sshd.helper, ['keys', socket, type, key], { encoding: 'utf8' })
 }
 
 /** The time within which 95 of 100 look-ups were done, start of the helper included. */
-function lookUpAgain(house: SshHouse, caller: Caller): string {
+function lookUpAgain(fixture: SshGatehouse, caller: Caller): string {
   const times: number[] = []
   for (let count = 0; count < LOOK_UPS; count += 1) {
     const startedAt = performance.now()
-    lookUp(house, caller)
+    lookUp(fixture, caller)
     times.push(performance.now() - startedAt)
   }
   times.sort((one, other) => one - other)

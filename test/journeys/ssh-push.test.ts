@@ -7,113 +7,113 @@ import type { Person } from '../helpers/gatehouse.js'
 import { startReceiver } from '../helpers/receiver.js'
 import { changeRepository, faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const PUSH_BYTES_MAX = 2_000_000
 const NOTED_WITHIN_MS = 60_000
 
-interface Workshop {
-  readonly house: SshHouse
+interface Workspace {
+  readonly fixture: SshGatehouse
   readonly ada: Person & Caller
   readonly copy: WorkingCopy
 }
 
 t.test('push over SSH', async (t) => {
-  const house = await startSshHouse(t, {
+  const fixture = await startSshGatehouse(t, {
     environment: {
       GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX),
       GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
     },
   })
-  const ada = await house.addPerson('ada')
+  const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work')
   const copy = await newWorkingCopy(t)
-  await copy.git('remote', 'add', 'origin', house.remote('ada/work'))
-  const workshop = { house, ada, copy }
-  await taken(t, workshop)
-  await refused(t, workshop)
-  await notes(t, workshop)
-  await told(t, workshop)
-  await ruled(t, workshop)
-  t.same(await faultsOnDisk(house.gatehouse), [], 'git fsck finds nothing')
+  await copy.git('remote', 'add', 'origin', fixture.remote('ada/work'))
+  const workspace = { fixture, ada, copy }
+  await taken(t, workspace)
+  await refused(t, workspace)
+  await notes(t, workspace)
+  await told(t, workspace)
+  await ruled(t, workspace)
+  t.same(await faultsOnDisk(fixture.gatehouse), [], 'git fsck finds nothing')
 })
 
 /** What the server has under a name, or nothing. */
-async function remoteRef({ copy, ada }: Workshop, ref: string): Promise<string> {
+async function remoteRef({ copy, ada }: Workspace, ref: string): Promise<string> {
   return (await copy.git('ls-remote', ada.remote('ada/work.git'), ref)).split('\t')[0] ?? ''
 }
 
-function push({ copy, ada }: Workshop, ...words: readonly string[]) {
+function push({ copy, ada }: Workspace, ...words: readonly string[]) {
   return copy.try(['push', 'origin', ...words], ada)
 }
 
-async function taken(t: Test, workshop: Workshop): Promise<void> {
-  const { copy } = workshop
+async function taken(t: Test, workspace: Workspace): Promise<void> {
+  const { copy } = workspace
 
   await t.test('the first push makes the default branch', async (t) => {
     const commit = await copy.commit('first')
-    const { exitCode, errorText } = await push(workshop, 'main')
+    const { exitCode, errorText } = await push(workspace, 'main')
     t.equal(exitCode, 0, errorText)
     t.match(errorText, /\[new branch\] +main -> main/)
-    t.equal(await remoteRef(workshop, 'HEAD'), commit)
+    t.equal(await remoteRef(workspace, 'HEAD'), commit)
   })
 
   await t.test('a second push moves it, and one of nothing says so', async (t) => {
     const commit = await copy.commit('second')
-    t.equal((await push(workshop, 'main')).exitCode, 0)
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
-    t.match((await push(workshop, 'main')).errorText, /Everything up-to-date/)
+    t.equal((await push(workspace, 'main')).exitCode, 0)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
+    t.match((await push(workspace, 'main')).errorText, /Everything up-to-date/)
   })
 
   await t.test('a forced push replaces history, a plain one does not', async (t) => {
     await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
-    t.match((await push(workshop, 'main')).errorText, /non-fast-forward/)
-    t.equal((await push(workshop, '--force', 'main')).exitCode, 0)
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), await copy.git('rev-parse', 'HEAD'))
+    t.match((await push(workspace, 'main')).errorText, /non-fast-forward/)
+    t.equal((await push(workspace, '--force', 'main')).exitCode, 0)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), await copy.git('rev-parse', 'HEAD'))
   })
 
   await t.test('tags and branches come and go', async (t) => {
     await copy.git('tag', '-a', 'release', '-m', 'Release')
-    t.equal((await push(workshop, '--tags', 'main:refs/heads/side')).exitCode, 0)
-    t.not(await remoteRef(workshop, 'refs/tags/release^{}'), '')
-    t.equal((await push(workshop, '--delete', 'side', 'release')).exitCode, 0)
-    t.equal(await remoteRef(workshop, 'refs/heads/side'), '')
+    t.equal((await push(workspace, '--tags', 'main:refs/heads/side')).exitCode, 0)
+    t.not(await remoteRef(workspace, 'refs/tags/release^{}'), '')
+    t.equal((await push(workspace, '--delete', 'side', 'release')).exitCode, 0)
+    t.equal(await remoteRef(workspace, 'refs/heads/side'), '')
   })
 
   await t.test('a push of a megabyte arrives whole', async (t) => {
     const commit = await copy.commit('large', incompressible(1_000_000))
-    const { exitCode, errorText } = await push(workshop, '--progress', 'main')
+    const { exitCode, errorText } = await push(workspace, '--progress', 'main')
     t.equal(exitCode, 0, errorText)
-    t.equal(await remoteRef(workshop, 'refs/heads/main'), commit)
+    t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
   })
 }
 
-async function refused(t: Test, workshop: Workshop): Promise<void> {
-  const { house, ada, copy } = workshop
+async function refused(t: Test, workspace: Workspace): Promise<void> {
+  const { fixture, ada, copy } = workspace
 
   await t.test('other references than branches and tags are refused', async (t) => {
     for (const ref of ['refs/pull/1/head', 'refs/internal/x', 'refs/stash']) {
-      const { exitCode, errorText } = await push(workshop, `main:${ref}`)
+      const { exitCode, errorText } = await push(workspace, `main:${ref}`)
       t.not(exitCode, 0)
       t.match(errorText, /deny updating a hidden ref/)
     }
   })
 
   await t.test('the default branch cannot be deleted', async (t) => {
-    const { exitCode, errorText } = await push(workshop, '--delete', 'main')
+    const { exitCode, errorText } = await push(workspace, '--delete', 'main')
     t.not(exitCode, 0)
     t.match(errorText, /deletion of the current branch prohibited/)
   })
 
   await t.test('a mirror is not pushed to, and says why', async (t) => {
     const input = {
-      clone_addr: `${house.gatehouse.url}/ada/work`,
+      clone_addr: `${fixture.gatehouse.url}/ada/work`,
       repo_name: 'mirror',
       mirror: true,
     }
     t.equal((await ada.api('POST', '/repos/migrate', input)).status, 201)
-    const words = ['push', house.remote('ada/mirror'), 'main:other']
+    const words = ['push', fixture.remote('ada/mirror'), 'main:other']
     const { exitCode, errorText } = await copy.try(words, ada)
     t.not(exitCode, 0)
     t.match(errorText, /Git Repository is a mirror\./)
@@ -122,30 +122,30 @@ async function refused(t: Test, workshop: Workshop): Promise<void> {
   await t.test('a push above the limit is refused, and a smaller one is not', async (t) => {
     const before = await copy.git('rev-parse', 'HEAD')
     await copy.commit('too-large', incompressible(PUSH_BYTES_MAX + 100_000))
-    const { exitCode, errorText } = await push(workshop, 'main')
+    const { exitCode, errorText } = await push(workspace, 'main')
     t.not(exitCode, 0)
     t.match(errorText, /exceeds maximum allowed size/)
     await copy.git('reset', '--quiet', '--hard', before)
-    t.equal((await push(workshop, 'main:refs/heads/again')).exitCode, 0)
+    t.equal((await push(workspace, 'main:refs/heads/again')).exitCode, 0)
   })
 
   await t.test('a hook in the repository does not run', async (t) => {
-    const [folder = ''] = await house.ask(async (db) => {
+    const [folder = ''] = await fixture.ask(async (db) => {
       const rows: readonly { storage: string }[] = await db('repositories').select('storage')
       return rows.map(({ storage }) =>
-        join(house.gatehouse.dataDir, 'repositories', storage.slice(0, 2), `${storage}.git`),
+        join(fixture.gatehouse.dataDir, 'repositories', storage.slice(0, 2), `${storage}.git`),
       )
     })
     const hook = join(folder, 'hooks', 'pre-receive')
     await mkdir(dirname(hook), { recursive: true })
     await writeFile(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     await copy.commit('with-a-hook')
-    t.equal((await push(workshop, 'main')).exitCode, 0)
+    t.equal((await push(workspace, 'main')).exitCode, 0)
   })
 
   await t.test('an archived repository is read and not pushed to', async (t) => {
     await changeRepository(ada, 'ada/work', { archived: true })
-    const { exitCode, errorText } = await push(workshop, 'main:refs/heads/late')
+    const { exitCode, errorText } = await push(workspace, 'main:refs/heads/late')
     t.not(exitCode, 0)
     t.match(errorText, 'ada/work is archived: it can be read, not pushed to.')
     t.equal((await copy.try(['fetch', 'origin'], ada)).exitCode, 0)
@@ -153,20 +153,20 @@ async function refused(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function notes(t: Test, workshop: Workshop): Promise<void> {
-  const { house, ada, copy } = workshop
+async function notes(t: Test, workspace: Workspace): Promise<void> {
+  const { fixture, ada, copy } = workspace
 
   await t.test(
     'the house knows of a push: when, how large, and nothing is in flight',
     async (t) => {
       await makeRepository(ada, 'noted')
       await copy.commit('noted', incompressible(300_000))
-      const { exitCode } = await copy.try(['push', house.remote('ada/noted'), 'main'], ada)
+      const { exitCode } = await copy.try(['push', fixture.remote('ada/noted'), 'main'], ada)
       t.equal(exitCode, 0)
       const ask = async () => (await ada.api('GET', '/repos/ada/noted')).body as { size: number }
       const { size } = await until(ask, (answer) => answer.size >= 300, NOTED_WITHIN_MS)
       t.ok(size >= 300, 'in KiB')
-      const folder = join(house.gatehouse.dataDir, 'pushes')
+      const folder = join(fixture.gatehouse.dataDir, 'pushes')
       const left = await until(
         () => readdir(folder),
         (found) => found.length === 0,
@@ -179,23 +179,23 @@ async function notes(t: Test, workshop: Workshop): Promise<void> {
   await t.test('each push is one line of the log', async (t) => {
     await makeRepository(ada, 'logged')
     await copy.commit('logged', incompressible(100_000))
-    await copy.try(['push', house.remote('ada/logged'), 'main'], ada)
-    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/logged' })
+    await copy.try(['push', fixture.remote('ada/logged'), 'main'], ada)
+    const lines = await fixture.logged({ event: 'ssh-session', repository: 'ada/logged' })
     t.equal(lines.length, 1)
     t.match(lines[0], { verb: 'git-receive-pack', outcome: 'ok', name: 'ada' })
     t.ok(Number(lines[0]?.['receivedBytes']) > 100_000)
   })
 }
 
-async function told(t: Test, workshop: Workshop): Promise<void> {
+async function told(t: Test, workspace: Workspace): Promise<void> {
   await t.test('a webhook hears of a push', async (t) => {
-    const { ada, copy } = workshop
+    const { ada, copy } = workspace
     const { url, received } = await startReceiver(t)
     const config = { url, content_type: 'json' }
     const hook = { type: 'gitea', config, events: ['push'], active: true }
     await ada.api('POST', '/repos/ada/work/hooks', hook)
     await copy.commit('told')
-    const { exitCode, errorText } = await push(workshop, 'HEAD:refs/heads/told')
+    const { exitCode, errorText } = await push(workspace, 'HEAD:refs/heads/told')
     t.equal(exitCode, 0, errorText)
     await until(
       async () => received.length,
@@ -211,8 +211,8 @@ async function told(t: Test, workshop: Workshop): Promise<void> {
   })
 }
 
-async function ruled(t: Test, workshop: Workshop): Promise<void> {
-  const { house, ada, copy } = workshop
+async function ruled(t: Test, workspace: Workspace): Promise<void> {
+  const { fixture, ada, copy } = workspace
   const rule = async (fields: Readonly<Record<string, unknown>>) => {
     await ada.api('DELETE', '/repos/ada/work/branch_protections/ruled')
     const body = { rule_name: 'ruled', ...fields }
@@ -222,18 +222,18 @@ async function ruled(t: Test, workshop: Workshop): Promise<void> {
   await t.test('a protected branch is told of, and not moved', async (t) => {
     await copy.commit('ruled')
     await rule({ enable_push: true })
-    t.equal((await push(workshop, 'main:ruled')).exitCode, 0)
-    const before = await remoteRef(workshop, 'refs/heads/ruled')
-    const forced = await push(workshop, '--force', 'main~1:ruled')
+    t.equal((await push(workspace, 'main:ruled')).exitCode, 0)
+    const before = await remoteRef(workspace, 'refs/heads/ruled')
+    const forced = await push(workspace, '--force', 'main~1:ruled')
     t.match(forced.errorText, /remote: Gatehouse: branch ruled is protected from force push/)
-    const removed = await push(workshop, ':ruled', 'main:refs/heads/beside')
+    const removed = await push(workspace, ':ruled', 'main:refs/heads/beside')
     t.match(removed.errorText, /remote: Gatehouse: branch ruled is protected from deletion/)
-    t.equal(await remoteRef(workshop, 'refs/heads/ruled'), before)
-    t.equal(await remoteRef(workshop, 'refs/heads/beside'), '')
+    t.equal(await remoteRef(workspace, 'refs/heads/ruled'), before)
+    t.equal(await remoteRef(workspace, 'refs/heads/beside'), '')
   })
 
   await t.test('a deploy key pushes there where the rule lets deploy keys', async (t) => {
-    const robot = await house.newCaller('robot')
+    const robot = await fixture.newCaller('robot')
     const key = { title: 'robot', key: robot.publicKey, read_only: false }
     t.equal((await ada.api('POST', '/repos/ada/work/keys', key)).status, 201)
     const tip = await copy.commit('by-a-robot')
@@ -244,7 +244,7 @@ async function ruled(t: Test, workshop: Workshop): Promise<void> {
     await rule({ ...listed, push_whitelist_deploy_keys: true })
     const taken = await copy.try(['push', 'origin', 'main:ruled'], robot)
     t.equal(taken.exitCode, 0, taken.errorText)
-    t.equal(await remoteRef(workshop, 'refs/heads/ruled'), tip)
-    t.not((await push(workshop, 'main~1:ruled')).exitCode, 0, 'and nobody else')
+    t.equal(await remoteRef(workspace, 'refs/heads/ruled'), tip)
+    t.not((await push(workspace, 'main~1:ruled')).exitCode, 0, 'and nobody else')
   })
 }

@@ -10,16 +10,16 @@ import { freePort } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until, workersOf } from '../helpers/server-processes.js'
-import { startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 
 const BACK_WITHIN_MS = 120_000
 
 t.test('the gateway is stopped, and comes back', async (t) => {
-  const house = await startSshHouse(t)
-  const { gatehouse } = house
-  const ada = await house.addPerson('ada')
+  const fixture = await startSshGatehouse(t)
+  const { gatehouse } = fixture
+  const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work', { auto_init: true })
-  const fetch = () => git(['ls-remote', house.remote('ada/work')], { cwd: '/', ...ada })
+  const fetch = () => git(['ls-remote', fixture.remote('ada/work')], { cwd: '/', ...ada })
   await fetch()
 
   await t.test('while it is stopped, everyone reads why', async (t) => {
@@ -28,16 +28,16 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     t.equal(exitCode, 1)
     t.equal(output, '')
     t.equal(errorText, 'Gatehouse does not answer at this moment. Try again in a minute.\n')
-    const words = ['ls-remote', house.remote('ada/work')]
+    const words = ['ls-remote', fixture.remote('ada/work')]
     t.match((await tryGit(words, { cwd: '/', ...ada })).errorText, 'Gatehouse does not answer')
-    const stranger = await house.newCaller('stranger')
+    const stranger = await fixture.newCaller('stranger')
     t.match((await stranger.call()).errorText, 'Gatehouse does not answer', 'whose key is unknown')
   })
 
   await t.test('when it is back, all is as before, and sshd was not touched', async (t) => {
     await gatehouse.start()
     await fetch()
-    const stranger = await house.newCaller('stranger-again')
+    const stranger = await fixture.newCaller('stranger-again')
     t.match((await stranger.call()).errorText, /Permission denied/)
   })
 

@@ -3,31 +3,35 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
-import type { Town } from '../helpers/gateway-with-users.js'
-import { forEachPackageTown, onPackageTown } from '../helpers/package-gatehouses.js'
+import type { GatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { forEachPackageGateway, onPackageGateway } from '../helpers/package-gatehouses.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
 
 const BASE = '/api/packages/ada/swift'
 const BASE64 = 'Content-Transfer-Encoding: base64'
 const HELLO = `${BASE_URL}${BASE}/acme/Hello`
 
-async function publish(town: Town, version: string, ...more: readonly SwiftPart[]) {
+async function publish(gateway: GatewayWithUsers, version: string, ...more: readonly SwiftPart[]) {
   const parts: SwiftPart[] = [['source-archive', await sourceArchive()], ...more]
-  return await send(town, `/acme/Hello/${version}`, parts)
+  return await send(gateway, `/acme/Hello/${version}`, parts)
 }
 
 async function send(
-  town: Town,
+  gateway: GatewayWithUsers,
   path: string,
   parts: readonly SwiftPart[],
   headers?: Readonly<Record<string, string>>,
 ) {
-  const authorization = town.authorizationOf('ada')
-  return await town.ask({ ...swiftForm(`${BASE}${path}`, parts, headers), authorization })
+  const authorization = gateway.authorizationOf('ada')
+  return await gateway.ask({ ...swiftForm(`${BASE}${path}`, parts, headers), authorization })
 }
 
-function get(town: Town, path: string, headers: Readonly<Record<string, string>> = {}) {
-  return town.ask({ path: `${BASE}${path}`, headers })
+function get(
+  gateway: GatewayWithUsers,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  return gateway.ask({ path: `${BASE}${path}`, headers })
 }
 
 /** Every refusal is a problem (3.3), whoever refuses. */
@@ -46,18 +50,18 @@ function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: num
 }
 
 // Each database sorts versions.
-await forEachPackageTown(
+await forEachPackageGateway(
   t,
   '4.1: releases are listed, the highest first, with links',
-  async (t, town) => {
-    isProblem(t, await get(town, '/acme/Hello'), 404)
+  async (t, gateway) => {
+    isProblem(t, await get(gateway, '/acme/Hello'), 404)
     for (const version of ['1.9.0', '1.10.0', '2.0.0-beta.1', '1.0.0+build.7']) {
-      t.match(await publish(town, version), {
+      t.match(await publish(gateway, version), {
         status: 201,
         headers: { 'content-version': '1', location: `${HELLO}/${version}` },
       })
     }
-    const listed = await get(town, '/acme/Hello', { accept: JSON_V1 })
+    const listed = await get(gateway, '/acme/Hello', { accept: JSON_V1 })
     t.match(listed, {
       status: 200,
       headers: {
@@ -71,30 +75,30 @@ await forEachPackageTown(
     t.equal(listed.text, JSON.stringify({ releases: Object.fromEntries(releases) }))
     const { etag = '' } = listed.headers
     for (const path of ['/acme/Hello.json', '/ACME/hello', '/ACME/hello.JSON']) {
-      t.equal((await get(town, path)).text, listed.text, path)
-      t.equal((await get(town, path, { 'if-none-match': etag })).status, 304, path)
+      t.equal((await get(gateway, path)).text, listed.text, path)
+      t.equal((await get(gateway, path, { 'if-none-match': etag })).status, 304, path)
     }
-    t.equal((await publish(town, '2.0.0')).status, 201)
-    t.match((await get(town, '/acme/Hello')).headers, {
+    t.equal((await publish(gateway, '2.0.0')).status, 201)
+    t.match((await get(gateway, '/acme/Hello')).headers, {
       link: `<${HELLO}/2.0.0>; rel="latest-version"`,
     })
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'MariaDB and S3',
   '4.2: a release is told with its archive, its time and its neighbours',
-  async (t, town) => {
+  async (t, gateway) => {
     const metadata = {
       author: { name: 'Ada' },
       description: 'Hällo.',
       repositoryURLs: ['https://git.test/ada/Hello', 'git@git.test:ada/Hello-mirror.git'],
     }
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
-      await publish(town, version, ['metadata', JSON.stringify(metadata)])
+      await publish(gateway, version, ['metadata', JSON.stringify(metadata)])
     }
-    const told = await get(town, '/acme/Hello/1.1.0', { accept: JSON_V1 })
+    const told = await get(gateway, '/acme/Hello/1.1.0', { accept: JSON_V1 })
     const link = ['latest', 'successor', 'predecessor'].map((rel, at) => {
       return `<${HELLO}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
     })
@@ -118,8 +122,8 @@ await onPackageTown(
       resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
       metadata,
     })
-    t.equal((await get(town, '/ACME/HELLO/1.1.0.json')).text, told.text)
-    const listed = await get(town, '/acme/Hello')
+    t.equal((await get(gateway, '/ACME/HELLO/1.1.0.json')).text, told.text)
+    const listed = await get(gateway, '/acme/Hello')
     const repositories = metadata.repositoryURLs.map((url, at) => {
       return `<${url}>; rel="${at === 0 ? 'canonical' : 'alternate'}"`
     })
@@ -130,27 +134,27 @@ await onPackageTown(
       '/acme/Other/1.0.0',
       '/a.c/Hello/1.0.0',
     ]) {
-      isProblem(t, await get(town, path), 404)
+      isProblem(t, await get(gateway, path), 404)
     }
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'SQLite and files',
   '4.3: manifests are told with what there is for other versions of Swift',
-  async (t, town) => {
+  async (t, gateway) => {
     const manifests = {
       'Package@swift-4.swift': '// swift-tools-version:4.0\n',
       'Package@swift-5.6.swift': '// swift-tools-version: 5.6.1\n',
     }
     const main = '// swift-tools-version:5.9\nlet a = "ä"\n'
-    await send(town, '/acme/Hello/1.0.0', [
+    await send(gateway, '/acme/Hello/1.0.0', [
       ['source-archive', await sourceArchive(manifests, main)],
     ])
     const accept = 'application/vnd.swift.registry.v1+swift'
     const url = '/acme/Hello/1.0.0/Package.swift'
-    const ask = (query = '') => get(town, `${url}${query}`, { accept })
+    const ask = (query = '') => get(gateway, `${url}${query}`, { accept })
     const links = [
       `<${HELLO}/1.0.0/Package.swift?swift-version=4>; rel="alternate"; ` +
         'filename="Package@swift-4.swift"; swift-tools-version="4.0"',
@@ -183,15 +187,15 @@ await onPackageTown(
       text: '',
       headers: { 'content-version': '1', location: `${HELLO}/1.0.0/Package.swift` },
     })
-    isProblem(t, await get(town, '/acme/Hello/2.0.0/Package.swift'), 404)
+    isProblem(t, await get(gateway, '/acme/Hello/2.0.0/Package.swift'), 404)
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'MariaDB and S3',
   '4.4: the archive comes with its digest, and with its signature',
-  async (t, town) => {
+  async (t, gateway) => {
     const archive = await sourceArchive({ 'a.txt': 'a' })
     const signatures: SwiftPart[] = [
       ['source-archive-signature', Buffer.from([0, 255, 1])],
@@ -200,10 +204,10 @@ await onPackageTown(
     ]
     const format = { 'x-swift-package-signature-format': 'cms-1.0.0' }
     const parts: SwiftPart[] = [['source-archive', archive], ...signatures]
-    t.equal((await send(town, '/acme/Hello/1.0.0', parts, format)).status, 201)
-    await send(town, '/acme/Hello/1.0.1', [['source-archive', archive]])
+    t.equal((await send(gateway, '/acme/Hello/1.0.0', parts, format)).status, 201)
+    await send(gateway, '/acme/Hello/1.0.1', [['source-archive', archive]])
     const encoded: SwiftPart = ['source-archive-signature', 'AP8B\r\n', BASE64]
-    await send(town, '/acme/Hello/1.0.2', [['source-archive', archive], encoded], format)
+    await send(gateway, '/acme/Hello/1.0.2', [['source-archive', archive], encoded], format)
     const accept = 'application/vnd.swift.registry.v1+zip'
     const digest = createHash('sha256').update(archive).digest('base64')
     const headers = {
@@ -215,35 +219,35 @@ await onPackageTown(
       'x-swift-package-signature-format': 'cms-1.0.0',
       'x-swift-package-signature': Buffer.from([0, 255, 1]).toString('base64'),
     }
-    const whole = await get(town, '/acme/Hello/1.0.0.zip', { accept })
+    const whole = await get(gateway, '/acme/Hello/1.0.0.zip', { accept })
     t.match(whole, { status: 200, headers })
     t.ok(whole.bytes.equals(archive))
     const path = `${BASE}/acme/hello/1.0.0.ZIP`
-    t.match(await town.ask({ method: 'HEAD', path }), { status: 200, text: '', headers })
-    const unsigned = await get(town, '/acme/Hello/1.0.1.zip')
+    t.match(await gateway.ask({ method: 'HEAD', path }), { status: 200, text: '', headers })
+    const unsigned = await get(gateway, '/acme/Hello/1.0.1.zip')
     t.match(unsigned, { status: 200 })
     t.notOk(unsigned.headers['x-swift-package-signature'])
     const signing = { signatureFormat: 'cms-1.0.0', signatureBase64Encoded: 'AP8B' }
     for (const version of ['1.0.0', '1.0.2']) {
-      const { json } = await get(town, `/acme/Hello/${version}`)
+      const { json } = await get(gateway, `/acme/Hello/${version}`)
       t.match(json, { resources: [{ signing }] }, version)
     }
-    isProblem(t, await get(town, '/acme/Hello/1.0.3.zip'), 404)
+    isProblem(t, await get(gateway, '/acme/Hello/1.0.3.zip'), 404)
   },
 )
 
 // Each database finds addresses.
-await forEachPackageTown(
+await forEachPackageGateway(
   t,
   '4.5: a package is found by its repository, however that is written',
-  async (t, town) => {
+  async (t, gateway) => {
     const repositoryURLs = ['https://git.test/ada/Hello.git']
     const parts: SwiftPart[] = [
       ['metadata', JSON.stringify({ repositoryURLs })],
       ['source-archive', await sourceArchive()],
     ]
     for (const path of ['/acme/Hello/1.0.0', '/acme/Hello/1.0.1', '/acme/Other/1.0.0']) {
-      t.equal((await send(town, path, parts)).status, 201, 'metadata may come first')
+      t.equal((await send(gateway, path, parts)).status, 201, 'metadata may come first')
     }
     const urls = [
       'https://git.test/ada/Hello',
@@ -251,7 +255,7 @@ await forEachPackageTown(
       'ssh://git.test/ada/Hello',
     ]
     for (const url of urls) {
-      const found = await get(town, `/identifiers?url=${encodeURIComponent(url)}`, {
+      const found = await get(gateway, `/identifiers?url=${encodeURIComponent(url)}`, {
         accept: JSON_V1,
       })
       t.match(found, {
@@ -260,75 +264,79 @@ await forEachPackageTown(
       })
       t.strictSame(found.json, { identifiers: ['acme.Hello', 'acme.Other'] }, url)
     }
-    isProblem(t, await get(town, '/identifiers?url=https://git.test/ada/Nothing'), 404)
+    isProblem(t, await get(gateway, '/identifiers?url=https://git.test/ada/Nothing'), 404)
     for (const query of ['', '?url=', '?url', '?url=%20', '?uri=x', '?url=%ff']) {
-      isProblem(t, await get(town, `/identifiers${query}`), 400)
+      isProblem(t, await get(gateway, `/identifiers${query}`), 400)
     }
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'SQLite and files',
   '4.6: what cannot be published is refused as the protocol says',
-  async (t, town) => {
-    t.equal((await publish(town, '1.0.0-rc.1')).status, 201)
-    t.equal((await publish(town, '1.0.0')).status, 201, 'after its own candidate')
-    const again = await publish(town, '1.0.0')
+  async (t, gateway) => {
+    t.equal((await publish(gateway, '1.0.0-rc.1')).status, 201)
+    t.equal((await publish(gateway, '1.0.0')).status, 201, 'after its own candidate')
+    const again = await publish(gateway, '1.0.0')
     isProblem(t, again, 409)
     t.match(JSON.parse(again.text).detail, 'a release with version 1.0.0 already exists')
-    const authorization = town.authorizationOf('ada')
+    const authorization = gateway.authorizationOf('ada')
     const archive = await sourceArchive()
     const other = swiftForm(`${BASE}/ACME/hello/1.0.0-RC.1`, [['source-archive', archive]])
-    isProblem(t, await town.ask({ ...other, authorization }), 409)
+    isProblem(t, await gateway.ask({ ...other, authorization }), 409)
     for (const metadata of ['{', '[]', '{"description":1}', '{"author":"Ada"}']) {
-      isProblem(t, await publish(town, '1.1.0', ['metadata', metadata]), 422)
+      isProblem(t, await publish(gateway, '1.1.0', ['metadata', metadata]), 422)
     }
-    isProblem(t, await publish(town, '1.1.0', ['metadata', ' '.repeat(262_145)]), 413)
+    isProblem(t, await publish(gateway, '1.1.0', ['metadata', ' '.repeat(262_145)]), 413)
     const signature: SwiftPart = ['source-archive-signature', Buffer.alloc(131_073)]
-    isProblem(t, await publish(town, '1.1.0', signature), 413)
-    isProblem(t, await get(town, '/acme/Hello/1.1.0'), 404)
+    isProblem(t, await publish(gateway, '1.1.0', signature), 413)
+    isProblem(t, await get(gateway, '/acme/Hello/1.1.0'), 404)
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'MariaDB and S3',
   '3.2 and 3.5: whoever asks in the wrong way is told so',
-  async (t, town) => {
-    await publish(town, '1.0.0')
+  async (t, gateway) => {
+    await publish(gateway, '1.0.0')
     const paths = ['', '/1.0.0', '/1.0.0.zip', '/1.0.0/Package.swift'].map(
       (end) => `/acme/Hello${end}`,
     )
     for (const path of [...paths, '/identifiers?url=a']) {
-      isProblem(t, await get(town, path, { accept: 'application/vnd.swift.registry.v2+json' }), 400)
-      isProblem(t, await get(town, path, { accept: 'text/html' }), 415)
-      isProblem(t, await town.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
+      isProblem(
+        t,
+        await get(gateway, path, { accept: 'application/vnd.swift.registry.v2+json' }),
+        400,
+      )
+      isProblem(t, await get(gateway, path, { accept: 'text/html' }), 415)
+      isProblem(t, await gateway.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
     }
     const stranger = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
-    const refused = await town.ask(stranger)
+    const refused = await gateway.ask(stranger)
     isProblem(t, refused, 401)
     t.match(refused.headers, { 'www-authenticate': /^Basic/ })
   },
 )
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'SQLite and files',
   '4: a HEAD is answered as its GET, without the body',
-  async (t, town) => {
-    await publish(town, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
+  async (t, gateway) => {
+    await publish(gateway, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
     const ends = ['', '.json', '/1.0.0', '/1.0.0.json', '/1.0.0.zip', '/1.0.0/Package.swift']
     for (const path of [...ends.map((end) => `/acme/Hello${end}`), '/identifiers?url=a.test/b']) {
-      const { headers, bytes } = await get(town, path)
+      const { headers, bytes } = await get(gateway, path)
       const { 'content-type': type, link, digest } = headers
-      const head = await town.ask({ method: 'HEAD', path: `${BASE}${path}` })
+      const head = await gateway.ask({ method: 'HEAD', path: `${BASE}${path}` })
       t.match(head, { status: 200, text: '', headers: { 'content-version': '1' } }, path)
       t.equal(head.headers['content-length'], String(bytes.length), path)
       const { 'content-type': headType, link: headLink, digest: headDigest } = head.headers
       t.strictSame([headType, headLink, headDigest], [type, link, digest], path)
     }
-    isMissing(t, await town.ask({ method: 'HEAD', path: `${BASE}/acme/Hello/2.0.0` }))
+    isMissing(t, await gateway.ask({ method: 'HEAD', path: `${BASE}/acme/Hello/2.0.0` }))
   },
 )
 
@@ -336,20 +344,20 @@ function isMissing(t: Test, { status, text }: Awaited<ReturnType<typeof get>>): 
   t.match({ status, text }, { status: 404, text: '' })
 }
 
-await onPackageTown(
+await onPackageGateway(
   t,
   'MariaDB and S3',
   'a login is good for whoever has shown who they are',
-  async (t, town) => {
+  async (t, gateway) => {
     for (const path of [BASE, `${BASE}/login`]) {
-      const [ada, bob] = [town.authorizationOf('ada'), town.authorizationOf('bob')]
+      const [ada, bob] = [gateway.authorizationOf('ada'), gateway.authorizationOf('bob')]
       const bearer = ada?.replace(/^token /, 'Bearer ')
       for (const authorization of [ada, bob, bearer]) {
-        const answer = await town.ask({ method: 'POST', path, authorization })
+        const answer = await gateway.ask({ method: 'POST', path, authorization })
         t.match(answer, { status: 200, text: '', headers: { 'content-version': '1' } })
       }
-      isProblem(t, await town.ask({ method: 'POST', path }), 401)
-      isProblem(t, await town.ask({ method: 'POST', path, authorization: 'Bearer x' }), 401)
+      isProblem(t, await gateway.ask({ method: 'POST', path }), 401)
+      isProblem(t, await gateway.ask({ method: 'POST', path, authorization: 'Bearer x' }), 401)
     }
   },
 )

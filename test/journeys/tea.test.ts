@@ -3,15 +3,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t } from 'tap'
-import { startTown } from '../helpers/gateway-with-users.js'
-import { untilAllAreTold } from '../helpers/notified.js'
+import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { untilAllAreNotified } from '../helpers/notified.js'
 import { signInWithTea } from '../helpers/tea.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 t.test('a project is led by tea alone', async (t) => {
-  const town = await startTown(t)
-  const token = town.authorizationOf('ada')?.replace('token ', '') ?? ''
-  const tea = await signInWithTea(t, `http://127.0.0.1:${town.port}`, token)
+  const gateway = await startGatewayWithUsers(t)
+  const token = gateway.authorizationOf('ada')?.replace('token ', '') ?? ''
+  const tea = await signInWithTea(t, `http://127.0.0.1:${gateway.port}`, token)
   const did = async (...args: readonly string[]) => {
     const { exitCode, output, errorText } = await tea(...args)
     t.equal(exitCode, 0, `tea ${args.join(' ')} ${errorText}`)
@@ -55,7 +55,7 @@ t.test('a project is led by tea alone', async (t) => {
 
   const content = Buffer.from('more\n').toString('base64')
   const file = { content, message: 'More', new_branch: 'feature' }
-  t.equal((await town.as('ada', 'POST', '/repos/ada/library/contents/more', file)).status, 201)
+  t.equal((await gateway.as('ada', 'POST', '/repos/ada/library/contents/more', file)).status, 201)
   await did('pulls', 'create', ...here, '--head', 'feature', '--base', 'main', '--title', 'More')
   t.match(await did('pulls', 'list', ...here, '--output', 'simple'), /More/)
   t.match(await did('pulls', ...here, '--comments=false', '3'), /More/)
@@ -78,12 +78,12 @@ t.test('a project is led by tea alone', async (t) => {
     asset,
   )
   t.match(await did('releases', 'list', ...here, '--output', 'simple'), /v1\.0\.0/)
-  const { json } = await town.as('ada', 'GET', '/repos/ada/library/releases/tags/v1.0.0')
+  const { json } = await gateway.as('ada', 'GET', '/repos/ada/library/releases/tags/v1.0.0')
   t.match(json, { name: 'One', body: 'Notes', assets: [{ name: 'tool.txt', size: 9 }] })
   await did('releases', 'delete', ...here, '--confirm', 'v1.0.0')
 
-  await town.as('bob', 'POST', '/repos/ada/library/issues/1/comments', { body: 'And here' })
-  await untilAllAreTold(town)
+  await gateway.as('bob', 'POST', '/repos/ada/library/issues/1/comments', { body: 'And here' })
+  await untilAllAreNotified(gateway)
   const told = ['notifications', 'ls', '--mine', '--login', 'house', '--output', 'simple']
   t.match(await did(...told), /unread.*It breaks/)
   await did('notifications', 'read', '--mine', '--login', 'house')
@@ -91,7 +91,7 @@ t.test('a project is led by tea alone', async (t) => {
   t.match(await did(...told, '--states', 'read,pinned', '--types', 'issue'), /It breaks/)
 
   const pattern = { template: true }
-  t.equal((await town.as('ada', 'PATCH', '/repos/ada/library', pattern)).status, 200)
+  t.equal((await gateway.as('ada', 'PATCH', '/repos/ada/library', pattern)).status, 200)
   const from = ['repos', 'create-from-template', '--login', 'house', '--owner', 'ada']
   await did(...from, '--template', 'ada/library', '--name', 'second')
   t.match(await did('repos', 'ls', '--login', 'house', '--output', 'simple'), /second/)

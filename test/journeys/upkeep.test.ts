@@ -8,7 +8,7 @@ import { listPushes } from '../../cgi/maintenance/journal.js'
 import { forEachDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
-import { gitProcessesOf, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import { gitProcessesOf, listStaleFilesIn, until, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
@@ -79,9 +79,10 @@ await forEachDatabase(t, 'pushes are followed by upkeep', async (t, location) =>
   const runs = gatehouse.log().split('"msg":"a repository was maintained"').length - 1
   // On a busy machine a push takes longer than the pause before a run.
   t.ok(runs > 0 && runs <= PUSHES, `${runs} runs for ${PUSHES} pushes`)
-  t.notMatch(gatehouse.log(), /"level":"(?:warn|error)"/)
+  // The event loop may be late on a busy machine.
+  t.notMatch(gatehouse.log(), /"level":"(?:warn|error)".*"msg":"(?!the event loop was late)/)
   t.equal(await gatehouse.stop(), 0)
-  t.strictSame(await leavingsIn(gatehouse.dataDir), [])
+  t.strictSame(await listStaleFilesIn(gatehouse.dataDir), [])
 })
 
 t.test('kill -9 in the middle of upkeep blocks nothing', async (t) => {
@@ -109,7 +110,7 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   await gatehouse.stop('SIGKILL')
   await gatehouse.start()
   const left = await until(
-    () => leavingsIn(gatehouse.dataDir),
+    () => listStaleFilesIn(gatehouse.dataDir),
     (paths) => paths.length === 0,
     WITHIN_MS,
   )

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { freePort, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
-import { askRaw, type RawAnswer, type RawQuestion } from '../helpers/literal-http.js'
+import { askRaw, type RawAnswer, type RawRequest } from '../helpers/literal-http.js'
 import { converse } from '../helpers/raw-http.js'
 import { memoryOf, until, workersOf } from '../helpers/server-processes.js'
 
@@ -83,7 +83,7 @@ function digest(bytes: Uint8Array): string {
 t.test('unknown paths go to the upstream', async (t) => {
   const upstream = await startUpstream(t)
   const gatehouse = await startInFront(t, upstream.port)
-  const ask = (question: RawQuestion): Promise<RawAnswer> => askRaw(gatehouse.port, question)
+  const ask = (question: RawRequest): Promise<RawAnswer> => askRaw(gatehouse.port, question)
   const last = () => upstream.seen.at(-1)
 
   await t.test('with their method, path and query', async (t) => {

@@ -180,8 +180,9 @@ t.test('what a killed gateway did not deliver is delivered after its next start'
   await gatehouse.start()
   const config = { url: `${receiver.url}/quick` }
   await ada.api('PATCH', `/repos/${name}/hooks/${hook}`, { config, events: ['push'] })
-  const isTold = async () => receiver.received.slice(before).some(({ path }) => path === '/quick')
-  await until(isTold, (is) => is, 60_000)
+  const isNotified = async () =>
+    receiver.received.slice(before).some(({ path }) => path === '/quick')
+  await until(isNotified, (is) => is, 60_000)
   const told = receiver.received.filter(({ path }) => path === '/quick').map(read)
   t.match(told[0], { event: 'push', isSigned: true, payload: { after: commit } })
 })

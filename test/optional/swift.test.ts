@@ -8,7 +8,7 @@ import { freePort, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { startNginx } from '../helpers/nginx.js'
 import { type SwiftClient, startSwiftClient } from '../helpers/swift-client.js'
 
-interface House {
+interface Fixture {
   readonly ada: Person
   readonly client: SwiftClient
   /** The registry of ada with TLS, which Swift wants for credentials. */
@@ -17,7 +17,7 @@ interface House {
   readonly plainRegistry: string
 }
 
-async function startHouse(t: Test): Promise<House> {
+async function startFixture(t: Test): Promise<Fixture> {
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
   const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_BASE_URL: url } })
@@ -37,7 +37,7 @@ const ATTEMPTS_MAX = 8
 
 /** Runs `swift package-registry …` until what it should do is done. */
 async function runUntil(
-  { client }: House,
+  { client }: Fixture,
   isDone: () => Promise<boolean>,
   ...args: readonly string[]
 ): Promise<boolean> {
@@ -48,17 +48,17 @@ async function runUntil(
   return false
 }
 
-async function login(t: Test, house: House, ...credentials: readonly string[]): Promise<void> {
-  const { client, registry, ada } = house
+async function login(t: Test, fixture: Fixture, ...credentials: readonly string[]): Promise<void> {
+  const { client, registry, ada } = fixture
   const file = '.netrc'
   await client.write('.', { [file]: '' })
   const isDone = async () => (await client.read(file)).includes(ada.token)
   const args = ['login', registry, '--no-confirm', ...credentials]
-  t.ok(await runUntil(house, isDone, ...args), 'the credentials are kept')
+  t.ok(await runUntil(fixture, isDone, ...args), 'the credentials are kept')
 }
 
 /** The versions that strangers find. */
-async function published({ plainRegistry }: House): Promise<readonly string[]> {
+async function published({ plainRegistry }: Fixture): Promise<readonly string[]> {
   const response = await fetch(`${plainRegistry}/acme/Hello`)
   const { releases = {} } = (await response.json()) as { readonly releases?: object }
   return Object.keys(releases)
@@ -66,14 +66,14 @@ async function published({ plainRegistry }: House): Promise<readonly string[]> {
 
 async function publish(
   t: Test,
-  house: House,
+  fixture: Fixture,
   version: string,
   ...signing: readonly string[]
 ): Promise<void> {
-  await house.client.write('Hello', library(version))
-  const isDone = async () => (await published(house)).includes(version)
-  const args = ['publish', 'acme.Hello', version, '--url', house.registry, ...signing]
-  t.ok(await runUntil(house, isDone, ...args), `${version} is published`)
+  await fixture.client.write('Hello', library(version))
+  const isDone = async () => (await published(fixture)).includes(version)
+  const args = ['publish', 'acme.Hello', version, '--url', fixture.registry, ...signing]
+  t.ok(await runUntil(fixture, isDone, ...args), `${version} is published`)
 }
 
 function manifest(toolsVersion: string, target = ''): string {
@@ -115,14 +115,14 @@ let package = Package(
 }
 
 t.test('with TLS and a token, what is published is resolved and runs', async (t) => {
-  const house = await startHouse(t)
-  const { client, registry, plainRegistry, ada } = house
+  const fixture = await startFixture(t)
+  const { client, registry, plainRegistry, ada } = fixture
   await client.write('Hello', library(''))
-  await login(t, house, '--token', ada.token)
+  await login(t, fixture, '--token', ada.token)
   const metadata = { author: { name: 'Ada' }, repositoryURLs: ['https://git.test/ada/Hello?a=3D'] }
   await client.write('Hello', { 'package-metadata.json': JSON.stringify(metadata) })
-  for (const version of ['1.0.0', '1.2.0', '2.0.0-beta.1']) await publish(t, house, version)
-  t.strictSame(await published(house), ['2.0.0-beta.1', '1.2.0', '1.0.0'])
+  for (const version of ['1.0.0', '1.2.0', '2.0.0-beta.1']) await publish(t, fixture, version)
+  t.strictSame(await published(fixture), ['2.0.0-beta.1', '1.2.0', '1.0.0'])
   const told = await fetch(`${plainRegistry}/acme/Hello/1.0.0`)
   t.match(await told.json(), { metadata })
 
@@ -136,11 +136,11 @@ t.test('with TLS and a token, what is published is resolved and runs', async (t)
 })
 
 t.test('with a name as well, and for strangers without TLS', async (t) => {
-  const house = await startHouse(t)
-  const { client, plainRegistry, ada } = house
+  const fixture = await startFixture(t)
+  const { client, plainRegistry, ada } = fixture
   await client.write('Hello', library(''))
-  await login(t, house, '--username', ada.name, '--password', ada.token)
-  await publish(t, house, '1.0.0')
+  await login(t, fixture, '--username', ada.name, '--password', ada.token)
+  await publish(t, fixture, '1.0.0')
   await client.write('.', { '.netrc': '' })
   await client.write('App', PROGRAM)
   await client.swift('App', 'package-registry', 'set', '--allow-insecure-http', plainRegistry)
@@ -156,13 +156,13 @@ const STRICT = {
 }
 
 t.test('who asks for signatures gets what is signed, and nothing else', async (t) => {
-  const house = await startHouse(t)
-  const { client, plainRegistry, ada } = house
+  const fixture = await startFixture(t)
+  const { client, plainRegistry, ada } = fixture
   await client.write('Hello', { ...library(''), 'package-metadata.json': '{}' })
-  await login(t, house, '--token', ada.token)
+  await login(t, fixture, '--token', ada.token)
   const { key, certificate, authority } = await makeCodeSigner(client.home)
   const chain = ['--cert-chain-paths', `../${certificate}`, `../${authority}`]
-  await publish(t, house, '1.0.0', '--private-key-path', `../${key}`, ...chain)
+  await publish(t, fixture, '1.0.0', '--private-key-path', `../${key}`, ...chain)
   const trusted = join(client.home, 'trusted')
   await mkdir(trusted)
   await copyFile(join(client.home, authority), join(trusted, authority))
@@ -175,7 +175,7 @@ t.test('who asks for signatures gets what is signed, and nothing else', async (t
   await client.write('App', PROGRAM)
   await client.swift('App', 'package-registry', 'set', '--allow-insecure-http', plainRegistry)
   t.match(await client.swift('App', 'run'), { exitCode: 0, output: /hello from 1\.0\.0/ })
-  await publish(t, house, '1.1.0')
+  await publish(t, fixture, '1.1.0')
   const update = await client.swift('App', 'package', 'update')
   t.match(update, { exitCode: 1, output: /1\.1\.0 source archive from \S+ is not signed/ })
 })

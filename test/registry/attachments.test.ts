@@ -12,10 +12,10 @@ import { aRelease } from '../helpers/release-rows.js'
 import { aRepository } from '../helpers/rows.js'
 
 async function aDepot(t: Test) {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const { registry } = context
-  const { db } = house
-  const repository = await aRepository(db, (await house.addUser('ada')).id, 'engine')
+  const { db } = fixture
+  const repository = await aRepository(db, (await fixture.addUser('ada')).id, 'engine')
   const release = await aRelease(db, repository, 'v1')
   const receive = async (text: string, bytesMax = 100) => {
     const body = chunksOf(Buffer.from(text), 10)

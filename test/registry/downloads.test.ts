@@ -8,9 +8,9 @@ import { openContext } from '../helpers/gateway.js'
 
 /** Generic files of ada's in a registry that nobody else counts in. */
 async function someFiles(t: Test, names: readonly string[]) {
-  const { context, house } = await openContext(t)
-  const { db, log, lines } = house
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const { db, log, lines } = fixture
+  const ada = await fixture.addUser('ada')
   const [packageId] = await db('packages').insert({
     owner_id: ada.id,
     format: 'generic',

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
-import { lendShelf } from '../../registry/lend-package-store.js'
+import { lendPackageStore } from '../../registry/lend-package-store.js'
 import type { Publication, Upload } from '../../registry/package-store.js'
 import type { User } from '../../sql/accounts/users.js'
 import { openContext } from '../helpers/gateway.js'
@@ -21,15 +21,15 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 async function aRegistry(t: Test, environment: Readonly<Record<string, string>> = {}) {
-  const { context, house } = await openContext(t, { environment })
+  const { context, fixture } = await openContext(t, { environment })
   const { registry } = context
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  const root = await house.addUser('root', { isAdmin: true })
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  const root = await fixture.addUser('root', { isAdmin: true })
   const lend = (
     user: User | undefined,
     { owner = ada, format = 'generic' }: { owner?: User; format?: PackageFormat } = {},
   ) => {
-    const shelf = lendShelf(registry, {
+    const store = lendPackageStore(registry, {
       ownerId: owner.id,
       ownerName: owner.name,
       format,
@@ -37,13 +37,13 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
       index: undefined,
       baseUrl: 'http://code.example.com/packages',
     })
-    t.teardown(() => shelf.close())
+    t.teardown(() => store.close())
     const put = async (text: string, given: Partial<Publication> = {}) =>
-      shelf.publish(await shelf.receive(bodyOf(text)), { ...TOOL, ...given })
-    return { shelf, put }
+      store.publish(await store.receive(bodyOf(text)), { ...TOOL, ...given })
+    return { store, put }
   }
   const incoming = () => readdir(registry.storage.incomingFolder)
-  return { registry, db: house.db, ada, bob, root, lend, incoming }
+  return { registry, db: fixture.db, ada, bob, root, lend, incoming }
 }
 
 const GET = {
@@ -60,35 +60,35 @@ const GET = {
 
 t.test('what was published is found in any case, and nowhere else', async (t) => {
   const { ada, bob, lend } = await aRegistry(t)
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   await put('one')
   const name = { packageName: 'tOOL', version: '1.0', fileName: 'TOOL.bin' }
-  t.match(await shelf.findFile(name), { name: 'tool.bin', bytes: 3 })
-  const found = await shelf.findPackage('tool')
+  t.match(await store.findFile(name), { name: 'tool.bin', bytes: 3 })
+  const found = await store.findPackage('tool')
   t.equal(found?.name, 'Tool')
   const id = found?.id ?? 0
-  t.match(await shelf.findVersion(id, '1.0'), { metadata: { about: 'a tool' } })
-  t.match(await shelf.listVersions(id), [{ version: '1.0' }])
-  t.match(await shelf.listFullVersions(id), [{ version: '1.0', files: [{ name: 'tool.bin' }] }])
+  t.match(await store.findVersion(id, '1.0'), { metadata: { about: 'a tool' } })
+  t.match(await store.listVersions(id), [{ version: '1.0' }])
+  t.match(await store.listFullVersions(id), [{ version: '1.0', files: [{ name: 'tool.bin' }] }])
   for (const other of [lend(ada, { owner: bob }), lend(ada, { format: 'cran' })]) {
-    t.equal(await other.shelf.findFile(name), undefined)
-    t.equal(await other.shelf.findPackage('tool'), undefined)
-    t.equal((await other.shelf.listPackages({})).total, 0)
-    t.equal(await other.shelf.removeFile(name), false)
-    t.equal(await other.shelf.removeVersion('tool', '1.0'), false)
+    t.equal(await other.store.findFile(name), undefined)
+    t.equal(await other.store.findPackage('tool'), undefined)
+    t.equal((await other.store.listPackages({})).total, 0)
+    t.equal(await other.store.removeFile(name), false)
+    t.equal(await other.store.removeVersion('tool', '1.0'), false)
   }
-  t.ok(await shelf.findFile(name))
-  await shelf.close()
+  t.ok(await store.findFile(name))
+  await store.close()
 })
 
 t.test('lists come in pages, all at once, or by what a version has', async (t) => {
   const { ada, lend } = await aRegistry(t)
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   for (const packageName of ['c', 'a', 'b']) {
     await put(packageName, { packageName, properties: [{ name: 'letter', value: packageName }] })
   }
-  const names = async (question: Parameters<typeof shelf.listPackages>[0]) => {
-    const { packages, total } = await shelf.listPackages(question)
+  const names = async (question: Parameters<typeof store.listPackages>[0]) => {
+    const { packages, total } = await store.listPackages(question)
     return [packages.map(({ name }) => name).join(''), total] as const
   }
   t.strictSame(await names({}), ['abc', 3])
@@ -98,43 +98,43 @@ t.test('lists come in pages, all at once, or by what a version has', async (t) =
   t.strictSame(await names({ text: 'B' }), ['b', 1])
   t.strictSame(await names({ property: { name: 'letter', value: 'c' } }), ['c', 1])
   t.strictSame(await names({ property: { name: 'letter', value: 'd' } }), ['', 0])
-  await shelf.close()
+  await store.close()
 })
 
 t.test('only what is fetched from its beginning counts as a download', async (t) => {
   const { registry, ada, lend } = await aRegistry(t)
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   await put('some text')
   const name = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
-  const file = await shelf.findFile(name)
+  const file = await store.findFile(name)
   if (file === undefined) throw new Error('there is a file')
   const ranged = (range: string) => ({ ...GET, headers: new Map([['range', range]]) })
   const statuses = [
-    await shelf.serve(file, GET, {}),
-    await shelf.serve(file, ranged('bytes=0-3'), {}),
-    await shelf.serve(file, ranged('bytes=4-'), {}),
-    await shelf.serve(file, { ...GET, method: 'HEAD' }, {}),
-    await shelf.serve(file, { ...GET, headers: new Map([['if-none-match', '*']]) }, {}),
+    await store.serve(file, GET, {}),
+    await store.serve(file, ranged('bytes=0-3'), {}),
+    await store.serve(file, ranged('bytes=4-'), {}),
+    await store.serve(file, { ...GET, method: 'HEAD' }, {}),
+    await store.serve(file, { ...GET, headers: new Map([['if-none-match', '*']]) }, {}),
   ].map(({ status }) => status)
   t.strictSame(statuses, [200, 206, 206, 200, 304])
   await registry.downloads.flush()
-  t.equal((await shelf.findFile(name))?.downloads, 2)
-  await shelf.close()
+  t.equal((await store.findFile(name))?.downloads, 2)
+  await store.close()
 })
 
 t.test('a document is made anew after each change, and only then', async (t) => {
   const { ada, lend } = await aRegistry(t)
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   let made = 0
   const document = async () => {
-    const found = await shelf.findPackage('tool')
+    const found = await store.findPackage('tool')
     if (found === undefined) throw new Error('there is a package')
     const make = async () => {
       made += 1
-      return (await shelf.listVersions(found.id)).map(({ version }) => version).join()
+      return (await store.listVersions(found.id)).map(({ version }) => version).join()
     }
     const options = { kind: 'list', contentType: 'text/plain', make }
-    return (await shelf.document(found, GET, options)).body?.toString()
+    return (await store.document(found, GET, options)).body?.toString()
   }
   await put('one')
   t.equal(await document(), '1.0')
@@ -142,37 +142,37 @@ t.test('a document is made anew after each change, and only then', async (t) => 
   t.equal(made, 1)
   await put('two', { version: '2.0' })
   t.equal(await document(), '2.0,1.0')
-  await shelf.removeVersion('tool', '1.0')
+  await store.removeVersion('tool', '1.0')
   t.equal(await document(), '2.0')
   const file = { packageName: 'tool', version: '2.0', fileName: 'tool.bin' }
-  t.equal(await shelf.removeFile(file), true)
-  t.equal(await shelf.findPackage('tool'), undefined)
-  await shelf.close()
+  t.equal(await store.removeFile(file), true)
+  t.equal(await store.findPackage('tool'), undefined)
+  await store.close()
 })
 
 t.test('what is not published by the end goes again', async (t) => {
   const { ada, lend, incoming } = await aRegistry(t)
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   await put('one')
-  const upload = await shelf.receive(bodyOf('two'))
-  await shelf.receive(bodyOf('three'))
+  const upload = await store.receive(bodyOf('two'))
+  await store.receive(bodyOf('three'))
   t.equal((await upload.read(0, 3)).toString(), 'two')
   t.equal((await incoming()).length, 2)
-  await shelf.close()
+  await store.close()
   t.strictSame(await incoming(), [])
-  await t.rejects(shelf.publish(upload, { ...TOOL, version: '2.0' }), /nothing to publish/)
+  await t.rejects(store.publish(upload, { ...TOOL, version: '2.0' }), /nothing to publish/)
 })
 
 t.test('a stranger publishes nothing, and nobody what another took in', async (t) => {
   const { ada, lend } = await aRegistry(t)
   const stranger = lend(undefined)
   await t.rejects(stranger.put('one'), /nothing to publish/)
-  const { shelf } = lend(ada)
-  const foreign: Upload = await stranger.shelf.receive(bodyOf('two'))
-  await t.rejects(shelf.publish(foreign, TOOL), /nothing to publish/)
-  t.equal(await shelf.findPackage('tool'), undefined)
-  await shelf.close()
-  await stranger.shelf.close()
+  const { store } = lend(ada)
+  const foreign: Upload = await stranger.store.receive(bodyOf('two'))
+  await t.rejects(store.publish(foreign, TOOL), /nothing to publish/)
+  t.equal(await store.findPackage('tool'), undefined)
+  await store.close()
+  await stranger.store.close()
 })
 
 t.test('sizes have a limit for each format, which does not bind a site admin', async (t) => {
@@ -180,7 +180,7 @@ t.test('sizes have a limit for each format, which does not bind a site admin', a
     GATEHOUSE_PACKAGES_SIZE_MAX: '10',
     GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '15',
   })
-  const { shelf, put } = lend(ada)
+  const { store, put } = lend(ada)
   const tooLarge = { failure: 'forbidden', message: /package type size exceeded/ }
   await t.rejects(put('x'.repeat(11)), tooLarge)
   t.strictSame(await incoming(), [])
@@ -189,7 +189,7 @@ t.test('sizes have a limit for each format, which does not bind a site admin', a
   await t.rejects(put('y'.repeat(6), { version: '2.0' }), tooMuch)
   const admin = lend(root)
   await admin.put('z'.repeat(100), { version: '3.0' })
-  await shelf.close()
-  await admin.shelf.close()
+  await store.close()
+  await admin.store.close()
   t.strictSame(await incoming(), [])
 })

@@ -20,11 +20,11 @@ const TOOL: Publication = {
 
 /** Publishes as ada into a registry of its own. */
 async function aPublisher(t: Test) {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const { db, storage } = context.registry
-  const ada = await house.addUser('ada')
-  const shelf = { ownerId: ada.id, format: 'generic' }
-  const publisher = { db, storage, shelf, userId: ada.id, ownerBytesMax: undefined }
+  const ada = await fixture.addUser('ada')
+  const namespace = { ownerId: ada.id, format: 'generic' }
+  const publisher = { db, storage, namespace, userId: ada.id, ownerBytesMax: undefined }
   const publish = async (
     text: string,
     given: Partial<Publication> = {},
@@ -42,7 +42,7 @@ async function aPublisher(t: Test) {
     }
   }
   const textOf = async (given: Partial<Publication> = {}) => {
-    const file = await findFile(db, shelf, { ...TOOL, ...given })
+    const file = await findFile(db, namespace, { ...TOOL, ...given })
     if (file === undefined) return undefined
     return (await read(storage, file.blobKey, 0, file.bytes)).toString()
   }
@@ -51,17 +51,17 @@ async function aPublisher(t: Test) {
     for await (const { key } of storage.list()) keys.push(key)
     return keys
   }
-  return { db, storage, shelf, publish, textOf, blobs }
+  return { db, storage, namespace, publish, textOf, blobs }
 }
 
 t.test('a file can be found and read, and its package has changed', async (t) => {
-  const { db, shelf, publish, textOf, blobs } = await aPublisher(t)
+  const { db, namespace, publish, textOf, blobs } = await aPublisher(t)
   await publish('one')
   t.equal(await textOf(), 'one')
-  const before = await findPackage(db, shelf, 'tool')
+  const before = await findPackage(db, namespace, 'tool')
   await publish('two', { version: '2.0' })
   t.equal(await textOf({ version: '2.0' }), 'two')
-  const after = await findPackage(db, shelf, 'tool')
+  const after = await findPackage(db, namespace, 'tool')
   t.ok((after?.generation ?? 0) > (before?.generation ?? 0))
   t.equal((await blobs()).length, 2)
 })
@@ -142,7 +142,7 @@ t.test('a name, and what a package is searched by, has an end', async (t) => {
 })
 
 t.test('where the storage fails nothing is named that is not there', async (t) => {
-  const { db, shelf, storage, publish } = await aPublisher(t)
+  const { db, namespace, storage, publish } = await aPublisher(t)
   // Stands in for a storage over the network, which may not answer.
   const away: BlobStorage = {
     ...storage,
@@ -152,7 +152,7 @@ t.test('where the storage fails nothing is named that is not there', async (t) =
     failure: 'unavailable',
     message: /storage/,
   })
-  t.equal(await findPackage(db, shelf, 'tool'), undefined)
+  t.equal(await findPackage(db, namespace, 'tool'), undefined)
   await publish('one')
 })
 

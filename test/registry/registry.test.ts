@@ -12,11 +12,11 @@ import { temporaryFolder } from '../helpers/temporary.js'
 const inspect = () => Promise.reject(new Error('nothing to inspect'))
 
 t.test('the storage is where the settings say, and limits are those of the moment', async (t) => {
-  const { context, house } = await openContext(t)
-  const { db, log } = house
+  const { context, fixture } = await openContext(t)
+  const { db, log } = fixture
   const folder = join(await temporaryFolder(t), 'new', 'blobs')
   const location = { kind: 'files', folder } as const
-  let settings: Settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
+  let settings: Settings = { ...fixture.settings, blobs: { ...fixture.settings.blobs, location } }
   const registry = await openRegistry({ settings: () => settings, db, log, inspect })
   t.teardown(() => registry.stop())
   t.ok((await stat(registry.storage.incomingFolder)).isDirectory())
@@ -28,18 +28,18 @@ t.test('the storage is where the settings say, and limits are those of the momen
 })
 
 t.test('a storage that cannot be had is an error at the start', async (t) => {
-  const { house } = await openContext(t)
-  const { db, log } = house
+  const { fixture } = await openContext(t)
+  const { db, log } = fixture
   const file = join(await temporaryFolder(t), 'file')
   await writeFile(file, '')
   const location = { kind: 'files', folder: join(file, 'blobs') } as const
-  const settings = { ...house.settings, blobs: { ...house.settings.blobs, location } }
+  const settings = { ...fixture.settings, blobs: { ...fixture.settings.blobs, location } }
   await t.rejects(openRegistry({ settings: () => settings, db, log, inspect }), { code: 'ENOTDIR' })
 })
 
 t.test('downloads that were counted are written at the end', async (t) => {
-  const { context, house } = await openContext(t)
-  const { db, log, settings } = house
+  const { context, fixture } = await openContext(t)
+  const { db, log, settings } = fixture
   const registry = await openRegistry({ settings: () => settings, db, log, inspect })
   const asked: string[] = []
   db.on('query', ({ sql }) => asked.push(sql))

@@ -49,9 +49,9 @@ async function aFile(t: Test, bytes: number, createdAtMs = CREATED_AT_MS) {
     storage = files,
   }: Input = {}) => {
     const request = { method, headers: new Map(Object.entries(headers)) }
-    const house = { storage, bodies: createBlobBodies(storage) }
+    const fixture = { storage, bodies: createBlobBodies(storage) }
     const dated = { ...file, changedAtMs: settledTime(createdAtMs) }
-    const { reply, isDownload } = await serveFile(house, { file: dated, request, options })
+    const { reply, isDownload } = await serveFile(fixture, { file: dated, request, options })
     return { ...reply, isDownload, content: await contentOfReply(reply), of: headersOf(reply) }
   }
   return { file, files, content, tag: `"${sha256}"`, ask }

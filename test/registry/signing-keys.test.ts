@@ -4,7 +4,7 @@ import t from 'tap'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import { createSigningKeys } from '../../registry/signing-keys.js'
 import { forEachMigrated } from '../helpers/databases.js'
-import { shelfOf } from '../helpers/package-rows.js'
+import { namespaceOf } from '../helpers/package-rows.js'
 import { aUser } from '../helpers/rows.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
@@ -28,14 +28,16 @@ await forEachMigrated(t, 'a key is made once for any number of askers', async (t
     return { privateKey: `private ${number}`, publicKey: `public ${number}` }
   }
   const asked = await Promise.all(
-    [...processes, ...processes, ...processes].map((keys) => keys.of(shelfOf(id, 'debian'), make)),
+    [...processes, ...processes, ...processes].map((keys) =>
+      keys.of(namespaceOf(id, 'debian'), make),
+    ),
   )
   t.ok(made <= 2, 'at most one by each process')
   const [first = []] = asked
   for (const keys of asked) t.strictSame(keys, first)
   t.equal(first.length, 1)
   t.equal(first[0]?.privateKey.replace('private', 'public'), first[0]?.publicKey, 'its halves fit')
-  await processes[0]?.of(shelfOf(id, 'alpine'), make)
+  await processes[0]?.of(namespaceOf(id, 'alpine'), make)
   t.ok(made <= 3)
 })
 
@@ -44,8 +46,8 @@ await forEachMigrated(t, 'the private half is sealed for its owner and format', 
   const keys = createSigningKeys(db, secret)
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const make = makerOf('one')
-  await keys.of(shelfOf(ada.id, 'debian'), make)
-  await keys.rotate(shelfOf(ada.id, 'debian'), makerOf('two'), {
+  await keys.of(namespaceOf(ada.id, 'debian'), make)
+  await keys.rotate(namespaceOf(ada.id, 'debian'), makerOf('two'), {
     signsUntilMs: Date.now() + HOUR_MS,
   })
   const tables = ['signing_keys', 'former_signing_keys']
@@ -55,36 +57,39 @@ await forEachMigrated(t, 'the private half is sealed for its owner and format', 
     t.notMatch(rows, /private (one|two)/)
     await db(table).update({ owner_id: bob.id })
   }
-  await t.rejects(keys.of(shelfOf(bob.id, 'debian'), make), 'it cannot be moved to another owner')
+  await t.rejects(
+    keys.of(namespaceOf(bob.id, 'debian'), make),
+    'it cannot be moved to another owner',
+  )
   const elsewhere = await openInstanceSecret(await temporaryFolder(t))
   for (const table of tables) await db(table).update({ owner_id: ada.id })
-  t.equal((await keys.of(shelfOf(ada.id, 'debian'), make)).length, 2)
-  await t.rejects(createSigningKeys(db, elsewhere).of(shelfOf(ada.id, 'debian'), make))
+  t.equal((await keys.of(namespaceOf(ada.id, 'debian'), make)).length, 2)
+  await t.rejects(createSigningKeys(db, elsewhere).of(namespaceOf(ada.id, 'debian'), make))
 })
 
 await forEachMigrated(t, 'a rotation puts a new key before the old ones', async (t, db) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   const keys = createSigningKeys(db, secret)
-  const shelf = shelfOf((await aUser(db, 'ada')).id, 'debian')
+  const namespace = namespaceOf((await aUser(db, 'ada')).id, 'debian')
   const until = { signsUntilMs: Date.now() + HOUR_MS }
   const never = async () => {
     throw new Error('a key was made')
   }
-  await t.rejects(keys.rotate(shelf, never, until), { message: /^There is no key yet/ })
-  await keys.of(shelf, makerOf('one'))
-  await keys.rotate(shelf, makerOf('two'), until)
-  t.strictSame(await keys.of(shelf, never), [await makerOf('two')(), await makerOf('one')()])
+  await t.rejects(keys.rotate(namespace, never, until), { message: /^There is no key yet/ })
+  await keys.of(namespace, makerOf('one'))
+  await keys.rotate(namespace, makerOf('two'), until)
+  t.strictSame(await keys.of(namespace, never), [await makerOf('two')(), await makerOf('one')()])
   const other = createSigningKeys(db, await openInstanceSecret(await temporaryFolder(t)))
-  await t.rejects(other.rotate(shelf, never, until), {
+  await t.rejects(other.rotate(namespace, never, until), {
     failure: 'conflict',
     message: /another secret\.key/,
   })
-  const racing = ['three', 'four'].map((name) => keys.rotate(shelf, makerOf(name), until))
+  const racing = ['three', 'four'].map((name) => keys.rotate(namespace, makerOf(name), until))
   const results = await Promise.allSettled(racing)
   t.strictSame(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   t.match(
     results.find(({ status }) => status === 'rejected'),
     { reason: { failure: 'conflict' } },
   )
-  t.equal((await keys.of(shelf, never)).length, 3)
+  t.equal((await keys.of(namespace, never)).length, 3)
 })

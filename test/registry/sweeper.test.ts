@@ -7,9 +7,9 @@ import { sweepBlobs } from '../../registry/sweeper.js'
 import { openContext } from '../helpers/gateway.js'
 import { aPublishedFile } from '../helpers/published-files.js'
 
-async function openHouse(t: Test) {
-  const { context, house } = await openContext(t)
-  const user = await house.addUser('ada')
+async function openFixture(t: Test) {
+  const { context, fixture } = await openContext(t)
+  const user = await fixture.addUser('ada')
   const { db, storage } = context.registry
   const keys = async () => {
     const found: string[] = []
@@ -25,7 +25,7 @@ async function openHouse(t: Test) {
 }
 
 /** Puts bytes into the storage that no row knows, as an upload that was cut off does. */
-async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openHouse>>, 'storage'>) {
+async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openFixture>>, 'storage'>) {
   const path = join(storage.incomingFolder, 'left')
   await writeFile(path, 'left')
   const key = `${'a'.repeat(64)}-${'b'.repeat(16)}`
@@ -34,7 +34,7 @@ async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openHouse>>
 }
 
 t.test('a blob goes with the last of its files', async (t) => {
-  const { db, storage, keys, publish } = await openHouse(t)
+  const { db, storage, keys, publish } = await openFixture(t)
   const one = await publish('one', 'the same bytes')
   const two = await publish('two', 'the same bytes')
   t.equal((await keys()).length, 1, 'the same bytes are kept once')
@@ -51,10 +51,10 @@ t.test('a blob goes with the last of its files', async (t) => {
 })
 
 t.test('what no row names goes when it is old enough not to be on its way', async (t) => {
-  const house = await openHouse(t)
-  const { db, storage, keys, publish } = house
+  const fixture = await openFixture(t)
+  const { db, storage, keys, publish } = fixture
   await publish('kept', 'kept')
-  const left = await leaveBlob(house)
+  const left = await leaveBlob(fixture)
   await writeFile(join(storage.incomingFolder, 'cut'), 'half of it')
   t.strictSame(await sweepBlobs({ db, storage }), { unused: 0, left: 0 }, 'not at once')
   t.ok((await keys()).includes(left))
@@ -64,7 +64,7 @@ t.test('what no row names goes when it is old enough not to be on its way', asyn
 })
 
 t.test('a file that is received for hours is not taken for a left one', async (t) => {
-  const { db, storage } = await openHouse(t)
+  const { db, storage } = await openFixture(t)
   const path = join(storage.incomingFolder, 'arriving')
   await writeFile(path, 'begun')
   const twoHoursAgo = new Date(Date.now() - 7_200_000)
@@ -77,8 +77,8 @@ t.test('a file that is received for hours is not taken for a left one', async (t
 })
 
 t.test('a sweep ends where it is told to', async (t) => {
-  const house = await openHouse(t)
-  const { db, storage, keys, publish } = house
+  const fixture = await openFixture(t)
+  const { db, storage, keys, publish } = fixture
   await (await publish('gone', 'gone')).removeVersion('gone', '1.0')
   const signal = AbortSignal.abort()
   t.strictSame(await sweepBlobs({ db, storage, signal, graceMs: -1 }), { unused: 0, left: 0 })

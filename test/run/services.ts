@@ -29,7 +29,7 @@ const FILES_MIN = 8
 export async function startServices(files: number): Promise<Services> {
   const notes: string[] = []
   const disk = tmpdir()
-  const parent = (await isRoomy(MEMORY_FOLDER)) ? MEMORY_FOLDER : disk
+  const parent = (await hasFreeSpace(MEMORY_FOLDER)) ? MEMORY_FOLDER : disk
   if (parent === disk) {
     notes.push(
       `${MEMORY_FOLDER} has no ${MEMORY_BYTES_MIN / 1024 ** 3} GiB free: tests run on disk`,
@@ -72,7 +72,7 @@ export async function startServices(files: number): Promise<Services> {
   }
 }
 
-async function isRoomy(folder: string): Promise<boolean> {
+async function hasFreeSpace(folder: string): Promise<boolean> {
   try {
     await access(folder, constants.W_OK)
     const { bavail, bsize } = await statfs(folder)

@@ -12,7 +12,7 @@ import { connectTo } from '../helpers/raw-http.js'
 import { repositoriesIn } from '../helpers/repositories.js'
 import {
   gitProcessesOf,
-  leavingsIn,
+  listStaleFilesIn,
   openFilesOf,
   until,
   untilFilesAreClosed,
@@ -69,12 +69,12 @@ t.test('clients that leave at a random byte leave nothing behind', async (t) => 
   )
   t.strictSame(left, [], 'no git process is left')
   t.comment(`git ended ${Date.now() - startedAtMs} ms after the last of ${CLIENTS} clients`)
-  const leavings = await until(
-    () => leavingsIn(gatehouse.dataDir),
+  const staleFiles = await until(
+    () => listStaleFilesIn(gatehouse.dataDir),
     (paths) => paths.length === 0,
     MENDS_WITHIN_MS,
   )
-  t.strictSame(leavings, [], 'no lock, quarantine or temporary file is left')
+  t.strictSame(staleFiles, [], 'no lock, quarantine or temporary file is left')
   const { files, isBack } = await untilFilesAreClosed(workers, filesBefore, SETTLES_WITHIN_MS)
   t.ok(isBack, `open files are back to ${filesBefore}: ${files}`)
   const { miss: led, join: joined } = await countPackCache(gatehouse, 'fetch')

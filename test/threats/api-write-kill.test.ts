@@ -8,7 +8,13 @@ import t from 'tap'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { repositoriesIn } from '../helpers/repositories.js'
-import { killNow, killServer, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
+import {
+  killNow,
+  killServer,
+  listStaleFilesIn,
+  until,
+  workersOf,
+} from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
@@ -51,7 +57,7 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
     await sleep(randomInt(KILLED_WITHIN_MS))
     await killServer(gatehouse, { withGit: round % 2 === 1 })
     await ends
-    left.push(...(await leavingsIn(gatehouse.dataDir)))
+    left.push(...(await listStaleFilesIn(gatehouse.dataDir)))
     await gatehouse.start()
     const next = { content: '', message: `after ${round}` }
     t.equal((await ada.api('POST', `/repos/ada/r/contents/after-${round}`, next)).status, 201)
@@ -76,12 +82,12 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
   )
   t.ok(files.length > ROUNDS * WRITERS, 'the kills came while it wrote')
   const isLock = (name: string) => !name.includes('/tmp_obj_')
-  const mended = await until(
-    async () => (await leavingsIn(gatehouse.dataDir)).filter(isLock),
+  const recovered = await until(
+    async () => (await listStaleFilesIn(gatehouse.dataDir)).filter(isLock),
     (found) => found.length === 0,
     MENDED_WITHIN_MS,
   )
-  t.strictSame(mended, [], 'nothing is left but unfinished objects, which the sweeper takes')
+  t.strictSame(recovered, [], 'nothing is left but unfinished objects, which the sweeper takes')
   const copy = await cloneInto(t, ada.remote('ada/r.git'))
   const cloned = new Set((await copy.git('ls-files')).split('\n'))
   t.strictSame(

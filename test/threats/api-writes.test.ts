@@ -4,21 +4,21 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { startTown } from '../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { git } from '../helpers/git-client.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
 const content = Buffer.from('* owned *').toString('base64')
 
 async function scene(t: Test) {
-  const town = await startTown(t)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
-  const path = await town.pathOf('ada', 'r')
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const path = await gateway.pathOf('ada', 'r')
   return {
-    ...town,
+    ...gateway,
     path,
     file: (method: string, filepath: string, body: unknown) =>
-      town.as('ada', method, `/repos/ada/r/contents/${filepath}`, body),
+      gateway.as('ada', method, `/repos/ada/r/contents/${filepath}`, body),
     inside: (...args: readonly string[]) => git(args, { cwd: path }),
     async folder() {
       const names = (await readdir(path, { recursive: true })).filter(

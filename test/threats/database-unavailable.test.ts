@@ -6,7 +6,7 @@ import { locationOn, ownMariadb } from '../helpers/databases.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
-import { leavingsIn, until } from '../helpers/server-processes.js'
+import { listStaleFilesIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 t.test('MariaDB is killed and comes back', async (t) => {
@@ -211,7 +211,7 @@ t.test('MariaDB is restarted under writes over the API', async (t) => {
   const openPulls = pulls.filter((pull) => !isClosed(pull)).length
   t.match(await ask('GET', ''), { open_issues_count: open, open_pr_counter: openPulls })
   t.equal(await git(['fsck', '--strict', '--no-dangling'], { cwd: path }), '')
-  t.strictSame(await leavingsIn(gatehouse.dataDir), [])
+  t.strictSame(await listStaleFilesIn(gatehouse.dataDir), [])
   t.notMatch(gatehouse.log(), '"status":500')
 })
 

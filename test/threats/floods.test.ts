@@ -230,7 +230,7 @@ t.test('a client that has its share of processes at work leaves the rest to othe
     (head) => head !== '',
     SETTLES_WITHIN_MS,
   )
-  const words = /You have as many Git requests at work here as one client may\./
+  const words = /You have too many Git requests running or waiting\./
   const refused = await push()
   t.match(refused, { exitCode: 128, errorText: words }, 'git prints the sentence')
   const fetched = await post(scene, 'git-upload-pack', fetchBody(tip))

@@ -5,7 +5,7 @@ import { type Test, t } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { conflictingTreeBombs, deltaBombPush } from '../helpers/git-bombs.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { gitProcessesOf, leavingsIn, memoryOf, until } from '../helpers/server-processes.js'
+import { gitProcessesOf, listStaleFilesIn, memoryOf, until } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -153,7 +153,7 @@ t.test(
     t.ok(bytes < mostBytes, `git takes at most ${Math.round(bytes / MIB)} MiB: ${command}`)
     t.strictSame(others, [200, 200], 'others are answered meanwhile')
     const left = await until(
-      () => leavingsIn(gatehouse.dataDir),
+      () => listStaleFilesIn(gatehouse.dataDir),
       (files) => files.length === 0,
       SETTLES_WITHIN_MS,
     )

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { startGitTown } from '../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../helpers/gateway-with-repository.js'
 import type { Answer } from '../helpers/requests.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -23,7 +23,7 @@ function refusalIn(
 }
 
 t.test('threats 1.1: no text becomes an option of git', async (t) => {
-  const { get, ask, lines, folder } = await startGitTown(t)
+  const { get, ask, lines, folder } = await startGatewayWithRepository(t)
   const target = join(await temporaryFolder(t), 'written')
   const texts = [
     `--output=${target}`,
@@ -89,7 +89,7 @@ t.test('threats 1.1: no text becomes an option of git', async (t) => {
 t.test(
   'threats 1.1: branches that are called like options are listed, and harm nobody',
   async (t) => {
-    const { get, copy, push } = await startGitTown(t)
+    const { get, copy, push } = await startGatewayWithRepository(t)
     for (const name of ['-h', '--output=x', '$(id)', 'a;id', '%2e%2e']) {
       await copy.git('update-ref', `refs/heads/${name}`, 'refs/heads/main')
       await copy.git('update-ref', `refs/tags/${name}`, 'refs/heads/main')
@@ -106,7 +106,7 @@ t.test(
 )
 
 t.test('threats 1.3: what git keeps for itself is no file of a repository', async (t) => {
-  const { get, ask } = await startGitTown(t)
+  const { get, ask } = await startGatewayWithRepository(t)
   const paths = [
     '.git/config',
     '../config',
@@ -153,7 +153,7 @@ t.test('threats 1.3: what git keeps for itself is no file of a repository', asyn
 })
 
 t.test('threats 1.4: hidden references and strange objects are not told by name', async (t) => {
-  const { get, copy, folder } = await startGitTown(t)
+  const { get, copy, folder } = await startGatewayWithRepository(t)
   for (const name of ['refs/hidden/x', 'hidden/x', 'refs/hidden', 'refs%2Fhidden%2Fx']) {
     for (const rest of [`git/commits/${name}`, `git/trees/${name}`, `commits?sha=${name}`]) {
       t.ok([404, 422].includes((await get(rest)).status), rest)
@@ -170,7 +170,7 @@ t.test('threats 1.4: hidden references and strange objects are not told by name'
 })
 
 t.test('threats F9: a tree of ten billion paths is listed in part and never packed', async (t) => {
-  const { get, copy, push, folder } = await startGitTown(t)
+  const { get, copy, push, folder } = await startGatewayWithRepository(t)
   const blob = await copy.git('rev-parse', 'main:README.md')
   const mktree = async (lines: readonly string[]) => {
     const { output } = await copy.try(['mktree'], { input: `${lines.join('\n')}\n` })

@@ -81,13 +81,13 @@ interface Front {
   /** All whose publication was acknowledged. */
   readonly published: Set<Item>
   /** Those whose removal was asked for. */
-  readonly leaving: Set<Item>
+  readonly beingRemoved: Set<Item>
   /** Those whose removal was acknowledged. */
   readonly gone: Set<Item>
 }
 
 function openFront(scene: Scene, format: IndexedFormat): Front {
-  return { scene, format, published: new Set(), leaving: new Set(), gone: new Set() }
+  return { scene, format, published: new Set(), beingRemoved: new Set(), gone: new Set() }
 }
 
 interface Answer {
@@ -124,7 +124,7 @@ async function publish(front: Front, item: Item): Promise<void> {
 }
 
 async function remove(front: Front, item: Item): Promise<void> {
-  front.leaving.add(item)
+  front.beingRemoved.add(item)
   const { status, isRepeated } = await ask(front, front.format.remove(item))
   if (status === 204 || (status === 404 && isRepeated)) front.gone.add(item)
   else tell(front, `the removal of ${item} was answered ${status}`)
@@ -218,18 +218,18 @@ interface Reading {
 }
 
 function judge(front: Front, name: string, { seen, published, gone }: Reading): void {
-  const { format, leaving } = front
+  const { format, beingRemoved } = front
   const listed = new Set(seen.listed)
   const isWanted = (item: Item) => format.listedOf([item, ...seen.listed]).includes(item)
   for (const item of published) {
-    if (leaving.has(item) || listed.has(item) || !isWanted(item)) continue
+    if (beingRemoved.has(item) || listed.has(item) || !isWanted(item)) continue
     tell(front, `${name} does not list ${item}, which was acknowledged before`)
   }
   for (const item of gone) {
     if (listed.has(item)) tell(front, `${name} lists ${item}, which was gone before`)
   }
   for (const [item, why] of seen.missing) {
-    if (!leaving.has(item)) tell(front, `${name} lists ${item}, and did not get it: ${why}`)
+    if (!beingRemoved.has(item)) tell(front, `${name} lists ${item}, and did not get it: ${why}`)
   }
 }
 

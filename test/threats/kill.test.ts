@@ -8,7 +8,7 @@ import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type GitClientResult, git, tryGit } from '../helpers/git-client.js'
 import { repositoriesIn } from '../helpers/repositories.js'
-import { killServer, leavingsIn, until } from '../helpers/server-processes.js'
+import { killServer, listStaleFilesIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -44,12 +44,12 @@ for (const kind of ['sqlite', 'mysql'] as const) {
       '',
       'git fsck is clean',
     )
-    const leavings = await until(
-      () => leavingsIn(gatehouse.dataDir),
+    const staleFiles = await until(
+      () => listStaleFilesIn(gatehouse.dataDir),
       (left) => left.length === 0,
       UPKEEP_MS_MAX,
     )
-    t.strictSame(leavings, [], 'nothing is left of the pushes that were cut')
+    t.strictSame(staleFiles, [], 'nothing is left of the pushes that were cut')
   })
 }
 

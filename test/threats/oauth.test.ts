@@ -4,9 +4,9 @@ import t from 'tap'
 import { newOauthSecret } from '../../gateway/auth/oauth-secret.js'
 import { deleteApplication } from '../../sql/accounts/oauth-applications.js'
 import {
-  anOauthHouse,
   CALLBACK,
   challengeOf,
+  startOauthServer,
   TEA,
   TEA_ASKS,
   type Tokens,
@@ -15,7 +15,7 @@ import {
 import { withToken } from '../helpers/requests.js'
 
 t.test('a code that comes twice ends what it granted', async (t) => {
-  const { ask, askToken, codeOf, redeem, tokensOf, refresh, lines } = await anOauthHouse(t)
+  const { ask, askToken, codeOf, redeem, tokensOf, refresh, lines } = await startOauthServer(t)
   const code = await codeOf(TEA_ASKS)
   const other = await tokensOf()
   const tokens = (await askToken(redeem(code))).json as Tokens
@@ -31,7 +31,7 @@ t.test('a code that comes twice ends what it granted', async (t) => {
 })
 
 t.test('of codes and refresh tokens that come at once one is taken, and none stays', async (t) => {
-  const { ask, askToken, codeOf, redeem, tokensOf, refresh } = await anOauthHouse(t)
+  const { ask, askToken, codeOf, redeem, tokensOf, refresh } = await startOauthServer(t)
   const code = redeem(await codeOf(TEA_ASKS))
   const again = refresh((await tokensOf()).refresh_token)
   for (const fields of [code, again]) {
@@ -46,7 +46,7 @@ t.test('of codes and refresh tokens that come at once one is taken, and none sta
 })
 
 t.test('a code is worth nothing without what it is bound to', async (t) => {
-  const { askToken, codeOf, redeem, asks, basic, clientId, secret, db } = await anOauthHouse(t)
+  const { askToken, codeOf, redeem, asks, basic, clientId, secret, db } = await startOauthServer(t)
   const code = await codeOf(TEA_ASKS)
   const wrong = 'another-verifier-of-forty-three-characters-or-more'
   const bobs = { client_id: clientId, client_secret: secret }
@@ -72,7 +72,7 @@ t.test('a code is worth nothing without what it is bound to', async (t) => {
 })
 
 t.test('a refresh token that comes twice, or from elsewhere, opens nothing', async (t) => {
-  const { ask, askToken, tokensOf, refresh, basic } = await anOauthHouse(t)
+  const { ask, askToken, tokensOf, refresh, basic } = await startOauthServer(t)
   const first = await tokensOf()
   const stolen = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
   t.match((await askToken(stolen, { authorization: basic })).json, { error: 'invalid_grant' })
@@ -87,8 +87,8 @@ t.test('a refresh token that comes twice, or from elsewhere, opens nothing', asy
 })
 
 t.test('tokens end with their application and with the account', async (t) => {
-  const house = await anOauthHouse(t)
-  const { ask, askToken, codeOf, asks, basic, bob, ada, application, db } = house
+  const fixture = await startOauthServer(t)
+  const { ask, askToken, codeOf, asks, basic, bob, ada, application, db } = fixture
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }
   const taken = await askToken({ ...fields, code: await codeOf(asks) }, { authorization: basic })
   const { access_token: access, refresh_token: refreshToken } = taken.json as Tokens

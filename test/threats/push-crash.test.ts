@@ -11,8 +11,8 @@ import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { faultsOnDisk, repositoriesIn } from '../helpers/repositories.js'
-import { killNow, leavingsIn, until, workersOf } from '../helpers/server-processes.js'
-import { startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { killNow, listStaleFilesIn, until, workersOf } from '../helpers/server-processes.js'
+import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -51,11 +51,11 @@ async function overHttps(t: Test, kind: DatabaseLocation['kind']): Promise<Scene
 
 async function overSsh(t: Test, kind: DatabaseLocation['kind']): Promise<Scene> {
   const database = kind === 'mysql' ? { location: await freshLocation(t, kind) } : {}
-  const { gatehouse, ...house } = await startSshHouse(t, { isOnDisk: true, ...database })
-  const ada = await house.addPerson('ada')
+  const { gatehouse, ...fixture } = await startSshGatehouse(t, { isOnDisk: true, ...database })
+  const ada = await fixture.addPerson('ada')
   await ada.api('POST', '/user/repos', { name: 'library' })
   const { environment } = ada
-  return sceneOf(t, gatehouse, { remote: house.remote('ada/library'), environment })
+  return sceneOf(t, gatehouse, { remote: fixture.remote('ada/library'), environment })
 }
 
 async function sceneOf(
@@ -96,12 +96,12 @@ async function crashPushes(t: Test, scene: Scene): Promise<void> {
   await prepareRefs(t, scene)
   t.comment(JSON.stringify(counts))
   t.ok(counts.partly > 0, 'some pushes were partly applied when they were killed')
-  const leavings = await until(
-    () => leavingsIn(scene.gatehouse.dataDir),
+  const staleFiles = await until(
+    () => listStaleFilesIn(scene.gatehouse.dataDir),
     (found) => found.length === 0,
     RECOVERED_WITHIN_MS,
   )
-  t.strictSame(leavings, [], 'nothing is left of the pushes')
+  t.strictSame(staleFiles, [], 'nothing is left of the pushes')
   t.strictSame(await faultsOnDisk(scene.gatehouse), [], 'git fsck finds nothing')
 }
 
@@ -123,7 +123,7 @@ async function prepareRefs(t: Test, scene: Scene): Promise<void> {
   t.equal(exitCode, 0, `the next push to the same refs is taken ${errorText}`)
   t.equal(countApplied(refsOf(scene.path), new Map(updates)), updates.length)
   const isOver = (leader: number | undefined) => leader === undefined
-  await until(async () => leaderIn(scene.gatehouse.dataDir), isOver, RECOVERED_WITHIN_MS)
+  await until(async () => processGroupIn(scene.gatehouse.dataDir), isOver, RECOVERED_WITHIN_MS)
 }
 
 /** A quarter of the branches is created, one deleted, the others updated. */
@@ -160,8 +160,8 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
   void pushing.finally(() => {
     isOver = true
   })
-  let leader = leaderIn(dataDir)
-  for (; leader === undefined && !isOver; leader = leaderIn(dataDir)) await turn()
+  let leader = processGroupIn(dataDir)
+  for (; leader === undefined && !isOver; leader = processGroupIn(dataDir)) await turn()
   const chosen = BRANCHES[randomInt(REFS)] ?? ''
   const isApplied = () => refOf(scene.path, chosen) !== before.get(chosen)
   if (isAnyTime) await sleep(randomInt(KILLED_WITHIN_MS))
@@ -177,7 +177,7 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
 }
 
 /** The process group of the one push that is in the journal. */
-function leaderIn(dataDir: string): number | undefined {
+function processGroupIn(dataDir: string): number | undefined {
   for (const name of readdirSync(join(dataDir, 'pushes'))) {
     if (!name.endsWith('.json')) continue
     const entry = JSON.parse(readlinkSync(join(dataDir, 'pushes', name))) as PushEntry

@@ -12,7 +12,7 @@ import { enrol } from '../helpers/second-factor.js'
 const RECOVERY_CODE = '0123456789abcdef0123'
 
 /** A gateway with a private repository of ada, who has a second factor. */
-async function aHouse(t: Test) {
+async function openFixture(t: Test) {
   // Otherwise Git would refuse the password for its own reason.
   const gateway = await startGateway(t, { environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' } })
   const ada = await gateway.addUser('ada')
@@ -50,7 +50,7 @@ const ROUTES = [
 ]
 
 t.test('a password alone opens no API, no Git and no packages; a token does', async (t) => {
-  const { ask, plain, asUser } = await aHouse(t)
+  const { ask, plain, asUser } = await openFixture(t)
   for (const authorization of [
     withPassword('ada', passwordOf('ada')),
     withPassword('ADA@example.com', passwordOf('ada')),
@@ -76,7 +76,7 @@ t.test('a password alone opens no API, no Git and no packages; a token does', as
 })
 
 t.test('a code beside the password counts once, among many at once', async (t) => {
-  const { app, asUser, ask, db } = await aHouse(t)
+  const { app, asUser, ask, db } = await openFixture(t)
   const past = app.code(-1)
   const code = app.code()
   const tokens = { method: 'POST', path: '/api/v1/users/ada/tokens' }
@@ -106,7 +106,7 @@ t.test('a code beside the password counts once, among many at once', async (t) =
 })
 
 t.test('two gateways of one database take a code once between them', async (t) => {
-  const { port, settings, log, app } = await aHouse(t)
+  const { port, settings, log, app } = await openFixture(t)
   const options = { settings, log, git: await findGit(), throttle: createLocalThrottle() }
   const second = await startServer(options)
   t.teardown(() => second.stop())
@@ -121,7 +121,7 @@ t.test('two gateways of one database take a code once between them', async (t) =
 })
 
 t.test('recovery codes count once, for their account alone', async (t) => {
-  const { addUser, asUser, settings, db, ask } = await aHouse(t)
+  const { addUser, asUser, settings, db, ask } = await openFixture(t)
   const bob = await addUser('bob')
   await enrol({ settings, db }, bob, 'b'.repeat(20))
   t.equal((await asUser('b'.repeat(20))).status, 401)
@@ -139,7 +139,7 @@ t.test('recovery codes count once, for their account alone', async (t) => {
 })
 
 t.test('wrong codes are few, and a right one after them is too late', async (t) => {
-  const { app, asUser } = await aHouse(t)
+  const { app, asUser } = await openFixture(t)
   const guesses = await Promise.all(
     Array.from({ length: 30 }, (_, n) => asUser(String(n).padStart(6, '0'))),
   )

@@ -10,27 +10,27 @@ import type { Person } from '../helpers/gatehouse.js'
 import { deltaBombPush } from '../helpers/git-bombs.js'
 import { fetchBody, packetLine } from '../helpers/git-requests.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
-import { gitProcessesOf, leavingsIn, until } from '../helpers/server-processes.js'
+import { gitProcessesOf, listStaleFilesIn, until } from '../helpers/server-processes.js'
 import { converse } from '../helpers/ssh-conversation.js'
-import { type Caller, type SshHouse, startSshHouse } from '../helpers/ssh-gatehouse.js'
+import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../helpers/working-copy.js'
 
 const GONE_WITHIN_MS = 60_000
 
 interface Ground {
-  readonly house: SshHouse
+  readonly fixture: SshGatehouse
   readonly ada: Person & Caller
 }
 
 t.test('threats over SSH', async (t) => {
-  const house = await startSshHouse(t, {
+  const fixture = await startSshGatehouse(t, {
     // The worst that a sysadmin can say, so that git's environment is shown to be ours alone.
     edit: (config) => config.replace('AcceptEnv GIT_PROTOCOL', 'AcceptEnv GIT_*'),
   })
-  const ada = await house.addPerson('ada')
+  const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work', { auto_init: true })
-  const ground = { house, ada }
+  const ground = { fixture, ada }
   await commands(t, ground)
   await environments(t, ground)
   await conversations(t, ground)
@@ -39,15 +39,15 @@ t.test('threats over SSH', async (t) => {
 })
 
 /** Git is started by the helper, under the limits that the gateway tells it. */
-async function bombs(t: Test, { house, ada }: Ground): Promise<void> {
+async function bombs(t: Test, { fixture, ada }: Ground): Promise<void> {
   const input = deltaBombPush('refs/heads/bomb', 480_000_000)
   const { exitCode, output } = await ada.call("git-receive-pack 'ada/work.git'", { input })
   t.equal(exitCode, 0, 'git has answered')
   t.match(output, /fatal: Out of memory[\s\S]*unpack index-pack abnormal exit/)
-  t.strictSame(await leavingsIn(house.gatehouse.dataDir), [], 'nothing is left of the push')
+  t.strictSame(await listStaleFilesIn(fixture.gatehouse.dataDir), [], 'nothing is left of the push')
 }
 
-async function commands(t: Test, { house, ada }: Ground): Promise<void> {
+async function commands(t: Test, { fixture, ada }: Ground): Promise<void> {
   const folder = await temporaryFolder(t)
   const mark = join(folder, 'mark')
   const hostile = [
@@ -61,7 +61,7 @@ async function commands(t: Test, { house, ada }: Ground): Promise<void> {
     "git-upload-pack '~root/x'",
     "git-upload-pack 'ada/../ada/work'",
     "git-upload-pack '/etc/passwd'",
-    `git-upload-pack '${house.gatehouse.dataDir}'`,
+    `git-upload-pack '${fixture.gatehouse.dataDir}'`,
     "git-upload-pack '--help'",
     'git-receive-pack --help',
     "git-upload-pack 'ada/work\n'",
@@ -81,7 +81,7 @@ async function commands(t: Test, { house, ada }: Ground): Promise<void> {
       t.match(errorText, /^(?:Gatehouse serves git clone|There is no repository )[^\n]*\n$/)
       t.notOk(existsSync(mark))
       const logged = await until(
-        async () => (await house.logged({ event: 'ssh-refused', key: ada.fingerprint })).length,
+        async () => (await fixture.logged({ event: 'ssh-refused', key: ada.fingerprint })).length,
         (count) => count > at,
         GONE_WITHIN_MS,
       )
@@ -148,7 +148,7 @@ async function environments(t: Test, { ada }: Ground): Promise<void> {
   }
 }
 
-async function conversations(t: Test, { house, ada }: Ground): Promise<void> {
+async function conversations(t: Test, { fixture, ada }: Ground): Promise<void> {
   const tip = '1'.repeat(40)
   for (const [what, said, sentence] of [
     ['what is no packet', 'GET / HTTP/1.1\r\n\r\n', /^Git cannot read this request\.\n$/],
@@ -158,13 +158,13 @@ async function conversations(t: Test, { house, ada }: Ground): Promise<void> {
     ['a list without an end', `${packetLine('command=fetch')}0001${LONG_LIST}`, /too many objects/],
   ] as const) {
     await t.test(`${what} ends in a sentence, and no process is left`, async (t) => {
-      const { client, ended, heard, errorText } = await converse(house, ada, 'ada/work')
+      const { client, ended, heard, errorText } = await converse(fixture, ada, 'ada/work')
       client.stdin.end(said)
       const exitCode = await ended
       t.match(errorText(), sentence)
       if (errorText() === '') t.match(heard(), /ERR upload-pack: not our ref 1{40}/)
       else t.not(exitCode, 0)
-      t.same(await gitProcessesOf(house.gatehouse.dataDir), [])
+      t.same(await gitProcessesOf(fixture.gatehouse.dataDir), [])
     })
   }
 }
@@ -174,8 +174,8 @@ const LONG_LIST = packetLine(`have ${'2'.repeat(40)}\n`).repeat(
   Math.ceil(FETCH_REQUEST_BYTES_MAX / 50),
 )
 
-async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
-  const { dataDir } = house.gatehouse
+async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
+  const { dataDir } = fixture.gatehouse
   const noGitLeft = async () => {
     const ask = () => gitProcessesOf(dataDir)
     return until(ask, (processes) => processes.length === 0, GONE_WITHIN_MS)
@@ -186,25 +186,25 @@ async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
     await copy.commit('large', incompressible(40_000_000))
     await makeRepository(ada, 'large')
     await copy.git('push', '--quiet', ada.remote('ada/large.git'), 'main')
-    const { client } = await converse(house, ada, 'ada/large')
+    const { client } = await converse(fixture, ada, 'ada/large')
     client.stdin.write(fetchBody(await copy.git('rev-parse', 'main')))
     await once(client.stdout, 'data')
     client.stdout.pause()
     client.kill('SIGKILL')
     t.same(await noGitLeft(), [])
-    const lines = await house.logged({ event: 'ssh-session', repository: 'ada/large' })
+    const lines = await fixture.logged({ event: 'ssh-session', repository: 'ada/large' })
     t.match(lines, [{ outcome: 'cut' }])
   })
 
   await t.test('one that speaks an older protocol does not either', async (t) => {
-    const [ssh = '', ...words] = house.sshd.clientOf(ada.keyFile)
-    const command = [...words, house.sshd.host, "git-upload-pack 'ada/work'"]
+    const [ssh = '', ...words] = fixture.sshd.clientOf(ada.keyFile)
+    const command = [...words, fixture.sshd.host, "git-upload-pack 'ada/work'"]
     const client = spawn(ssh, command, { stdio: 'pipe' })
     await once(client.stdout, 'data')
     t.equal((await gitProcessesOf(dataDir)).length, 1)
     client.kill('SIGKILL')
     t.same(await noGitLeft(), [])
-    const lines = await house.logged({ repository: 'ada/work', outcome: 'cut' })
+    const lines = await fixture.logged({ repository: 'ada/work', outcome: 'cut' })
     t.equal(lines.length, 1)
   })
 
@@ -215,12 +215,12 @@ async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
       await copy.git('pull', '--quiet', ada.remote('ada/work.git'), 'main')
       await copy.commit('large', incompressible(20_000_000))
       const interruption = new AbortController()
-      const words = ['push', house.remote('ada/work'), 'main']
+      const words = ['push', fixture.remote('ada/work'), 'main']
       const pushing = copy
         .try(words, { ...ada, signal: interruption.signal })
         .catch(() => undefined)
       await until(
-        () => leavingsIn(dataDir),
+        () => listStaleFilesIn(dataDir),
         (found) => found.length > 0,
         GONE_WITHIN_MS,
       )
@@ -228,14 +228,14 @@ async function aborts(t: Test, { house, ada }: Ground): Promise<void> {
       await pushing
       t.same(await noGitLeft(), [])
       const left = await until(
-        () => leavingsIn(dataDir),
+        () => listStaleFilesIn(dataDir),
         (found) => found.length === 0,
         GONE_WITHIN_MS,
       )
       t.same(left, [])
       const { exitCode, errorText } = await copy.try(words, ada)
       t.equal(exitCode, 0, errorText)
-      t.same(await faultsOnDisk(house.gatehouse), [])
+      t.same(await faultsOnDisk(fixture.gatehouse), [])
     },
   )
 }

@@ -2,7 +2,7 @@
 
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { setPassword, type User } from '../../../sql/accounts/users.js'
-import { type IdentifyContext, judgePassword } from '../../auth/authenticate.js'
+import { type AuthenticationContext, authenticateByPassword } from '../../auth/authenticate.js'
 import { hashPassword } from '../../auth/password.js'
 
 export interface PasswordChange {
@@ -18,11 +18,11 @@ export interface PasswordChange {
  * one that cannot be, and `throttled` where too many were wrong: it is no place to guess either.
  */
 export async function changePassword(
-  context: IdentifyContext,
+  context: AuthenticationContext,
   { user, old, fresh, address }: PasswordChange,
 ): Promise<void> {
   try {
-    await judgePassword(context, { name: user.name, password: old, address })
+    await authenticateByPassword(context, { name: user.name, password: old, address })
   } catch (error) {
     if (!isFailure(error, 'bad_credentials')) throw error
     throw new Failure('invalid', 'The old password is wrong.', { cause: error })

@@ -3,7 +3,7 @@
 import { Failure, isFailure } from '../../../conf/failures.js'
 
 /** What `work` returns. Throws `invalid` where it throws `conflict`. */
-export async function orInvalid<T>(work: () => Promise<T>): Promise<T> {
+export async function conflictAsInvalid<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

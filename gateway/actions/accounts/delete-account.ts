@@ -10,7 +10,7 @@ import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { orInvalid } from './conflict-as-invalid.js'
+import { conflictAsInvalid } from './conflict-as-invalid.js'
 
 const ENTRIES_AT_ONCE = 50
 
@@ -30,7 +30,7 @@ export async function deleteAccount(
     throw new Failure('invalid', `The user is the last owner of organizations: ${names}.`)
   }
   if (isPurge) await deleteBelongings(context, user)
-  await orInvalid(() => deleteUser(db, user.id))
+  await conflictAsInvalid(() => deleteUser(db, user.id))
 }
 
 /** What is made meanwhile stays, and the account with it. */

@@ -6,7 +6,7 @@ import { type UserPatch, updateUser } from '../../../sql/accounts/user-changes.j
 import { createUser, findUser, type User } from '../../../sql/accounts/users.js'
 import { hashPassword } from '../../auth/password.js'
 import type { Context } from '../../context.js'
-import { orInvalid } from './conflict-as-invalid.js'
+import { conflictAsInvalid } from './conflict-as-invalid.js'
 import { deleteAccount } from './delete-account.js'
 import { type AccountInput, newAccount } from './make-account.js'
 
@@ -21,7 +21,7 @@ export async function makeUser(
   patch: UserPatch = {},
 ): Promise<User> {
   const account = await newAccount(input)
-  return await orInvalid(async () => {
+  return await conflictAsInvalid(async () => {
     const user = await createUser(db, account)
     await updateUser(db, user.id, patch)
     return (await findUser(db, user.name)) ?? user
@@ -42,7 +42,7 @@ export async function changeUser(
 ): Promise<User> {
   if (user.id === admin.id) refuseOwnEnd(patch)
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
-  await orInvalid(() =>
+  await conflictAsInvalid(() =>
     updateUser(db, user.id, {
       ...patch,
       passwordHash,

@@ -4,7 +4,11 @@ import { parseAddressSet } from '../../../conf/addresses.js'
 import { Failure } from '../../../conf/failures.js'
 import { PACKAGE_FORMATS } from '../../../conf/package.js'
 import { findOwner, findOwnersById } from '../../../sql/accounts/owners.js'
-import type { PackageReach, TokenLimits, TokenReach } from '../../../sql/accounts/token-limits.js'
+import type {
+  PackageRestriction,
+  TokenLimits,
+  TokenRestriction,
+} from '../../../sql/accounts/token-limits.js'
 import type { Token } from '../../../sql/accounts/tokens.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { foldCase } from '../../../sql/database/bindings.js'
@@ -44,7 +48,7 @@ export async function readLimits(
     throw invalidLimit('expires_at', `${time} is not in the future.`)
   }
   const addresses = readAddresses(sent.addresses ?? [])
-  const reach: TokenReach | undefined =
+  const reach: TokenRestriction | undefined =
     sent.repositories === undefined && sent.packages === undefined
       ? undefined
       : {
@@ -96,9 +100,9 @@ async function readPackages(
   db: Database,
   holder: User,
   names: readonly string[],
-): Promise<readonly PackageReach[]> {
+): Promise<readonly PackageRestriction[]> {
   refuseMany('packages', names, ENTRIES_MAX)
-  const reaches = new Map<string, PackageReach>()
+  const restrictions = new Map<string, PackageRestriction>()
   for (const text of names) {
     const [ownerName = '', format, ...rest] = text.split('/')
     const owner = await findOwner(db, ownerName)
@@ -106,12 +110,12 @@ async function readPackages(
       throw invalidLimit('packages', `${JSON.stringify(text)} begins with no owner of packages.`)
     }
     const named = format === undefined ? undefined : readPackage(text, format, rest.join('/'))
-    reaches.set(JSON.stringify([owner.id, named]), { ownerId: owner.id, named })
+    restrictions.set(JSON.stringify([owner.id, named]), { ownerId: owner.id, named })
   }
-  return [...reaches.values()]
+  return [...restrictions.values()]
 }
 
-function readPackage(text: string, format: string, name: string): PackageReach['named'] {
+function readPackage(text: string, format: string, name: string): PackageRestriction['named'] {
   const isKnown = PACKAGE_FORMATS.some((known) => known === format)
   if (!isKnown || name === '' || name.length > NAME_LENGTH_MAX) {
     throw invalidLimit(
@@ -141,19 +145,19 @@ export async function namesOfLimits(
   holder: User,
   tokens: readonly Token[],
 ): Promise<(token: Token) => LimitNames> {
-  const reaches = tokens.flatMap(({ limits }) => limits?.reach ?? [])
+  const restrictions = tokens.flatMap(({ limits }) => limits?.reach ?? [])
   const names: Names = { repositories: new Map(), owners: new Map() }
-  const ids = new Set(reaches.flatMap(({ repositoryIds }) => repositoryIds))
+  const ids = new Set(restrictions.flatMap(({ repositoryIds }) => repositoryIds))
   for (const repository of await findRepositoriesById(db, [...ids])) {
     if ((await accessToRepository(db, holder, repository)) === 'none') continue
     names.repositories.set(repository.id, `${repository.owner.name}/${repository.name}`)
   }
-  const ownerIds = reaches.flatMap(({ packages }) => packages.map(({ ownerId }) => ownerId))
+  const ownerIds = restrictions.flatMap(({ packages }) => packages.map(({ ownerId }) => ownerId))
   for (const [id, owner] of await findOwnersById(db, ownerIds)) {
     const mode = await accessToPackages(db, holder, owner)
     if (mode !== 'none') names.owners.set(id, owner.name)
   }
-  return ({ limits }) => namesOfReach(limits?.reach, names)
+  return ({ limits }) => namesOfRestriction(limits?.reach, names)
 }
 
 /** By ids. */
@@ -162,9 +166,9 @@ interface Names {
   readonly owners: Map<number, string>
 }
 
-const NOTHING: TokenReach = { repositoryIds: [], packages: [] }
+const NOTHING: TokenRestriction = { repositoryIds: [], packages: [] }
 
-function namesOfReach(reach = NOTHING, { repositories, owners }: Names): LimitNames {
+function namesOfRestriction(reach = NOTHING, { repositories, owners }: Names): LimitNames {
   return {
     repositories: reach.repositoryIds.flatMap((id) => repositories.get(id) ?? []),
     packages: reach.packages.flatMap(({ ownerId, named }) => {

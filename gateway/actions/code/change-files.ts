@@ -147,7 +147,7 @@ async function findBase(
   throw new Failure('not_found', `branch does not exist [name: ${branch}]`)
 }
 
-interface Question {
+interface ChangeCheck {
   readonly base: Commit | undefined
   readonly change: FileChange
   readonly blobId: string | undefined
@@ -161,7 +161,7 @@ interface Step {
   readonly left: readonly string[] | undefined
 }
 
-async function judge(objects: ObjectReader, { base, change, blobId }: Question): Promise<Step> {
+async function judge(objects: ObjectReader, { base, change, blobId }: ChangeCheck): Promise<Step> {
   const { operation, names, sha } = change
   const fromNames = change.fromNames ?? names
   const isMoved = fromNames.join('/') !== names.join('/')
@@ -194,8 +194,8 @@ function measured(
 ): Pick<WrittenFile, 'sizeBytes' | 'content'> {
   if (content === undefined) throw new Error('a file that is renamed cannot be found')
   if (!Buffer.isBuffer(content)) return content
-  const isTold = content.length <= FILE_TOLD_BYTES_MAX
-  return { sizeBytes: content.length, content: isTold ? content : undefined }
+  const isNotified = content.length <= FILE_TOLD_BYTES_MAX
+  return { sizeBytes: content.length, content: isNotified ? content : undefined }
 }
 
 /** A path that one change leaves and another one takes is taken; no two may take the same. */

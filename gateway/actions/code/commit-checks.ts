@@ -1,9 +1,13 @@
 /** Whether the checks of a commit have succeeded, and the merges that wait for that. */
 
-import { type CommitPlace, combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
+import {
+  COMMIT_STATES,
+  type CommitPlace,
+  type CommitState,
+  combineCommitStatuses,
+} from '../../../sql/code/commit-statuses.js'
 import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
 import type { Context } from '../../context.js'
-import { worstOf } from '../../objects/code/commit-status-object.js'
 
 /** Where nothing was said yet, nothing has succeeded. */
 export async function haveChecksSucceeded(
@@ -11,13 +15,20 @@ export async function haveChecksSucceeded(
   place: CommitPlace,
 ): Promise<boolean> {
   const { states } = await combineCommitStatuses(db, place, { page: 1, limit: 1 })
-  return worstOf(states) === 'success'
+  return worstStateOf(states) === 'success'
 }
 
 /** To be called when something was said of a commit: what waits for it is looked at again. */
-export async function checkWasHeard(
+export async function statusReported(
   { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
   place: CommitPlace,
 ): Promise<void> {
   for (const pullId of await listMergesOf(db, place)) await upkeep.mergeIsWanted(pullId)
+}
+
+/** Returns the most severe of the states, or `pending` if there is none. */
+export function worstStateOf(states: readonly CommitState[]): CommitState {
+  if (states.length === 0) return 'pending'
+  const worst = COMMIT_STATES.find((state) => states.includes(state)) ?? 'pending'
+  return worst === 'skipped' ? 'success' : worst
 }

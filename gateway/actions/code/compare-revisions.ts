@@ -1,7 +1,7 @@
 /** What one revision has beyond another, of the same repository or of one that is related to it. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { withWorkbench } from '../../../cgi/repository/temporary-repository.js'
+import { withTemporaryRepository } from '../../../cgi/repository/temporary-repository.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
@@ -74,7 +74,9 @@ async function compareWith<T>(
     withObjects(git, path, (objects) =>
       use({ ...names, reader: { git, path, objects }, baseCommit, headCommit }),
     )
-  return await withWorkbench(repositoryPathOf(context, grant.repository), compareOn, [head.path])
+  return await withTemporaryRepository(repositoryPathOf(context, grant.repository), compareOn, [
+    head.path,
+  ])
 }
 
 /** Which names the text has; no base for the default branch. Throws `not_found`. */

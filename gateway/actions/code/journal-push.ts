@@ -6,7 +6,7 @@ import type { Context } from '../../context.js'
 import { followHeads } from '../pulls/follow-heads.js'
 
 /** The client has its answer; what the database says of the repository at `path` follows. */
-export async function notePush(
+export async function journalPush(
   context: Context,
   repository: Repository,
   path: string,

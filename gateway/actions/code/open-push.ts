@@ -5,9 +5,9 @@ import { prepareUpdateList, settleUpdateList } from '../../../cgi/refs/update-li
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
-import { notePush } from './journal-push.js'
-import { openPushQuestion } from './push-decision-requests.js'
-import { openPushNote } from './push-records.js'
+import { journalPush } from './journal-push.js'
+import { openPushDecisionRequest } from './push-decision-requests.js'
+import { openPushRecord } from './push-records.js'
 
 export interface PushTarget {
   readonly repository: Repository
@@ -37,9 +37,9 @@ export interface OpenPush {
 /** Prepares for a push; git may start then. */
 export async function openPush(context: Context, target: PushTarget): Promise<OpenPush> {
   const { repository, path, user, hasOneRef = false } = target
-  const { git, journal, mender, settings } = context
-  const note = await openPushNote(context, { repository, user })
-  const question = await openPushQuestion(context, { repository, path, pusher: user })
+  const { git, journal, pushRecovery, settings } = context
+  const note = await openPushRecord(context, { repository, user })
+  const question = await openPushDecisionRequest(context, { repository, path, pusher: user })
   const list = prepareUpdateList(git, settings.data.dir)
   const listConfig = hasOneRef ? [] : list.config
   let strike = async () => {}
@@ -52,11 +52,11 @@ export async function openPush(context: Context, target: PushTarget): Promise<Op
     },
     settle: () => settleUpdateList(list.file),
     async end(outcome) {
-      if (outcome === 'failed') mender.pushWasCut()
+      if (outcome === 'failed') pushRecovery.pushWasCut()
       else await strike()
       // What is in the repository may be told of, also if git did not end well.
       await note.tell()
-      if (outcome === 'ok') await notePush(context, repository, path)
+      if (outcome === 'ok') await journalPush(context, repository, path)
     },
     close: () => question.close(),
   }

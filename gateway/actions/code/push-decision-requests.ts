@@ -1,10 +1,10 @@
 /** Pushes by git into repositories whose branches have rules: git asks, and the judge answers. */
 
 import {
-  expectPushQuestion,
+  expectPushDecisionRequest,
   type PushAnswer,
   type PushAsking,
-  type PushQuestion,
+  type PushDecisionRequest,
 } from '../../../cgi/refs/push-decision-request.js'
 import { hasProtections } from '../../../sql/code/branch-protections.js'
 import type { Context } from '../../context.js'
@@ -18,9 +18,12 @@ const NO_RULES: PushAsking = { config: [], variables: {}, async close() {} }
  * What git is told of one push, so that it asks before it takes it. Where there are no rules it is
  * told nothing: a rule that is made while the push is under way does not hold for it.
  */
-export async function openPushQuestion(context: Context, push: PushToJudge): Promise<PushAsking> {
+export async function openPushDecisionRequest(
+  context: Context,
+  push: PushToJudge,
+): Promise<PushAsking> {
   if (!(await hasProtections(context.db, push.repository.id))) return NO_RULES
-  return await expectPushQuestion(context.git, {
+  return await expectPushDecisionRequest(context.git, {
     dataDir: context.settings.data.dir,
     path: push.path,
     judge: (question) => answer(context, push, question),
@@ -30,7 +33,7 @@ export async function openPushQuestion(context: Context, push: PushToJudge): Pro
 async function answer(
   context: Context,
   push: PushToJudge,
-  question: PushQuestion,
+  question: PushDecisionRequest,
 ): Promise<PushAnswer> {
   try {
     return await judgeMoves(context, { ...push, ...question })

@@ -13,33 +13,33 @@ import { findOwner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
-import { isHeard } from '../webhooks/events.js'
+import { hasSubscribers } from '../webhooks/events.js'
 import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'
 
 /** What git is told of one push, and what is to be called when it has ended, however it did. */
-export interface PushNote extends Pick<ChangeNote, 'config' | 'variables'> {
+export interface PushRecord extends Pick<ChangeNote, 'config' | 'variables'> {
   /** Undefined if no webhook listens. */
   readonly file: string | undefined
   /** Never rejects: what cannot be told of now is told of later. */
   tell(): Promise<void>
 }
 
-const SILENCE: PushNote = { file: undefined, config: [], variables: {}, async tell() {} }
+const SILENCE: PushRecord = { file: undefined, config: [], variables: {}, async tell() {} }
 
 /** Where nobody listens, git is told nothing, and nothing follows. */
-export async function openPushNote(
+export async function openPushRecord(
   context: Context,
   { repository, user }: { readonly repository: Repository; readonly user: User | undefined },
-): Promise<PushNote> {
-  if (!(await isHeard(context, repository, REFERENCE_EVENTS))) return SILENCE
+): Promise<PushRecord> {
+  if (!(await hasSubscribers(context, repository, REFERENCE_EVENTS))) return SILENCE
   const { git, settings } = context
   const label = `${repository.id}-${user?.name ?? ''}`
   const { file, config, variables } = await prepareChangeNote(git, settings.data.dir, label)
-  return { file, config, variables, tell: () => tellOfNote(context, file) }
+  return { file, config, variables, tell: () => notifyOfRecord(context, file) }
 }
 
 /** The key of its events is its own name, so that it may be told of twice and by several. */
-async function tellOfNote(context: Context, file: string): Promise<void> {
+async function notifyOfRecord(context: Context, file: string): Promise<void> {
   try {
     const written = await readChangeNote(file)
     if (written === undefined) return
@@ -61,7 +61,7 @@ async function tellOfNote(context: Context, file: string): Promise<void> {
 const LOOK_EVERY_MS = 10_000
 
 /** Tells of what was left: at once of all that is there, then of what lies for longer. */
-export function tellOfLeftPushes(context: Context): { stop(): Promise<void> } {
+export function notifyOfUnfinishedPushes(context: Context): { stop(): Promise<void> } {
   let atWork = look(context, 0)
   const timer = setInterval(() => {
     atWork = atWork.then(() => look(context, LOOK_EVERY_MS))
@@ -81,7 +81,8 @@ async function look(context: Context, ageMsMin: number): Promise<void> {
       const written = await readChangeNote(file)
       if (written === undefined) continue
       const ageMs = Date.now() - written.writtenAtMs
-      if (ageMs >= (written.isWhole ? ageMsMin : CRASH_GRACE_MS)) await tellOfNote(context, file)
+      if (ageMs >= (written.isWhole ? ageMsMin : CRASH_GRACE_MS))
+        await notifyOfRecord(context, file)
     }
   } catch (error) {
     context.log.warn({ error }, 'pushes that nobody told of cannot be looked for')

@@ -8,7 +8,7 @@ import { findRepositoryById, type Repository } from '../../../sql/repositories/r
 import type { Context } from '../../context.js'
 import { ownerObject } from '../../objects/accounts/user-object.js'
 import { repositoryObject } from '../../objects/repositories/repository-object.js'
-import { type HouseEvent, isHeard, recordEvent } from '../webhooks/events.js'
+import { type DomainEvent, hasSubscribers, recordEvent } from '../webhooks/events.js'
 import { pushPayload } from './push-payload.js'
 
 /** The kinds that a change of references may lead to. */
@@ -29,7 +29,7 @@ export async function recordReferenceEvents(
   context: Context,
   { repository: before, pusher, changes, key = randomUUID() }: ReferenceChanges,
 ): Promise<void> {
-  if (!(await isHeard(context, before, REFERENCE_EVENTS))) return
+  if (!(await hasSubscribers(context, before, REFERENCE_EVENTS))) return
   // As it is now: its first push has made it another one.
   const repository = await findRepositoryById(context.db, before.id)
   if (repository === undefined) return
@@ -39,7 +39,7 @@ export async function recordReferenceEvents(
   }
 }
 
-interface Told {
+interface EventInput {
   readonly repository: Repository
   readonly pusher: Owner
   readonly key: string
@@ -49,7 +49,11 @@ interface Told {
  * A new branch or tag is told of before what was pushed to it. A branch that goes is no push, a tag
  * that goes is one.
  */
-function eventsOf(context: Context, told: Told, change: PushedChange): readonly HouseEvent[] {
+function eventsOf(
+  context: Context,
+  told: EventInput,
+  change: PushedChange,
+): readonly DomainEvent[] {
   const [, room, short] = /^refs\/(heads|tags)\/(.+)$/.exec(change.name) ?? []
   if (short === undefined) return []
   const { repository, pusher, key } = told
@@ -65,13 +69,13 @@ function eventsOf(context: Context, told: Told, change: PushedChange): readonly 
     sender: ownerObject(context, pusher),
   })
   const ref = { ref: short, ref_type: isBranch ? 'branch' : 'tag' }
-  const push: HouseEvent = {
+  const push: DomainEvent = {
     ...about('push'),
     payload: () => pushPayload(context, { repository, pusher, change }),
   }
   if (change.after === undefined) {
     const payload = async () => ({ ...ref, pusher_type: 'user', ...(await scene()) })
-    const removal: HouseEvent = { ...about('delete'), payload }
+    const removal: DomainEvent = { ...about('delete'), payload }
     return isBranch ? [removal] : [push, removal]
   }
   if (change.before !== undefined) return [push]

@@ -6,7 +6,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import { refuseMoves } from './branch-judge.js'
-import { notePush } from './journal-push.js'
+import { journalPush } from './journal-push.js'
 import { recordReferenceEvents } from './reference-events.js'
 
 export interface MovedReferences {
@@ -33,7 +33,7 @@ export async function changeReferences(
   try {
     await moveReferences(git, moved.path, moved.changes, { journal })
   } catch (error) {
-    if (!isFailure(error, 'conflict')) context.mender.pushWasCut()
+    if (!isFailure(error, 'conflict')) context.pushRecovery.pushWasCut()
     throw error
   }
   await referencesMoved(context, moved)
@@ -50,7 +50,7 @@ export async function referencesMoved(
   await recordReferenceEvents(context, { repository, pusher, changes }).catch((error: unknown) =>
     context.log.warn({ error, path }, 'webhooks were not told of what moved'),
   )
-  notePush(context, repository, path).catch((error: unknown) =>
+  journalPush(context, repository, path).catch((error: unknown) =>
     context.log.warn({ error, path }, 'a push was not noted'),
   )
 }

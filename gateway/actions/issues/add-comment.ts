@@ -4,7 +4,7 @@ import { Failure } from '../../../conf/failures.js'
 import { type Comment, createComment } from '../../../sql/issues/comments.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import type { Context } from '../../context.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { refuseLocked } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
@@ -20,7 +20,7 @@ export async function addComment(
   grant: RepositoryGrant,
   { issue, text }: CommentInput,
 ): Promise<Comment> {
-  const actor = writerOf(grant)
+  const actor = actingUserOf(grant)
   refuseLocked(grant, issue)
   const content = contentOf(text)
   const comment = await createComment(context.db, {

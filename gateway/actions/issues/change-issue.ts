@@ -7,9 +7,9 @@ import {
   updateIssue,
 } from '../../../sql/issues/issues.js'
 import type { Context } from '../../context.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
-import { turnPull } from '../pulls/change-pull-state.js'
+import { changePullState } from '../pulls/change-pull-state.js'
 import { refuseOthers } from './issue-access.js'
 import { type IssueAction, issueChanged } from './issue-changed.js'
 
@@ -27,9 +27,9 @@ export async function changeIssue(
   grant: RepositoryGrant,
   { issue, patch }: IssueEdit,
 ): Promise<void> {
-  const actor = writerOf(grant)
+  const actor = actingUserOf(grant)
   refuseOthers(grant, issue)
-  await turnPull(context, issue, patch.state)
+  await changePullState(context, issue, patch.state)
   const update = await updateIssue(context.db, issue.id, patch)
   const actions = actionsOf(patch, update)
   const { repository } = grant

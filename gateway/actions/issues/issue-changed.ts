@@ -10,9 +10,9 @@ import type { Context } from '../../context.js'
 import { commentObject } from '../../objects/issues/comment-object.js'
 import { issueObject } from '../../objects/issues/issue-object.js'
 import { pullObject } from '../../objects/pulls/pull-object.js'
-import { tellOfIssue } from '../notifications/notify-users.js'
+import { notifyOfIssue } from '../notifications/notify-users.js'
 import { refreshPulls } from '../pulls/refresh-pulls.js'
-import { emitHeard, type HouseEvent } from '../webhooks/events.js'
+import { type DomainEvent, emitIfSubscribed } from '../webhooks/events.js'
 import { type Changes, commentEvent, issueEvent, pullEvent } from '../webhooks/house-events.js'
 
 /** As webhooks of this API name them. */
@@ -57,26 +57,29 @@ export async function issueChanged(
   const { issue, repository } = change
   if ('comment' in change) {
     await touchIssue(context.db, issue.id)
-    if (change.action === 'created') await tellOfIssue(context, change)
+    if (change.action === 'created') await notifyOfIssue(context, change)
     const event = issue.isPull ? 'pull_request_comment' : 'issue_comment'
-    return await emitHeard(context, { event, repository }, () => commentTold(context, change))
+    return await emitIfSubscribed(context, { event, repository }, () =>
+      commentEventOf(context, change),
+    )
   }
   const isGone = change.actions.includes('deleted')
   if (!isGone && change.actions.length > 0) await touchIssue(context.db, issue.id)
-  await tellPeople(context, change)
+  await notifyUsers(context, change)
   for (const action of change.actions) {
     const event = `${issue.isPull ? 'pull_request' : 'issue'}${KINDS[action]}` as const
     const named = event === 'issue' ? 'issues' : event
-    const told = () => issueTold(context, { change, action, event: named })
-    await emitHeard(context, { event: named, repository }, told)
+    const told = () => issueEventOf(context, { change, action, event: named })
+    await emitIfSubscribed(context, { event: named, repository }, told)
   }
 }
 
 /** Of labels, milestones and better words nobody is told. */
-async function tellPeople(context: Context, change: IssueChange): Promise<void> {
+async function notifyUsers(context: Context, change: IssueChange): Promise<void> {
   const { actions } = change
-  if (actions.some((action) => NEWS.includes(action))) await tellOfIssue(context, change)
-  else if (actions.includes('assigned')) await tellOfIssue(context, { ...change, to: 'assignees' })
+  if (actions.some((action) => NEWS.includes(action))) await notifyOfIssue(context, change)
+  else if (actions.includes('assigned'))
+    await notifyOfIssue(context, { ...change, to: 'assignees' })
 }
 
 const NEWS: readonly IssueAction[] = ['opened', 'closed', 'reopened']
@@ -98,13 +101,13 @@ const KINDS = {
 
 type Kind = (typeof KINDS)[IssueAction]
 
-interface Told {
+interface EventInput {
   readonly change: IssueChange
   readonly action: IssueAction
   readonly event: 'issues' | `issue${Exclude<Kind, ''>}` | `pull_request${Kind}`
 }
 
-async function issueTold(context: Context, told: Told): Promise<HouseEvent | undefined> {
+async function issueEventOf(context: Context, told: EventInput): Promise<DomainEvent | undefined> {
   const { change, action, event } = told
   const { repository, actor, issue: before } = change
   const scene = { repository, sender: actor }
@@ -113,7 +116,7 @@ async function issueTold(context: Context, told: Told): Promise<HouseEvent | und
   const edited = Object.keys(changes).length === 0 ? {} : { changes }
   if (!issue.isPull) {
     const object = await issueObject(context, { repository, user: actor }, issue)
-    const kind = event as Exclude<Told['event'], `pull_request${Kind}`>
+    const kind = event as Exclude<EventInput['event'], `pull_request${Kind}`>
     return issueEvent(context, { ...scene, event: kind, action, issue: object, ...edited })
   }
   const pull = await pullOf(context, change, issue)
@@ -122,10 +125,10 @@ async function issueTold(context: Context, told: Told): Promise<HouseEvent | und
   return pullEvent(context, { ...scene, event: kind, action, pull, ...edited })
 }
 
-async function commentTold(
+async function commentEventOf(
   context: Context,
   change: CommentChange,
-): Promise<HouseEvent | undefined> {
+): Promise<DomainEvent | undefined> {
   const { repository, actor, action, issue: before } = change
   const view = { repository, user: actor }
   const issue = (await findIssue(context.db, repository.id, before.number)) ?? before

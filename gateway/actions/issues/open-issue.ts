@@ -3,7 +3,7 @@
 import { notFound } from '../../../conf/failures.js'
 import { createIssue, type Issue, type NewIssue } from '../../../sql/issues/issues.js'
 import type { Context } from '../../context.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
@@ -19,7 +19,7 @@ export async function openIssue(
 ): Promise<Issue> {
   const { repository } = grant
   if (!isServed(repository, { isPull: false })) throw notFound()
-  const actor = writerOf(grant)
+  const actor = actingUserOf(grant)
   const issue = await createIssue(context.db, {
     ...input,
     title: titleOf(input.title),

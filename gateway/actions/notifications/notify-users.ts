@@ -5,7 +5,7 @@ import type { Issue } from '../../../sql/issues/issues.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 
-export interface IssueNews {
+export interface IssueNotification {
   readonly repository: Pick<Repository, 'id'>
   readonly issue: Pick<Issue, 'number'>
   /** Who did it, and is not told. */
@@ -15,8 +15,11 @@ export interface IssueNews {
 }
 
 /** Tells of something new about an issue or a pull request. Never rejects. */
-export async function tellOfIssue(context: Context, news: IssueNews): Promise<void> {
-  const { repository, issue, actor, to = 'everybody' } = news
+export async function notifyOfIssue(
+  context: Context,
+  notification: IssueNotification,
+): Promise<void> {
+  const { repository, issue, actor, to = 'everybody' } = notification
   await context.upkeep.peopleAreToKnow({
     repositoryId: repository.id,
     actorId: actor.id,
@@ -25,13 +28,15 @@ export async function tellOfIssue(context: Context, news: IssueNews): Promise<vo
 }
 
 /** Tells of a release that was published. Never rejects. */
-export async function tellOfRelease(
+export async function notifyOfRelease(
   context: Context,
   {
     repository,
     release,
     actor,
-  }: Pick<IssueNews, 'repository' | 'actor'> & { readonly release: { readonly id: number } },
+  }: Pick<IssueNotification, 'repository' | 'actor'> & {
+    readonly release: { readonly id: number }
+  },
 ): Promise<void> {
   await context.upkeep.peopleAreToKnow({
     repositoryId: repository.id,

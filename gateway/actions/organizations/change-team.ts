@@ -11,7 +11,7 @@ import {
   type TeamPatch,
   updateTeam,
 } from '../../../sql/organizations/teams.js'
-import { orInvalid } from '../accounts/conflict-as-invalid.js'
+import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
 /** How long its name may be, and its description. */
@@ -20,7 +20,7 @@ export const TEAM_TEXT_CHARACTERS_MAX = 255
 /** Throws `invalid` for a name that cannot be, or is taken. */
 export async function makeTeam(db: Database, team: NewTeam): Promise<Team> {
   refuseTexts(team)
-  return await orInvalid(() => createTeam(db, team))
+  return await conflictAsInvalid(() => createTeam(db, team))
 }
 
 /** The team as it is then. Throws `invalid` for a name that cannot be, or is taken. */
@@ -28,7 +28,7 @@ export async function changeTeam(db: Database, team: Team, patch: TeamPatch): Pr
   refuseTexts(patch)
   // What owners may is not for a team to say: of theirs only the description changes.
   const kept = isOfOwners(team) ? describedOnly(patch) : patch
-  await orInvalid(() => updateTeam(db, team.id, kept))
+  await conflictAsInvalid(() => updateTeam(db, team.id, kept))
   return (await findTeam(db, team.id)) ?? team
 }
 

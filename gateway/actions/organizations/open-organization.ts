@@ -7,7 +7,7 @@ import {
   type NewOrganization,
   type Organization,
 } from '../../../sql/organizations/organizations.js'
-import { orInvalid } from '../accounts/conflict-as-invalid.js'
+import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 
 /** Throws `invalid` for a name that cannot be, or is taken. */
 export async function openOrganization(
@@ -16,5 +16,5 @@ export async function openOrganization(
 ): Promise<Organization> {
   const name = parseOwnerName(input.name)
   const email = input.email === '' ? '' : parseEmail(input.email)
-  return await orInvalid(() => createOrganization(db, { ...input, name, email }))
+  return await conflictAsInvalid(() => createOrganization(db, { ...input, name, email }))
 }

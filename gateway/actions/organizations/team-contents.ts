@@ -59,7 +59,10 @@ export function isOutside({ role, who }: Pick<OrganizationGrant, 'role' | 'who'>
 }
 
 /** The members that the caller may know of; `isPublic`: those alone who show that they are. */
-export function membersSeen(grant: OrganizationGrant, isPublic = isOutside(grant)): MemberSearch {
+export function visibleMembers(
+  grant: OrganizationGrant,
+  isPublic = isOutside(grant),
+): MemberSearch {
   const search = { organizationId: grant.organization.id, isPublic }
   return isOutside(grant) ? { ...search, viewer: viewerOf(grant.who) } : search
 }

@@ -7,7 +7,7 @@ import {
   type VersionSearch,
 } from '../../../sql/packages/package-lists.js'
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
-import { isHeardAnywhere } from '../../../sql/webhooks/webhooks.js'
+import { hasSubscribersAnywhere } from '../../../sql/webhooks/webhooks.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { packageObjects } from '../../objects/packages/package-object.js'
@@ -20,33 +20,33 @@ type Grant = Grants['packages']
 const VERSIONS_MAX = 100
 
 /** Publishes, and tells of the version where it is a new one. */
-export async function tellingPublication(
+export async function publishAndNotify(
   context: Context,
   grant: Grant,
   { search, publish }: { readonly search: VersionSearch; publish(): Promise<void> },
 ): Promise<void> {
-  const isHeard = await isHeardAnywhere(context.db, grant.owner.id, 'package')
-  const known = isHeard ? await findNewestVersion(context.db, search) : undefined
+  const hasSubscribers = await hasSubscribersAnywhere(context.db, grant.owner.id, 'package')
+  const known = hasSubscribers ? await findNewestVersion(context.db, search) : undefined
   await publish()
-  if (!isHeard || known !== undefined) return
-  await telling(context, async () => {
+  if (!hasSubscribers || known !== undefined) return
+  await answering(context, async () => {
     const version = await findNewestVersion(context.db, search)
     if (version !== undefined) await tell(context, grant, { action: 'created', version })
   })
 }
 
 /** Removes, and tells of the versions that have gone by it. Returns what the removal does. */
-export async function tellingRemoval(
+export async function removeAndNotify(
   context: Context,
   grant: Grant,
   { search, remove }: { readonly search: VersionSearch; remove(): Promise<boolean> },
 ): Promise<boolean> {
-  if (!(await isHeardAnywhere(context.db, grant.owner.id, 'package'))) return await remove()
+  if (!(await hasSubscribersAnywhere(context.db, grant.owner.id, 'package'))) return await remove()
   const { entries } = await listOwnerVersions(context.db, search, { page: 1, limit: VERSIONS_MAX })
   const objects = await packageObjects(context, entries, grant)
   const isRemoved = await remove()
   if (!isRemoved) return false
-  await telling(context, async () => {
+  await answering(context, async () => {
     const left = await listOwnerVersions(context.db, search, { page: 1, limit: VERSIONS_MAX })
     const ids = new Set(left.entries.map(({ id }) => id))
     for (const [at, version] of entries.entries()) {
@@ -58,20 +58,20 @@ export async function tellingRemoval(
 }
 
 /** What has been done has been done, whether it can be told of or not. */
-async function telling(context: Context, work: () => Promise<void>): Promise<void> {
+async function answering(context: Context, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) =>
     context.log.warn({ error }, 'webhooks were not told of a package'),
   )
 }
 
-interface Told {
+interface EventInput {
   readonly action: 'created' | 'deleted'
   readonly version: ListedVersion
   /** Of one that is gone. */
   readonly object?: object | undefined
 }
 
-async function tell(context: Context, grant: Grant, { action, version, object }: Told) {
+async function tell(context: Context, grant: Grant, { action, version, object }: EventInput) {
   const { repositoryId } = version
   const repository =
     repositoryId === undefined ? undefined : await findRepositoryById(context.db, repositoryId)

@@ -9,11 +9,11 @@ import {
   type ReviewState,
 } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../context.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isOfficialFor } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
-import { reviewGiven } from './review-events.js'
+import { reviewSubmitted } from './review-events.js'
 
 export interface ReviewInput {
   readonly state: PullState
@@ -26,12 +26,12 @@ export interface ReviewInput {
 }
 
 /** Throws `archived`, `invalid` for what is not to be said, and `conflict` on a second draft. */
-export async function giveReview(
+export async function addReview(
   context: Context,
   grant: RepositoryGrant,
   { state, event, content, commitId, comments }: ReviewInput,
 ): Promise<Review> {
-  const reviewer = writerOf(grant)
+  const reviewer = actingUserOf(grant)
   const { pull, issue } = state
   const said = { state, reviewer, content, commentsCount: comments.length }
   const verdict = verdictOf(event, said)
@@ -50,7 +50,7 @@ export async function giveReview(
     isOfficial,
     commitId: pull.headCommit,
   })
-  await reviewGiven(context, { repository, issue, actor: reviewer, review })
+  await reviewSubmitted(context, { repository, issue, actor: reviewer, review })
   return review
 }
 

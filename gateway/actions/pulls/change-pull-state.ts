@@ -6,7 +6,7 @@ import { findPull, holdTargets, type Pull } from '../../../sql/pulls/pulls.js'
 import type { Context } from '../../context.js'
 
 /** Throws `precondition_failed` where a merged one would be opened. */
-export function refuseTurn(issue: Issue, pull: Pull, state: IssueState | undefined): void {
+export function refuseStateChange(issue: Issue, pull: Pull, state: IssueState | undefined): void {
   if (state === undefined || state === issue.state || pull.mergedAtMs === undefined) return
   throw new Failure(
     'precondition_failed',
@@ -18,13 +18,13 @@ export function refuseTurn(issue: Issue, pull: Pull, state: IssueState | undefin
  * To be called before a pull request is closed or opened as the issue that it is. Throws
  * `precondition_failed` where it is merged, `conflict` where one of its branches is open.
  */
-export async function turnPull(
+export async function changePullState(
   { db }: Context,
   issue: Issue,
   state: IssueState | undefined,
 ): Promise<void> {
   const pull = issue.isPull ? await findPull(db, issue.id) : undefined
   if (pull === undefined) return
-  refuseTurn(issue, pull, state)
+  refuseStateChange(issue, pull, state)
   if (state === 'open' && issue.state === 'closed') await holdTargets(db, issue, pull)
 }

@@ -17,7 +17,7 @@ export interface Head {
 }
 
 /** What the repository was forked from, where the caller may see that. */
-export async function findSeenParent(
+export async function findVisibleParent(
   { db }: Context,
   { repository, who }: Pick<Grants['repository'], 'repository' | 'who'>,
 ): Promise<Repository | undefined> {

@@ -10,7 +10,7 @@ import { atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { issueChanged } from '../issues/issue-changed.js'
 import { isDraft } from './find-pull.js'
@@ -88,7 +88,7 @@ export async function findMergeObstacle(
   const { repository } = grant
   try {
     refuseAnyMerge(grant, state)
-    const doer = writerOf(grant)
+    const doer = actingUserOf(grant)
     await refuseRuledMerge(context, state, { repository, doer, isForced: false })
   } catch (error) {
     if (error instanceof Failure && error.status < 500) return error.message

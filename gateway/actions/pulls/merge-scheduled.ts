@@ -10,7 +10,7 @@ import {
   findScheduledMerge,
   type ScheduledMerge,
 } from '../../../sql/pulls/scheduled-merges.js'
-import { admit, type Grants } from '../../auth/authorize.js'
+import { authorize, type Grants } from '../../auth/authorize.js'
 import { clientOf } from '../../auth/client.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
@@ -55,7 +55,7 @@ async function admitAgain(
   repositoryId: number,
 ): Promise<Grants['repository'] | undefined> {
   try {
-    return await admit(db, {
+    return await authorize(db, {
       who: { kind: 'user', user, by: 'password', scopes: undefined },
       access: { kind: 'repository', mode: 'write', isById: true, changesGit: true },
       scopes: [],

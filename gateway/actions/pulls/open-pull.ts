@@ -11,7 +11,7 @@ import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../..
 import { createReview, type Review } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { writerOf } from '../code/acting-user.js'
+import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { titleOf } from '../issues/issue-access.js'
 import { issueChanged } from '../issues/issue-changed.js'
@@ -49,7 +49,7 @@ export async function openPull(
 ): Promise<IssueAndPull> {
   const { git, db, settings } = context
   refuseWithoutPulls(grant)
-  const author = writerOf(grant)
+  const author = actingUserOf(grant)
   const { repository } = grant
   const { base } = input
   const title = titleOf(input.issue.title)

@@ -4,17 +4,17 @@ import { noteMentions } from '../../../sql/issues/issue-people.js'
 import { touchIssue } from '../../../sql/issues/issues.js'
 import type { Review } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../context.js'
-import { type IssueNews, tellOfIssue } from '../notifications/notify-users.js'
+import { type IssueNotification, notifyOfIssue } from '../notifications/notify-users.js'
 
 /** To be told of each review that was written or submitted, once it is in the database. */
-export async function reviewGiven(
+export async function reviewSubmitted(
   context: Context,
   {
     repository,
     issue,
     actor,
     review,
-  }: Pick<IssueNews, 'repository' | 'actor'> & {
+  }: Pick<IssueNotification, 'repository' | 'actor'> & {
     readonly issue: { readonly id: number; readonly number: number }
     readonly review: Review
   },
@@ -23,5 +23,5 @@ export async function reviewGiven(
   // What is pending its author alone may see.
   if (review.state === 'PENDING') return
   await noteMentions(context.db, issue.id, review.content)
-  await tellOfIssue(context, { repository, issue, actor })
+  await notifyOfIssue(context, { repository, issue, actor })
 }

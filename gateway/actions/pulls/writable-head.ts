@@ -10,7 +10,7 @@ import type { Context } from '../../context.js'
 import { isForeign } from './foreign-heads.js'
 
 /** Undefined where the repository is gone, or the caller may not see it. */
-export async function findSeenHead(
+export async function findVisibleHead(
   { db }: Context,
   { who, repository }: Pick<Grants['repository'], 'who' | 'repository'>,
   pull: Pull,

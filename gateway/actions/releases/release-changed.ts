@@ -8,9 +8,9 @@ import { ANONYMOUS } from '../../auth/authenticate.js'
 import type { Context } from '../../context.js'
 import { commitStatusObject } from '../../objects/code/commit-status-object.js'
 import { releaseObject } from '../../objects/releases/release-object.js'
-import { checkWasHeard } from '../code/commit-checks.js'
-import { tellOfRelease } from '../notifications/notify-users.js'
-import { emitHeard } from '../webhooks/events.js'
+import { statusReported } from '../code/commit-checks.js'
+import { notifyOfRelease } from '../notifications/notify-users.js'
+import { emitIfSubscribed } from '../webhooks/events.js'
 import { releaseEvent, statusEvent } from '../webhooks/house-events.js'
 
 export interface ReleaseChange {
@@ -26,8 +26,8 @@ export interface ReleaseChange {
 export async function releaseChanged(context: Context, change: ReleaseChange): Promise<void> {
   const { action, repository, release, actor } = change
   if (release.isDraft) return
-  if (action === 'published') await tellOfRelease(context, change)
-  await emitHeard(context, { event: 'release', repository }, async () =>
+  if (action === 'published') await notifyOfRelease(context, change)
+  await emitIfSubscribed(context, { event: 'release', repository }, async () =>
     releaseEvent(context, {
       action,
       repository,
@@ -47,8 +47,8 @@ export interface StatusChange {
 /** To be told of each status that is in the database. */
 export async function statusChanged(context: Context, change: StatusChange): Promise<void> {
   const { repository, status, actor } = change
-  await checkWasHeard(context, { repositoryId: repository.id, commitId: status.commitId })
-  await emitHeard(context, { event: 'status', repository }, async () =>
+  await statusReported(context, { repositoryId: repository.id, commitId: status.commitId })
+  await emitIfSubscribed(context, { event: 'status', repository }, async () =>
     statusEvent(context, {
       repository,
       sender: actor,

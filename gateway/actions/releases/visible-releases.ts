@@ -8,7 +8,7 @@ import {
   findReleaseByTag,
   listReleases,
   type Release,
-  type ReleaseQuestion,
+  type ReleaseQuery,
 } from '../../../sql/releases/releases.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
@@ -16,10 +16,10 @@ import type { RepositoryGrant } from '../code/git-reader.js'
 import { mayWrite, numberOf } from '../issues/issue-access.js'
 
 /** The newest first. Throws `not_found` where releases are switched off. */
-export async function listSeenReleases(
+export async function listVisibleReleases(
   { db }: Context,
   grant: RepositoryGrant,
-  question: Omit<ReleaseQuestion, 'repositoryId'>,
+  question: Omit<ReleaseQuery, 'repositoryId'>,
 ): Promise<Paged<Release>> {
   refuseWithoutReleases(grant.repository)
   const repositoryId = grant.repository.id

@@ -15,7 +15,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../context.js'
-import { notePush } from '../code/journal-push.js'
+import { journalPush } from '../code/journal-push.js'
 
 export interface NewFork {
   readonly parent: Repository
@@ -66,7 +66,7 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
       },
       parent.id,
     )
-    await notePush(context, fork, path)
+    await journalPush(context, fork, path)
     return fork
   } catch (error) {
     await removeRepository(path)

@@ -16,7 +16,7 @@ import {
 import { createFromTemplate } from '../../../sql/repositories/templates.js'
 import type { Context } from '../../context.js'
 import { repositoryPathOf } from '../../repository-path.js'
-import { notePush } from '../code/journal-push.js'
+import { journalPush } from '../code/journal-push.js'
 import { emit } from '../webhooks/events.js'
 import { repositoryEvent } from '../webhooks/house-events.js'
 
@@ -72,7 +72,7 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
     )
     const told = { action: 'created', repository: made, sender: creator } as const
     await emit(context, await repositoryEvent(context, told))
-    if (hasCommit) await notePush(context, made, path)
+    if (hasCommit) await journalPush(context, made, path)
     return (await findRepository(db, owner.name, name)) ?? made
   } catch (error) {
     await removeRepository(path)

@@ -7,10 +7,10 @@ import { type AccessMode, accessToRepository } from '../../../sql/repositories/a
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { transferRepository } from '../../../sql/repositories/repository-transfer.js'
 import type { Identity } from '../../auth/authenticate.js'
-import { placeForRepositories } from '../../auth/authorize-accounts.js'
+import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
-import { orInvalid } from '../accounts/conflict-as-invalid.js'
+import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 
 export interface TransferInput {
   readonly repository: Repository
@@ -35,12 +35,12 @@ export async function giveRepository(
   { repository, newOwner, teamIds = [] }: TransferInput,
 ): Promise<Transferred> {
   const { user } = signedIn(who)
-  const owner = await placeForRepositories(db, who, newOwner)
+  const owner = await findOwnerForNewRepository(db, who, newOwner)
   if (owner.id === repository.owner.id) {
     throw new Failure('invalid', 'The repository has this owner already.')
   }
   await refuseOtherTeams(db, owner, teamIds)
-  await orInvalid(() =>
+  await conflictAsInvalid(() =>
     transferRepository(db, { repositoryId: repository.id, newOwnerId: owner.id, teamIds }),
   )
   const moved = await findRepositoryById(db, repository.id)

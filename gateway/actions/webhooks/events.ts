@@ -9,7 +9,7 @@ import { addDeliveries } from '../../../sql/webhooks/webhook-deliveries.js'
 import { listeningWebhooks, type Webhook } from '../../../sql/webhooks/webhooks.js'
 import type { Context } from '../../context.js'
 
-export interface HouseEvent {
+export interface DomainEvent {
   readonly event: HookEvent
   /** Where it happened: its webhooks and those of its owner listen. */
   readonly repository?: Pick<Repository, 'id' | 'owner'> | undefined
@@ -24,7 +24,7 @@ export interface HouseEvent {
 }
 
 /** Tells the webhooks. Never rejects: what has happened has happened. */
-export async function emit(context: Context, event: HouseEvent): Promise<void> {
+export async function emit(context: Context, event: DomainEvent): Promise<void> {
   try {
     await recordEvent(context, event)
   } catch (error) {
@@ -33,13 +33,13 @@ export async function emit(context: Context, event: HouseEvent): Promise<void> {
 }
 
 /** As `emit`, for what is costly to look up: it is made only where somebody listens. */
-export async function emitHeard(
+export async function emitIfSubscribed(
   context: Context,
   { event, repository }: { readonly event: HookEvent; readonly repository: Repository },
-  make: () => Promise<HouseEvent | undefined>,
+  make: () => Promise<DomainEvent | undefined>,
 ): Promise<void> {
   try {
-    if (!(await isHeard(context, repository, [event]))) return
+    if (!(await hasSubscribers(context, repository, [event]))) return
     const made = await make()
     if (made !== undefined) await recordEvent(context, made)
   } catch (error) {
@@ -48,7 +48,7 @@ export async function emitHeard(
 }
 
 /** As `emit`, for who can try again: settles when all deliveries are written down. */
-export async function recordEvent(context: Context, told: HouseEvent): Promise<void> {
+export async function recordEvent(context: Context, told: DomainEvent): Promise<void> {
   const { event, key = randomUUID() } = told
   const listening = await listeningWebhooks(context.db, placeOf(told))
   const webhooks = listening.filter((webhook) => listensTo(webhook, told))
@@ -77,7 +77,7 @@ export async function deliverTo(
 }
 
 /** Whether anybody listens to one of these in the repository. */
-export async function isHeard(
+export async function hasSubscribers(
   context: Context,
   repository: Pick<Repository, 'id' | 'owner'>,
   events: readonly HookEvent[],
@@ -86,11 +86,11 @@ export async function isHeard(
   return webhooks.some((webhook) => webhook.events.some((event) => events.includes(event)))
 }
 
-function placeOf({ repository, owner }: Pick<HouseEvent, 'repository' | 'owner'>) {
+function placeOf({ repository, owner }: Pick<DomainEvent, 'repository' | 'owner'>) {
   return { repositoryId: repository?.id, ownerId: owner?.id ?? repository?.owner.id }
 }
 
-function listensTo({ events, branchFilter }: Webhook, { event, branch }: HouseEvent): boolean {
+function listensTo({ events, branchFilter }: Webhook, { event, branch }: DomainEvent): boolean {
   if (!events.includes(event)) return false
   if (branch === undefined || branchFilter === '') return true
   const fits = parseGlob(branchFilter)

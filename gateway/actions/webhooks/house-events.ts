@@ -5,7 +5,7 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../context.js'
 import { ownerObject } from '../../objects/accounts/user-object.js'
 import { repositoryObject } from '../../objects/repositories/repository-object.js'
-import { type HouseEvent, isHeard } from './events.js'
+import { type DomainEvent, hasSubscribers } from './events.js'
 
 /** Where it happened, and who did it. */
 export interface Scene {
@@ -27,14 +27,14 @@ async function sceneOf(context: Context, { repository, sender }: Scene) {
 export async function repositoryEvent(
   context: Context,
   scene: Scene & { readonly action: 'created' | 'deleted' },
-): Promise<HouseEvent> {
+): Promise<DomainEvent> {
   const { repository, action } = scene
   const organization = ownerObject(context, repository.owner)
   const payload = async () => ({ action, ...(await sceneOf(context, scene)), organization })
   if (action === 'created') return { event: 'repository', repository, payload }
-  const isTold = await isHeard(context, repository, ['repository'])
+  const isNotified = await hasSubscribers(context, repository, ['repository'])
   // One whose folder is lost can be removed all the same.
-  const seen = isTold ? await payload().catch(() => undefined) : undefined
+  const seen = isNotified ? await payload().catch(() => undefined) : undefined
   return { event: 'repository', owner: repository.owner, payload: () => seen }
 }
 
@@ -48,7 +48,7 @@ export function packageEvent(
     readonly repository: Repository | undefined
     readonly object: () => Promise<object | undefined>
   },
-): HouseEvent {
+): DomainEvent {
   const { action, owner, sender, repository } = told
   const payload = async () => {
     const object = await told.object()
@@ -79,7 +79,7 @@ export function issueEvent(
     readonly issue: { readonly number: number }
     readonly changes?: Changes
   },
-): HouseEvent {
+): DomainEvent {
   const { event, action, issue, changes, repository } = told
   const payload = async () => ({
     action,
@@ -103,7 +103,7 @@ export function commentEvent(
     /** The PullRequest of the API, for a comment on one. */
     readonly pull?: object
   },
-): HouseEvent {
+): DomainEvent {
   const { action, issue, comment, changes, pull, repository } = told
   const payload = async () => ({
     action,
@@ -137,7 +137,7 @@ export function pullEvent(
     readonly review?: { readonly type: string; readonly content: string }
     readonly commitId?: string
   },
-): HouseEvent {
+): DomainEvent {
   const { event, action, pull, changes, requestedReviewer, review, repository } = told
   const payload = async () => ({
     action,
@@ -160,7 +160,7 @@ export function releaseEvent(
     readonly action: 'published' | 'updated' | 'deleted'
     readonly release: object
   },
-): HouseEvent {
+): DomainEvent {
   const { action, release, repository } = told
   const payload = async () => ({ action, release, ...(await sceneOf(context, told)) })
   return { event: 'release', repository, payload }
@@ -181,7 +181,7 @@ export function statusEvent(
       readonly updated_at: string
     }
   },
-): HouseEvent {
+): DomainEvent {
   const { sha, status, repository } = told
   const { status: state, id, description, target_url, created_at, updated_at } = status
   const payload = async () => ({

@@ -12,7 +12,7 @@ import {
   updateProtection,
 } from '../../../sql/code/branch-protections.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { checkFilePatterns } from '../../actions/code/branch-judge.js'
 import { isRuleName } from '../../actions/code/branch-rules.js'
 import type { Context } from '../../context.js'
@@ -84,7 +84,7 @@ const create = defineOperation({
   success: { status: 201, schema: BRANCH_PROTECTION },
   failures: [400, 403, 404, 422, 423],
   async handle(context, { grant, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const { repository } = grant
     const ruleName = ruleNameOf(body)
     refuseUnread(body)
@@ -143,7 +143,7 @@ const edit = defineOperation({
   success: { status: 200, schema: BRANCH_PROTECTION },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const { repository } = grant
     const name = params['name'] ?? ''
     const { id } = await protectionOf(context, repository, name)
@@ -170,7 +170,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 423],
   async handle({ db }, { grant, params }) {
-    writerOf(grant)
+    actingUserOf(grant)
     if (await deleteProtection(db, grant.repository.id, params['name'] ?? '')) {
       return { status: 204 }
     }
@@ -197,7 +197,7 @@ const order = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422, 423],
   async handle({ db }, { grant, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     await orderProtections(db, grant.repository.id, body.ids ?? [])
     return { status: 204 }
   },

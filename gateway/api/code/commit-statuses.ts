@@ -13,7 +13,7 @@ import {
   listCommitStatuses,
 } from '../../../sql/code/commit-statuses.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { statusChanged } from '../../actions/releases/release-changed.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
@@ -71,7 +71,7 @@ const create = defineOperation({
   failures: [400, 403, 404, 422],
   async handle(context, { grant, params, body }) {
     const { repository } = grant
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     const commitId = await commitOf(context, repository, params['sha'] ?? '')
     const status = await addCommitStatus(context.db, {
       repositoryId: repository.id,
@@ -103,7 +103,7 @@ async function commitOf(context: Context, repository: Repository, text: string):
   return revision.commitId
 }
 
-interface ListQuestion {
+interface ListQuery {
   /** What the path calls the commit. */
   readonly name: string
   /** Below the path of the repository. */
@@ -114,7 +114,7 @@ interface ListQuestion {
 async function listOf(
   context: Context,
   grant: Grants['repository'],
-  { name, path, query }: ListQuestion,
+  { name, path, query }: ListQuery,
 ): Promise<Reply> {
   const { repository } = grant
   const { sort, state } = query

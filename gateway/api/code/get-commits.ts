@@ -109,7 +109,7 @@ const list = defineOperation({
   },
 })
 
-interface HistoryQuestion {
+interface HistoryQuery {
   readonly reader: GitReader
   readonly grant: RepositoryGrant
   readonly query: {
@@ -123,7 +123,7 @@ interface HistoryQuestion {
 
 async function historyOf(
   context: Context,
-  { reader, grant, query }: HistoryQuestion,
+  { reader, grant, query }: HistoryQuery,
 ): Promise<HistoryInput & { readonly file: string | undefined }> {
   const from = await revisionOf(reader, grant, query.sha).catch(async (error: unknown) => {
     const isEmpty = await isEmptyRepository(repositoryPathOf(context, grant.repository))

@@ -95,12 +95,12 @@ const webRaw: Route<'repository'> = {
       const file =
         room === undefined
           ? await findInPath(reader, kind === 'commit' ? rest.join('/') : text)
-          : await findInRoom(reader, room, rest)
+          : await findRefByKind(reader, room, rest)
       return sendFile(context, { request, grant }, { reader, file })
     }),
 }
 
-async function findInRoom(
+async function findRefByKind(
   reader: GitReader,
   room: string,
   segments: readonly string[],

@@ -11,7 +11,7 @@ import {
   updateComment,
 } from '../../../sql/issues/comments.js'
 import { findIssue, type Issue } from '../../../sql/issues/issues.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { addComment, contentOf } from '../../actions/issues/add-comment.js'
 import {
   isServed,
@@ -166,7 +166,7 @@ const edit = defineOperation({
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
     const { comment, issue } = await commentOf(context, grant, params)
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     refuseOthers(grant, comment)
     if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
     const { repository } = grant
@@ -190,7 +190,7 @@ const remove = defineOperation({
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
     const { comment, issue } = await commentOf(context, grant, params)
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     refuseOthers(grant, comment)
     if (!(await deleteComment(context.db, comment.id))) throw notFound()
     const { repository } = grant

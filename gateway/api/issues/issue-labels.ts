@@ -9,7 +9,7 @@ import {
 } from '../../../sql/issues/issue-labels.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import { findUsableLabels, labelsOfIssues } from '../../../sql/issues/labels.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueOf, numberOf } from '../../actions/issues/issue-access.js'
 import { type IssueAction, issueChanged } from '../../actions/issues/issue-changed.js'
 import type { Grants } from '../../auth/authorize.js'
@@ -81,7 +81,7 @@ function defineChange(
     failures: [403, 404, 422, 423],
     async handle(context, { grant, params, body }) {
       const issue = await issueOf(context, grant, params)
-      writerOf(grant)
+      actingUserOf(grant)
       await change(context.db, issue, namedLabels(body.labels))
       await labelsChanged(context, grant, { issue, action: 'label_updated' })
       return await labelsReply(context, grant, issue)
@@ -105,7 +105,7 @@ async function labelsChanged(
   { issue, action }: { readonly issue: Issue; readonly action: IssueAction },
 ): Promise<void> {
   const { repository } = grant
-  await issueChanged(context, { repository, issue, actor: writerOf(grant), actions: [action] })
+  await issueChanged(context, { repository, issue, actor: actingUserOf(grant), actions: [action] })
 }
 
 const add = defineChange(
@@ -132,7 +132,7 @@ const remove = defineOperation({
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    writerOf(grant)
+    actingUserOf(grant)
     const labelId = numberOf(params, 'id')
     const [label] = await findUsableLabels(context.db, grant.repository.id, [labelId])
     if (label === undefined) throw new Failure('invalid', 'The label does not exist.')
@@ -157,7 +157,7 @@ const clear = defineOperation({
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    writerOf(grant)
+    actingUserOf(grant)
     await replaceIssueLabels(context.db, issue, [])
     await labelsChanged(context, grant, { issue, action: 'label_cleared' })
     return { status: 204 }

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { updateIssue } from '../../../sql/issues/issues.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
 import type { Grants } from '../../auth/authorize.js'
@@ -55,7 +55,7 @@ async function setLock(
   { params, isLocked }: { params: Readonly<Record<string, string>>; isLocked: boolean },
 ) {
   const issue = await issueOf(context, grant, params)
-  const actor = writerOf(grant)
+  const actor = actingUserOf(grant)
   await updateIssue(context.db, issue.id, { isLocked })
   await issueChanged(context, { repository: grant.repository, issue, actor, actions: [] })
   return { status: 204 }

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import { listIssues } from '../../../sql/issues/issue-lists.js'
 import { deleteIssue, findIssue, type Issue, type IssuePatch } from '../../../sql/issues/issues.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { changeIssue } from '../../actions/issues/change-issue.js'
 import { issueOf, mayWrite, servedKind, titleOf } from '../../actions/issues/issue-access.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
@@ -193,7 +193,7 @@ const remove = defineOperation({
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     if (!(await deleteIssue(context.db, issue.id))) throw notFound()
     const { repository } = grant
     await issueChanged(context, { repository, issue, actor, actions: ['deleted'] })

@@ -1,6 +1,6 @@
 /** Labels of a repository over the API: list, make, read, change, remove. */
 
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import type { AnyOperation } from '../operation.js'
 import { REPOSITORY_PARAMS } from './issue-params.js'
 import { labelOperations } from './label-operations.js'
@@ -24,5 +24,5 @@ export const LABEL_OPERATIONS: readonly AnyOperation[] = labelOperations({
     place: repository,
     path: `/repos/${repository.owner.name}/${repository.name}/labels`,
   }),
-  refuseChange: writerOf,
+  refuseChange: actingUserOf,
 })

@@ -10,7 +10,7 @@ import {
   type Milestone,
   updateMilestone,
 } from '../../../sql/issues/milestones.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { titleOf } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
@@ -91,7 +91,7 @@ const create = defineOperation({
   success: { status: 201, schema: MILESTONE },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const milestone = await createMilestone(context.db, {
       repositoryId: grant.repository.id,
       title: titleOf(body.title),
@@ -149,7 +149,7 @@ const edit = defineOperation({
   success: { status: 200, schema: MILESTONE },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const { id } = await milestoneOf(context, grant, params)
     const milestone = await updateMilestone(context.db, id, {
       title: body.title === undefined ? undefined : titleOf(body.title),
@@ -174,7 +174,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const { id } = await milestoneOf(context, grant, params)
     if (!(await deleteMilestone(context.db, id))) throw notFound()
     return { status: 204 }

@@ -11,7 +11,7 @@ import {
   type ReactionSubject,
   removeReaction,
 } from '../../../sql/issues/reactions.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueOf, refuseLocked } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
@@ -135,7 +135,7 @@ function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperati
     failures: [403, 404, 422, 423],
     async handle(context, { grant, params, body: { content } }) {
       const { subject, issue } = await find(context, grant, params)
-      const user = writerOf(grant)
+      const user = actingUserOf(grant)
       refuseLocked(grant, issue)
       if (!REACTIONS.includes(content)) {
         throw new Failure('forbidden', `'${content}' is not an allowed reaction`)
@@ -164,7 +164,7 @@ function defineRemove({ ids: [, , id], noun, path, params, find }: Place): AnyOp
     failures: [403, 404, 422, 423],
     async handle(context, { grant, params, body: { content } }) {
       const { subject, issue } = await find(context, grant, params)
-      const user = writerOf(grant)
+      const user = actingUserOf(grant)
       refuseLocked(grant, issue)
       await removeReaction(context.db, subject, { userId: user.id, content })
       return { status: 200 }

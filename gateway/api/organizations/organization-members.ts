@@ -7,17 +7,17 @@ import { isPublicMember, listMembers } from '../../../sql/organizations/organiza
 import { organizationRole } from '../../../sql/organizations/organizations.js'
 import {
   isOutside,
-  membersSeen,
   showMembership,
   takeOutOfOrganization,
+  visibleMembers,
 } from '../../actions/organizations/team-contents.js'
 import type { Grants } from '../../auth/authorize.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
 import type { Context } from '../../context.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
+import { API_PREFIX } from '../../objects/api-prefix.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-import { API_PREFIX } from '../validate.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
 const MEMBER_PARAMS = { ...ORG_PARAM, username: 'username of the user' }
@@ -70,7 +70,7 @@ async function memberPage(
 ): Promise<Reply> {
   const { organization, user } = grant
   const page = pageOf(query)
-  const { entries, total } = await listMembers(context.db, membersSeen(grant, isPublic), page)
+  const { entries, total } = await listMembers(context.db, visibleMembers(grant, isPublic), page)
   const objects = entries.map((entry) => userObject(context, entry, user))
   return pageReply(context, objects, { path: `/orgs/${organization.name}/${word}`, page, total })
 }

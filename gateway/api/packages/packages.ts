@@ -10,10 +10,10 @@ import {
   type VersionSearch,
 } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
-import { findPackage, type PackageShelf } from '../../../sql/packages/packages.js'
+import { findPackage, type PackageNamespace } from '../../../sql/packages/packages.js'
 import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
-import { tellingRemoval } from '../../actions/packages/package-events.js'
-import { admit, type Grants } from '../../auth/authorize.js'
+import { removeAndNotify } from '../../actions/packages/package-events.js'
+import { authorize, type Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import {
   PACKAGE_FILE,
@@ -84,11 +84,15 @@ const listVersions = defineOperation({
   success: { status: 200, schema: Type.Array(PACKAGE_OBJECT) },
   failures: [404],
   async handle(context, { grant, params, query }) {
-    const { shelf, packageName } = placeOf(grant, params)
+    const { namespace, packageName } = placeOf(grant, params)
     const page = pageOf(query)
-    const { entries, total } = await listOwnerVersions(context.db, { ...shelf, packageName }, page)
+    const { entries, total } = await listOwnerVersions(
+      context.db,
+      { ...namespace, packageName },
+      page,
+    )
     const objects = await packageObjects(context, entries, grant)
-    const path = `/packages/${grant.owner.name}/${shelf.format}/${encodeURIComponent(packageName)}`
+    const path = `/packages/${grant.owner.name}/${namespace.format}/${encodeURIComponent(packageName)}`
     return pageReply(context, objects, { path, page, total })
   },
 })
@@ -106,8 +110,8 @@ const get = defineOperation({
   success: { status: 200, schema: PACKAGE_OBJECT },
   failures: [404],
   handle(context, { grant, params }) {
-    const { shelf, packageName, version } = placeOf(grant, params)
-    return replyWithNewest(context, grant, { ...shelf, packageName, version })
+    const { namespace, packageName, version } = placeOf(grant, params)
+    return replyWithNewest(context, grant, { ...namespace, packageName, version })
   },
 })
 
@@ -124,8 +128,8 @@ const getLatest = defineOperation({
   success: { status: 200, schema: PACKAGE_OBJECT },
   failures: [404],
   handle(context, { grant, params }) {
-    const { shelf, packageName } = placeOf(grant, params)
-    return replyWithNewest(context, grant, { ...shelf, packageName })
+    const { namespace, packageName } = placeOf(grant, params)
+    return replyWithNewest(context, grant, { ...namespace, packageName })
   },
 })
 
@@ -149,8 +153,8 @@ const listFiles = defineOperation({
   success: { status: 200, schema: Type.Array(PACKAGE_FILE) },
   failures: [404],
   async handle(context, { grant, params }) {
-    const { shelf, packageName, version } = placeOf(grant, params)
-    const found = await findPackage(context.db, shelf, packageName)
+    const { namespace, packageName, version } = placeOf(grant, params)
+    const found = await findPackage(context.db, namespace, packageName)
     const full = found && (await findVersion(context.db, found.id, version))
     if (full === undefined) throw noSuchPackage()
     return jsonReply(200, full.files.map(packageFileObject))
@@ -170,10 +174,10 @@ const removeOne = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    const { shelf, packageName, version } = placeOf(grant, params)
-    const isRemoved = await tellingRemoval(context, grant, {
-      search: { ...shelf, packageName, version },
-      remove: () => removeVersion(context.db, shelf, { packageName, version }),
+    const { namespace, packageName, version } = placeOf(grant, params)
+    const isRemoved = await removeAndNotify(context, grant, {
+      search: { ...namespace, packageName, version },
+      remove: () => removeVersion(context.db, namespace, { packageName, version }),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
@@ -193,10 +197,10 @@ const removeAll = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle(context, { grant, params }) {
-    const { shelf, packageName } = placeOf(grant, params)
-    const isRemoved = await tellingRemoval(context, grant, {
-      search: { ...shelf, packageName },
-      remove: () => removePackage(context.db, shelf, packageName),
+    const { namespace, packageName } = placeOf(grant, params)
+    const isRemoved = await removeAndNotify(context, grant, {
+      search: { ...namespace, packageName },
+      remove: () => removePackage(context.db, namespace, packageName),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
@@ -216,9 +220,9 @@ const link = defineOperation({
   success: { status: 201, schema: null },
   failures: [400, 403, 404],
   async handle(context, { grant, params }) {
-    const { shelf, packageName } = placeOf(grant, params)
+    const { namespace, packageName } = placeOf(grant, params)
     const { owner, who } = grant
-    const { repository } = await admit(context.db, {
+    const { repository } = await authorize(context.db, {
       who,
       access: { kind: 'repository', mode: 'write' },
       scopes: [],
@@ -229,7 +233,7 @@ const link = defineOperation({
     if (repository.owner.id !== owner.id) {
       throw new Failure('forbidden', 'The repository is not of the owner of the package.')
     }
-    await linkPackage(context.db, shelf, { packageName, repositoryId: repository.id })
+    await linkPackage(context.db, namespace, { packageName, repositoryId: repository.id })
     return { status: 201 }
   },
 })
@@ -247,14 +251,14 @@ const unlink = defineOperation({
   success: { status: 204, schema: null },
   failures: [400, 403, 404],
   async handle(context, { grant, params }) {
-    const { shelf, packageName } = placeOf(grant, params)
-    await unlinkPackage(context.db, shelf, packageName)
+    const { namespace, packageName } = placeOf(grant, params)
+    await unlinkPackage(context.db, namespace, packageName)
     return { status: 204 }
   },
 })
 
 interface Place {
-  readonly shelf: PackageShelf
+  readonly namespace: PackageNamespace
   readonly packageName: string
   /** Empty where the path names none. */
   readonly version: string
@@ -267,7 +271,7 @@ function placeOf(
 ): Place {
   const format = PACKAGE_FORMATS.find((known) => known === type)
   if (format === undefined) throw noSuchPackage()
-  return { shelf: { ownerId: owner.id, format }, packageName: name, version }
+  return { namespace: { ownerId: owner.id, format }, packageName: name, version }
 }
 
 function noSuchPackage(): Failure {

@@ -7,7 +7,7 @@ import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
 import { holdTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
 import type { IssueAction } from '../../actions/issues/issue-changed.js'
-import { refuseTurn } from '../../actions/pulls/change-pull-state.js'
+import { refuseStateChange } from '../../actions/pulls/change-pull-state.js'
 import { tipOfBranch } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/authorize.js'
@@ -37,7 +37,7 @@ export async function editPull(
   const { state, body } = edit
   const { issue, pull } = state
   refuseOthers(grant, issue)
-  refuseTurn(issue, pull, body.state)
+  refuseStateChange(issue, pull, body.state)
   await changeTargets(context, grant, edit)
   const isWriter = mayWrite(grant)
   if (isWriter && body.labels !== undefined) await replaceIssueLabels(db, issue, body.labels)

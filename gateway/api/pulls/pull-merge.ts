@@ -9,7 +9,7 @@ import {
   scheduleMerge,
 } from '../../../sql/pulls/scheduled-merges.js'
 import { atLeast } from '../../../sql/repositories/access.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { haveChecksSucceeded } from '../../actions/code/commit-checks.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
@@ -66,7 +66,7 @@ const merge = defineOperation({
   success: { status: 200, schema: null },
   failures: [404, 405, 409, 422, 423],
   async handle(context, { request, grant, params, body }) {
-    const doer = writerOf(grant)
+    const doer = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const order = orderOf(body)
     if (
@@ -142,7 +142,7 @@ const cancel = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
-    const user = writerOf(grant)
+    const user = actingUserOf(grant)
     const { pull } = await pullOf(context, grant, params)
     const scheduled = await findScheduledMerge(context.db, pull.id)
     if (scheduled === undefined) throw notFound()
@@ -169,7 +169,7 @@ const update = defineOperation({
   success: { status: 200, schema: null },
   failures: [403, 404, 409, 413, 422, 423],
   async handle(context, { request, grant, params, query }) {
-    const doer = writerOf(grant)
+    const doer = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     if (state.issue.state === 'closed') throw new Failure('invalid', 'The pull request is closed.')
     const { style = 'merge' } = query

@@ -5,7 +5,7 @@ import { Failure, notFound } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
 import { findMilestone } from '../../../sql/issues/milestones.js'
 import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pulls/pull-lists.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
 import { findHead } from '../../actions/pulls/find-head.js'
 import { pullOf, refuseWithoutPulls } from '../../actions/pulls/find-pull.js'
@@ -100,7 +100,7 @@ const create = defineOperation({
   failures: [403, 404, 409, 413, 422, 423],
   async handle(context, { grant, body }) {
     refuseWithoutPulls(grant)
-    const author = writerOf(grant)
+    const author = actingUserOf(grant)
     const { repository } = grant
     const inputs = await inputsOf(context, grant, body)
     const { milestoneId } = inputs
@@ -202,7 +202,7 @@ const edit = defineOperation({
   success: { status: 201, schema: PULL_REQUEST },
   failures: [403, 404, 409, 412, 422, 423],
   async handle(context, { grant, params, body }) {
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const actions = await editPull(context, grant, { state, body })
     const { repository } = grant

@@ -3,9 +3,9 @@
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
 import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseOthers } from '../../actions/issues/issue-access.js'
-import { tellOfIssue } from '../../actions/notifications/notify-users.js'
+import { notifyOfIssue } from '../../actions/notifications/notify-users.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
 import { askForReview } from '../../actions/pulls/open-pull.js'
 import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
@@ -34,7 +34,7 @@ const create = defineOperation({
   success: { status: 201, schema: Type.Array(PULL_REVIEW) },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const { issue, pull } = state
     refuseOthers(grant, issue)
@@ -50,7 +50,7 @@ const create = defineOperation({
     }
     const { repository } = grant
     if (reviews.length > 0) {
-      await tellOfIssue(context, { repository, issue, actor, to: 'reviewers' })
+      await notifyOfIssue(context, { repository, issue, actor, to: 'reviewers' })
     }
     return jsonReply(201, await reviewObjects(context, grant, { state, reviews }))
   },
@@ -70,7 +70,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    writerOf(grant)
+    actingUserOf(grant)
     const { issue, pull } = await pullOf(context, grant, params)
     refuseOthers(grant, issue)
     const reviewers = await reviewersOf(context, grant, { body, authorId: undefined })

@@ -8,10 +8,10 @@ import {
   listReviews,
   submitReview,
 } from '../../../sql/pulls/reviews.js'
-import { writerOf } from '../../actions/code/acting-user.js'
-import { giveReview, verdictOf } from '../../actions/pulls/add-review.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
+import { addReview, verdictOf } from '../../actions/pulls/add-review.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
-import { reviewGiven } from '../../actions/pulls/review-events.js'
+import { reviewSubmitted } from '../../actions/pulls/review-events.js'
 import {
   PULL_REVIEW,
   PULL_REVIEW_COMMENT,
@@ -90,7 +90,7 @@ const create = defineOperation({
       range: rangeOf(state),
       wanted: body.comments ?? [],
     })
-    const review = await giveReview(context, grant, {
+    const review = await addReview(context, grant, {
       state,
       event: body.event,
       comments,
@@ -134,7 +134,7 @@ const submit = defineOperation({
   success: { status: 200, schema: PULL_REVIEW },
   failures: [404, 422, 423],
   async handle(context, { grant, params, body }) {
-    const reviewer = writerOf(grant)
+    const reviewer = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const pending = await reviewOf(context, grant, { state, params })
     if (pending.state !== 'PENDING') throw new Failure('invalid', NOT_PENDING)
@@ -146,7 +146,7 @@ const submit = defineOperation({
     const review = await submitReview(context.db, pending, input)
     if (review === undefined) throw new Failure('invalid', NOT_PENDING)
     const { issue } = state
-    await reviewGiven(context, { repository: grant.repository, issue, actor: reviewer, review })
+    await reviewSubmitted(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
@@ -166,7 +166,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
-    const user = writerOf(grant)
+    const user = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const review = await reviewOf(context, grant, { state, params })
     if (review.reviewerId !== user.id && grant.mode !== 'owner') {

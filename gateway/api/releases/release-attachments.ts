@@ -15,7 +15,7 @@ import {
   renameAttachment,
 } from '../../../sql/releases/attachments.js'
 import type { Release } from '../../../sql/releases/releases.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
 import { releaseChanged } from '../../actions/releases/release-changed.js'
 import { releaseOfId } from '../../actions/releases/visible-releases.js'
@@ -74,7 +74,7 @@ const create = defineOperation({
   failures: [400, 403, 404, 413, 422],
   async handle(context, { request, grant, params, query }) {
     const release = await releaseOfId(context, grant, params)
-    const writer = writerOf(grant)
+    const writer = actingUserOf(grant)
     const { name, file } = await receiveUpload(context, request, query.name)
     try {
       const attachment = await keepAttachment(context.registry, file, {
@@ -154,7 +154,7 @@ const edit = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { grant, params, body }) {
     const { release, attachment } = await attachmentOf(context, grant, params)
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     if (body.name) await renameAttachment(context.db, attachment.id, parseFileName(body.name))
     const changed = await findAttachment(context.db, release.id, attachment.id)
     if (changed === undefined) throw notFound()
@@ -178,7 +178,7 @@ const remove = defineOperation({
   failures: [403, 404],
   async handle(context, { grant, params }) {
     const { release, attachment } = await attachmentOf(context, grant, params)
-    const actor = writerOf(grant)
+    const actor = actingUserOf(grant)
     if (!(await deleteAttachment(context.db, attachment.id))) throw notFound()
     const { repository } = grant
     await releaseChanged(context, { action: 'updated', repository, release, actor })

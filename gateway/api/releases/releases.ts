@@ -12,12 +12,12 @@ import {
   type ReleasePatch,
   updateRelease,
 } from '../../../sql/releases/releases.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { makeTag, refuseEmpty } from '../../actions/code/make-tag.js'
 import { releaseChanged } from '../../actions/releases/release-changed.js'
 import {
   latestRelease,
-  listSeenReleases,
+  listVisibleReleases,
   refuseWithoutReleases,
   releaseOfId,
   releaseOfTag,
@@ -86,7 +86,7 @@ const list = defineOperation({
     const path = `/repos/${repository.owner.name}/${repository.name}/releases`
     const reply = { path, page, query: textOf({ draft, 'pre-release': isPrerelease }) }
     const input = { isDraft: draft, isPrerelease, page }
-    const { entries, total } = await listSeenReleases(context, grant, input)
+    const { entries, total } = await listVisibleReleases(context, grant, input)
     return pageReply(context, await releaseObjects(context, grant, entries), { ...reply, total })
   },
 })
@@ -112,7 +112,7 @@ const create = defineOperation({
   async handle(context, { grant, body }) {
     const { repository } = grant
     refuseWithoutReleases(repository)
-    const writer = writerOf(grant)
+    const writer = actingUserOf(grant)
     const tagName = parseTagName(body.tag_name)
     await refuseEmpty(context, repository)
     if ((await findReleaseByTag(context.db, repository.id, tagName)) !== undefined) {
@@ -217,7 +217,7 @@ const edit = defineOperation({
   async handle(context, { grant, params, body }) {
     const { repository } = grant
     const before = await releaseOfId(context, grant, params)
-    const writer = writerOf(grant)
+    const writer = actingUserOf(grant)
     const patch = patchOf(before, body)
     const { isDraft, target, tagName: name } = { ...before, ...patch }
     if (!isDraft) {
@@ -293,7 +293,7 @@ const removeByTag = defineOperation({
 
 /** Its tag stays: it belongs to the repository. */
 async function removeRelease(context: Context, grant: Grants['repository'], release: Release) {
-  const actor = writerOf(grant)
+  const actor = actingUserOf(grant)
   if (!(await deleteRelease(context.db, release.id))) throw notFound()
   const { repository } = grant
   await releaseChanged(context, { action: 'deleted', repository, release, actor })

@@ -4,11 +4,11 @@ import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/repositories/fork-repository.js'
 import { giveRepository } from '../../actions/repositories/transfer-repository.js'
-import { placeForRepositories } from '../../auth/authorize-accounts.js'
+import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
   REPOSITORY_OBJECT,
-  seenRepositoryObject,
+  visibleRepositoryObject,
 } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
@@ -59,12 +59,16 @@ const create = defineOperation({
   async handle(context, { request, grant, body }) {
     const { who, repository: parent } = grant
     const { user: creator } = signedIn(who)
-    const owner = await placeForRepositories(context.db, who, body.organization || creator.name)
+    const owner = await findOwnerForNewRepository(
+      context.db,
+      who,
+      body.organization || creator.name,
+    )
     const { signal } = request
     const name = body.name || parent.name
     const repository = await makeFork(context, { parent, owner, creator, name, signal })
     const mode = await accessToRepository(context.db, creator, repository)
-    return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
+    return jsonReply(202, await visibleRepositoryObject(context, { repository, mode, who }))
   },
 })
 
@@ -99,7 +103,7 @@ const transfer = defineOperation({
       newOwner: body.new_owner,
       teamIds: body.team_ids ?? [],
     })
-    return jsonReply(202, await seenRepositoryObject(context, { repository, mode, who }))
+    return jsonReply(202, await visibleRepositoryObject(context, { repository, mode, who }))
   },
 })
 

@@ -4,11 +4,11 @@ import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFromTemplate } from '../../actions/repositories/generate-repository.js'
-import { placeForRepositories } from '../../auth/authorize-accounts.js'
+import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
   REPOSITORY_OBJECT,
-  seenRepositoryObject,
+  visibleRepositoryObject,
 } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -55,7 +55,7 @@ const generate = defineOperation({
     const { user: creator } = signedIn(who)
     refuseInputs(body)
     if (!template.isTemplate) throw new Failure('invalid', 'this is not a template repo')
-    const owner = await placeForRepositories(context.db, who, body.owner)
+    const owner = await findOwnerForNewRepository(context.db, who, body.owner)
     const isClosed = template.isPrivate || template.owner.visibility !== 'public'
     const repository = await makeFromTemplate(context, {
       template,
@@ -72,7 +72,7 @@ const generate = defineOperation({
       signal: request.signal,
     })
     const mode = await accessToRepository(context.db, creator, repository)
-    return jsonReply(201, await seenRepositoryObject(context, { repository, mode, who }))
+    return jsonReply(201, await visibleRepositoryObject(context, { repository, mode, who }))
   },
 })
 

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
-import { admitNewOwner } from '../../auth/authorize-accounts.js'
+import { authorizeNewOwner } from '../../auth/authorize-accounts.js'
 import { clientOf } from '../../auth/client.js'
 import { type ImportInput, importRepository } from '../../imports/import-repository.js'
 import { parseGoDuration } from '../../objects/repositories/go-duration.js'
@@ -77,7 +77,7 @@ const migrate = defineOperation({
   async handle(context, { request, grant, body }) {
     const { repo_owner: name = '', uid: id = 0, mirror: isMirror = false } = body
     const { migrations } = context.settings
-    const owner = await admitNewOwner(context.db, grant.user, { name, id })
+    const owner = await authorizeNewOwner(context.db, grant.user, { name, id })
     refuseDisabled(migrations, isMirror)
     refuseWhatCannotBeHad(body)
     const address = parseCloneAddress(body.clone_addr)

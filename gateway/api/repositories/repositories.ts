@@ -19,7 +19,7 @@ import {
   REPOSITORY_OBJECT,
   repositoryObject,
   repositoryObjects,
-  seenRepositoryObject,
+  visibleRepositoryObject,
 } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -167,7 +167,8 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [404],
-  handle: async (context, { grant }) => jsonReply(200, await seenRepositoryObject(context, grant)),
+  handle: async (context, { grant }) =>
+    jsonReply(200, await visibleRepositoryObject(context, grant)),
 })
 
 const getById = defineOperation({
@@ -182,7 +183,8 @@ const getById = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: REPOSITORY_OBJECT },
   failures: [404],
-  handle: async (context, { grant }) => jsonReply(200, await seenRepositoryObject(context, grant)),
+  handle: async (context, { grant }) =>
+    jsonReply(200, await visibleRepositoryObject(context, grant)),
 })
 
 const edit = defineOperation({

@@ -169,8 +169,8 @@ function searchOf(query: SearchQuery): Omit<RepositorySearch, 'viewer'> {
 
 function ownerOf({ uid, exclusive, mode }: SearchQuery): Partial<RepositorySearch> {
   if (!uid) return {}
-  if (mode === 'collaborative') return { reachedById: uid, notOwnerId: uid }
-  return exclusive || mode === 'source' ? { ownerId: uid } : { reachedById: uid }
+  if (mode === 'collaborative') return { accessibleToId: uid, notOwnerId: uid }
+  return exclusive || mode === 'source' ? { ownerId: uid } : { accessibleToId: uid }
 }
 
 const MODES: Readonly<Record<string, Partial<RepositorySearch>>> = {

@@ -2,14 +2,18 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
+import {
+  addUserRelation,
+  hasUserRelation,
+  removeUserRelation,
+} from '../../../sql/repositories/stars-and-watches.js'
 import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import { USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
-import { tiedPage } from './related-users-page.js'
+import { relatedUsersPage } from './related-users-page.js'
 import { repositoryPage } from './repository-lists.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -71,7 +75,7 @@ const listStargazers = defineOperation({
   success: { status: 200, schema: Type.Array(USER_OBJECT) },
   failures: [403, 404],
   handle: (context, { grant, query }) =>
-    tiedPage(context, grant, { tie: 'star', path: 'stargazers', query }),
+    relatedUsersPage(context, grant, { tie: 'star', path: 'stargazers', query }),
 })
 
 const check = defineOperation({
@@ -88,7 +92,7 @@ const check = defineOperation({
   failures: [403, 404],
   async handle({ db }, { grant }) {
     const place = { userId: signedIn(grant.who).user.id, repositoryId: grant.repository.id }
-    if (await isTied(db, 'star', place)) return { status: 204 }
+    if (await hasUserRelation(db, 'star', place)) return { status: 204 }
     throw notFound()
   },
 })
@@ -107,7 +111,7 @@ const put = defineOperation({
   failures: [403, 404],
   async handle({ db }, { grant }) {
     const place = { userId: signedIn(grant.who).user.id, repositoryId: grant.repository.id }
-    await addTie(db, 'star', place)
+    await addUserRelation(db, 'star', place)
     return { status: 204 }
   },
 })
@@ -126,7 +130,7 @@ const remove = defineOperation({
   failures: [403, 404],
   async handle({ db }, { grant }) {
     const place = { userId: signedIn(grant.who).user.id, repositoryId: grant.repository.id }
-    await removeTie(db, 'star', place)
+    await removeUserRelation(db, 'star', place)
     return { status: 204 }
   },
 })

@@ -3,7 +3,11 @@
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { addTie, isTied, removeTie } from '../../../sql/repositories/stars-and-watches.js'
+import {
+  addUserRelation,
+  hasUserRelation,
+  removeUserRelation,
+} from '../../../sql/repositories/stars-and-watches.js'
 import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
@@ -12,7 +16,7 @@ import { REPOSITORY_OBJECT } from '../../objects/repositories/repository-object.
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { tiedPage } from './related-users-page.js'
+import { relatedUsersPage } from './related-users-page.js'
 import { repositoryPage } from './repository-lists.js'
 import { WATCH_INFO, watchInfo } from './watch-info.js'
 
@@ -75,7 +79,7 @@ const listSubscribers = defineOperation({
   success: { status: 200, schema: Type.Array(USER_OBJECT) },
   failures: [404],
   handle: (context, { grant, query }) =>
-    tiedPage(context, grant, { tie: 'watch', path: 'subscribers', query }),
+    relatedUsersPage(context, grant, { tie: 'watch', path: 'subscribers', query }),
 })
 
 const check = defineOperation({
@@ -92,7 +96,7 @@ const check = defineOperation({
   failures: [404],
   async handle(context, { grant: { who, repository } }) {
     const place = { userId: signedIn(who).user.id, repositoryId: repository.id }
-    if (!(await isTied(context.db, 'watch', place))) throw notFound()
+    if (!(await hasUserRelation(context.db, 'watch', place))) throw notFound()
     return jsonReply(200, infoOf(context, repository))
   },
 })
@@ -111,7 +115,7 @@ const put = defineOperation({
   failures: [403, 404],
   async handle(context, { grant: { who, repository } }) {
     const place = { userId: signedIn(who).user.id, repositoryId: repository.id }
-    await addTie(context.db, 'watch', place)
+    await addUserRelation(context.db, 'watch', place)
     return jsonReply(200, infoOf(context, repository))
   },
 })
@@ -139,7 +143,7 @@ const remove = defineOperation({
   failures: [404],
   async handle({ db }, { grant: { who, repository } }) {
     const place = { userId: signedIn(who).user.id, repositoryId: repository.id }
-    await removeTie(db, 'watch', place)
+    await removeUserRelation(db, 'watch', place)
     return { status: 204 }
   },
 })

@@ -49,8 +49,8 @@ const test = defineOperation({
     const { repository, user } = grant
     const { ref } = query
     const webhook = await namedWebhook(context, { repositoryId: repository.id }, params)
-    const isTold = await testWebhook(context, { repository, user, webhook, ref })
-    if (!isTold && ref) throw notFound()
+    const isNotified = await testWebhook(context, { repository, user, webhook, ref })
+    if (!isNotified && ref) throw notFound()
     return { status: 204 }
   },
 })

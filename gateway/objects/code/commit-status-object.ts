@@ -4,9 +4,9 @@ import { type Static, Type } from 'typebox'
 import {
   COMMIT_STATES,
   type CombinedStatus,
-  type CommitState,
   type CommitStatus,
 } from '../../../sql/code/commit-statuses.js'
+import { worstStateOf } from '../../actions/code/commit-checks.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
@@ -76,7 +76,7 @@ export async function combinedStatusObject(
   const repository = await repositoryObject(context, grant.repository, grant.mode)
   const commitUrl = `${repository.url}/commits/${commitId}`
   return {
-    state: worstOf(states),
+    state: worstStateOf(states),
     sha: commitId,
     total_count: total,
     statuses: entries.map((status) => commitStatusObject(context, grant, status)),
@@ -84,11 +84,4 @@ export async function combinedStatusObject(
     commit_url: commitUrl,
     url: `${commitUrl}/status`,
   }
-}
-
-/** Where nothing was said all is still to come; what was passed over stands in nobody's way. */
-export function worstOf(states: readonly CommitState[]): CommitState {
-  if (states.length === 0) return 'pending'
-  const worst = COMMIT_STATES.find((state) => states.includes(state)) ?? 'pending'
-  return worst === 'skipped' ? 'success' : worst
 }

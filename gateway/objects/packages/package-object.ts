@@ -41,7 +41,7 @@ export async function packageObjects(
   versions: readonly ListedVersion[],
   grant: Grants['packages'],
 ): Promise<readonly PackageObject[]> {
-  const repositories = await seenRepositories(context, versions, grant)
+  const repositories = await visibleRepositories(context, versions, grant)
   const owner = ownerObject(context, grant.owner)
   return versions.map((version) => ({
     id: version.id,
@@ -57,7 +57,7 @@ export async function packageObjects(
 }
 
 /** Many versions of a list belong to the same few repositories. */
-async function seenRepositories(
+async function visibleRepositories(
   context: Context,
   versions: readonly ListedVersion[],
   { who }: Grants['packages'],

@@ -128,7 +128,7 @@ export async function repositoryObject(
 }
 
 /** A repository and its parent as `who`, with that access to it, sees them. */
-export async function seenRepositoryObject(
+export async function visibleRepositoryObject(
   context: Context,
   { repository, mode, who }: Pick<Seen, 'who'> & ViewedRepository,
 ): Promise<RepositoryObject> {

@@ -5,7 +5,7 @@ import type { Reply, Request } from '../../../conf/http.js'
 import { findSecondFactor, type SecondFactor } from '../../../sql/accounts/second-factors.js'
 import { listSecurityKeys, type SecurityKey } from '../../../sql/accounts/security-keys.js'
 import type { User } from '../../../sql/accounts/users.js'
-import { proveAgain } from '../../auth/authenticate.js'
+import { reauthenticate } from '../../auth/authenticate.js'
 import {
   beginEnrolment,
   confirmEnrolment,
@@ -124,7 +124,7 @@ export function defineProven(
       const form = await readForm(request)
       const text = form.get('proof') ?? ''
       const proven = async () => {
-        await proveAgain(context, { user, text, address: request.address })
+        await reauthenticate(context, { user, text, address: request.address })
         return await work(context, { request, user, form })
       }
       return orAgain(proven, ({ message, status }) =>

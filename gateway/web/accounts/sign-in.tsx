@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import { isRegistrationOpen } from '../../../sql/admin/site.js'
-import { judgePassword, noteSignIn } from '../../auth/authenticate.js'
+import { authenticateByPassword, completeSignIn } from '../../auth/authenticate.js'
 import { hasSecondFactor } from '../../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../../auth/session.js'
 import { beginTicket, TICKET_PATH } from '../../auth/ticket.js'
@@ -85,12 +85,12 @@ const enter = definePage<'anyone'>({
     const signIn = async () => {
       const password = form.get('password') ?? ''
       const attempt = { name, password, address: request.address }
-      const user = await judgePassword(context, attempt)
+      const user = await authenticateByPassword(context, attempt)
       if (await hasSecondFactor(context.db, user.id)) {
         const next = `${TICKET_PATH}?redirect_to=${encodeURIComponent(path)}`
         return leadTo(context, next, [await beginTicket(context, user)])
       }
-      await noteSignIn(context, attempt, user)
+      await completeSignIn(context, attempt, user)
       return leadTo(context, path, [await beginSession(context, request, user)])
     }
     return orAgain(signIn, async ({ message, status }) => {

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
-import { noteSignIn } from '../../auth/authenticate.js'
+import { completeSignIn } from '../../auth/authenticate.js'
 import { judgeCode } from '../../auth/second-factor.js'
 import { judgeKey, requestOptions } from '../../auth/security-keys.js'
 import { beginSession } from '../../auth/session.js'
@@ -122,7 +122,7 @@ function defineHalf(path: string, judge: (context: Context, asked: Try) => Promi
       const { address } = request
       const signIn = async () => {
         await judge(context, { ticket, form, address })
-        await noteSignIn(context, { name: user.name, address }, user)
+        await completeSignIn(context, { name: user.name, address }, user)
         const forgotten = await endTicket(context, request)
         return leadTo(context, path, [forgotten, await beginSession(context, request, user)])
       }

@@ -4,7 +4,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import { pageOfReferences, type Reference } from '../../../cgi/refs/list-references.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { inQueue } from '../../actions/code/git-queue.js'
-import { findSeenParent } from '../../actions/pulls/find-head.js'
+import { findVisibleParent } from '../../actions/pulls/find-head.js'
 import { repositoryPathOf } from '../../repository-path.js'
 import type { AnyRoute } from '../../route.js'
 import { htmlReply } from '../kit/html.js'
@@ -32,7 +32,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
         pageOfReferences(context.git, repositoryPathOf(context, grant.repository), input),
       )
       const address = repositoryUrl(context, grant)
-      const parent = await findSeenParent(context, grant)
+      const parent = await findVisibleParent(context, grant)
       const title = kind === 'branches' ? 'Branches' : 'Tags'
       return htmlReply(
         request,

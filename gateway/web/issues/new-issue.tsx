@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { isServed } from '../../actions/issues/issue-access.js'
 import { openIssue } from '../../actions/issues/open-issue.js'
@@ -55,7 +55,7 @@ const show = definePage<'repository'>({
   access: ACCESS,
   handle(context, { request, grant }) {
     if (!isServed(grant.repository, { isPull: false })) throw notFound()
-    writerOf(grant)
+    actingUserOf(grant)
     return htmlReply(request, <NewIssue context={context} grant={grant} />)
   },
 })

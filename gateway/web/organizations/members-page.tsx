@@ -7,9 +7,9 @@ import { isPublicMember, listMembers } from '../../../sql/organizations/organiza
 import { organizationRole } from '../../../sql/organizations/organizations.js'
 import { removeMember } from '../../../sql/organizations/teams.js'
 import {
-  membersSeen,
   showMembership,
   takeOutOfOrganization,
+  visibleMembers,
 } from '../../actions/organizations/team-contents.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../context.js'
@@ -39,7 +39,7 @@ async function answer(
   const { db, settings } = context
   const { organization, role, user } = grant
   const page = { page: pageNumber(request), limit: LISTED }
-  const { entries, total } = await listMembers(db, membersSeen(grant), page)
+  const { entries, total } = await listMembers(db, visibleMembers(grant), page)
   // A site admin is an owner everywhere, and a member where a team has them.
   const isMember = user && (await organizationRole(db, organization.id, user.id)) !== 'none'
   const isShown = user && (await isPublicMember(db, organization.id, user.id))

@@ -78,8 +78,8 @@ const one = definePage<'packages'>({
   async handle(context, { request, grant, params }) {
     const format = PACKAGE_FORMATS.find((known) => known === params['type'])
     if (format === undefined) throw notFound()
-    const shelf = { ownerId: grant.owner.id, format }
-    const found = await findPackage(context.db, shelf, params['name'] ?? '')
+    const store = { ownerId: grant.owner.id, format }
+    const found = await findPackage(context.db, store, params['name'] ?? '')
     const version = found && (await findVersion(context.db, found.id, params['version'] ?? ''))
     if (found === undefined || version === undefined) throw notFound()
     const { name } = found

@@ -4,7 +4,7 @@ import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { readGit, readRange } from '../../actions/code/git-reader.js'
-import { giveReview } from '../../actions/pulls/add-review.js'
+import { addReview } from '../../actions/pulls/add-review.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
 import { pullTextReply } from '../../actions/pulls/pull-text.js'
 import type { Context } from '../../context.js'
@@ -105,7 +105,7 @@ const review = definePage<'repository'>({
         throw new Failure('invalid', 'Say what you think of it, and of which commit.')
       }
       const input = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
-      await giveReview(context, grant, input)
+      await addReview(context, grant, input)
       return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
     }
     return orAgain(give, ({ message, status }) =>

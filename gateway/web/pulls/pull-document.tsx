@@ -6,7 +6,7 @@ import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { isDraft } from '../../actions/pulls/find-pull.js'
 import { isForeign } from '../../actions/pulls/foreign-heads.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
-import { findSeenHead } from '../../actions/pulls/writable-head.js'
+import { findVisibleHead } from '../../actions/pulls/writable-head.js'
 import type { Context } from '../../context.js'
 import { placePath, repositoryUrl } from '../kit/links.js'
 import { Tab } from '../kit/tab.js'
@@ -23,7 +23,7 @@ const TABS: Readonly<Record<PullTab, string>> = {
 }
 
 /** A pull request as somebody may see it. */
-export interface SeenPull {
+export interface VisiblePull {
   readonly state: PullState
   /** The repository of its head; undefined where that is gone, or not to be seen. */
   readonly headRepository: Repository | undefined
@@ -34,14 +34,14 @@ export async function seePull(
   context: Context,
   grant: RepositoryGrant,
   state: PullState,
-): Promise<SeenPull> {
-  return { state, headRepository: await findSeenHead(context, grant, state.pull) }
+): Promise<VisiblePull> {
+  return { state, headRepository: await findVisibleHead(context, grant, state.pull) }
 }
 
 export interface PullDocumentProps {
   readonly context: Context
   readonly grant: RepositoryGrant
-  readonly seen: SeenPull
+  readonly seen: VisiblePull
   readonly tab: PullTab
   readonly children?: Child
 }
@@ -69,7 +69,7 @@ export function PullDocument(props: PullDocumentProps): JSX.Element {
   )
 }
 
-function StateLabel({ state: { issue, pull } }: Pick<SeenPull, 'state'>): JSX.Element {
+function StateLabel({ state: { issue, pull } }: Pick<VisiblePull, 'state'>): JSX.Element {
   const word = pull.mergedAtMs === undefined ? issue.state : 'merged'
   return (
     <>

@@ -3,7 +3,7 @@
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
-import { writerOf } from '../../actions/code/acting-user.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
@@ -86,7 +86,7 @@ const merge = definePage<'repository'>({
     const form = await readForm(request)
     const { owner, name } = grant.repository
     const work = async () => {
-      const doer = writerOf(grant)
+      const doer = actingUserOf(grant)
       const state = await pullOf(context, grant, params)
       const order = orderOf(form)
       await mergeNow(context, grant, {

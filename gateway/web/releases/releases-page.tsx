@@ -4,7 +4,7 @@ import { decodePercent } from '../../../conf/http.js'
 import { listAttachments } from '../../../sql/releases/attachments.js'
 import {
   latestRelease,
-  listSeenReleases,
+  listVisibleReleases,
   releaseOfTag,
 } from '../../actions/releases/visible-releases.js'
 import { drawWritten } from '../issues/written.js'
@@ -25,7 +25,7 @@ const list = definePage<'repository'>({
   access: ACCESS,
   async handle(context, { request, grant }) {
     const page = { page: pageNumber(request), limit: LISTED }
-    const { entries, total } = await listSeenReleases(context, grant, { page })
+    const { entries, total } = await listVisibleReleases(context, grant, { page })
     const ids = entries.map(({ id }) => id)
     const attachments = await listAttachments(context.db, ids)
     const texts = entries.map(({ body }) => body)

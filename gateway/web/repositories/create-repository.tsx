@@ -9,7 +9,7 @@ import {
 } from '../../../sql/organizations/organizations.js'
 import { makeRepository } from '../../actions/repositories/create-repository.js'
 import type { Identity } from '../../auth/authenticate.js'
-import { placeForRepositories } from '../../auth/authorize-accounts.js'
+import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../context.js'
 import { Document } from '../kit/document.js'
@@ -115,7 +115,11 @@ const create = definePage<'signed-in'>({
     const { who, user } = call.grant
     const form = await readForm(call.request)
     const make = async () => {
-      const owner = await placeForRepositories(context.db, who, fieldOf(form, 'owner') || user.name)
+      const owner = await findOwnerForNewRepository(
+        context.db,
+        who,
+        fieldOf(form, 'owner') || user.name,
+      )
       const { name } = await makeRepository(context, {
         owner,
         creator: user,

@@ -4,7 +4,7 @@ import { mayCreateRepositories } from '../../../sql/organizations/organizations.
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import { roleIn } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { findSeenOwner } from '../../auth/visible-owner.js'
+import { findVisibleOwner } from '../../auth/visible-owner.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, pageNumber } from '../kit/page.js'
@@ -19,7 +19,7 @@ export const OWNER = definePage<'anyone'>({
   path: '/{owner}',
   access: { kind: 'anyone' },
   async handle(context, { request, params, grant: { who } }) {
-    const owner = await findSeenOwner(context.db, who, params['owner'] ?? '')
+    const owner = await findVisibleOwner(context.db, who, params['owner'] ?? '')
     const page = { page: pageNumber(request), limit: LISTED }
     const search = { viewer: viewerOf(who), ownerId: owner.id, sort: 'updated' } as const
     const input = { ...search, order: 'desc' } as const

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { type Journal, listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
 import { maintainRepository } from '../../../cgi/maintenance/maintenance.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
-import { listLeavings } from '../../../cgi/maintenance/stale-files.js'
+import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
 import { findGit, type Git, runGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
@@ -85,7 +85,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
     await git(['fsck', '--full', '--strict'], { cwd: bare })
     await git(['multi-pack-index', 'verify'], { cwd: bare })
     t.equal(await (await cloneInto(t, bare, ['--no-local'])).git('rev-parse', 'HEAD'), tip)
-    t.equal((await listLeavings(bare)).size, 0)
+    t.equal((await listStaleFiles(bare)).size, 0)
   })
 }
 
@@ -160,11 +160,11 @@ t.test('a second one at the same time is refused, and the first goes on', async 
     both.find(({ status }) => status === 'rejected'),
     { reason: { failure: 'conflict', message: /maintained already/ } },
   )
-  t.equal((await listLeavings(bare)).size, 0)
+  t.equal((await listStaleFiles(bare)).size, 0)
   t.equal((await listPushes(dataDir)).size, 0, 'and neither stays noted')
   await writeFile(join(bare, 'objects', 'maintenance.lock'), '')
   await t.rejects(maintainRepository(ours, bare, { journal }), /maintained already/)
-  t.equal((await listLeavings(bare)).size, 1, 'what somebody else holds stays')
+  t.equal((await listStaleFiles(bare)).size, 1, 'what somebody else holds stays')
 })
 
 t.test('a failure says what git said, and leaves nothing noted', async (t) => {
@@ -188,7 +188,7 @@ t.test('the pack for which the disk had no room is removed by the next recovery'
   const error = await maintained.catch((thrown: unknown) => thrown)
   t.match(diskFailureOf(error), { failure: 'insufficient_storage' })
   await recover(dataDir)
-  t.equal((await listLeavings(bare)).size, 0)
+  t.equal((await listStaleFiles(bare)).size, 0)
   t.strictSame(await packFiles(bare), before)
   t.equal((await listPushes(dataDir)).size, 0)
 })
@@ -245,7 +245,7 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
   const { bare, journal, dataDir } = await scene(t)
   await addPack(bare, { sizeBytes: 1_000_000 })
   let killed = 0
-  let leavings = 0
+  let staleFiles = 0
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let push = 0; push < 4; push += 1) await addPack(bare, { sizeBytes: 20_000 })
     const before = await objectsOf(bare)
@@ -258,16 +258,16 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
     killed += await killGit(dataDir)
     if (round % 2 === 1) aborting.abort()
     await running
-    leavings += (await listLeavings(bare)).size
+    staleFiles += (await listStaleFiles(bare)).size
     await git(['fsck', '--full', '--strict', '--no-dangling'], { cwd: bare })
     t.strictSame(await objectsOf(bare), before, `round ${round}`)
     await recover(dataDir)
-    t.strictSame([...(await listLeavings(bare)).keys()], [])
+    t.strictSame([...(await listStaleFiles(bare)).keys()], [])
     t.equal((await listPushes(dataDir)).size, 0)
   }
   const { packsAfter } = await maintainRepository(ours, bare, { journal })
   t.ok(packsAfter < 8, `${packsAfter} packs`)
-  t.ok(killed > 0, `${killed} processes were killed, and left ${leavings} things`)
+  t.ok(killed > 0, `${killed} processes were killed, and left ${staleFiles} things`)
 })
 
 /** Kills the groups of git that are noted, as the kernel does when memory runs out. */

@@ -10,7 +10,7 @@ import { type Journal, listPushes, openJournal } from '../../../cgi/maintenance/
 import { maintainRepository } from '../../../cgi/maintenance/maintenance.js'
 import { pruneRepository } from '../../../cgi/maintenance/prune.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
-import { listLeavings } from '../../../cgi/maintenance/stale-files.js'
+import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
 import { findGit, type Git } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { walk } from '../../../cgi/repository/walk.js'
@@ -84,7 +84,7 @@ async function faultsOf({ bare, dataDir }: Scene): Promise<readonly string[]> {
   })
   return [
     ...(exitCode === 0 ? [] : [errorText]),
-    ...(await listLeavings(bare)).keys(),
+    ...(await listStaleFiles(bare)).keys(),
     ...(await readdir(join(bare, 'objects'))).filter((name) => name === 'expired'),
     ...(await listPushes(dataDir)).keys(),
   ]

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { listPushes, openJournal, type PushEntry } from '../../../cgi/maintenance/journal.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
-import { listLeavings } from '../../../cgi/maintenance/stale-files.js'
+import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { isRunning, listProcesses, markProcess } from '../../../cgi/process/process-table.js'
 import { type RunningProcess, runToEnd, startProcess } from '../../../cgi/process/run.js'
@@ -75,8 +75,8 @@ t.test('pushes killed at any moment are mended, and the next push works', async 
     nobody: () => {},
   }
   const works = await Promise.all(Object.keys(kills).map((name) => preparePush(folder, name)))
-  let leavings = 0
-  let mended = 0
+  let staleFiles = 0
+  let recovered = 0
   for (let round = 0; round < 5; round += 1) {
     const { url, gateway } = await startGateway(folder)
     t.teardown(() => gateway.kill())
@@ -94,16 +94,16 @@ t.test('pushes killed at any moment are mended, and the next push works', async 
     await gateway.ended
     await Promise.all(pushes)
     for (const name of Object.keys(kills)) {
-      leavings += (await listLeavings(join(folder, `${name}.git`))).size
+      staleFiles += (await listStaleFiles(join(folder, `${name}.git`))).size
     }
 
-    mended += (await recover(folder)).length
+    recovered += (await recover(folder)).length
     t.equal((await listPushes(folder)).size, 0)
     const next = await startGateway(folder)
     const left = await listProcesses()
     const checks = works.map(async (cwd) => {
       const bare = `${cwd}.git`
-      t.equal((await listLeavings(bare)).size, 0)
+      t.equal((await listStaleFiles(bare)).size, 0)
       t.same(
         left.filter((row) => row.folder.startsWith(bare)),
         [],
@@ -119,14 +119,14 @@ t.test('pushes killed at any moment are mended, and the next push works', async 
     await next.gateway.ended
     await recover(folder)
   }
-  t.ok(mended > 0, `${mended} of 15 pushes were cut off, and left ${leavings} things`)
+  t.ok(recovered > 0, `${recovered} of 15 pushes were cut off, and left ${staleFiles} things`)
 })
 
 interface Scene {
   readonly dataDir: string
   readonly bare: string
   /** Everything that a dead push may leave, each in its place. */
-  readonly leavings: readonly string[]
+  readonly staleFiles: readonly string[]
 }
 
 /** A repository with every kind of leaving, and others' files that look alike. */
@@ -158,8 +158,8 @@ async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
     'objects/ab/tmp_obj_1': 'x',
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(bare, name), text)
-  const leavings = [...(await listLeavings(bare)).keys()]
-  return { dataDir, bare, leavings }
+  const staleFiles = [...(await listStaleFiles(bare)).keys()]
+  return { dataDir, bare, staleFiles }
 }
 
 async function note({ dataDir, bare }: Scene, change: Partial<PushEntry>): Promise<void> {
@@ -178,10 +178,10 @@ async function note({ dataDir, bare }: Scene, change: Partial<PushEntry>): Promi
 
 t.test('every leaving of a dead push goes, and nothing else', async (t) => {
   const here = await scene(t)
-  t.equal(here.leavings.length, 16)
+  t.equal(here.staleFiles.length, 16)
   await note(here, {})
   t.same(await recover(here.dataDir), [here.bare])
-  t.same([...(await listLeavings(here.bare)).keys()], [])
+  t.same([...(await listStaleFiles(here.bare)).keys()], [])
   t.ok(existsSync(join(here.bare, 'objects/pack/pack-2.keep')))
   t.equal((await listPushes(here.dataDir)).size, 0)
 })
@@ -191,7 +191,7 @@ t.test('a push that a living gateway looks after is left alone', async (t) => {
   const self = await markProcess(process.pid)
   await note(here, { gateway: self, leader: self })
   t.same(await recover(here.dataDir), [])
-  t.equal((await listLeavings(here.bare)).size, here.leavings.length)
+  t.equal((await listStaleFiles(here.bare)).size, here.staleFiles.length)
   t.equal((await listPushes(here.dataDir)).size, 1)
 })
 
@@ -199,7 +199,7 @@ t.test('a push whose git was ended is mended, though its gateway lives', async (
   const here = await scene(t)
   await note(here, { gateway: await markProcess(process.pid) })
   t.same(await recover(here.dataDir), [here.bare])
-  t.equal((await listLeavings(here.bare)).size, 0)
+  t.equal((await listStaleFiles(here.bare)).size, 0)
 })
 
 t.test('what may be of somebody who writes there now waits until they are gone', async (t) => {
@@ -219,7 +219,7 @@ t.test('what may be of somebody who writes there now waits until they are gone',
   await writeFile(old, '')
   const hourAgo = new Date(Date.now() - 3_600_000)
   await utimes(old, hourAgo, hourAgo)
-  await note({ dataDir, bare, leavings: [] }, {})
+  await note({ dataDir, bare, staleFiles: [] }, {})
   t.same(await recover(dataDir), [])
   t.ok(existsSync(young), 'may be theirs')
   t.notOk(existsSync(old), 'was there before they began')
@@ -242,7 +242,7 @@ t.test('a lock that changes is somebody else at work', async (t) => {
   t.teardown(async () => clearInterval(touching))
   t.same(await recover(here.dataDir), [])
   t.ok(existsSync(busy))
-  t.same([...(await listLeavings(here.bare)).keys()], [busy])
+  t.same([...(await listStaleFiles(here.bare)).keys()], [busy])
 })
 
 t.test('a push of another machine is taken over when no push could last as long', async (t) => {
@@ -259,7 +259,7 @@ t.test('a push of another machine is taken over when no push could last as long'
   }
   await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
   t.same(await recover(here.dataDir), [here.bare])
-  t.equal((await listLeavings(here.bare)).size, 0)
+  t.equal((await listStaleFiles(here.bare)).size, 0)
 })
 
 t.test('git that a dead gateway left running is ended, also when its leader is dead', async (t) => {
@@ -278,10 +278,10 @@ kill -9 $$`
     timeoutMs: 30_000,
     outputBytesMax: 100,
   })
-  const [deadLeader = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
+  const [deadProcessGroup = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
   t.teardown(async () => killQuietly(orphan))
   t.equal(await isRunning(await markProcess(orphan)), true)
-  await note(here, { leader: { pid: deadLeader, identity: 'this boot/1' } })
+  await note(here, { leader: { pid: deadProcessGroup, identity: 'this boot/1' } })
   await recover(here.dataDir)
   t.equal((await markProcess(orphan)).identity, undefined)
   t.equal((await leader.ended).signal, 'SIGTERM')

@@ -8,7 +8,11 @@ import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
 import { sweepRepositories, sweepRepository } from '../../../cgi/maintenance/sweeper.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { startProcess } from '../../../cgi/process/run.js'
-import { newStorageKey, repositoryPath, shelvesFolder } from '../../../cgi/repository/paths.js'
+import {
+  newStorageKey,
+  repositoryPath,
+  repositoryShardsFolder,
+} from '../../../cgi/repository/paths.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { walk } from '../../../cgi/repository/walk.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -71,7 +75,7 @@ t.test('locks, quarantines and half a repository of an hour ago are removed', as
     await leaveFolder(`${bare}.new-ba9876543210`, NEARLY_AN_HOUR_AGO),
   ]
   const foreign = [
-    await leaveFolder(join(shelvesFolder(dataDir), 'aa', 'backup'), HOUR_AGO),
+    await leaveFolder(join(repositoryShardsFolder(dataDir), 'aa', 'backup'), HOUR_AGO),
     await leaveFolder(`${bare}.old`, HOUR_AGO),
     await leave(join(bare, 'objects/pack/mine.keep'), HOUR_AGO),
   ]

@@ -103,9 +103,9 @@ t.test('every ending reaches a whole group that ignores SIGTERM, within a second
 })
 
 t.test('an abort and a time-out end the group, and output throws', async (t) => {
-  const leaving = new AbortController()
-  const aborted = await startStubborn({ signal: leaving.signal })
-  leaving.abort()
+  const aborting = new AbortController()
+  const aborted = await startStubborn({ signal: aborting.signal })
+  aborting.abort()
   await t.rejects(aborted.chunks.next(), /was ended by SIGKILL/)
   t.equal(await countMembers(aborted.running.pid), 0)
 
@@ -225,15 +225,15 @@ t.test('two hundred processes, ended in every order, leave nothing behind', asyn
 
 /** Kill, abort, leave, end of input and broken input, at moments that vary with the round. */
 async function endInOneWay(round: number): Promise<void> {
-  const leaving = new AbortController()
-  const running = shell('cat; sleep 0.01', { signal: leaving.signal })
+  const aborting = new AbortController()
+  const running = shell('cat; sleep 0.01', { signal: aborting.signal })
   const chunks = running.output[Symbol.asyncIterator]()
   const pending = chunks.next().catch(() => undefined)
   void running.input.write(Buffer.alloc(100_000))
   if (round % 3 === 0) await delay(round % 7)
   const ways = [
     () => running.kill(),
-    () => leaving.abort(),
+    () => aborting.abort(),
     () => chunks.return?.(),
     () => running.input.end(),
     () => process.kill(running.pid ?? 0, 'SIGKILL'),

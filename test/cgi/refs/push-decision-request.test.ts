@@ -7,10 +7,10 @@ import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { runToEnd } from '../../../cgi/process/run.js'
 import {
-  expectPushQuestion,
+  expectPushDecisionRequest,
   type PushAnswer,
-  type PushQuestion,
-  sweepPushQuestions,
+  type PushDecisionRequest,
+  sweepPushDecisionRequests,
 } from '../../../cgi/refs/push-decision-request.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -20,11 +20,11 @@ const [ONE, TWO, ZEROS] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 /** Runs the hook as git does; `variables` are what git adds. */
 async function ask(
   t: Test,
-  judge: (question: PushQuestion) => Promise<PushAnswer>,
+  judge: (question: PushDecisionRequest) => Promise<PushAnswer>,
   { input, quarantine = '' }: { readonly input: string; readonly quarantine?: string },
 ) {
   const dataDir = await temporaryFolder(t)
-  const asking = await expectPushQuestion(git, { dataDir, path: '/r.git', judge })
+  const asking = await expectPushDecisionRequest(git, { dataDir, path: '/r.git', judge })
   const hook = join(dirname(git.configFile), 'git-hooks', 'pre-receive')
   const ended = runToEnd(hook, [], {
     environment: {
@@ -41,8 +41,8 @@ async function ask(
 }
 
 t.test('all that would change is told, and what is answered is said', async (t) => {
-  const questions: PushQuestion[] = []
-  const judge = async (question: PushQuestion) => {
+  const questions: PushDecisionRequest[] = []
+  const judge = async (question: PushDecisionRequest) => {
     questions.push(question)
     return questions.length === 1 ? [] : ['one', 'yes']
   }
@@ -96,10 +96,10 @@ t.test('without a word git takes nothing', async (t) => {
 
 t.test('what a killed gateway left is swept two days later', async (t) => {
   const dataDir = await temporaryFolder(t)
-  await sweepPushQuestions(dataDir)
+  await sweepPushDecisionRequests(dataDir)
   const [old, young] = [join(dataDir, 'questions', 'old'), join(dataDir, 'questions', 'young')]
   for (const folder of [old, young]) await mkdir(folder, { recursive: true })
   await utimes(old, 1, 1)
-  await sweepPushQuestions(dataDir)
+  await sweepPushDecisionRequests(dataDir)
   t.same([old, young].map(existsSync), [false, true])
 })

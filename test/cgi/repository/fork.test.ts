@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const OPTIONS = { defaultBranch: 'main', objectFormat: 'sha1' } as const
 
-async function startShelf(t: Test) {
+async function startRepositories(t: Test) {
   const folder = await temporaryFolder(t)
   const [source, copy] = [join(folder, 'aa', 'source.git'), join(folder, 'bb', 'copy.git')]
   const program = await findGit()
@@ -22,7 +22,7 @@ async function startShelf(t: Test) {
 }
 
 t.test('branches and tags come along, and nothing that none of them reaches', async (t) => {
-  const { folder, source, copy, program } = await startShelf(t)
+  const { folder, source, copy, program } = await startRepositories(t)
   await commitFirstFile(program, source, {
     branch: 'main',
     fileName: 'README.md',
@@ -59,14 +59,14 @@ t.test('branches and tags come along, and nothing that none of them reaches', as
 })
 
 t.test('of an empty repository too', async (t) => {
-  const { source, copy, program } = await startShelf(t)
+  const { source, copy, program } = await startRepositories(t)
   await forkRepository(program, copy, { ...OPTIONS, source })
   t.equal(await git(['for-each-ref'], { cwd: copy }), '')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: copy }), 'refs/heads/main')
 })
 
 t.test('or nothing is there', async (t) => {
-  const { folder, copy, program } = await startShelf(t)
+  const { folder, copy, program } = await startRepositories(t)
   const gone = { ...OPTIONS, source: join(folder, 'absent.git') }
   await t.rejects(forkRepository(program, copy, gone), /git fetch failed/)
   t.strictSame(await readdir(join(folder, 'bb')), [])

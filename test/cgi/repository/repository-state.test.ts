@@ -13,9 +13,9 @@ import { initRepository } from '../../../cgi/repository/repository.js'
 import {
   readPresentState,
   readSettledState,
-  readStateOfTurn,
+  readStateOfTick,
 } from '../../../cgi/repository/repository-state.js'
-import { inTurn } from '../../../conf/tick.js'
+import { inTick } from '../../../conf/tick.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { diskFolder, temporaryFolder } from '../../helpers/temporary.js'
 import { cloneInto, newWorkingCopy } from '../../helpers/working-copy.js'
@@ -164,12 +164,12 @@ t.test('a change of a moment ago is waited for until it is past', async (t) => {
 t.test('a change shows to all who ask in the next turn', async (t) => {
   const { path, first } = await aRepository(t)
   const { text } = await stateOf(path)
-  const ofTurn = () => inTurn(() => readStateOfTurn(path)?.text)
-  t.equal(ofTurn(), text)
+  const ofTick = () => inTick(() => readStateOfTick(path)?.text)
+  t.equal(ofTick(), text)
   execFileSync('git', ['-C', path, 'update-ref', 'refs/heads/new', first])
   await new Promise((resolve) => setImmediate(resolve))
-  t.not(ofTurn(), text)
-  t.equal(ofTurn(), readPresentState(path)?.text)
+  t.not(ofTick(), text)
+  t.equal(ofTick(), readPresentState(path)?.text)
 })
 
 t.test('one that never stands still has no state', async (t) => {

@@ -6,7 +6,10 @@ import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
-import { keepCommits, withWorkbench } from '../../../cgi/repository/temporary-repository.js'
+import {
+  keepCommits,
+  withTemporaryRepository,
+} from '../../../cgi/repository/temporary-repository.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -31,15 +34,15 @@ for (const format of ['sha1', 'sha256'] as const) {
     const { path, tip } = await aRepository(t, format)
     const commit = (cwd: string, message: string) =>
       git(['commit-tree', '-p', tip, '-m', message, `${tip}^{tree}`], { cwd })
-    const [kept, left] = await withWorkbench(path, async (bench) => {
-      t.equal(dirname(bench), dirname(path))
-      const made = await commit(bench, 'kept')
-      const other = await commit(bench, 'left')
+    const [kept, left] = await withTemporaryRepository(path, async (temporary) => {
+      t.equal(dirname(temporary), dirname(path))
+      const made = await commit(temporary, 'kept')
+      const other = await commit(temporary, 'left')
       const absent = await tryGit(['cat-file', '-e', made], { cwd: path })
       t.not(absent.exitCode, 0, 'nobody sees it yet')
       // What is known makes it quicker, and no smaller.
       const known = format === 'sha1' ? [tip] : []
-      await keepCommits(ours, path, { bench, tip: made, known })
+      await keepCommits(ours, path, { temporary, tip: made, known })
       return [made, other]
     })
     t.equal(await git(['cat-file', '-t', kept ?? ''], { cwd: path }), 'commit')
@@ -55,7 +58,7 @@ for (const format of ['sha1', 'sha256'] as const) {
 
 t.test('a bench goes also when the work on it fails', async (t) => {
   const { path } = await aRepository(t, 'sha1')
-  const failing = withWorkbench(path, () => Promise.reject(new Error('no')))
+  const failing = withTemporaryRepository(path, () => Promise.reject(new Error('no')))
   await t.rejects(failing, /^no$/)
   t.strictSame(await readdir(dirname(path)), [basename(path)])
 })

@@ -19,7 +19,7 @@ const ours = await findGit()
 /** A second as a busy machine may measure it. */
 const BUSY_SECOND_MS = 2_000
 
-interface House {
+interface Fixture {
   readonly folder: string
   readonly bare: string
   readonly url: string
@@ -28,10 +28,10 @@ interface House {
 }
 
 /** A served empty repository `x.git` and a working folder with one commit on main. */
-async function house(
+async function fixture(
   t: Test,
   change?: (call: BackendCall) => Partial<BackendCall>,
-): Promise<House> {
+): Promise<Fixture> {
   const folder = await temporaryFolder(t)
   const bare = join(folder, 'x.git')
   await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
@@ -49,14 +49,14 @@ async function house(
 }
 
 t.test('an empty repository clones with its default branch', async (t) => {
-  const { folder, url } = await house(t)
+  const { folder, url } = await fixture(t)
   const { errorText } = await tryGit(['clone', url, 'copy'], { cwd: folder })
   t.match(errorText, /empty repository/)
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: join(folder, 'copy') }), 'refs/heads/main')
 })
 
 t.test('what was pushed is cloned under every protocol version', async (t) => {
-  const { folder, url, work } = await house(t)
+  const { folder, url, work } = await fixture(t)
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   const pushed = await git(['rev-parse', 'HEAD'], { cwd: work })
   for (const version of ['0', '1', '2']) {
@@ -67,7 +67,7 @@ t.test('what was pushed is cloned under every protocol version', async (t) => {
 })
 
 t.test('shallow and partial clones are served in the forms that are allowed', async (t) => {
-  const { folder, url, work } = await house(t)
+  const { folder, url, work } = await fixture(t)
   await writeFile(join(work, 'b.txt'), 'b\n')
   await git(['add', '.'], { cwd: work })
   await git(['commit', '-qm', 'second'], { cwd: work })
@@ -92,7 +92,7 @@ t.test('shallow and partial clones are served in the forms that are allowed', as
 })
 
 t.test('a push beyond http.postBuffer comes chunked and arrives whole', async (t) => {
-  const { bare, work, server } = await house(t)
+  const { bare, work, server } = await fixture(t)
   await writeFile(join(work, 'big'), randomBytes(3 << 20))
   await git(['add', '.'], { cwd: work })
   await git(['commit', '-qm', 'big'], { cwd: work })
@@ -109,7 +109,7 @@ t.test('a push beyond http.postBuffer comes chunked and arrives whole', async (t
 })
 
 t.test('a fetch that names hundreds of references is compressed and answered', async (t) => {
-  const { folder, bare, url, work, server } = await house(t)
+  const { folder, bare, url, work, server } = await fixture(t)
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   const tip = await git(['rev-parse', 'HEAD'], { cwd: work })
   const stream = Array.from({ length: 500 }, (_, index) => [
@@ -126,7 +126,7 @@ t.test('a fetch that names hundreds of references is compressed and answered', a
 })
 
 t.test('tags, deletions and forced pushes do as asked', async (t) => {
-  const { bare, work } = await house(t)
+  const { bare, work } = await fixture(t)
   await git(['tag', '-m', 'one', 'v1'], { cwd: work })
   await git(['push', '-q', 'origin', 'main', 'main:side', 'v1'], { cwd: work })
   await git(['commit', '-q', '--amend', '-m', 'other'], { cwd: work })
@@ -146,7 +146,7 @@ t.test('tags, deletions and forced pushes do as asked', async (t) => {
 t.test(
   'beside branches and tags heads of pull requests are seen, and nothing written',
   async (t) => {
-    const { folder, bare, url, work } = await house(t)
+    const { folder, bare, url, work } = await fixture(t)
     await git(['push', '-q', 'origin', 'main'], { cwd: work })
     await git(['update-ref', 'refs/pull/1/head', 'main'], { cwd: bare })
     await git(['update-ref', 'refs/internal/x', 'main'], { cwd: bare })
@@ -173,7 +173,7 @@ t.test(
 )
 
 t.test('a pack with names that would become .git on a client is refused (F12)', async (t) => {
-  const { bare, work } = await house(t)
+  const { bare, work } = await fixture(t)
   const blob = await git(['hash-object', '-w', 'a.txt'], { cwd: work })
   for (const name of ['.git', '.GIT', '.g\u200cit', 'git~1', '..']) {
     const inner = await git(['mktree'], { cwd: work, input: `100644 blob ${blob}\tconfig\n` })
@@ -190,7 +190,7 @@ t.test('a pack with names that would become .git on a client is refused (F12)', 
 
 t.test('a few kilobytes that unpack to 150 megabytes cost little memory (F8)', async (t) => {
   const peaks: Promise<number>[] = []
-  const { work } = await house(t, () => ({
+  const { work } = await fixture(t, () => ({
     onStarted: async (groupId) => {
       peaks.push(watchPeakKib(groupId))
     },
@@ -204,7 +204,7 @@ t.test('a few kilobytes that unpack to 150 megabytes cost little memory (F8)', a
 })
 
 t.test('no hook runs, whatever stands in a repository', async (t) => {
-  const { folder, bare, work } = await house(t)
+  const { folder, bare, work } = await fixture(t)
   await mkdir(join(bare, 'hooks'))
   for (const name of ['pre-receive', 'post-receive', 'update', 'reference-transaction']) {
     const script = `#!/bin/sh\ntouch ${folder}/ran\nexit 1\n`
@@ -215,7 +215,7 @@ t.test('no hook runs, whatever stands in a repository', async (t) => {
 })
 
 t.test('a push without an account, and any file by its path, are refused (F14)', async (t) => {
-  const { bare, work } = await house(t, () => ({ remoteUser: undefined }))
+  const { bare, work } = await fixture(t, () => ({ remoteUser: undefined }))
   const push = await tryGit(['push', 'origin', 'main'], { cwd: work })
   t.match(push.errorText, /403/)
   const file = await callBackend(ours, {
@@ -227,7 +227,7 @@ t.test('a push without an account, and any file by its path, are refused (F14)',
 })
 
 t.test('git itself refuses what is no repository and what has another content type', async (t) => {
-  const { bare } = await house(t)
+  const { bare } = await fixture(t)
   const missing = await callBackend(ours, { ...aCall(bare), repositoryPath: `${bare}x` })
   t.equal(missing.status, 404)
   await readAll(missing.body)
@@ -238,7 +238,7 @@ t.test('git itself refuses what is no repository and what has another content ty
 })
 
 t.test('a setting bounds the size of a push', async (t) => {
-  const { bare, work } = await house(t, () => ({ config: [['receive.maxInputSize', '65536']] }))
+  const { bare, work } = await fixture(t, () => ({ config: [['receive.maxInputSize', '65536']] }))
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   await writeFile(join(work, 'big'), randomBytes(5 << 20))
   await git(['add', '.'], { cwd: work })
@@ -249,7 +249,7 @@ t.test('a setting bounds the size of a push', async (t) => {
 })
 
 t.test('a gzip bomb for a body costs neither memory nor an answer of its size', async (t) => {
-  const { bare } = await house(t)
+  const { bare } = await fixture(t)
   const bomb = gzipSync(Buffer.alloc(300 << 20, '0'))
   const peaks: Promise<number>[] = []
   const answer = await callBackend(ours, {
@@ -265,7 +265,7 @@ t.test('a gzip bomb for a body costs neither memory nor an answer of its size', 
 })
 
 t.test('a process that fails before it answers is an error with its own words', async (t) => {
-  const { folder, bare } = await house(t)
+  const { folder, bare } = await fixture(t)
   const backend = join(folder, 'backend')
   await writeFile(backend, '#!/bin/sh\necho "out of order" >&2\nexit 3\n', { mode: 0o755 })
   await t.rejects(callBackend({ ...ours, backend }, aCall(bare)), /failed: out of order/)
@@ -273,7 +273,7 @@ t.test('a process that fails before it answers is an error with its own words', 
 })
 
 t.test('a body that breaks off ends the push, and its error is the answer', async (t) => {
-  const { bare, work } = await house(t)
+  const { bare, work } = await fixture(t)
   let groupId = 0
   const push = async () => {
     const onStarted = async (pid: number) => {
@@ -289,7 +289,7 @@ t.test('a body that breaks off ends the push, and its error is the answer', asyn
 })
 
 t.test('a reader that leaves, or an abort, ends the whole group within a second', async (t) => {
-  const { bare } = await house(t)
+  const { bare } = await fixture(t)
   for (const how of ['leave', 'abort'] as const) {
     let groupId = 0
     const aborted = new AbortController()

@@ -233,11 +233,11 @@ t.test('who goes away ends git with its helpers, and nothing is left', async (t)
   })
   const { dataDir, path } = await aPlace(t)
   const journal = await openJournal(dataDir)
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   const cloning = cloneRepository(
     ours,
     path,
-    sourceOf(waiting.url, { signal: leaving.signal, journal }),
+    sourceOf(waiting.url, { signal: aborting.signal, journal }),
   )
   for (let look = 0; (await listPushes(dataDir)).size === 0 && look < 500; look += 1)
     await sleep(20)
@@ -245,7 +245,7 @@ t.test('who goes away ends git with its helpers, and nothing is left', async (t)
   const group = push?.leader.pid
   const members = async () => (await listProcesses()).filter((row) => row.groupId === group)
   t.ok((await members()).length > 0)
-  leaving.abort(new Error('gone'))
+  aborting.abort(new Error('gone'))
   await t.rejects(cloning, { message: 'gone' })
   t.strictSame(await members(), [])
   t.strictSame(await readdir(dirname(path)), [])

@@ -95,9 +95,9 @@ t.test('a body that breaks off is the error, and git ends with it', async (t) =>
 
 t.test('a reader that leaves, an abort and a time-out end git within a second', async (t) => {
   const { path, tip } = await aRepository(t)
-  const leaving = await callUploadPack(ours, aCall(path, bytes(fetchBody(tip))))
-  await leaving.body[Symbol.asyncIterator]().return?.()
-  await leaving.ended
+  const abandoned = await callUploadPack(ours, aCall(path, bytes(fetchBody(tip))))
+  await abandoned.body[Symbol.asyncIterator]().return?.()
+  await abandoned.ended
   t.equal(await countUploadPacks(path), 0)
   async function* endless() {
     yield Buffer.from(packetLine('command=fetch\n'))

@@ -5,15 +5,20 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { BASE_URL } from '../../helpers/gateway.js'
-import { type Name, refusal, startTown, visible } from '../../helpers/gateway-with-users.js'
+import {
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+  visible,
+} from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 
 /** Releases of ada's with a file each, and how people fetch them. */
 async function startShop(t: Test, location?: DatabaseLocation) {
-  const town = await startTown(t, location === undefined ? {} : { location })
-  const { as, ask, authorizationOf } = town
+  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+  const { as, ask, authorizationOf } = gateway
   const publish = async (
     repo: string,
     { tag = 'v1', name = 'f.bin', text = 'the bytes', draft = false } = {},
@@ -34,7 +39,7 @@ async function startShop(t: Test, location?: DatabaseLocation) {
     ask({ method, path, headers, authorization: authorizationOf(name) })
   await as('ada', 'POST', '/user/repos', { name: 'open', auto_init: true })
   await as('ada', 'POST', '/user/repos', { name: 'secret', auto_init: true, private: true })
-  return { ...town, publish, fetchAs }
+  return { ...gateway, publish, fetchAs }
 }
 
 await forEachDatabase(t, 'a file is sent whole, in parts, or not again', async (t, location) => {

@@ -90,27 +90,27 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
     const answer = expectedOfLimited(operation, { opens: bearer.opens, isPrivate })
     if (answer !== undefined) return answer
   }
-  const isStranger = bearer.kind === 'stranger'
+  const isAnonymous = bearer.kind === 'stranger'
   switch (access.kind) {
     case 'account':
       if (held !== undefined) return '401 auth required'
-      if (!isStranger) return String(PASSED)
+      if (!isAnonymous) return String(PASSED)
       return '403 doer should be the site admin or be same as the contextUser'
     case 'organization-repositories':
-      if (!isStranger) return String(PASSED)
+      if (!isAnonymous) return String(PASSED)
       return '403 Given user is not allowed to create repository in organization.'
     case 'organization':
-      if (!isStranger || access.role === 'visible') return String(PASSED)
+      if (!isAnonymous || access.role === 'visible') return String(PASSED)
       return `403 Must be an organization ${access.role}`
     case 'team':
-      return isStranger ? "404 The target couldn't be found." : String(PASSED)
+      return isAnonymous ? "404 The target couldn't be found." : String(PASSED)
     case 'admin':
       return bearer.kind === 'admin' ? String(PASSED) : '403 user should be the site admin'
     case 'repository':
-      if (!isStranger || (access.mode === 'read' && !isPrivate)) return String(PASSED)
+      if (!isAnonymous || (access.mode === 'read' && !isPrivate)) return String(PASSED)
       return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
     case 'packages':
-      if (!isStranger || access.mode === 'read') return String(PASSED)
+      if (!isAnonymous || access.mode === 'read') return String(PASSED)
       return '403 You may not change the packages of ada.'
     default:
       return String(PASSED)
@@ -158,14 +158,14 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   owner: 'user should be the owner of the repo',
 }
 
-const { context, house } = await openContext(t)
-const ada = await house.addUser('ada')
-const bob = await house.addUser('bob')
-const root = await house.addUser('root', { isAdmin: true })
-await house.addOrganization('club', ada)
+const { context, fixture } = await openContext(t)
+const ada = await fixture.addUser('ada')
+const bob = await fixture.addUser('bob')
+const root = await fixture.addUser('root', { isAdmin: true })
+await fixture.addOrganization('club', ada)
 const repositoryIds: Record<string, number> = {}
 for (const name of ['public', 'private']) {
-  const { id } = await createRepository(house.db, {
+  const { id } = await createRepository(fixture.db, {
     ownerId: ada.id,
     name,
     storage: newStorageKey(),
@@ -196,18 +196,18 @@ const answer = createRouter({
 
 async function everyCredentials(): Promise<readonly Credentials[]> {
   const owner = (scopes: readonly string[] | undefined): Bearer => ({ kind: 'owner', scopes })
-  const all = (await house.addToken(ada, 'all')).plain
-  const revoked = await house.addToken(ada, 'all')
-  await deleteToken(house.db, ada.id, revoked.token.id)
+  const all = (await fixture.addToken(ada, 'all')).plain
+  const revoked = await fixture.addToken(ada, 'all')
+  await deleteToken(fixture.db, ada.id, revoked.token.id)
   const ofScopes: Credentials[] = []
   for (const scope of SCOPES) {
-    const { plain } = await house.addToken(ada, scope)
+    const { plain } = await fixture.addToken(ada, scope)
     const bearer = owner([scope])
     ofScopes.push({ name: `a token of ${scope}`, bearer, authorization: withToken(plain) })
   }
-  const twoScopes = await house.addToken(ada, 'read:repository', 'read:user')
-  const bobs = await house.addToken(bob, 'all')
-  const roots = await house.addToken(root, 'all')
+  const twoScopes = await fixture.addToken(ada, 'read:repository', 'read:user')
+  const bobs = await fixture.addToken(bob, 'all')
+  const roots = await fixture.addToken(root, 'all')
   const basic = withPassword
   const refused = (kind: 'malformed' | 'wrong', name: string, authorization: string) => ({
     name,
@@ -275,8 +275,12 @@ async function limitedCredentials(): Promise<readonly Credentials[]> {
   const [past, future] = [Date.now() - 1, Date.now() + 3_600_000]
   const wrong = { kind: 'wrong' } as const
   const [ended, elsewhere] = [
-    await house.addLimitedToken(ada, { expiresAtMs: past, addresses: here }, 'all'),
-    await house.addLimitedToken(ada, { expiresAtMs: future, addresses: ['2001:db8::/32'] }, 'all'),
+    await fixture.addLimitedToken(ada, { expiresAtMs: past, addresses: here }, 'all'),
+    await fixture.addLimitedToken(
+      ada,
+      { expiresAtMs: future, addresses: ['2001:db8::/32'] },
+      'all',
+    ),
   ]
   const all: Credentials[] = [
     { name: 'a token that has ended', bearer: wrong, authorization: withToken(ended.plain) },
@@ -290,7 +294,7 @@ async function limitedCredentials(): Promise<readonly Credentials[]> {
   for (const [opens, reach] of Object.entries(REACHES) as [Opened, TokenLimits['reach']][]) {
     for (const [kind, user] of Object.entries({ owner: ada, admin: root } as const)) {
       const limits = { expiresAtMs: future, addresses: here, reach }
-      const { plain } = await house.addLimitedToken(user, limits, 'all')
+      const { plain } = await fixture.addLimitedToken(user, limits, 'all')
       const bearer = { kind: kind as 'owner' | 'admin', scopes: ['all'], opens }
       const name = `a token of the ${kind} that opens ${opens}`
       all.push({ name, bearer, authorization: withToken(plain) })

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { describeApi } from '../../../gateway/api/swagger.js'
 import { isExpected } from '../../helpers/expected.js'
 import { startGateway } from '../../helpers/gateway.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import type { Answer } from '../../helpers/requests.js'
 import { successes } from '../../helpers/successes/all.js'
 
@@ -114,12 +114,12 @@ function faultsOf(
 }
 
 t.test('each answer is what the description says, field by field', async (t) => {
-  const town = await startTown(t)
-  const { json } = await town.ask({ path: '/swagger.v1.json' })
+  const gateway = await startGatewayWithUsers(t)
+  const { json } = await gateway.ask({ path: '/swagger.v1.json' })
   const whole = (await SwaggerParser.dereference(plain(json), {
     dereference: { circular: 'ignore' },
   })) as unknown as { paths: Paths }
-  const answers = await successes(town)
+  const answers = await successes(gateway)
   const faults = OPERATIONS.map(({ id, method, path }) => {
     const { responses } = whole.paths[described(path)]?.[method.toLowerCase()] ?? {}
     return [id, faultsOf(answers[id], responses)]
@@ -128,7 +128,7 @@ t.test('each answer is what the description says, field by field', async (t) => 
     faults,
     OPERATIONS.map(({ id }) => [id, []]),
   )
-  const refused = await town.as('ada', 'GET', '/repos/ada/absent')
+  const refused = await gateway.as('ada', 'GET', '/repos/ada/absent')
   const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
   t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal as well')
 })

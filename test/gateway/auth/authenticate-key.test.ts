@@ -1,7 +1,7 @@
 /** Who holds a key: its user, a machine, or nobody whom the house lets in. */
 
 import t from 'tap'
-import { identifyKey, noteKeyUse } from '../../../gateway/auth/authenticate-key.js'
+import { authenticateKey, recordKeyUse } from '../../../gateway/auth/authenticate-key.js'
 import { addUserKey, findKeyByFingerprint, touchKey } from '../../../sql/accounts/keys.js'
 import { deleteUser } from '../../../sql/accounts/users.js'
 import { addDeployKey } from '../../../sql/repositories/deploy-keys.js'
@@ -10,14 +10,14 @@ import { aRepository } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'
 
 t.test('a key is its user’s, until the key or the user goes', async (t) => {
-  const { house } = await openContext(t)
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const key = aKey()
   const { fingerprint } = key
-  t.equal(await identifyKey(db, fingerprint), undefined)
+  t.equal(await authenticateKey(db, fingerprint), undefined)
   const { id: keyId } = await addUserKey(db, { userId: ada.id, title: 'k', key })
-  t.strictSame(await identifyKey(db, fingerprint), {
+  t.strictSame(await authenticateKey(db, fingerprint), {
     who: { kind: 'user', user: ada, by: 'ssh-key', scopes: undefined },
     fingerprint,
     keyId,
@@ -26,32 +26,32 @@ t.test('a key is its user’s, until the key or the user goes', async (t) => {
   })
   t.match(await findKeyByFingerprint(db, fingerprint), { lastUsedAtMs: undefined }, 'unnoted')
   await deleteUser(db, ada.id)
-  t.equal(await identifyKey(db, fingerprint), undefined)
+  t.equal(await authenticateKey(db, fingerprint), undefined)
 })
 
 t.test('a user who may not sign in does not do so by key', async (t) => {
-  const { house } = await openContext(t)
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const key = aKey()
   await addUserKey(db, { userId: ada.id, title: 'k', key })
   const set = (columns: object) => db('users').where({ owner_id: ada.id }).update(columns)
   await set({ is_active: false })
-  t.equal(await identifyKey(db, key.fingerprint), undefined)
+  t.equal(await authenticateKey(db, key.fingerprint), undefined)
   await set({ is_active: true, is_login_prohibited: true })
-  t.equal(await identifyKey(db, key.fingerprint), undefined)
+  t.equal(await authenticateKey(db, key.fingerprint), undefined)
   await set({ is_login_prohibited: false })
-  t.match(await identifyKey(db, key.fingerprint), { name: 'ada' })
+  t.match(await authenticateKey(db, key.fingerprint), { name: 'ada' })
 })
 
 t.test('a deploy key is nobody', async (t) => {
-  const { house } = await openContext(t)
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const { id: repositoryId } = await aRepository(db, ada.id, 'engine')
   const key = aKey()
   const { keyId } = await addDeployKey(db, { repositoryId, title: 'ci', mode: 'write', key })
-  t.strictSame(await identifyKey(db, key.fingerprint), {
+  t.strictSame(await authenticateKey(db, key.fingerprint), {
     who: { kind: 'deploy-key', keyId },
     fingerprint: key.fingerprint,
     keyId,
@@ -61,17 +61,17 @@ t.test('a deploy key is nobody', async (t) => {
 })
 
 t.test('the use of a key is noted, and not again while that is recent', async (t) => {
-  const { context, house } = await openContext(t)
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const key = aKey()
   const { id } = await addUserKey(db, { userId: ada.id, title: 'k', key })
   /** What is noted when the key, last used at that time, is used now. */
   const notedAfter = async (lastUsedAtMs: number) => {
     await touchKey(db, id, lastUsedAtMs)
-    const holder = await identifyKey(db, key.fingerprint)
+    const holder = await authenticateKey(db, key.fingerprint)
     if (holder === undefined) throw new Error('the key is not known')
-    noteKeyUse(context, holder)
+    recordKeyUse(context, holder)
     // SQLite's one connection for writes does things in the order in which they came.
     const { last_used_at } = await db('ssh_keys').where({ id }).first('last_used_at')
     return last_used_at

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
-import { identify, SIGN_IN_MESSAGE } from '../../../gateway/auth/authenticate.js'
+import { authenticate, SIGN_IN_MESSAGE } from '../../../gateway/auth/authenticate.js'
 import { newToken } from '../../../gateway/auth/token.js'
 import { NO_BODY } from '../../../gateway/incoming-body.js'
 import { deleteToken } from '../../../sql/accounts/tokens.js'
@@ -23,28 +23,30 @@ const aRequest = (authorization?: string, query = ''): Request => ({
 })
 
 t.test('nobody, a token with its scopes, a password without', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const { plain } = await house.addToken(ada, 'read:user')
-  t.strictSame(await identify(context, aRequest()), { kind: 'anonymous' })
-  const byToken = await identify(context, aRequest(withToken(plain)))
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const { plain } = await fixture.addToken(ada, 'read:user')
+  t.strictSame(await authenticate(context, aRequest()), { kind: 'anonymous' })
+  const byToken = await authenticate(context, aRequest(withToken(plain)))
   t.match(byToken, { kind: 'user', user: { name: 'ada' }, scopes: ['read:user'] })
-  const byPassword = await identify(context, aRequest(withPassword('ADA', passwordOf('ada'))))
+  const byPassword = await authenticate(context, aRequest(withPassword('ADA', passwordOf('ada'))))
   t.match(byPassword, { kind: 'user', user: { name: 'ada' }, scopes: undefined })
 })
 
 t.test('malformed, wrong and closed are told apart', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const { plain, token } = await house.addToken(ada, 'all')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const { plain, token } = await fixture.addToken(ada, 'all')
   const malformed = { message: SIGN_IN_MESSAGE }
   for (const text of ['token short', `token ${plain}x`, withPassword('ada', ''), 'Basic ?']) {
-    await t.rejects(async () => identify(context, aRequest(text)), malformed, text)
+    await t.rejects(async () => authenticate(context, aRequest(text)), malformed, text)
   }
   for (const query of [`token=${plain}`, `a=b&access_token=${plain}`, 'token=']) {
-    await t.rejects(async () => identify(context, aRequest(undefined, query)), malformed, query)
+    await t.rejects(async () => authenticate(context, aRequest(undefined, query)), malformed, query)
   }
-  t.match(await identify(context, aRequest(undefined, 'mytoken=x&token')), { kind: 'anonymous' })
+  t.match(await authenticate(context, aRequest(undefined, 'mytoken=x&token')), {
+    kind: 'anonymous',
+  })
   const wrong = { message: 'invalid username, password or token' }
   const tries = [
     withToken(newToken()),
@@ -55,54 +57,60 @@ t.test('malformed, wrong and closed are told apart', async (t) => {
     withPassword('', 'x'),
   ]
   for (const text of tries)
-    await t.rejects(async () => identify(context, aRequest(text)), wrong, text)
-  await house.db('users').where({ owner_id: ada.id }).update({ is_active: false })
+    await t.rejects(async () => authenticate(context, aRequest(text)), wrong, text)
+  await fixture.db('users').where({ owner_id: ada.id }).update({ is_active: false })
   const closed = { message: /prohibited from signing in/ }
-  await t.rejects(async () => identify(context, aRequest(withToken(plain))), closed)
+  await t.rejects(async () => authenticate(context, aRequest(withToken(plain))), closed)
   await t.rejects(
-    async () => identify(context, aRequest(withPassword('ada', passwordOf('ada')))),
+    async () => authenticate(context, aRequest(withPassword('ada', passwordOf('ada')))),
     closed,
   )
-  await deleteToken(house.db, ada.id, token.id)
-  await t.rejects(async () => identify(context, aRequest(withToken(plain))), wrong, 'a revoked one')
+  await deleteToken(fixture.db, ada.id, token.id)
+  await t.rejects(
+    async () => authenticate(context, aRequest(withToken(plain))),
+    wrong,
+    'a revoked one',
+  )
 })
 
 t.test('revoked tokens never count as guesses, however often they come', async (t) => {
-  const { context, house } = await openContext(t)
-  await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  await fixture.addUser('ada')
   const revoked = withPassword('ada', newToken())
   for (let n = 0; n < 50; n += 1) {
-    await t.rejects(async () => identify(context, aRequest(revoked)), {
+    await t.rejects(async () => authenticate(context, aRequest(revoked)), {
       message: /^invalid username/,
     })
   }
   const right = aRequest(withPassword('ada', passwordOf('ada')))
-  t.match(await identify(context, right), { kind: 'user' })
+  t.match(await authenticate(context, right), { kind: 'user' })
 })
 
 t.test('a user without a password signs in by token alone', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  await house.db('users').where({ owner_id: ada.id }).update({ password_hash: null })
-  await t.rejects(async () => identify(context, aRequest(withPassword('ada', passwordOf('ada')))))
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  await fixture.db('users').where({ owner_id: ada.id }).update({ password_hash: null })
+  await t.rejects(async () =>
+    authenticate(context, aRequest(withPassword('ada', passwordOf('ada')))),
+  )
 })
 
 t.test('a failed sign-in is logged with its account, and with no secret', async (t) => {
-  const { context, house } = await openContext(t)
-  await house.addUser('ada')
-  const { plain } = await house.addToken(await house.addUser('bob'), 'all')
+  const { context, fixture } = await openContext(t)
+  await fixture.addUser('ada')
+  const { plain } = await fixture.addToken(await fixture.addUser('bob'), 'all')
   for (const [name, password] of [
     ['ada', 'my secret'] as const,
     ['my secret', 'x'] as const,
     [plain, 'x'] as const,
   ]) {
-    await t.rejects(async () => identify(context, aRequest(withPassword(name, password))))
+    await t.rejects(async () => authenticate(context, aRequest(withPassword(name, password))))
   }
-  const failed = house.lines.filter(({ event }) => event === 'sign-in-failed')
+  const failed = fixture.lines.filter(({ event }) => event === 'sign-in-failed')
   t.strictSame(
     failed.map(({ name, address }) => [name, address]),
     [['ada', '192.0.2.1'], ...[1, 2].map(() => [undefined, '192.0.2.1'])],
   )
-  t.notMatch(JSON.stringify(house.lines), 'my secret')
-  t.notMatch(JSON.stringify(house.lines), plain)
+  t.notMatch(JSON.stringify(fixture.lines), 'my secret')
+  t.notMatch(JSON.stringify(fixture.lines), plain)
 })

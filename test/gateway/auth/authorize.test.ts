@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
 import { Failure } from '../../../conf/failures.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/authenticate.js'
-import { type Access, admit } from '../../../gateway/auth/authorize.js'
+import { type Access, authorize } from '../../../gateway/auth/authorize.js'
 import { accessToLinked } from '../../../gateway/auth/authorize-repository.js'
 import type { Scope } from '../../../gateway/auth/scopes.js'
 import type { Owner, Visibility } from '../../../sql/accounts/owners.js'
@@ -35,9 +35,9 @@ interface Circumstances {
 }
 
 async function openVillage(t: Test) {
-  const { house } = await openContext(t)
-  const { db } = house
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const { fixture } = await openContext(t)
+  const { db } = fixture
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const addRepository = (owner: Owner, name: string, isPrivate: boolean) =>
     createRepository(db, {
       ownerId: owner.id,
@@ -60,14 +60,14 @@ async function openVillage(t: Test) {
     { scopes = [], challenges = false, anonymousBytesMax }: Circumstances = {},
   ) => {
     try {
-      await admit(db, { who, access, scopes, params, challenges, anonymousBytesMax })
+      await authorize(db, { who, access, scopes, params, challenges, anonymousBytesMax })
       return 'ok'
     } catch (error) {
       if (error instanceof Failure) return error.failure
       throw error
     }
   }
-  return { ...house, ada, bob, addRepository, asked }
+  return { ...fixture, ada, bob, addRepository, asked }
 }
 
 const to = (mode: 'read' | 'write' | 'admin' | 'owner') => ({ kind: 'repository', mode }) as const
@@ -232,7 +232,7 @@ t.test('what the gate grants says where the repository is now', async (t) => {
       challenges: false,
       anonymousBytesMax: undefined,
     }
-    t.match(await admit(db, question), { repository: { name: 'new' }, hasMoved, mode: 'read' })
+    t.match(await authorize(db, question), { repository: { name: 'new' }, hasMoved, mode: 'read' })
   }
 })
 
@@ -389,7 +389,7 @@ t.test('what the gate grants says whose packages they are', async (t) => {
       challenges: true,
       anonymousBytesMax: undefined,
     }
-    t.match(await admit(db, question), { who, user, owner: { id: ada.id, name: 'ada' } })
+    t.match(await authorize(db, question), { who, user, owner: { id: ada.id, name: 'ada' } })
   }
 })
 

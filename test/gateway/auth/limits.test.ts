@@ -3,63 +3,74 @@
 import t from 'tap'
 import type { Identity } from '../../../gateway/auth/authenticate.js'
 import { accessToListed } from '../../../gateway/auth/authorize-repository.js'
-import type { TokenLimits, TokenReach } from '../../../sql/accounts/token-limits.js'
+import type { TokenLimits, TokenRestriction } from '../../../sql/accounts/token-limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { findRepository } from '../../../sql/repositories/repositories.js'
-import { startTown, type Town, visible } from '../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  startGatewayWithUsers,
+  visible,
+} from '../../helpers/gateway-with-users.js'
 import { tryGit } from '../../helpers/git-client.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const LIMITED = { status: 403, json: { message: 'This token is limited: it is not for this.' } }
 
-async function makeRepository({ as }: Town, name: string, isPrivate = true): Promise<number> {
+async function makeRepository(
+  { as }: GatewayWithUsers,
+  name: string,
+  isPrivate = true,
+): Promise<number> {
   const body = { name, private: isPrivate, auto_init: true }
   const { json } = await as('ada', 'POST', '/user/repos', body)
   return (json as { id: number }).id
 }
 
 /** Asks with a new token of `user`, for all scopes. */
-async function holding(town: Town, user: User, limits: Partial<TokenLimits>) {
-  const { plain, token } = await town.addLimitedToken(user, limits, 'all')
+async function holding(gateway: GatewayWithUsers, user: User, limits: Partial<TokenLimits>) {
+  const { plain, token } = await gateway.addLimitedToken(user, limits, 'all')
   const authorization = withToken(plain)
   return {
     plain,
     token,
     ask: (method: string, path: string, body?: unknown) =>
-      town.ask({ method, path, body, authorization }),
+      gateway.ask({ method, path, body, authorization }),
     api: (method: string, path: string, body?: unknown) =>
-      town.ask({ method, path: `/api/v1${path}`, body, authorization }),
+      gateway.ask({ method, path: `/api/v1${path}`, body, authorization }),
   }
 }
 
-const to = (...repositoryIds: readonly number[]): TokenReach => ({ repositoryIds, packages: [] })
+const to = (...repositoryIds: readonly number[]): TokenRestriction => ({
+  repositoryIds,
+  packages: [],
+})
 
 t.test('a token for one repository opens it, under any name that it has later', async (t) => {
-  const town = await startTown(t)
-  const id = await makeRepository(town, 'site')
-  const { api } = await holding(town, town.ada, { reach: to(id) })
+  const gateway = await startGatewayWithUsers(t)
+  const id = await makeRepository(gateway, 'site')
+  const { api } = await holding(gateway, gateway.ada, { reach: to(id) })
   const seen = await api('GET', '/repos/ada/site')
   t.match(seen, { status: 200, json: { permissions: { admin: false, push: true, pull: true } } })
   t.equal((await api('POST', '/repos/ada/site/issues', { title: 'x' })).status, 201)
-  await town.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
+  await gateway.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
   t.equal((await api('GET', '/repos/ada/home')).status, 200)
   t.match(await api('GET', '/user'), { status: 200, json: { login: 'ada' } })
-  await town.as('ada', 'DELETE', '/repos/ada/home')
-  await makeRepository(town, 'home')
+  await gateway.as('ada', 'DELETE', '/repos/ada/home')
+  await makeRepository(gateway, 'home')
   t.equal((await api('GET', '/repos/ada/home')).status, 404, 'another one of that name is another')
 })
 
 t.test('elsewhere its holder is a stranger who has a token', async (t) => {
-  const town = await startTown(t)
-  const id = await makeRepository(town, 'site')
-  await makeRepository(town, 'secret')
-  await makeRepository(town, 'open', false)
-  const chief = await town.addUser('chief', { isAdmin: true })
-  await town.addOrganization('hidden', town.ada, 'private')
-  await town.db('owners').where({ id: chief.id }).update({ visibility: 'private' })
-  for (const user of [town.ada, chief]) {
-    const { api, ask } = await holding(town, user, { reach: to(id) })
+  const gateway = await startGatewayWithUsers(t)
+  const id = await makeRepository(gateway, 'site')
+  await makeRepository(gateway, 'secret')
+  await makeRepository(gateway, 'open', false)
+  const chief = await gateway.addUser('chief', { isAdmin: true })
+  await gateway.addOrganization('hidden', gateway.ada, 'private')
+  await gateway.db('owners').where({ id: chief.id }).update({ visibility: 'private' })
+  for (const user of [gateway.ada, chief]) {
+    const { api, ask } = await holding(gateway, user, { reach: to(id) })
     t.strictSame(
       visible(await api('GET', '/repos/ada/secret')),
       visible(await api('GET', '/repos/ada/absent')),
@@ -79,12 +90,12 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
       found.data.map(({ name }) => name),
       ['open', 'site'],
     )
-    await town.as('ada', 'POST', '/repos/ada/secret/issues', { title: 'hush' })
-    await town.as('ada', 'POST', '/repos/ada/site/issues', { title: 'told' })
+    await gateway.as('ada', 'POST', '/repos/ada/secret/issues', { title: 'hush' })
+    await gateway.as('ada', 'POST', '/repos/ada/site/issues', { title: 'told' })
     const issues = (await api('GET', '/repos/issues/search')).json as { title: string }[]
     t.strictSame([...new Set(issues.map(({ title }) => title))], ['told'])
   }
-  const { db, ada } = town
+  const { db, ada } = gateway
   const names = ['site', 'secret', 'open']
   const found = await Promise.all(names.map((name) => findRepository(db, 'ada', name)))
   const repositories = found.flatMap((repository) => repository ?? [])
@@ -103,12 +114,12 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
 })
 
 t.test('a token for one repository reads nothing of teams, members or the site', async (t) => {
-  const town = await startTown(t)
-  const reach = to(await makeRepository(town, 'site'))
-  const chief = await town.addUser('chief', { isAdmin: true })
-  await town.addOrganization('club', chief)
-  const all = withToken((await town.addToken(chief, 'all')).plain)
-  const askAll = (path: string) => town.ask({ path: `/api/v1${path}`, authorization: all })
+  const gateway = await startGatewayWithUsers(t)
+  const reach = to(await makeRepository(gateway, 'site'))
+  const chief = await gateway.addUser('chief', { isAdmin: true })
+  await gateway.addOrganization('club', chief)
+  const all = withToken((await gateway.addToken(chief, 'all')).plain)
+  const askAll = (path: string) => gateway.ask({ path: `/api/v1${path}`, authorization: all })
   const [team] = (await askAll('/orgs/club/teams')).json as { id: number }[]
   const paths = [
     '/orgs/club/teams',
@@ -120,7 +131,7 @@ t.test('a token for one repository reads nothing of teams, members or the site',
     '/admin/users',
     '/admin/orgs',
   ]
-  const { api } = await holding(town, chief, { reach })
+  const { api } = await holding(gateway, chief, { reach })
   const statuses: unknown[] = []
   for (const path of paths) {
     statuses.push([path, (await askAll(path)).status, (await api('GET', path)).status])
@@ -132,10 +143,10 @@ t.test('a token for one repository reads nothing of teams, members or the site',
 })
 
 t.test('no limited token makes what reaches further than it, or for longer', async (t) => {
-  const town = await startTown(t)
-  const id = await makeRepository(town, 'site')
-  const root = await town.addUser('chief', { isAdmin: true })
-  await town.addOrganization('club', root)
+  const gateway = await startGatewayWithUsers(t)
+  const id = await makeRepository(gateway, 'site')
+  const root = await gateway.addUser('chief', { isAdmin: true })
+  await gateway.addOrganization('club', root)
   const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:1/', content_type: 'json' } }
   const limits: readonly Partial<TokenLimits>[] = [
     { expiresAtMs: Date.now() + 3_600_000 },
@@ -143,7 +154,7 @@ t.test('no limited token makes what reaches further than it, or for longer', asy
     { reach: to(id) },
   ]
   for (const limit of limits) {
-    const { api, plain } = await holding(town, root, limit)
+    const { api, plain } = await holding(gateway, root, limit)
     const refused = [
       ['POST', '/user/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
       ['POST', '/repos/ada/site/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
@@ -160,19 +171,21 @@ t.test('no limited token makes what reaches further than it, or for longer', asy
       t.match(await api(method, path, body), LIMITED, `${method} ${path}`)
     }
     const sudo = { path: '/api/v1/user', headers: { Sudo: 'ada' } }
-    t.match(await town.ask({ ...sudo, authorization: withToken(plain) }), LIMITED)
+    t.match(await gateway.ask({ ...sudo, authorization: withToken(plain) }), LIMITED)
     const tokens = await api('POST', '/users/chief/tokens', { name: 'n', scopes: ['all'] })
     t.match(tokens, { status: 401, json: { message: 'auth required' } })
   }
 })
 
 t.test('a token counts from its addresses alone, as the trusted proxy tells them', async (t) => {
-  const town = await startTown(t, { environment: { GATEHOUSE_HTTP_TRUSTED_PROXIES: '127.0.0.1' } })
-  await makeRepository(town, 'site')
+  const gateway = await startGatewayWithUsers(t, {
+    environment: { GATEHOUSE_HTTP_TRUSTED_PROXIES: '127.0.0.1' },
+  })
+  await makeRepository(gateway, 'site')
   const addresses = ['192.0.2.0/24', '2001:db8:1::/48']
-  const { plain } = await holding(town, town.ada, { addresses })
+  const { plain } = await holding(gateway, gateway.ada, { addresses })
   const from = (address: string, authorization: string, path = '/api/v1/repos/ada/site') =>
-    town.ask({ path, authorization, headers: { 'x-forwarded-for': address } })
+    gateway.ask({ path, authorization, headers: { 'x-forwarded-for': address } })
   for (const address of [
     '192.0.2.9',
     '2001:db8:1:2::3',
@@ -197,42 +210,42 @@ t.test('a token counts from its addresses alone, as the trusted proxy tells them
 })
 
 t.test('git clones and pushes with such a token, and not once it has ended', async (t) => {
-  const town = await startTown(t)
-  const id = await makeRepository(town, 'site')
-  await makeRepository(town, 'secret')
+  const gateway = await startGatewayWithUsers(t)
+  const id = await makeRepository(gateway, 'site')
+  await makeRepository(gateway, 'secret')
   const far = Date.now() + 3_600_000
-  const { plain, token } = await holding(town, town.ada, { reach: to(id), expiresAtMs: far })
+  const { plain, token } = await holding(gateway, gateway.ada, { reach: to(id), expiresAtMs: far })
   const cwd = await temporaryFolder(t)
   const git = (...args: readonly string[]) => tryGit(args, { cwd })
-  const address = (name: string) => `http://ada:${plain}@127.0.0.1:${town.port}/ada/${name}.git`
+  const address = (name: string) => `http://ada:${plain}@127.0.0.1:${gateway.port}/ada/${name}.git`
   // The second clone is answered from the pack cache.
   t.equal((await git('clone', '-q', address('site'), 'one')).exitCode, 0)
   t.equal((await git('clone', '-q', address('site'), 'two')).exitCode, 0)
   t.equal((await git('-C', 'one', 'push', '-q', 'origin', 'HEAD:refs/heads/b')).exitCode, 0)
   const hidden = await git('clone', '-q', address('secret'), 'three')
   t.match(hidden, { exitCode: 128, errorText: /not found/ })
-  await town.db('tokens').where({ id: token.id }).update({ expires_at: Date.now() })
+  await gateway.db('tokens').where({ id: token.id }).update({ expires_at: Date.now() })
   const ended = await git('clone', '-q', address('site'), 'four')
   t.match(ended, { exitCode: 128, errorText: /Authentication failed/ })
-  await makeRepository(town, 'open', false)
+  await makeRepository(gateway, 'open', false)
   const authorization = withPassword('ada', plain)
   const path = '/ada/open.git/info/refs?service=git-upload-pack'
-  t.equal((await town.ask({ path, authorization })).status, 401, 'not even what all may read')
+  t.equal((await gateway.ask({ path, authorization })).status, 401, 'not even what all may read')
 })
 
 t.test('a token for packages opens these, and for one package changes that alone', async (t) => {
-  const town = await startTown(t)
-  const { ada, bob } = town
-  const whole = await holding(town, ada, {
+  const gateway = await startGatewayWithUsers(t)
+  const { ada, bob } = gateway
+  const whole = await holding(gateway, ada, {
     reach: { repositoryIds: [], packages: [{ ownerId: ada.id, named: undefined }] },
   })
-  const one = await holding(town, ada, {
+  const one = await holding(gateway, ada, {
     reach: {
       repositoryIds: [],
       packages: [{ ownerId: ada.id, named: { format: 'generic', name: 'tool' } }],
     },
   })
-  const other = await holding(town, ada, {
+  const other = await holding(gateway, ada, {
     reach: { repositoryIds: [], packages: [{ ownerId: bob.id, named: undefined }] },
   })
   const at = (path: string) => `/api/packages/ada/generic/${path}`
@@ -256,22 +269,22 @@ t.test('a token for packages opens these, and for one package changes that alone
   t.match(await one.api('GET', '/packages/ada'), LIMITED)
   t.match(await other.api('DELETE', '/packages/ada/generic/tool'), LIMITED)
   t.equal((await one.ask('GET', at('thing/1/a'))).status, 200, 'as everybody may')
-  await town.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+  await gateway.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
   t.equal((await whole.ask('GET', at('thing/1/a'))).status, 200)
   t.equal((await one.ask('GET', at('thing/1/a'))).status, 404)
   t.equal((await one.ask('DELETE', at('tool/1/a'))).status, 204)
-  const id = await makeRepository(town, 'site', false)
+  const id = await makeRepository(gateway, 'site', false)
   const link = '/packages/ada/generic/thing/-/link/site'
   t.equal((await whole.api('POST', link)).status, 404, 'nor does it open a repository')
   const both = { repositoryIds: [id], packages: [{ ownerId: ada.id, named: undefined }] }
-  t.equal((await (await holding(town, ada, { reach: both })).api('POST', link)).status, 201)
+  t.equal((await (await holding(gateway, ada, { reach: both })).api('POST', link)).status, 201)
 })
 
 t.test('swift’s sign-in knows such tokens', async (t) => {
-  const town = await startTown(t)
-  const packages = [{ ownerId: town.ada.id, named: { format: 'swift', name: 'a.b' } }]
-  const swift = await holding(town, town.ada, { reach: { repositoryIds: [], packages } })
+  const gateway = await startGatewayWithUsers(t)
+  const packages = [{ ownerId: gateway.ada.id, named: { format: 'swift', name: 'a.b' } }]
+  const swift = await holding(gateway, gateway.ada, { reach: { repositoryIds: [], packages } })
   t.equal((await swift.ask('POST', '/api/packages/ada/swift/login')).status, 200)
-  const site = await holding(town, town.ada, { reach: to() })
+  const site = await holding(gateway, gateway.ada, { reach: to() })
   t.equal((await site.ask('POST', '/api/packages/ada/swift/login')).status, 403)
 })

@@ -15,16 +15,16 @@ import { appOf, enrol } from '../../helpers/second-factor.js'
 const WRONG = { message: /^That code is wrong/ }
 const STALE = { message: /^That is no longer so/ }
 
-async function aHouse(t: Test) {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+async function openFixture(t: Test) {
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const judge = (code: string, user = ada, address = '192.0.2.1') =>
     judgeCode(context, { user, code, address })
-  return { context, house, ada, bob, judge }
+  return { context, fixture, ada, bob, judge }
 }
 
 t.test('it is in use once a code has shown that the app has the secret', async (t) => {
-  const { context, house, ada, judge } = await aHouse(t)
+  const { context, fixture, ada, judge } = await openFixture(t)
   await beginEnrolment(context, ada)
   const first = appOf((await waitingSecret(context, ada)) ?? '')
   await beginEnrolment(context, ada)
@@ -41,15 +41,15 @@ t.test('it is in use once a code has shown that the app has the secret', async (
   t.equal(await waitingSecret(context, ada), undefined, 'it is not shown again')
   await t.rejects(confirm(app.code(1)), STALE)
   await t.rejects(beginEnrolment(context, ada), { message: /already: switch it off/ })
-  const rows = JSON.stringify(await house.db('second_factors').select())
+  const rows = JSON.stringify(await fixture.db('second_factors').select())
   t.notMatch(rows, app.secret)
-  t.notMatch(JSON.stringify(house.lines), app.secret)
+  t.notMatch(JSON.stringify(fixture.lines), app.secret)
 })
 
 t.test('a code counts once, and those before it no more', async (t) => {
-  const { house, ada, bob, judge } = await aHouse(t)
-  const app = await enrol(house, ada)
-  const others = await enrol(house, bob)
+  const { fixture, ada, bob, judge } = await openFixture(t)
+  const app = await enrol(fixture, ada)
+  const others = await enrol(fixture, bob)
   const [before, code] = [app.code(-1), app.code()]
   await judge(code)
   for (const wrong of [code, before, others.code(1), '', '000000000']) {
@@ -60,9 +60,9 @@ t.test('a code counts once, and those before it no more', async (t) => {
 t.test(
   'a recovery code counts once, for its account alone, until there are new ones',
   async (t) => {
-    const { context, house, ada, bob, judge } = await aHouse(t)
-    await enrol(house, ada, 'a'.repeat(20))
-    await enrol(house, bob, 'b'.repeat(20))
+    const { context, fixture, ada, bob, judge } = await openFixture(t)
+    await enrol(fixture, ada, 'a'.repeat(20))
+    await enrol(fixture, bob, 'b'.repeat(20))
     await t.rejects(judge('b'.repeat(20)), WRONG, 'of somebody else')
     await judge('AAAAA-aaaaa aaaaa-aaaaa')
     await t.rejects(judge('a'.repeat(20)), WRONG)
@@ -71,14 +71,14 @@ t.test(
     const [fresh = ''] = await renewRecoveryCodes(context.db, ada)
     await t.rejects(judge(kept), WRONG)
     await judge(fresh)
-    const carol = await house.addUser('carol')
+    const carol = await fixture.addUser('carol')
     await t.rejects(renewRecoveryCodes(context.db, carol), STALE)
   },
 )
 
 t.test('of many guesses at once no more are judged than of one after the other', async (t) => {
-  const { house, ada, judge } = await aHouse(t)
-  const app = await enrol(house, ada)
+  const { fixture, ada, judge } = await openFixture(t)
+  const app = await enrol(fixture, ada)
   const guesses = Array.from({ length: 50 }, (_, n) => judge(`guess ${n}`))
   const names = (await Promise.allSettled(guesses)).map((outcome) =>
     outcome.status === 'rejected' ? outcome.reason.failure : 'right',
@@ -90,11 +90,11 @@ t.test('of many guesses at once no more are judged than of one after the other',
 })
 
 t.test('a secret that was sealed for one account opens for no other', async (t) => {
-  const { house, ada, bob, judge } = await aHouse(t)
-  const app = await enrol(house, bob)
-  await enrol(house, ada)
-  const { secret_sealed } = await house.db('second_factors').where({ user_id: bob.id }).first()
-  await house.db('second_factors').where({ user_id: ada.id }).update({ secret_sealed })
+  const { fixture, ada, bob, judge } = await openFixture(t)
+  const app = await enrol(fixture, bob)
+  await enrol(fixture, ada)
+  const { secret_sealed } = await fixture.db('second_factors').where({ user_id: bob.id }).first()
+  await fixture.db('second_factors').where({ user_id: ada.id }).update({ secret_sealed })
   await t.rejects(judge(app.code()), {
     message: /^The second factor of ada was sealed with another secret\.key/,
   })
@@ -102,8 +102,8 @@ t.test('a secret that was sealed for one account opens for no other', async (t) 
 })
 
 t.test('right codes use nothing up', async (t) => {
-  const { context, house, ada, judge } = await aHouse(t)
-  await enrol(house, ada)
+  const { context, fixture, ada, judge } = await openFixture(t)
+  await enrol(fixture, ada)
   for (let n = 0; n < 2; n += 1) {
     for (const code of await renewRecoveryCodes(context.db, ada)) await judge(code)
   }

@@ -21,11 +21,11 @@ const address = '192.0.2.1'
 const WRONG = { message: /^That was no key of this account/ }
 const NO_ANSWER = { message: /^That is not the answer of a key to this page now/ }
 
-async function aHouse(t: Test) {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  await enrol(house, ada)
-  await enrol(house, bob)
+async function openFixture(t: Test) {
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  await enrol(fixture, ada)
+  await enrol(fixture, bob)
   const add = async (user: User, key: SecurityKeyAtHand, twist?: Twist) => {
     const answer = key.create(await creationOptions(context, user), twist)
     await addKey(context, { user, name: 'blue', answer })
@@ -40,11 +40,11 @@ async function aHouse(t: Test) {
     const judge = (answer: string) => judgeKey(context, { user, answer, ticketHash, address })
     return { options, judge }
   }
-  return { context, house, ada, bob, add, halfSignIn }
+  return { context, fixture, ada, bob, add, halfSignIn }
 }
 
 t.test('a key is added by its answer to us, now, and once', async (t) => {
-  const { context, ada, bob, add } = await aHouse(t)
+  const { context, ada, bob, add } = await openFixture(t)
   const key = aSecurityKey()
   const statement = Buffer.from('a163783563814101', 'hex')
   for (const twist of [
@@ -78,7 +78,7 @@ t.test('a key is added by its answer to us, now, and once', async (t) => {
 })
 
 t.test('a sign-in takes the answer of its own account, to its own question', async (t) => {
-  const { house, ada, bob, add, halfSignIn } = await aHouse(t)
+  const { fixture, ada, bob, add, halfSignIn } = await openFixture(t)
   const [key, other] = [aSecurityKey(), aSecurityKey()]
   t.strictSame((await halfSignIn(ada)).options, {}, 'nothing is asked without keys')
   await add(ada, key)
@@ -94,7 +94,7 @@ t.test('a sign-in takes the answer of its own account, to its own question', asy
   ]) {
     const { options, judge } = await halfSignIn(ada)
     await t.rejects(judge(key.get(options, twist)), WRONG, JSON.stringify(twist))
-    await house.db('security_key_challenges').delete()
+    await fixture.db('security_key_challenges').delete()
   }
   await t.rejects((await halfSignIn(ada)).judge(key.get(options)), WRONG, 'of another sign-in')
   const asked = (await halfSignIn(ada)).options
@@ -106,7 +106,7 @@ t.test('a sign-in takes the answer of its own account, to its own question', asy
 })
 
 t.test('a question is answered once, and a count goes up', async (t) => {
-  const { context, house, ada, add, halfSignIn } = await aHouse(t)
+  const { context, fixture, ada, add, halfSignIn } = await openFixture(t)
   const key = aSecurityKey()
   await add(ada, key, { counter: 4 })
   const first = await halfSignIn(ada)
@@ -117,9 +117,9 @@ t.test('a question is answered once, and a count goes up', async (t) => {
     const { options, judge } = await halfSignIn(ada)
     await t.rejects(judge(key.get(options, { counter })), WRONG, String(counter))
   }
-  t.equal(house.lines.filter(({ event }) => event === 'security-key-copied').length, 3)
+  t.equal(fixture.lines.filter(({ event }) => event === 'security-key-copied').length, 3)
   t.match(
-    house.lines.findLast(({ event }) => event === 'sign-in-failed'),
+    fixture.lines.findLast(({ event }) => event === 'sign-in-failed'),
     {
       level: 40,
       name: 'ada',
@@ -134,7 +134,7 @@ t.test('a question is answered once, and a count goes up', async (t) => {
 })
 
 t.test('of many answers no more are judged than of codes', async (t) => {
-  const { ada, add, halfSignIn } = await aHouse(t)
+  const { ada, add, halfSignIn } = await openFixture(t)
   const key = aSecurityKey()
   await add(ada, key)
   const { judge, options } = await halfSignIn(ada)
@@ -146,11 +146,11 @@ t.test('of many answers no more are judged than of codes', async (t) => {
 })
 
 t.test('a key has a name, its account a factor, and no more than twenty', async (t) => {
-  const { context, house, ada, add } = await aHouse(t)
+  const { context, fixture, ada, add } = await openFixture(t)
   for (const name of ['', 'x'.repeat(101)]) {
     await t.rejects(refuseKeyName(context.db, ada, name), { message: /^Name the key/ })
   }
-  const carol = await house.addUser('carol')
+  const carol = await fixture.addUser('carol')
   await t.rejects(add(carol, aSecurityKey()), { message: /^Set up a second factor first/ })
   for (let n = 0; n < 20; n += 1) await add(ada, aSecurityKey())
   await t.rejects(add(ada, aSecurityKey()), { message: /has at most 20 keys/ })

@@ -14,8 +14,8 @@ const withHeaders = (headers: Readonly<Record<string, string>>) =>
   aRequest({ headers: new Map(Object.entries(headers)) })
 
 t.test('a session begins anew at each sign-in, and ends for good', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const enter = async (cookie = '') => {
     const [, header] = await beginSession(context, withHeaders({ cookie }), ada)
     return header.split(';')[0] ?? ''
@@ -40,8 +40,8 @@ t.test('the cookie is for HTTP alone, and over HTTPS for nothing else', async (t
     ['https://example.com/code', 'Path=/code; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'],
   ] as const) {
     const environment = { GATEHOUSE_HTTP_BASE_URL: base }
-    const { context, house } = await openContext(t, { environment })
-    const ada = await house.addUser('ada')
+    const { context, fixture } = await openContext(t, { environment })
+    const ada = await fixture.addUser('ada')
     const [, header] = await beginSession(context, aRequest(), ada)
     t.equal(header.replace(/^[^;]*; /, ''), end)
   }

@@ -1,12 +1,12 @@
 /** A site admin acts as somebody else, with no more than a token of theirs reaches. */
 
 import t from 'tap'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 t.test('an admin acts as the user that the request names', async (t) => {
-  const { ask, authorizationOf, lines } = await startTown(t)
+  const { ask, authorizationOf, lines } = await startGatewayWithUsers(t)
   const authorization = authorizationOf('root')
   const asked = async (path: string, sudo?: string) => {
     const headers = sudo === undefined ? {} : { Sudo: sudo }
@@ -35,7 +35,7 @@ t.test('an admin acts as the user that the request names', async (t) => {
 })
 
 t.test('nobody else does', async (t) => {
-  const { ask, authorizationOf, addUser } = await startTown(t)
+  const { ask, authorizationOf, addUser } = await startGatewayWithUsers(t)
   await addUser('eve')
   const message = 'Only administrators allowed to sudo.'
   for (const authorization of [authorizationOf('ada'), undefined]) {
@@ -62,7 +62,7 @@ t.test('nobody else does', async (t) => {
 })
 
 t.test('a token reaches no further than before', async (t) => {
-  const { ask, addUser, addToken } = await startTown(t)
+  const { ask, addUser, addToken } = await startGatewayWithUsers(t)
   const chief = await addUser('chief', { isAdmin: true })
   const headers = { Sudo: 'ada' }
   const narrow = await addToken(chief, 'read:user')

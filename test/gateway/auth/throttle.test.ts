@@ -15,7 +15,7 @@ async function fail(throttle: Throttle, name: string, address: string, times: nu
 /** Seconds to wait, or nothing when the attempt may be made. */
 async function waitOf(throttle: Throttle, name: string, address: string) {
   try {
-    await throttle.admit({ name, address })
+    await throttle.check({ name, address })
     return undefined
   } catch (error) {
     if (error instanceof Failure && error.failure === 'throttled') return error.retryAfterSeconds

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../../conf/limits.js'
 import { findRepository, updateRepository } from '../../../sql/repositories/repositories.js'
-import { askOffer, bundleQuestion, offeredBundle, untilKept } from '../../helpers/bundle-offers.js'
+import { askOffer, bundleRequest, offeredBundle, untilKept } from '../../helpers/bundle-offers.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../../helpers/fetch-answers.js'
 import type { GatewayOptions } from '../../helpers/gateway.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { findNewerGit, pathOf } from '../../helpers/newer-git.js'
@@ -26,12 +26,12 @@ interface SceneOptions extends GatewayOptions {
 /** A repository of two branches and two tags, as large as it is said to be. */
 async function setScene(t: Test, options: SceneOptions = {}) {
   const { objectFormat = 'sha1', sizeKib = BUNDLE_REPOSITORY_KIB_MIN } = options
-  const town = await startTown(t, { git: newer, ...options })
-  const { port } = town
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', object_format_name: objectFormat })
-  const path = await town.pathOf('ada', 'r')
-  const repository = await findRepository(town.db, 'ada', 'r')
-  await updateRepository(town.db, repository?.id ?? 0, { sizeKib })
+  const gateway = await startGatewayWithUsers(t, { git: newer, ...options })
+  const { port } = gateway
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', object_format_name: objectFormat })
+  const path = await gateway.pathOf('ada', 'r')
+  const repository = await findRepository(gateway.db, 'ada', 'r')
+  await updateRepository(gateway.db, repository?.id ?? 0, { sizeKib })
   const copy = await newWorkingCopy(t, objectFormat)
   await copy.commit('one')
   await copy.commit('two', incompressible(200_000))
@@ -40,7 +40,7 @@ async function setScene(t: Test, options: SceneOptions = {}) {
   await copy.git('push', '--quiet', path, 'main', 'main~1:refs/heads/old', 'light', 'v1')
   const question = { port, path: '/ada/r.git', objectFormat }
   return {
-    ...town,
+    ...gateway,
     path,
     copy,
     server: (...args: readonly string[]) => git(args, { cwd: path }),
@@ -68,7 +68,7 @@ t.test('the offer is what git answers that is told the same', async (t) => {
   const words = settings.flatMap((setting) => ['-c', setting])
   const answer = await git([...words, 'upload-pack', '--stateless-rpc', '.'], {
     cwd: path,
-    input: bundleQuestion(),
+    input: bundleRequest(),
     environment: { ...pathOf(newer), GIT_PROTOCOL: 'version=2' },
   })
   t.equal(body.toString(), answer)

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { FETCH_REQUEST_BYTES_MAX } from '../../../conf/limits.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { ask } from '../../helpers/requests.js'
@@ -14,12 +14,12 @@ const PACK = /^000dpackfile\n.{4}\u0001PACK.*0000$/s
 
 /** A repository with one commit, and a way to send fetch requests for it. */
 async function aFetch(t: Test) {
-  const town = await startTown(t)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
-  const tip = await git(['rev-parse', 'main'], { cwd: await town.pathOf('ada', 'r') })
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const tip = await git(['rev-parse', 'main'], { cwd: await gateway.pathOf('ada', 'r') })
   const fetch = (body: Uint8Array, headers: Record<string, string> = {}) =>
-    postFetch({ port: town.port, path: '/ada/r.git', body, headers })
-  return { ...town, tip, fetch }
+    postFetch({ port: gateway.port, path: '/ada/r.git', body, headers })
+  return { ...gateway, tip, fetch }
 }
 
 t.test('a pack comes for a plain and for a compressed request', async (t) => {

@@ -8,14 +8,14 @@ import { join } from 'node:path'
 import { t } from 'tap'
 import { openJournal } from '../../../cgi/maintenance/journal.js'
 import { createLog } from '../../../conf/log.js'
-import { createMender } from '../../../gateway/git/push-recovery.js'
+import { createPushRecovery } from '../../../gateway/git/push-recovery.js'
 import { until } from '../../helpers/server-processes.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('what two cut pushes left is removed, also of one that was told meanwhile', async (t) => {
   const dataDir = await temporaryFolder(t)
   const journal = await openJournal(dataDir)
-  const mender = createMender(dataDir, createLog({ level: 'silent', format: 'json' }))
+  const pushRecovery = createPushRecovery(dataDir, createLog({ level: 'silent', format: 'json' }))
   const quarantines: string[] = []
   for (const name of ['one', 'two']) {
     const repositoryPath = join(dataDir, `${name}.git`)
@@ -27,7 +27,7 @@ t.test('what two cut pushes left is removed, also of one that was told meanwhile
     await journal.record({ repositoryPath, pid })
     child.kill()
     await once(child, 'exit')
-    mender.pushWasCut()
+    pushRecovery.pushWasCut()
   }
   const left = await until(
     async () => quarantines.filter((path) => existsSync(path)),

@@ -5,7 +5,7 @@ import t from 'tap'
 import { GIT_ROUTES } from '../../../gateway/git/routes.js'
 import { findRepository, updateRepository } from '../../../sql/repositories/repositories.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
-import { startTown, visible } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers, visible } from '../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { fetchBody } from '../../helpers/git-requests.js'
 import { withPassword } from '../../helpers/requests.js'
@@ -31,7 +31,7 @@ t.test('reading needs read and writing write, in access and scope', async (t) =>
 })
 
 t.test('public is read by anybody, private and missing ask who it is', async (t) => {
-  const { as, ask } = await startTown(t)
+  const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'open' })
   await as('ada', 'POST', '/user/repos', { name: 'hidden', private: true })
   for (const name of ['open', 'open.git', 'OPEN.git']) {
@@ -52,7 +52,7 @@ t.test('public is read by anybody, private and missing ask who it is', async (t)
 t.test('passwords are refused on each request unless git.allow_password is set', async (t) => {
   for (const allowed of [false, true]) {
     const environment = { GATEHOUSE_GIT_ALLOW_PASSWORD: String(allowed) }
-    const { as, ask } = await startTown(t, { environment })
+    const { as, ask } = await startGatewayWithUsers(t, { environment })
     await as('ada', 'POST', '/user/repos', { name: 'r' })
     const statuses = async (password: string) => {
       const authorization = withPassword('ada', password)
@@ -72,7 +72,9 @@ t.test('passwords are refused on each request unless git.allow_password is set',
 })
 
 t.test('the refusal of a password names the API where pages are off', async (t) => {
-  const { ask } = await startTown(t, { environment: { GATEHOUSE_WEB_ENABLED: 'false' } })
+  const { ask } = await startGatewayWithUsers(t, {
+    environment: { GATEHOUSE_WEB_ENABLED: 'false' },
+  })
   const authorization = withPassword('ada', 'password of ada')
   t.match(await ask({ path: `/ada/r.git${UPLOAD}`, authorization }), {
     text: /^Git over HTTPS takes .* with POST http:\/\/\S+\/api\/v1\/users\/USER\/tokens\.\n$/,
@@ -80,7 +82,7 @@ t.test('the refusal of a password names the API where pages are off', async (t) 
 })
 
 t.test('another name of a repository leads to its own', async (t) => {
-  const { as, ask } = await startTown(t)
+  const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'Old' })
   await as('ada', 'PATCH', '/repos/ada/old', { name: 'New' })
   const base = 'http://code.example.com/ada/New.git'
@@ -92,7 +94,7 @@ t.test('another name of a repository leads to its own', async (t) => {
 })
 
 t.test('the dumb protocol and other services are refused', async (t) => {
-  const { as, ask } = await startTown(t)
+  const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const query of [
     '',
@@ -110,7 +112,7 @@ t.test('the dumb protocol and other services are refused', async (t) => {
 })
 
 t.test('a body of another kind, or coded in another way, is refused before git runs', async (t) => {
-  const { as, ask } = await startTown(t)
+  const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const posted = (headers: Record<string, string>) =>
     ask({ method: 'POST', path: '/ada/r.git/git-upload-pack', body: '0000', headers })
@@ -126,7 +128,7 @@ t.test('a body of another kind, or coded in another way, is refused before git r
 })
 
 t.test('an archived repository refuses pushes with a sentence, and is still read', async (t) => {
-  const { as, ask } = await startTown(t)
+  const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
   const made = await ask({
@@ -146,7 +148,9 @@ t.test(
   'a repository over the bound for strangers asks each of their requests to sign in',
   async (t) => {
     const environment = { GATEHOUSE_GIT_ANONYMOUS_CLONE_MAX: '2KiB' }
-    const { as, ask, db, port, pathOf, bob, addToken } = await startTown(t, { environment })
+    const { as, ask, db, port, pathOf, bob, addToken } = await startGatewayWithUsers(t, {
+      environment,
+    })
     for (const [name, sizeKib] of [
       ['large', 3],
       ['small', 2],

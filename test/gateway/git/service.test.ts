@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { findRepository } from '../../../sql/repositories/repositories.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -21,7 +21,7 @@ t.test('a push is noted: when, how large, no longer empty, to be maintained', as
     GATEHOUSE_MAINTENANCE_ENABLED: 'true',
     GATEHOUSE_MAINTENANCE_DELAY: '1h',
   }
-  const { as, ada, port, db, server, addToken } = await startTown(t, { environment })
+  const { as, ada, port, db, server, addToken } = await startGatewayWithUsers(t, { environment })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { plain } = await addToken(ada, 'write:repository')
   const cwd = await temporaryFolder(t)
@@ -45,7 +45,7 @@ t.test('a push is noted: when, how large, no longer empty, to be maintained', as
 
 t.test('a pack over the bound is refused, and the queue is free again', async (t) => {
   const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1KiB', GATEHOUSE_GIT_PROCESSES_MAX: '1' }
-  const { as, ada, port, addToken, server } = await startTown(t, { environment })
+  const { as, ada, port, addToken, server } = await startGatewayWithUsers(t, { environment })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { plain } = await addToken(ada, 'write:repository')
   const cwd = await temporaryFolder(t)

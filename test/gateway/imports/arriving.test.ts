@@ -5,9 +5,9 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { listImports } from '../../../sql/repositories/repository-imports.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
-import { type Telling, tellOf } from '../../helpers/gitea-front.js'
+import { type SourceAnswer, serveSource } from '../../helpers/gitea-front.js'
 import { startReceiver } from '../../helpers/receiver.js'
 import { aSource, serveBare } from '../../helpers/sources.js'
 
@@ -29,16 +29,16 @@ const ALL = {
 }
 
 async function aVillage(t: Test, environment: Readonly<Record<string, string>> = {}) {
-  const town = await startTown(t, {
+  const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1', ...environment },
   })
   const get = async (path: string) =>
-    (await town.as('ada', 'GET', `/repos/ada/r${path}`)).json as Record<string, unknown>
-  const migrate = async (gitUrl: string, telling: Telling) => {
-    const { url: clone_addr } = await tellOf(t, gitUrl, telling)
-    return await town.as('ada', 'POST', '/repos/migrate', { ...ALL, clone_addr, repo_name: 'r' })
+    (await gateway.as('ada', 'GET', `/repos/ada/r${path}`)).json as Record<string, unknown>
+  const migrate = async (gitUrl: string, answering: SourceAnswer) => {
+    const { url: clone_addr } = await serveSource(t, gitUrl, answering)
+    return await gateway.as('ada', 'POST', '/repos/migrate', { ...ALL, clone_addr, repo_name: 'r' })
   }
-  return { ...town, migrate, get }
+  return { ...gateway, migrate, get }
 }
 
 t.test('pull requests whose commits cannot be had keep their text', async (t) => {
@@ -97,7 +97,7 @@ t.test('one bad thing, and nothing is left', async (t) => {
   const release = (changes: object) => ({
     '/releases': [{ id: 3, tag_name: 'v1', ...times, assets: [{ ...asset, ...changes }] }],
   })
-  const refused: ReadonlyArray<readonly [Telling, RegExp]> = [
+  const refused: ReadonlyArray<readonly [SourceAnswer, RegExp]> = [
     [{ '/labels': [{ id: 1, name: 'a\nb', color: '#fff' }] }, /the label 1 of the source/],
     [{ '/milestones': [{ id: 2, title: ' ', state: 'open' }] }, /the milestone 2 of the source/],
     [{ '/issues': [{ ...issue, id: 1, number: 1, state: 'gone' }] }, /does not fit: \/issues\/0/],
@@ -108,8 +108,8 @@ t.test('one bad thing, and nothing is left', async (t) => {
     [release({ size: 1_000 }), /the file 6 of the source came in part/],
     [release({ browser_download_url: 'http://169.254.169.254/latest' }), /is not allowed/],
   ]
-  for (const [telling, message] of refused) {
-    const answer = await migrate(url, telling)
+  for (const [answering, message] of refused) {
+    const answer = await migrate(url, answering)
     t.match(answer, { status: 422, json: { message } })
   }
   t.strictSame(await listImports(db), [])

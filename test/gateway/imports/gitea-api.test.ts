@@ -121,11 +121,11 @@ t.test('who asks for patience gets some', async (t) => {
   })
   await t.rejects(never.list(), { message: /answers (?:429|503)/ })
   t.equal(never.requests.length, 5)
-  const leaving = new AbortController()
-  const left = await anApi(t, busy({ 'retry-after': '60' }), { signal: leaving.signal })
+  const aborting = new AbortController()
+  const left = await anApi(t, busy({ 'retry-after': '60' }), { signal: aborting.signal })
   asked = 0
   const waiting = left.list()
-  leaving.abort(new Error('gone'))
+  aborting.abort(new Error('gone'))
   await t.rejects(waiting, { message: 'gone' })
 })
 

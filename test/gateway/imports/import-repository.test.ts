@@ -11,10 +11,10 @@ import { openContext } from '../../helpers/gateway.js'
 import { aSource, FETCH, serveSlowly } from '../../helpers/sources.js'
 
 async function aDesk(t: Test) {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const leaving = new AbortController()
-  const importer: Importer = { signal: leaving.signal, address: '192.0.2.1', client: 'ada' }
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const aborting = new AbortController()
+  const importer: Importer = { signal: aborting.signal, address: '192.0.2.1', client: 'ada' }
   const take = (url: string) =>
     importRepository(context, importer, {
       owner: ada,
@@ -27,16 +27,16 @@ async function aDesk(t: Test) {
       contents: undefined,
     })
   const folders = async () => {
-    const top = join(house.settings.data.dir, 'repositories')
+    const top = join(fixture.settings.data.dir, 'repositories')
     if (!existsSync(top)) return []
-    const shelves = await readdir(top)
-    return (await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))).flat()
+    const shards = await readdir(top)
+    return (await Promise.all(shards.map((shard) => readdir(join(top, shard))))).flat()
   }
-  return { ...house, context, leaving, take, folders }
+  return { ...fixture, context, aborting, take, folders }
 }
 
 t.test('while it goes on its name is kept; who goes away ends it', async (t) => {
-  const { db, take, leaving, folders } = await aDesk(t)
+  const { db, take, aborting, folders } = await aDesk(t)
   const source = await serveSlowly(t, (await aSource(t)).url, FETCH)
   const taking = take(source.url)
   await source.isReached()
@@ -44,7 +44,7 @@ t.test('while it goes on its name is kept; who goes away ends it', async (t) => 
   t.match(await folders(), [/\.git\.new-/])
   t.equal(await findRepository(db, 'ada', 'r'), undefined, 'nobody sees it before it is whole')
   await t.rejects(take(source.url), { failure: 'conflict', message: /same name/ })
-  leaving.abort()
+  aborting.abort()
   await t.rejects(taking)
   t.strictSame(await listImports(db), [])
   t.strictSame(await folders(), [])

@@ -19,13 +19,13 @@ async function scene(
   environment: Readonly<Record<string, string>>,
   tls?: ReceiverOptions,
 ) {
-  const { context, house } = await openContext(t, { environment })
+  const { context, fixture } = await openContext(t, { environment })
   const receiver = await startReceiver(t, tls)
-  const ada = await house.addUser('ada')
-  const { id } = await aWebhook(house.db, { ownerId: ada.id }, { url: receiver.url })
+  const ada = await fixture.addUser('ada')
+  const { id } = await aWebhook(fixture.db, { ownerId: ada.id }, { url: receiver.url })
   const add = (...digits: readonly string[]) =>
     addDeliveries(
-      house.db,
+      fixture.db,
       digits.map((digit) => ({
         webhookId: id,
         event: 'push',
@@ -34,13 +34,13 @@ async function scene(
       })),
     )
   return {
-    house,
+    fixture,
     receiver,
     id,
     add,
     run: (signal = new AbortController().signal) =>
       DELIVER_WEBHOOK.run(context, String(id), signal),
-    list: async () => [...(await listDeliveries(house.db, id, 10))].reverse(),
+    list: async () => [...(await listDeliveries(fixture.db, id, 10))].reverse(),
   }
 }
 
@@ -72,7 +72,7 @@ t.test('all that is due goes out in order, and is written down', async (t) => {
 })
 
 t.test('what fails is tried again after its pauses, then given up', async (t) => {
-  const { house, receiver, add, run, list, id } = await scene(t, ALLOWED, {
+  const { fixture, receiver, add, run, list, id } = await scene(t, ALLOWED, {
     answer: (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
   })
   await add('1')
@@ -81,12 +81,12 @@ t.test('what fails is tried again after its pauses, then given up', async (t) =>
   const [waiting] = await list()
   t.match(waiting, { isDelivered: false, attempts: 2, lastAttempt: { status: 302 } })
   t.ok(Math.abs((waiting?.nextAtMs ?? 0) - Date.now() - 3_600_000) < 60_000)
-  const [job] = await selectRows<{ subject: string }>(house.db, 'select subject from jobs')
+  const [job] = await selectRows<{ subject: string }>(fixture.db, 'select subject from jobs')
   t.equal(job?.subject, String(id), 'the job is asked for again')
-  await house.db('webhook_deliveries').update({ next_at: 0 })
+  await fixture.db('webhook_deliveries').update({ next_at: 0 })
   await run()
   t.match(await list(), [{ isDelivered: false, attempts: 3, nextAtMs: undefined }])
-  t.ok(house.lines.some((line) => line['isGivenUp'] === true))
+  t.ok(fixture.lines.some((line) => line['isGivenUp'] === true))
 })
 
 t.test('a receiver inside is not called, and one that is slow is given up', async (t) => {
@@ -107,11 +107,11 @@ t.test(
   'who stops in the middle counts no attempt, and a webhook that is gone has none',
   async (t) => {
     const stopping = new AbortController()
-    const { add, run, list, house } = await scene(t, ALLOWED, { answer: () => stopping.abort() })
+    const { add, run, list, fixture } = await scene(t, ALLOWED, { answer: () => stopping.abort() })
     await add('1')
     await run(stopping.signal)
     t.match(await list(), [{ attempts: 0, isDelivered: false }])
-    await house.db('webhooks').delete()
+    await fixture.db('webhooks').delete()
     await run()
     t.strictSame(await list(), [])
   },

@@ -19,13 +19,17 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 const { signal } = new AbortController()
 
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const { id, storage } = await aRepository(house.db, (await aUser(house.db, 'ada')).id, 'library')
-  const path = repositoryPath(house.settings.data.dir, storage)
+  const { context, fixture } = await openContext(t)
+  const { id, storage } = await aRepository(
+    fixture.db,
+    (await aUser(fixture.db, 'ada')).id,
+    'library',
+  )
+  const path = repositoryPath(fixture.settings.data.dir, storage)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   await addPacks(context, path)
   const run = (stop = signal) => MAINTAIN_REPOSITORY.run(context, String(id), stop)
-  return { house, id, path, run }
+  return { fixture, id, path, run }
 }
 
 async function addPacks({ git }: Context, path: string): Promise<void> {
@@ -42,16 +46,16 @@ async function packsOf(path: string): Promise<number> {
 }
 
 t.test('it repacks, and says what it did', async (t) => {
-  const { house, id, path, run } = await scene(t)
+  const { fixture, id, path, run } = await scene(t)
   await run()
   t.equal(await packsOf(path), 1)
-  t.match(house.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
-  const { sizeKib } = (await findRepositoryById(house.db, id)) ?? {}
+  t.match(fixture.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
+  const { sizeKib } = (await findRepositoryById(fixture.db, id)) ?? {}
   t.equal(sizeKib, await repositorySizeKib(path), 'and notes how large it is now')
 })
 
 t.test('an old lock that would stand in its way is swept first', async (t) => {
-  const { house, path, run } = await scene(t)
+  const { fixture, path, run } = await scene(t)
   const lock = join(path, 'objects', 'maintenance.lock')
   await writeFile(lock, '')
   await t.rejects(run(), { message: /maintained already/ }, 'a young one is somebody at work')
@@ -60,24 +64,24 @@ t.test('an old lock that would stand in its way is swept first', async (t) => {
   await run()
   t.equal(await packsOf(path), 1)
   t.match(
-    house.lines.find(({ msg }) => msg === 'what a crash left was removed'),
+    fixture.lines.find(({ msg }) => msg === 'what a crash left was removed'),
     { swept: [lock] },
   )
 })
 
 t.test('a repository that has gone needs nothing', async (t) => {
-  const { house, id, path, run } = await scene(t)
+  const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
   await t.rejects(run(), { code: 'ENOENT' }, 'a folder that is missing is a fault')
-  await deleteRepository(house.db, id)
+  await deleteRepository(fixture.db, id)
   await run()
 })
 
 t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
-  const { house, path, run } = await scene(t)
+  const { fixture, path, run } = await scene(t)
   await t.rejects(run(AbortSignal.abort()))
   t.equal(await packsOf(path), 3)
-  t.equal((await listPushes(house.settings.data.dir)).size, 0)
+  t.equal((await listPushes(fixture.settings.data.dir)).size, 0)
   await run()
   t.equal(await packsOf(path), 1)
 })

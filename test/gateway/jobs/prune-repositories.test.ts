@@ -10,9 +10,9 @@ const HOUR_MS = 3_600_000
 
 t.test('within the time that is set each repository is asked for once', async (t) => {
   const environment = { GATEHOUSE_MAINTENANCE_PRUNE_EVERY: '3h' }
-  const { context, house } = await openContext(t, { environment })
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t, { environment })
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const ids: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     ids.push(String((await aRepository(db, ada.id, name)).id))
@@ -35,9 +35,9 @@ t.test('within the time that is set each repository is asked for once', async (t
 })
 
 t.test('by default none is', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  await aRepository(house.db, ada.id, 'a')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  await aRepository(fixture.db, ada.id, 'a')
   await PRUNE_REPOSITORIES.run(context, 'all', signal)
-  t.strictSame(await house.db('jobs'), [])
+  t.strictSame(await fixture.db('jobs'), [])
 })

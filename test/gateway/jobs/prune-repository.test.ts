@@ -19,37 +19,41 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 const { signal } = new AbortController()
 
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const { id, storage } = await aRepository(house.db, (await aUser(house.db, 'ada')).id, 'library')
-  const path = repositoryPath(house.settings.data.dir, storage)
+  const { context, fixture } = await openContext(t)
+  const { id, storage } = await aRepository(
+    fixture.db,
+    (await aUser(fixture.db, 'ada')).id,
+    'library',
+  )
+  const path = repositoryPath(fixture.settings.data.dir, storage)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const author = { name: 'Ada', email: 'ada@example.com' }
   const first = { fileName: 'a', content: 'a', message: 'Begin', when: new Date() }
   await commitFirstFile(context.git, path, { ...first, branch: 'main', author })
   const commit = await git(['rev-parse', 'main'], { cwd: path })
   const run = (subject: string, stop = signal) => PRUNE_REPOSITORY.run(context, subject, stop)
-  return { house, id, path, commit, run }
+  return { fixture, id, path, commit, run }
 }
 
 t.test('it removes what nothing reaches, and says so', async (t) => {
-  const { house, id, path, commit, run } = await scene(t)
+  const { fixture, id, path, commit, run } = await scene(t)
   const subject = pruneSubject({ repositoryId: id, graceMs: 0, commit })
   const kept = `Commit ${commit} is reachable from refs/heads/main.`
   await t.rejects(run(subject), { message: kept }, 'one that came back meanwhile is named')
   await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
   await run(pruneSubject({ repositoryId: id }))
-  t.match(house.lines.at(-1), { repository: id, removed: 0 }, 'by default it is too young')
+  t.match(fixture.lines.at(-1), { repository: id, removed: 0 }, 'by default it is too young')
   const young = pruneSubject({ repositoryId: id, graceMs: 3_600_000, commit })
   await t.rejects(run(young), { message: /is younger than the grace period/ })
   await run(subject)
-  t.match(house.lines.at(-1), { msg: 'a repository was pruned', repository: id, removed: 3 })
+  t.match(fixture.lines.at(-1), { msg: 'a repository was pruned', repository: id, removed: 3 })
   t.not((await tryGit(['cat-file', '-e', commit], { cwd: path })).exitCode, 0)
 })
 
 t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
-  const { house, id, run } = await scene(t)
+  const { fixture, id, run } = await scene(t)
   await t.rejects(run(String(id), AbortSignal.abort()))
-  t.equal((await listPushes(house.settings.data.dir)).size, 0)
+  t.equal((await listPushes(fixture.settings.data.dir)).size, 0)
   await run(String(id))
 })
 
@@ -60,10 +64,10 @@ t.test('maintenance that runs already is waited for by another try', async (t) =
 })
 
 t.test('a repository that has gone needs nothing', async (t) => {
-  const { house, id, path, run } = await scene(t)
+  const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
   await t.rejects(run(String(id)), { code: 'ENOENT' }, 'a folder that is missing is a fault')
-  await deleteRepository(house.db, id)
+  await deleteRepository(fixture.db, id)
   await run(String(id))
 })
 

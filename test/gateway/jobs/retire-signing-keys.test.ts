@@ -3,23 +3,23 @@
 import t from 'tap'
 import { RETIRE_SIGNING_KEYS } from '../../../gateway/jobs/retire-signing-keys.js'
 import { openContext } from '../../helpers/gateway.js'
-import { shelfOf } from '../../helpers/package-rows.js'
+import { namespaceOf } from '../../helpers/package-rows.js'
 
 const { signal } = new AbortController()
 
 t.test('a key whose time has come signs no longer, with a line in the log', async (t) => {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const { signingKeys, db } = context.registry
-  const shelf = shelfOf((await house.addUser('ada')).id, 'debian')
+  const namespace = namespaceOf((await fixture.addUser('ada')).id, 'debian')
   const make = async () => ({ privateKey: 'a private key', publicKey: 'a public key' })
-  await signingKeys.of(shelf, make)
-  await signingKeys.rotate(shelf, make, { signsUntilMs: Date.now() + 3_600_000 })
+  await signingKeys.of(namespace, make)
+  await signingKeys.rotate(namespace, make, { signsUntilMs: Date.now() + 3_600_000 })
   const run = () => RETIRE_SIGNING_KEYS.run(context, 'all', signal)
   await run()
-  t.equal((await signingKeys.of(shelf, make)).length, 2)
-  t.strictSame(house.lines, [], 'nothing to do, nothing to say')
+  t.equal((await signingKeys.of(namespace, make)).length, 2)
+  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
   await db('former_signing_keys').update({ signs_until: Date.now() })
   await run()
-  t.equal((await signingKeys.of(shelf, make)).length, 1)
-  t.match(house.lines, [{ msg: 'signing keys were retired', retired: 1 }])
+  t.equal((await signingKeys.of(namespace, make)).length, 1)
+  t.match(fixture.lines, [{ msg: 'signing keys were retired', retired: 1 }])
 })

@@ -7,12 +7,12 @@ import { createJobRunner, type JobRunner } from '../../../gateway/jobs/runner.js
 import { enqueueJob, JOB_ATTEMPTS_MAX } from '../../../sql/admin/jobs.js'
 import type { Database } from '../../../sql/database/database.js'
 import { selectRows } from '../../../sql/database/dialect.js'
-import { type House, openContext } from '../../helpers/gateway.js'
+import { type Fixture, openContext } from '../../helpers/gateway.js'
 import { until } from '../../helpers/server-processes.js'
 
 interface Scene {
   readonly context: JobContext
-  readonly house: House
+  readonly fixture: Fixture
   readonly db: Database
   /** Starts a runner that looks at once; it is stopped at the end of the test. */
   run(kinds: readonly JobKind[], leaseMs?: number): JobRunner
@@ -20,11 +20,11 @@ interface Scene {
 }
 
 async function scene(t: Test): Promise<Scene> {
-  const { context, house } = await openContext(t)
-  const { db } = house
+  const { context, fixture } = await openContext(t)
+  const { db } = fixture
   return {
     context,
-    house,
+    fixture,
     db,
     run(kinds, leaseMs = 60_000) {
       const runner = createJobRunner(context, { kinds, leaseMs })
@@ -100,7 +100,7 @@ t.test('two runners of a machine do one job at a time', async (t) => {
 })
 
 t.test('one that fails is logged, waits and is given up in the end', async (t) => {
-  const { db, ask, run, house } = await scene(t)
+  const { db, ask, run, fixture } = await scene(t)
   await ask()
   const runner = run([{ kind: 'paint', run: () => Promise.reject(new Error('no paint')) }])
   for (let attempt = 1; attempt < JOB_ATTEMPTS_MAX; attempt += 1) {
@@ -112,7 +112,7 @@ t.test('one that fails is logged, waits and is given up in the end', async (t) =
     runner.lookIn(0)
   }
   t.ok(await areDone(db))
-  const lines = house.lines.filter(({ job }) => job === 'paint')
+  const lines = fixture.lines.filter(({ job }) => job === 'paint')
   t.match(lines[0], {
     level: 40,
     msg: 'a job is to be tried again',
@@ -122,12 +122,12 @@ t.test('one that fails is logged, waits and is given up in the end', async (t) =
 })
 
 t.test('one that ends its process each time is not tried for ever', async (t) => {
-  const { db, ask, run, house } = await scene(t)
+  const { db, ask, run, fixture } = await scene(t)
   await ask()
   await db('jobs').update({ attempts: JOB_ATTEMPTS_MAX })
   run([{ kind: 'paint', run: async () => void t.fail('it was tried') }])
   t.ok(await areDone(db))
-  t.match(house.lines.at(-1), { msg: 'a job was given up' })
+  t.match(fixture.lines.at(-1), { msg: 'a job was given up' })
 })
 
 t.test('a kind of another version is left to it', async (t) => {
@@ -153,7 +153,7 @@ function endless() {
 }
 
 t.test('a runner that is stopped ends its job and gives it back', async (t) => {
-  const { db, ask, run, house } = await scene(t)
+  const { db, ask, run, fixture } = await scene(t)
   await ask()
   const { state, kind } = endless()
   const runner = run([kind])
@@ -162,7 +162,7 @@ t.test('a runner that is stopped ends its job and gives it back', async (t) => {
   await runner.stop()
   t.match(await rowsOf(db), [{ attempts: 0, lease: null }])
   t.strictSame(
-    house.lines.filter(({ level }) => Number(level) > 30),
+    fixture.lines.filter(({ level }) => Number(level) > 30),
     [],
     'which is no failure',
   )
@@ -172,7 +172,7 @@ t.test('a runner that is stopped ends its job and gives it back', async (t) => {
 })
 
 t.test('a lease is renewed while the job runs, and one that is lost ends it', async (t) => {
-  const { db, ask, run, house } = await scene(t)
+  const { db, ask, run, fixture } = await scene(t)
   await ask()
   const { state, kind } = endless()
   run([kind], 400)
@@ -181,8 +181,9 @@ t.test('a lease is renewed while the job runs, and one that is lost ends it', as
   const [held] = await selectRows<{ leased_until: number }>(db, 'select leased_until from jobs')
   t.ok((held?.leased_until ?? 0) > Date.now(), 'still held')
   await db('jobs').update({ lease: 'f'.repeat(32), leased_until: Date.now() + 60_000 })
-  const isTold = async () => house.lines.some(({ msg }) => msg === 'the lease of a job was lost')
-  t.ok(await until(isTold, Boolean, 10_000))
+  const isNotified = async () =>
+    fixture.lines.some(({ msg }) => msg === 'the lease of a job was lost')
+  t.ok(await until(isNotified, Boolean, 10_000))
   t.match(await rowsOf(db), [{ attempts: 1, lease: 'f'.repeat(32) }], 'the other one keeps it')
 })
 
@@ -219,12 +220,12 @@ t.test('what is to be done every hour waits again, also when it failed', async (
 })
 
 t.test('a database that is away is told once, and found again', async (t) => {
-  const { db, ask, run, house } = await scene(t)
+  const { db, ask, run, fixture } = await scene(t)
   await ask()
   await db.schema.renameTable('jobs', 'elsewhere')
   const painted: string[] = []
   const runner = run([{ kind: 'paint', run: async (_c, subject) => void painted.push(subject) }])
-  const count = () => house.lines.filter(({ msg }) => msg === 'no job can be had').length
+  const count = () => fixture.lines.filter(({ msg }) => msg === 'no job can be had').length
   t.ok(await until(async () => count() > 0, Boolean, 10_000))
   runner.lookIn(0)
   await sleep(100)

@@ -7,21 +7,21 @@ import { aWebhook } from '../../helpers/deliveries.js'
 import { openContext } from '../../helpers/gateway.js'
 
 t.test('what is older than the settings say goes', async (t) => {
-  const { context, house } = await openContext(t, {
+  const { context, fixture } = await openContext(t, {
     environment: { GATEHOUSE_WEBHOOKS_KEPT: '1h' },
   })
-  const ada = await house.addUser('ada')
-  const { id: webhookId } = await aWebhook(house.db, { ownerId: ada.id })
+  const ada = await fixture.addUser('ada')
+  const { id: webhookId } = await aWebhook(fixture.db, { ownerId: ada.id })
   const uuids = ['1', '2'].map((digit) => `${digit.repeat(8)}-0000-8000-a000-000000000000`)
   await addDeliveries(
-    house.db,
+    fixture.db,
     uuids.map((uuid) => ({ webhookId, uuid, event: 'push', payload: '{}' })),
   )
-  await house.db('webhook_deliveries').update({ next_at: null })
+  await fixture.db('webhook_deliveries').update({ next_at: null })
   const old = { created_at: Date.now() - 7_200_000 }
-  await house.db('webhook_deliveries').where({ uuid: uuids[0] }).update(old)
+  await fixture.db('webhook_deliveries').where({ uuid: uuids[0] }).update(old)
   await SWEEP_DELIVERIES.run(context, 'all', new AbortController().signal)
-  const left = await listDeliveries(house.db, webhookId, 10)
+  const left = await listDeliveries(fixture.db, webhookId, 10)
   t.strictSame(
     left.map(({ uuid }) => uuid),
     [uuids[1]],

@@ -8,16 +8,16 @@ import { aPublishedFile } from '../../helpers/published-files.js'
 const { signal } = new AbortController()
 
 t.test('the bytes of a deleted file go, with a line in the log', async (t) => {
-  const { context, house } = await openContext(t)
-  const user = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const user = await fixture.addUser('ada')
   const publish = (name: string) => aPublishedFile(context.registry, { user, name, text: name })
   await publish('kept')
-  const shelf = await publish('gone')
+  const store = await publish('gone')
   await SWEEP_PACKAGES.run(context, 'all', signal)
-  t.strictSame(house.lines, [], 'nothing to do, nothing to say')
-  await shelf.removeVersion('gone', '1.0')
+  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
+  await store.removeVersion('gone', '1.0')
   await SWEEP_PACKAGES.run(context, 'all', signal)
-  t.match(house.lines, [
+  t.match(fixture.lines, [
     { msg: 'unused package files were removed', swept: { unused: 1, left: 0 } },
   ])
 })

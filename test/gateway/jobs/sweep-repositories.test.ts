@@ -10,14 +10,14 @@ import { openContext } from '../../helpers/gateway.js'
 const { signal } = new AbortController()
 
 t.test('half a repository of an hour ago goes, with a line in the log', async (t) => {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   await SWEEP_REPOSITORIES.run(context, 'all', signal)
-  t.strictSame(house.lines, [], 'nothing to do, nothing to say')
-  const path = `${repositoryPath(house.settings.data.dir, newStorageKey())}.new-0123456789ab`
+  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
+  const path = `${repositoryPath(fixture.settings.data.dir, newStorageKey())}.new-0123456789ab`
   await mkdir(path, { recursive: true })
   const hourAgo = new Date(Date.now() - 3_700_000)
   await utimes(path, hourAgo, hourAgo)
   await SWEEP_REPOSITORIES.run(context, 'all', signal)
   t.notOk(existsSync(path))
-  t.match(house.lines, [{ msg: 'what a crash left was removed', swept: [path] }])
+  t.match(fixture.lines, [{ msg: 'what a crash left was removed', swept: [path] }])
 })

@@ -9,7 +9,7 @@ import { openContext } from '../../helpers/gateway.js'
 import { aSource, breakOffAfter, referencesOf, serveBadly } from '../../helpers/sources.js'
 
 async function aMirror(t: Test, authorization?: string) {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const source = await aSource(t)
   const seen: (string | undefined)[] = []
   const state = { isAway: false }
@@ -20,7 +20,7 @@ async function aMirror(t: Test, authorization?: string) {
   })
   const importer = { signal: new AbortController().signal, address: '192.0.2.1', client: 'ada' }
   const repository = await importRepository(context, importer, {
-    owner: await house.addUser('ada'),
+    owner: await fixture.addUser('ada'),
     name: 'm',
     description: '',
     isPrivate: false,
@@ -29,11 +29,11 @@ async function aMirror(t: Test, authorization?: string) {
     mirror: { intervalMs: 60_000 },
     contents: undefined,
   })
-  const { db } = house
+  const { db } = fixture
   await db('repository_sources').update({ synced_at: 1, next_at: 1 })
-  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  const path = repositoryPath(fixture.settings.data.dir, repository.storage)
   return {
-    house,
+    fixture,
     context,
     source,
     seen,
@@ -48,7 +48,7 @@ async function aMirror(t: Test, authorization?: string) {
 }
 
 t.test('it brings what is new, with the credentials that were kept', async (t) => {
-  const { house, source, seen, path, run, find, row } = await aMirror(t, 'Basic secret')
+  const { fixture, source, seen, path, run, find, row } = await aMirror(t, 'Basic secret')
   t.notMatch((await row()).credentials_sealed, 'secret')
   await source.copy.git('push', '--quiet', source.path, 'main:fresh', ':branch-3')
   await source.copy.git('push', '--quiet', source.path, 'main:refs/pull/2/head')
@@ -64,11 +64,11 @@ t.test('it brings what is new, with the credentials that were kept', async (t) =
   t.ok(synced_at > 1)
   t.equal(next_at, synced_at + 60_000)
   t.ok((await find()).pushedAtMs)
-  t.equal((await house.db('jobs').where({ kind: 'maintain-repository' })).length, 1)
+  t.equal((await fixture.db('jobs').where({ kind: 'maintain-repository' })).length, 1)
 })
 
 t.test('a source that is away changes nothing, and is tried when the time comes', async (t) => {
-  const { house, state, path, run, row } = await aMirror(t)
+  const { fixture, state, path, run, row } = await aMirror(t)
   const before = await referencesOf(path)
   state.isAway = true
   await run()
@@ -76,20 +76,20 @@ t.test('a source that is away changes nothing, and is tried when the time comes'
   const { synced_at, next_at } = await row()
   t.equal(synced_at, 1)
   t.ok(next_at > Date.now())
-  t.match(house.lines.at(-1), { level: 40, msg: 'a mirror was not updated', reason: /500/ })
+  t.match(fixture.lines.at(-1), { level: 40, msg: 'a mirror was not updated', reason: /500/ })
 })
 
 t.test('an address that has become a private one is not called any more', async (t) => {
-  const { house, context, run, row, repository, seen } = await aMirror(t)
+  const { fixture, context, run, row, repository, seen } = await aMirror(t)
   seen.length = 0
   const settings = {
-    ...house.settings,
+    ...fixture.settings,
     outbound: { allow: { entries: [], hasName: () => false, hasAddress: () => false } },
   }
   const { signal } = new AbortController()
   await SYNC_MIRROR.run({ ...context, settings }, String(repository.id), signal)
   t.strictSame(seen, [])
-  t.match(house.lines.at(-1), { reason: 'You can not import from disallowed hosts.' })
+  t.match(fixture.lines.at(-1), { reason: 'You can not import from disallowed hosts.' })
   t.equal((await row()).synced_at, 1)
   await run('999')
   t.pass('and of a repository that is gone nothing is to be done')

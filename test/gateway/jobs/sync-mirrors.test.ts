@@ -7,9 +7,9 @@ import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 
 t.test('each due mirror is one job, however often it is asked for', async (t) => {
-  const { context, house } = await openContext(t)
-  const { db } = house
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
   const mirror = { intervalMs: 60_000, credentialsSealed: undefined }
   const ids: number[] = []
   for (const name of ['due', 'later']) {

@@ -9,11 +9,11 @@ import { openContext } from '../../helpers/gateway.js'
 const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_DELAY: '30s' }
 
 t.test('a burst of pushes is one job, after the delay', async (t) => {
-  const { context, house } = await openContext(t, { environment: ENABLED })
+  const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
   await Promise.all([7, 7, 7, 8].map((id) => upkeep.pushWasTaken(id)))
   const rows = await selectRows<{ run_after: number }>(
-    house.db,
+    fixture.db,
     'select kind, subject, run_after from jobs order by subject',
   )
   t.match(rows, [
@@ -24,20 +24,20 @@ t.test('a burst of pushes is one job, after the delay', async (t) => {
 })
 
 t.test('without upkeep nothing is asked for', async (t) => {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const upkeep = createUpkeep(context)
   upkeep.start()
   await upkeep.pushWasTaken(7)
   await upkeep.stop()
-  t.strictSame(await selectRows(house.db, 'select * from jobs'), [])
+  t.strictSame(await selectRows(fixture.db, 'select * from jobs'), [])
 })
 
 t.test('a database that is away is logged, and nothing is thrown', async (t) => {
-  const { context, house } = await openContext(t, { environment: ENABLED })
+  const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
-  await closeDatabase(house.db)
+  await closeDatabase(fixture.db)
   await upkeep.pushWasTaken(7)
-  t.match(house.lines.at(-1), { level: 40, msg: 'no upkeep will follow a push', repository: 7 })
+  t.match(fixture.lines.at(-1), { level: 40, msg: 'no upkeep will follow a push', repository: 7 })
   upkeep.start()
   await upkeep.stop()
 })

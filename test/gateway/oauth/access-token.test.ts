@@ -1,11 +1,11 @@
 /** Tokens for applications: who is given which, in which forms, and where they open what. */
 
 import t from 'tap'
-import { anOauthHouse, CALLBACK, TEA, TEA_ASKS, type Tokens } from '../../helpers/oauth.js'
+import { CALLBACK, startOauthServer, TEA, TEA_ASKS, type Tokens } from '../../helpers/oauth.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 t.test('a code becomes tokens, which open what personal tokens open', async (t) => {
-  const { ask, codeOf, askToken, redeem, refresh, db } = await anOauthHouse(t)
+  const { ask, codeOf, askToken, redeem, refresh, db } = await startOauthServer(t)
   const code = await codeOf(TEA_ASKS)
   const answer = await askToken(redeem(code))
   t.equal(answer.status, 200)
@@ -40,7 +40,7 @@ t.test('a code becomes tokens, which open what personal tokens open', async (t) 
 })
 
 t.test('scopes are those that were granted, in every form of the token', async (t) => {
-  const { ask, tokensOf } = await anOauthHouse(t)
+  const { ask, tokensOf } = await startOauthServer(t)
   const { access_token: access, scope } = await tokensOf({ scope: 'openid read:user' })
   t.equal(scope, 'openid read:user')
   const body = { name: 'r' }
@@ -62,7 +62,7 @@ t.test('scopes are those that were granted, in every form of the token', async (
 })
 
 t.test('a client with a secret shows it, in the header or the body, as JSON or form', async (t) => {
-  const { ask, askToken, codeOf, asks, basic, clientId, secret } = await anOauthHouse(t)
+  const { ask, askToken, codeOf, asks, basic, clientId, secret } = await startOauthServer(t)
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }
   const own = { client_id: clientId, client_secret: secret }
   const path = '/login/oauth/access_token'
@@ -96,7 +96,7 @@ t.test('a client with a secret shows it, in the header or the body, as JSON or f
 })
 
 t.test('what is malformed is told in the words of RFC 6749', async (t) => {
-  const { ask, askToken, codeOf, redeem, send } = await anOauthHouse(t)
+  const { ask, askToken, codeOf, redeem, send } = await startOauthServer(t)
   const path = '/login/oauth/access_token'
   const code = await codeOf(TEA_ASKS)
   t.match((await askToken({ ...redeem(code), grant_type: 'password' })).json, {
@@ -122,7 +122,7 @@ t.test('what is malformed is told in the words of RFC 6749', async (t) => {
 })
 
 t.test('an application gives back its own grant, by either token, and no other', async (t) => {
-  const { ask, basic, send, tokensOf } = await anOauthHouse(t)
+  const { ask, basic, send, tokensOf } = await startOauthServer(t)
   const revoke = (fields: Record<string, string>, headers = {}) =>
     send('/login/oauth/revoke', fields, headers)
   const statusOf = async (token: string) =>
@@ -140,7 +140,8 @@ t.test('an application gives back its own grant, by either token, and no other',
 })
 
 t.test('a token tells of itself to its own application alone', async (t) => {
-  const { askToken, codeOf, asks, basic, send, tokensOf, clientId, ada, db } = await anOauthHouse(t)
+  const { askToken, codeOf, asks, basic, send, tokensOf, clientId, ada, db } =
+    await startOauthServer(t)
   const code = await codeOf({ ...asks, scope: 'read:repository email' })
   const headers = { authorization: basic }
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK, code }

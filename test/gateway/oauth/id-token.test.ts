@@ -3,12 +3,12 @@
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import t from 'tap'
 import { BASE_URL } from '../../helpers/gateway.js'
-import { anOauthHouse, TEA } from '../../helpers/oauth.js'
+import { startOauthServer, TEA } from '../../helpers/oauth.js'
 
 const partOf = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString())
 
 t.test('an id token is signed by the key that the house shows', async (t) => {
-  const { ask, tokensOf, ada, db } = await anOauthHouse(t)
+  const { ask, tokensOf, ada, db } = await startOauthServer(t)
   const configuration = (await ask({ path: '/.well-known/openid-configuration' })).json
   t.match(configuration, { issuer: BASE_URL, token_endpoint: /access_token$/ })
   const { jwks_uri: address } = configuration as { jwks_uri: string }

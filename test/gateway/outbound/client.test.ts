@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseHostSet } from '../../../conf/host-set.js'
-import { callOutbound, type OutboundQuestion } from '../../../gateway/outbound/client.js'
+import { callOutbound, type OutboundCall } from '../../../gateway/outbound/client.js'
 import { startReceiver } from '../../helpers/receiver.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -13,7 +13,7 @@ const NOBODY = parseHostSet([])
 const LOOPBACK = parseHostSet(['127.0.0.0/8'])
 const REFUSED = { message: /has an address that is not allowed/ }
 
-function call(url: string, options: Partial<OutboundQuestion> = {}) {
+function call(url: string, options: Partial<OutboundCall> = {}) {
   return callOutbound({
     url: new URL(url),
     allowPrivate: LOOPBACK,

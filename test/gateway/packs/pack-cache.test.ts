@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { findGit, type Git } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import type { WarmAnswer } from '../../../gateway/packs/pack-cache.js'
-import { createLocalBoard, createPackCache, packFolder } from '../../../gateway/packs/warm.js'
+import { createLocalCoordinator, createPackCache, packFolder } from '../../../gateway/packs/warm.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
@@ -45,7 +45,7 @@ async function readAll({ body }: WarmAnswer): Promise<string> {
 
 /** A repository with two commits, the second of them on main and topic, and a cache before it. */
 async function aCache(t: Test) {
-  const { context, house } = await openContext(t)
+  const { context, fixture } = await openContext(t)
   const { settings, log, queue } = context
   const git = await countedGit(settings.data.dir)
   const repositoryPath = join(settings.data.dir, 'one.git')
@@ -55,7 +55,7 @@ async function aCache(t: Test) {
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
   await copy.git('push', '--quiet', 'origin', 'main', 'main:topic')
   const newCache = () => {
-    const link = createLocalBoard(settings.data.dir)
+    const link = createLocalCoordinator(settings.data.dir)
     return createPackCache({ git, log, queue, settings: () => settings, link })
   }
   const cache = newCache()
@@ -74,7 +74,7 @@ async function aCache(t: Test) {
     first,
     second,
     newCache,
-    lines: house.lines,
+    lines: fixture.lines,
     fetch: (...lines: readonly string[]) => ask(requestOf('fetch', [...lines, 'done'])),
     server: (...args: readonly string[]) => runGit(args, { cwd: repositoryPath }),
     /** The files of kept answers, once none is being written. */
@@ -226,7 +226,7 @@ t.test('a damaged answer is made anew', async (t) => {
   for (const { outcome, text } of [whole, again]) {
     t.match({ outcome, text }, { outcome: 'miss', text: /^000dpackfile\n.*PACK.*0000$/s })
   }
-  t.ok(lines.some(({ msg }) => msg === 'a kept answer was damaged and is removed'))
+  t.ok(lines.some(({ msg }) => msg === 'stored answer is damaged and is removed'))
 })
 
 t.test('what is no request of protocol v2 is left to git, without a look', async (t) => {

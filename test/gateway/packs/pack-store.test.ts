@@ -44,7 +44,7 @@ async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Sho
     newStore: () => new PackStore(options, log),
     pathOf: (number) => join(folder, keyOf(number).slice(0, 2), keyOf(number)),
     async keep(store, number, bytes) {
-      t.ok(await store.hasRoom(bytes))
+      t.ok(await store.canFit(bytes))
       const content = Buffer.from(incompressible(bytes))
       const path = join(folder, `${keyOf(number)}.1.part`)
       await writeFile(path, content)
@@ -131,7 +131,7 @@ t.test('a damaged one is removed and counts as none', async (t) => {
       const store = newStore()
       t.equal(await store.find(keyOf(1)), undefined, `${name}, of ${bytes}`)
       t.strictSame(await names(), [])
-      t.match(lines.at(-1), 'a kept answer was damaged and is removed')
+      t.match(lines.at(-1), 'stored answer is damaged and is removed')
       const content = await keep(store, 1, bytes)
       const again = await store.find(keyOf(1))
       t.ok(again && (await readAll(again)).equals(content), 'the next one is good')
@@ -250,15 +250,15 @@ t.test('one that is removed under its reader is read to its end', async (t) => {
 
 t.test('nothing is kept where the disk has too little room, or is not to be used', async (t) => {
   const room = async (more: Partial<PackStoreOptions>) =>
-    (await aShop(t, more)).newStore().hasRoom(1_000)
+    (await aShop(t, more)).newStore().canFit(1_000)
   t.equal(await room({}), true)
   t.equal(await room({ diskBytesFree: Number.MAX_SAFE_INTEGER }), false)
   t.equal(await room({ diskBytesMax: 0 }), false)
   const store = (await aShop(t)).newStore()
-  t.equal(await store.hasRoom(1e15), false, 'an answer that is larger than the disk')
-  t.equal(await store.hasRoom(1_000), true)
+  t.equal(await store.canFit(1e15), false, 'an answer that is larger than the disk')
+  t.equal(await store.canFit(1_000), true)
   store.noteFull()
-  t.equal(await store.hasRoom(1_000), false, 'once one did not fit')
+  t.equal(await store.canFit(1_000), false, 'once one did not fit')
   const file = join(await temporaryFolder(t), 'file')
   await writeFile(file, '')
   t.equal(await room({ folder: join(file, 'packs') }), false, 'no folder can be made')
@@ -284,11 +284,11 @@ t.test('the oldest answers give way to what else fills the disk', async (t) => {
     await shop.keep(shop.newStore(), number, 500_000)
     await sleep(20)
   }
-  await shop.newStore().makeRoom()
+  await shop.newStore().evictToFit()
   t.equal((await shop.names()).length, 3, 'there is as much room as there is to be')
   await disk.fill(1_300_000)
-  await shop.newStore().makeRoom()
+  await shop.newStore().evictToFit()
   t.strictSame(await shop.names(), [keyOf(3)])
-  await shop.newStore().makeRoom()
+  await shop.newStore().evictToFit()
   t.strictSame(await shop.names(), [keyOf(3)], 'and no more than that goes')
 })

@@ -134,7 +134,7 @@ t.test('a client has a share of the places, and the others have the rest', async
   const leave = await enter('ada')
   const ada = new AbortController()
   const waiting = enter('ada', ada.signal)
-  const refused = { failure: 'throttled', message: /one client/, retryAfterSeconds: 5 }
+  const refused = { failure: 'throttled', message: /too many Git requests/, retryAfterSeconds: 5 }
   await t.rejects(enter('ada'), refused)
   const other = enter('bo')
   ada.abort()

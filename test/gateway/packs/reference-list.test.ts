@@ -8,7 +8,7 @@ import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
 import { readBody } from '../../../gateway/incoming-body.js'
 import { normalize, type ObjectFormat } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
-import { ReferenceList, referenceQuestion } from '../../../gateway/packs/reference-list.js'
+import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
@@ -26,7 +26,7 @@ async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> 
 }
 
 async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
-  const list = ReferenceList.parse(await askGit(path, referenceQuestion(objectFormat)))
+  const list = ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
   if (list === undefined) throw new Error('git told no list')
   return list
 }
@@ -112,7 +112,7 @@ t.test('also for a head without a branch, and with packed and hidden references'
   await git('pack-refs', '--all')
   await git('config', 'uploadpack.hideRefs', 'refs/pull')
   t.strictSame(await differences(path), [])
-  t.notMatch(String(await askGit(path, referenceQuestion('sha1'))), 'refs/pull')
+  t.notMatch(String(await askGit(path, referenceListRequest('sha1'))), 'refs/pull')
 })
 
 t.test('also for a head whose branch is not born, and in a repository with nothing', async (t) => {
@@ -164,7 +164,7 @@ t.test('the digest of tags changes with the tags alone', async (t) => {
 
 t.test('what is no whole list is none', async (t) => {
   const { path } = await aRepository(t)
-  const whole = await askGit(path, referenceQuestion('sha1'))
+  const whole = await askGit(path, referenceListRequest('sha1'))
   t.ok(ReferenceList.parse(whole))
   const oid = '1'.repeat(40)
   for (const answer of [

@@ -12,7 +12,7 @@ import { Failure } from '../../../conf/failures.js'
 import { readBody } from '../../../gateway/incoming-body.js'
 import type { LsRefsRequest } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
-import { referenceQuestion } from '../../../gateway/packs/reference-list.js'
+import { referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { type AskReferences, ReferenceLists } from '../../../gateway/packs/reference-lists.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -182,7 +182,7 @@ async function listBy(repositoryPath: string): Promise<Buffer> {
     gitProtocol: 'version=2',
     signal: new AbortController().signal,
     timeoutMs: 10_000,
-    body: onlyChunk(referenceQuestion('sha1')),
+    body: onlyChunk(referenceListRequest('sha1')),
   })
   return await readBody(answer.body, 65_536)
 }

@@ -1,11 +1,16 @@
 /** The board: one leads, the others join, and each is told what it must know. */
 
 import t from 'tap'
-import { FlightBoard, type FlightNews } from '../../../gateway/packs/single-flight-coordinator.js'
+import {
+  SingleFlightCoordinator,
+  type SingleFlightNotice,
+} from '../../../gateway/packs/single-flight-coordinator.js'
 
-function aBoard() {
-  let told: (readonly [member: number, news: FlightNews])[] = []
-  const board = new FlightBoard('/packs', (member, news) => told.push([member, news]))
+function aCoordinator() {
+  let told: (readonly [member: number, notification: SingleFlightNotice])[] = []
+  const board = new SingleFlightCoordinator('/packs', (member, notification) =>
+    told.push([member, notification]),
+  )
   const want = (member: number, id: number, key = 'k') =>
     board.take(member, { act: 'want', id, key })
   return {
@@ -13,9 +18,9 @@ function aBoard() {
     want,
     /** What was told since the last look. */
     told() {
-      const news = told
+      const notification = told
       told = []
-      return news
+      return notification
     },
   }
 }
@@ -23,8 +28,8 @@ function aBoard() {
 const PATH = '/packs/k.1.part'
 
 /** Worker 1 leads, workers 2 and 3 have joined. */
-function aFlight() {
-  const made = aBoard()
+function anInFlightAnswer() {
+  const made = aCoordinator()
   made.want(1, 10)
   made.want(2, 20)
   made.want(3, 30)
@@ -35,7 +40,7 @@ function aFlight() {
 const ended = (bytes: number | undefined) => ({ act: 'ended', path: PATH, bytes }) as const
 
 t.test('the first leads and the others join, each key by itself', async (t) => {
-  const { want, told } = aBoard()
+  const { want, told } = aCoordinator()
   want(1, 10)
   want(2, 20)
   want(3, 30, 'other')
@@ -48,7 +53,7 @@ t.test('the first leads and the others join, each key by itself', async (t) => {
 })
 
 t.test('a leader that wants the same again has given up the first one', async (t) => {
-  const { board, want, told } = aFlight()
+  const { board, want, told } = anInFlightAnswer()
   want(1, 11)
   const path = '/packs/k.2.part'
   t.match(told(), [[1, { role: 'leader', path }]])
@@ -66,7 +71,7 @@ t.test('a leader that wants the same again has given up the first one', async (t
 })
 
 t.test('the leader learns how many read along, as they leave and as they die', async (t) => {
-  const { board, told } = aFlight()
+  const { board, told } = anInFlightAnswer()
   board.take(2, { act: 'left', path: PATH })
   t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 1 }]])
   t.strictSame(board.lose(3), [])
@@ -74,7 +79,7 @@ t.test('the leader learns how many read along, as they leave and as they die', a
 })
 
 t.test('the end is told to those who joined, and to who comes before the seal', async (t) => {
-  const { board, want, told } = aFlight()
+  const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(99))
   t.strictSame(told(), [
     [2, ended(99)],
@@ -94,7 +99,7 @@ t.test('the end is told to those who joined, and to who comes before the seal', 
 
 t.test('nothing is added to the file before all who read along know its end', async (t) => {
   const sealable = [1, { act: 'sealable', path: PATH }]
-  const { board, want, told } = aFlight()
+  const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(99))
   want(4, 40)
   told()
@@ -104,24 +109,24 @@ t.test('nothing is added to the file before all who read along know its end', as
   t.notMatch(told(), [sealable], 'the third has not said so')
   board.take(3, { act: 'heard', path: PATH })
   t.strictSame(told(), [sealable])
-  const alone = aBoard()
+  const alone = aCoordinator()
   alone.want(1, 10)
   alone.told()
   alone.board.take(1, ended(99))
   t.strictSame(alone.told(), [sealable], 'nobody reads along')
   for (const go of ['left', 'lost'] as const) {
-    const flight = aFlight()
-    flight.board.take(1, ended(99))
-    flight.board.take(2, { act: 'heard', path: PATH })
-    flight.told()
-    if (go === 'left') flight.board.take(3, { act: 'left', path: PATH })
-    else flight.board.lose(3)
-    t.strictSame(flight.told().at(-1), sealable, `the last one is ${go}`)
+    const inFlight = anInFlightAnswer()
+    inFlight.board.take(1, ended(99))
+    inFlight.board.take(2, { act: 'heard', path: PATH })
+    inFlight.told()
+    if (go === 'left') inFlight.board.take(3, { act: 'left', path: PATH })
+    else inFlight.board.lose(3)
+    t.strictSame(inFlight.told().at(-1), sealable, `the last one is ${go}`)
   }
 })
 
 t.test('what failed can be tried anew at once', async (t) => {
-  const { board, want, told } = aFlight()
+  const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(undefined))
   t.match(told(), [
     [2, ended(undefined)],
@@ -138,7 +143,7 @@ t.test('what failed can be tried anew at once', async (t) => {
 })
 
 t.test('a leader that dies ends its flights, and what it leaves is named', async (t) => {
-  const { board, want, told } = aFlight()
+  const { board, want, told } = anInFlightAnswer()
   board.take(1, { act: 'started', path: PATH, groupId: 4711 })
   t.strictSame(board.lose(1), [{ path: PATH, groupId: 4711 }])
   t.strictSame(told(), [
@@ -151,7 +156,7 @@ t.test('a leader that dies ends its flights, and what it leaves is named', async
 })
 
 t.test('a leader that dies after the end leaves its readers, and no group to end', async (t) => {
-  const { board, told } = aFlight()
+  const { board, told } = anInFlightAnswer()
   board.take(1, { act: 'started', path: PATH, groupId: 4711 })
   board.take(1, ended(99))
   told()

@@ -8,11 +8,15 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Failure } from '../../../conf/failures.js'
 import type { GrowingFile } from '../../../gateway/packs/growing-file.js'
-import { FlightMissed, type FlightPlan, Flights } from '../../../gateway/packs/single-flight.js'
 import {
-  FlightBoard,
-  type FlightNews,
-  type FlightReport,
+  SingleFlight,
+  SingleFlightMissed,
+  type SingleFlightPlan,
+} from '../../../gateway/packs/single-flight.js'
+import {
+  SingleFlightCoordinator,
+  type SingleFlightNotice,
+  type SingleFlightReport,
 } from '../../../gateway/packs/single-flight-coordinator.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -39,15 +43,17 @@ function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item
 /** A board and two workers, whose news take that long. */
 async function aMachine(t: Test, latencyMs = 2) {
   const folder = await temporaryFolder(t)
-  const channels = new Map<number, (news: FlightNews) => void>()
-  const board = new FlightBoard(folder, (member, news) => channels.get(member)?.(news))
+  const channels = new Map<number, (notification: SingleFlightNotice) => void>()
+  const board = new SingleFlightCoordinator(folder, (member, notification) =>
+    channels.get(member)?.(notification),
+  )
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => lines.push(line) })
-  const reports: FlightReport[] = []
+  const reports: SingleFlightReport[] = []
   const startWorker = (member: number) =>
-    new Flights(
+    new SingleFlight(
       {
-        report: lateChannel(latencyMs, (report: FlightReport) => {
+        report: lateChannel(latencyMs, (report: SingleFlightReport) => {
           reports.push(report)
           board.take(member, report)
         }),
@@ -68,7 +74,7 @@ function aPlan(folder: string, key = 'k') {
     fail = reject
   })
   let bytes = 0
-  const plan: FlightPlan = {
+  const plan: SingleFlightPlan = {
     key,
     async write(file, { signal, onStarted }) {
       started.push({ file, signal })
@@ -102,8 +108,12 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Joins and reads to the end. */
-async function flyWith(flights: Flights, plan: FlightPlan, signal = present()): Promise<string> {
-  return readText((await flights.join(plan, signal)).body)
+async function flyWith(
+  singleFlight: SingleFlight,
+  plan: SingleFlightPlan,
+  signal = present(),
+): Promise<string> {
+  return readText((await singleFlight.join(plan, signal)).body)
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -119,7 +129,7 @@ t.test('many who want the same cost one writing, whole for each of them', async 
   const { plan, started, write, end } = aPlan(folder)
   const first = one.join(plan, present())
   await until(() => started.length === 1)
-  const joined = [one, two, one, two, two].map((flights) => flights.join(plan, present()))
+  const joined = [one, two, one, two, two].map((singleFlight) => singleFlight.join(plan, present()))
   write('the ')
   await sleep(30)
   write('whole ')
@@ -187,7 +197,9 @@ t.test('who comes at the very end reads it whole, or is sent to ask once more', 
     }
     const late = sleep(delayMs).then(() => flyWith(two, { ...plan, write: own }))
     const outcome = Promise.race([
-      late.catch((error: unknown) => (error instanceof FlightMissed ? 'answer' : String(error))),
+      late.catch((error: unknown) =>
+        error instanceof SingleFlightMissed ? 'answer' : String(error),
+      ),
       sleep(5_000, 'nothing', { ref: false }),
     ])
     await sleep(12)
@@ -278,7 +290,7 @@ t.test('a writing that fails before its first byte is an error, elsewhere a miss
   const [a, b, c] = await all
   t.match(a, { reason: { message: 'git is out of memory' } })
   t.match(b, { reason: { message: 'git is out of memory' } })
-  t.match(c, { reason: { name: 'FlightMissed' } })
+  t.match(c, { reason: { name: 'SingleFlightMissed' } })
   await until(() => reports.some(({ act }) => act === 'sealed'))
   t.strictSame(await readdir(folder), [])
 })
@@ -293,7 +305,7 @@ t.test('a writing that fails after some bytes breaks every answer off', async (t
   const all = Promise.allSettled(bodies)
   await sleep(20)
   fail(new Error('killed'))
-  t.match(await all, [{ reason: { message: 'killed' } }, { reason: FlightMissed }])
+  t.match(await all, [{ reason: { message: 'killed' } }, { reason: SingleFlightMissed }])
 })
 
 t.test('a leader that is lost: nothing sent is a miss, something is a broken answer', async (t) => {
@@ -308,7 +320,7 @@ t.test('a leader that is lost: nothing sent is a miss, something is a broken ans
     const outcome = joining.then(async ({ body }) => readText(body).catch(() => 'broke off'))
     await Promise.race([outcome.catch(() => {}), sleep(30)])
     t.match(board.lose(1), [{ groupId: 4711 }])
-    if (bytes === 0) await t.rejects(outcome, FlightMissed)
+    if (bytes === 0) await t.rejects(outcome, SingleFlightMissed)
     else t.equal(await outcome, 'broke off')
     const again = aPlan(folder)
     const next = flyWith(two, again.plan)
@@ -338,7 +350,7 @@ t.test('a joiner that has heard the end reads on when its leader is lost', async
 t.test('what cannot be kept is read by all the same, and removed', async (t) => {
   const { folder, one, two, lines } = await aMachine(t)
   const { plan, started, write, end } = aPlan(folder)
-  const broken: FlightPlan = {
+  const broken: SingleFlightPlan = {
     ...plan,
     write: async (file, options) => ({
       bytes: (await plan.write(file, options)).bytes,
@@ -376,17 +388,17 @@ t.test(
     await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' }, 'each time')
     // Led by somebody whose file is not there yet.
     board.take(9, { act: 'want', id: 1, key: 'k' })
-    await t.rejects(two.join({ ...plan, key: 'k' }, present()), FlightMissed)
+    await t.rejects(two.join({ ...plan, key: 'k' }, present()), SingleFlightMissed)
   },
 )
 
 t.test('that the one who leads has had its share is told to nobody else', async (t) => {
   const { folder, one, two } = await aMachine(t)
   const { plan, started, fail } = aPlan(folder)
-  const all = [one, one, two].map((flights) => flyWith(flights, plan))
+  const all = [one, one, two].map((singleFlight) => flyWith(singleFlight, plan))
   const ended = Promise.allSettled(all)
   await until(() => started.length === 1)
   fail(new Failure('throttled', 'too many'))
   const reasons = (await ended).map((each) => each.status === 'rejected' && each.reason.name)
-  t.strictSame(reasons, ['Error', 'FlightMissed', 'FlightMissed'])
+  t.strictSame(reasons, ['Error', 'SingleFlightMissed', 'SingleFlightMissed'])
 })

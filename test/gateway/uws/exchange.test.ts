@@ -1,5 +1,6 @@
 /** What arrives as a request, and what becomes of it when its client stops or goes. */
 
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
@@ -94,10 +95,10 @@ t.test('a small body is there before anybody is asked for an answer', async (t) 
   t.strictSame(asked, [], 'nobody is asked')
   wire.socket.write(`whole${post('/next')}\r\n0123456789${get('/last')}`)
   await wire.until(/\/slow half whole.*\/next 0123456789.*it is not there/s)
-  const leaving = await connect()
-  leaving.socket.write(`${post('/left')}\r\nhalf`)
+  const departing = await connect()
+  departing.socket.write(`${post('/left')}\r\nhalf`)
   await sleep(50)
-  leaving.socket.destroy()
+  departing.socket.destroy()
   const careful = await connect()
   careful.socket.write(`${post('/careful')}Expect: 100-continue\r\n\r\n`)
   await careful.until(/it is not there/)
@@ -123,14 +124,45 @@ t.test('a chunked request is the last of its connection', async (t) => {
   t.strictSame(bodies, ['/200 abcde', '/200 abc', '/204 abcde', '/204 abc'], 'nothing else ran')
 })
 
-t.test('an unread body is read past when short and closes when long', async (t) => {
+t.test('the rest of a short unread body is dropped, and the connection is kept', async (t) => {
   const { connect } = await startListener(t, async () => ({ status: 413 }))
-  const short = await connect()
-  short.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
-  await short.until(/ 413 /)
-  short.socket.write('x'.repeat(100_000) + get('/'))
-  await short.until(/ 413 .* 413 /s)
-  const long = await connect()
-  long.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\nxx')
-  t.match(await long.ended(), / 413 /)
+  const wire = await connect()
+  wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
+  t.notMatch(await wire.until(/ 413 .*\r\n\r\n/s), /connection: close/i)
+  wire.socket.write('x'.repeat(100_000) + get('/'))
+  await wire.until(/ 413 .* 413 /s)
 })
+
+t.test('a refusal reaches a client that sends all of a long body before it reads', async (t) => {
+  const { connect } = await startListener(t, async () => ({ status: 409, body: 'exists' }))
+  const { socket } = await connect()
+  socket.pause()
+  const isReset = once(socket, 'error').then(() => true)
+  const lengthBytes = 32 << 20
+  socket.write(`PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: ${lengthBytes}\r\n\r\n`)
+  for (let sentBytes = 0; sentBytes < lengthBytes; sentBytes += 1 << 20) {
+    if (!socket.write(Buffer.alloc(1 << 20))) await Promise.race([once(socket, 'drain'), isReset])
+  }
+  const [answer] = (await once(socket.resume(), 'data')) as [Buffer]
+  t.match(answer.toString(), /^HTTP\/1\.1 409 .*Connection: close\r\n.*exists$/s)
+  socket.end()
+})
+
+t.test(
+  'a refusal reaches a client while it sends chunks, and nothing behind them runs',
+  async (t) => {
+    const paths: string[] = []
+    const { connect } = await startListener(t, async ({ path }) => {
+      paths.push(path)
+      return { status: 409, body: 'exists' }
+    })
+    const wire = await connect()
+    wire.socket.write('PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+    const chunk = `${(1 << 16).toString(16)}\r\n${'x'.repeat(1 << 16)}\r\n`
+    for (let count = 0; count < 20; count += 1) wire.socket.write(chunk)
+    t.match(await wire.until(/exists/), / 409 .*Connection: close\r\n/s)
+    wire.socket.write(`0\r\n\r\n${get('/smuggled')}`)
+    t.match(await wire.ended(), /exists$/)
+    t.strictSame(paths, ['/'])
+  },
+)

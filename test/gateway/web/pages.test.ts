@@ -14,7 +14,7 @@ import { withToken } from '../../helpers/requests.js'
 const FORM = 'application/x-www-form-urlencoded'
 
 /** A gateway with a user and her password, and what her browser says. */
-async function aHouse(t: Test) {
+async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const ada = await gateway.addUser('ada')
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string>) =>
@@ -33,7 +33,7 @@ async function aHouse(t: Test) {
 }
 
 t.test('a session opens the pages of its user, and no API, git or token does', async (t) => {
-  const { ask, ada, addToken, signIn } = await aHouse(t)
+  const { ask, ada, addToken, signIn } = await openFixture(t)
   const settings = { path: '/user/settings/applications' }
   const led = await ask(settings)
   t.equal(led.status, 303)
@@ -52,7 +52,7 @@ t.test('a session opens the pages of its user, and no API, git or token does', a
 })
 
 t.test('where nothing is, a browser gets a page and a program an answer', async (t) => {
-  const { ask } = await aHouse(t)
+  const { ask } = await openFixture(t)
   const headers = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
   const page = await ask({ path: '/ada/tool/no/such/place', headers })
   t.match(page, { status: 404, text: /<h1>There is nothing here<\/h1>/ })
@@ -63,7 +63,7 @@ t.test('where nothing is, a browser gets a page and a program an answer', async 
 })
 
 t.test('a form of another site does nothing, and a wrong password says so', async (t) => {
-  const { ask, post, signIn } = await aHouse(t)
+  const { ask, post, signIn } = await openFixture(t)
   const { cookie } = await signIn()
   const input = { name: 'one', scope: 'all' }
   const path = '/user/settings/applications'
@@ -85,7 +85,7 @@ t.test('a form of another site does nothing, and a wrong password says so', asyn
 })
 
 t.test('a token is made once, refused in words, and revoked', async (t) => {
-  const { ask, post, signIn } = await aHouse(t)
+  const { ask, post, signIn } = await openFixture(t)
   const { cookie } = await signIn()
   const path = '/user/settings/applications'
   const made = await post(path, { name: 'laptop', scope: 'read:user' }, { cookie })
@@ -115,7 +115,7 @@ t.test('a token is made once, refused in words, and revoked', async (t) => {
 t.test(
   'private repositories are 404 for others, and owners have the visibility of their setting',
   async (t) => {
-    const { ask, post, signIn, addUser, addOrganization, ada } = await aHouse(t)
+    const { ask, post, signIn, addUser, addOrganization, ada } = await openFixture(t)
     await addUser('bob')
     await addOrganization('hidden', ada, 'private')
     const { cookie } = await signIn()
@@ -153,7 +153,7 @@ t.test(
 )
 
 t.test('pages are small, keep to their policy, and their stylesheet is kept', async (t) => {
-  const { ask } = await aHouse(t)
+  const { ask } = await openFixture(t)
   const home = await ask({ path: '/user/login', headers: { 'accept-encoding': 'gzip' } })
   t.equal(home.headers['content-encoding'], 'gzip')
   t.match(gunzipSync(home.bytes).toString(), /<!doctype html>.*<h1>Sign in<\/h1>/s)

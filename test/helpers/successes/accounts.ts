@@ -1,13 +1,13 @@
 /** One request of each operation on accounts, repositories as such and keys that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { passwordOf } from '../passwords.js'
 import { withPassword } from '../requests.js'
 import { aKeyLine } from '../ssh-keys.js'
 
 /** In an order in which they can. Leaves ada's repository `r` and the organization `club`. */
-export async function successesOfAccounts(town: Town) {
-  const { as, ask } = town
+export async function successesOfAccounts(gateway: GatewayWithUsers) {
+  const { as, ask } = gateway
   const authorization = withPassword('ada', passwordOf('ada'))
   const account = (method: string, rest: string, body?: unknown) =>
     ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })

@@ -1,10 +1,10 @@
 /** Requests of those who run the site, and on what the house is, that succeed, one of each. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { aKeyLine } from '../ssh-keys.js'
 
 /** Leaves nothing but the organization `hall` of bob's. */
-export async function successesOfAdmins({ as }: Town) {
+export async function successesOfAdmins({ as }: GatewayWithUsers) {
   const made = await as('root', 'POST', '/admin/users', {
     username: 'eve',
     email: 'eve@example.com',

@@ -1,6 +1,6 @@
 /** One request of each operation that succeeds, by operationId. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
 import { successesOfAccounts } from './accounts.js'
 import { successesOfAdmins } from './admins.js'
@@ -17,21 +17,23 @@ import { successesOfReleases } from './releases.js'
 import { successesOfSocial } from './social.js'
 
 /** Asks them all of a town that nobody has used. */
-export async function successes(town: Town): Promise<Readonly<Record<string, Answer>>> {
+export async function successes(
+  gateway: GatewayWithUsers,
+): Promise<Readonly<Record<string, Answer>>> {
   return {
-    ...(await successesOfAccounts(town)),
-    ...(await successesOfGitWriting(town)),
-    ...(await successesOfIssues(town)),
-    ...(await successesOfHooks(town)),
-    ...(await successesOfMigrations(town)),
-    ...(await successesOfAdmins(town)),
-    ...(await successesOfPackages(town)),
-    ...(await successesOfProtections(town)),
-    ...(await successesOfReading(town)),
-    ...(await successesOfPeople(town)),
-    ...(await successesOfReleases(town)),
-    ...(await successesOfPulls(town)),
-    ...(await successesOfSocial(town)),
-    repoDelete: await town.as('ada', 'DELETE', '/repos/ada/r'),
+    ...(await successesOfAccounts(gateway)),
+    ...(await successesOfGitWriting(gateway)),
+    ...(await successesOfIssues(gateway)),
+    ...(await successesOfHooks(gateway)),
+    ...(await successesOfMigrations(gateway)),
+    ...(await successesOfAdmins(gateway)),
+    ...(await successesOfPackages(gateway)),
+    ...(await successesOfProtections(gateway)),
+    ...(await successesOfReading(gateway)),
+    ...(await successesOfPeople(gateway)),
+    ...(await successesOfReleases(gateway)),
+    ...(await successesOfPulls(gateway)),
+    ...(await successesOfSocial(gateway)),
+    repoDelete: await gateway.as('ada', 'DELETE', '/repos/ada/r'),
   }
 }

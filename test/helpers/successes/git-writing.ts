@@ -1,10 +1,10 @@
 /** One request of each operation that writes Git's data and succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
 
 /** In a repository of its own, which stays. */
-export async function successesOfGitWriting({ as }: Town) {
+export async function successesOfGitWriting({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'written' })
   const ask = (method: string, rest: string, body?: unknown): Promise<Answer> =>
     as('ada', method, `/repos/ada/written${rest}`, body)

@@ -1,6 +1,6 @@
 /** One request of each operation on webhooks that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 const HOOK = {
   type: 'gitea',
@@ -10,7 +10,7 @@ const HOOK = {
 }
 
 /** Of ada, of her repository `r` and of her organization `hooked`. */
-export async function successesOfHooks({ as, addOrganization, ada }: Town) {
+export async function successesOfHooks({ as, addOrganization, ada }: GatewayWithUsers) {
   await addOrganization('hooked', ada)
   const of = async (path: string) => {
     const made = await as('ada', 'POST', path, HOOK)

@@ -1,9 +1,9 @@
 /** One request of each operation on issues, labels, milestones and comments that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** In an order in which they can, on ada's repository `r` and the organization `club`. */
-export async function successesOfIssues({ as }: Town) {
+export async function successesOfIssues({ as }: GatewayWithUsers) {
   const ask = (method: string, path: string, body?: unknown) =>
     as('ada', method, `/repos/ada/r${path}`, body)
   const label = await ask('POST', '/labels', { name: 'bug', color: '#ee0701' })

@@ -1,9 +1,9 @@
 /** One request of each operation on packages that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** Of a package that is linked, as ada's repository `r` has to be there for. */
-export async function successesOfPackages({ as, ask, authorizationOf }: Town) {
+export async function successesOfPackages({ as, ask, authorizationOf }: GatewayWithUsers) {
   const path = '/packages/ada/generic/tool'
   for (const version of ['1', '2']) {
     const body = Buffer.from('data')

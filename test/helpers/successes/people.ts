@@ -1,17 +1,17 @@
 /** Requests on organizations, teams, collaborators and topics that succeed, one of each. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** Of ada's repository `r` and the organization `club`, which have to be there. */
-export async function successesOfPeople(town: Town) {
+export async function successesOfPeople(gateway: GatewayWithUsers) {
   return {
-    ...(await successesOfOrganizations(town)),
-    ...(await successesOfRepositories(town)),
-    ...(await successesOfTeams(town)),
+    ...(await successesOfOrganizations(gateway)),
+    ...(await successesOfRepositories(gateway)),
+    ...(await successesOfTeams(gateway)),
   }
 }
 
-async function successesOfOrganizations({ as }: Town) {
+async function successesOfOrganizations({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/orgs', { username: 'gone' })
   const shown = '/orgs/club/public_members/ada'
   return {
@@ -33,7 +33,7 @@ async function successesOfOrganizations({ as }: Town) {
   }
 }
 
-async function successesOfRepositories({ as }: Town) {
+async function successesOfRepositories({ as }: GatewayWithUsers) {
   const { id } = (await as('ada', 'GET', '/repos/ada/r')).json as { id: number }
   const bob = '/repos/ada/r/collaborators/bob'
   const topics = '/repos/ada/r/topics'
@@ -57,7 +57,7 @@ async function successesOfRepositories({ as }: Town) {
   }
 }
 
-async function successesOfTeams({ as }: Town) {
+async function successesOfTeams({ as }: GatewayWithUsers) {
   const made = await as('ada', 'POST', '/orgs/club/teams', {
     name: 'Workers',
     permission: 'write',
@@ -85,7 +85,7 @@ async function successesOfTeams({ as }: Town) {
   }
 }
 
-async function addAndDelete({ as }: Pick<Town, 'as'>, team: string) {
+async function addAndDelete({ as }: Pick<GatewayWithUsers, 'as'>, team: string) {
   await as('ada', 'PUT', `${team}/members/bob`)
   return await as('ada', 'DELETE', '/orgs/club/members/bob')
 }

@@ -1,9 +1,9 @@
 /** One request of each operation on rules of branches that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** In a repository of its own, which stays. */
-export async function successesOfProtections({ as }: Town) {
+export async function successesOfProtections({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'ruled' })
   const ask = (method: string, rest = '', body?: unknown) =>
     as('ada', method, `/repos/ada/ruled/branch_protections${rest}`, body)

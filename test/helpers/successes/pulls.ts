@@ -1,10 +1,10 @@
 /** One request of each operation on pull requests that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
 
 /** In ada's repository `forge`, which is made for it; the first branches are written to disk. */
-export async function successesOfPulls({ as, pathOf }: Town) {
+export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'forge', auto_init: true })
   const cwd = await pathOf('ada', 'forge')
   const file = await git(['hash-object', '-w', '--stdin'], { cwd, input: 'a\n' })

@@ -1,10 +1,10 @@
 /** One request of each operation that reads Git's data and succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
 
 /** Of a repository of ada's with a file, a tag and a note, which stays. */
-export async function successesOfReading({ as, pathOf }: Town) {
+export async function successesOfReading({ as, pathOf }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'read', auto_init: true })
   const cwd = await pathOf('ada', 'read')
   await git(['tag', '-m', 'The first', 'v1', 'main'], { cwd })

@@ -1,9 +1,9 @@
 /** One request of each operation on releases and statuses of commits that succeeds. */
 
-import type { Town } from '../gateway-with-users.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** Of a repository of its own, which stays. */
-export async function successesOfReleases({ as }: Town) {
+export async function successesOfReleases({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'released', auto_init: true })
   const path = '/repos/ada/released'
   const made = await as('ada', 'POST', `${path}/releases`, { tag_name: 'v1', tag_message: 'One' })

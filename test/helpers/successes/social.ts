@@ -1,18 +1,18 @@
 /** Requests on stars, watches, notifications and templates that succeed, one of each. */
 
-import type { Town } from '../gateway-with-users.js'
-import { untilAllAreTold } from '../notified.js'
+import type { GatewayWithUsers } from '../gateway-with-users.js'
+import { untilAllAreNotified } from '../notified.js'
 
 /** Of ada's repository `r`, which has to be there. */
-export async function successesOfSocial(town: Town) {
+export async function successesOfSocial(gateway: GatewayWithUsers) {
   return {
-    ...(await successesOfTies(town)),
-    ...(await successesOfNotifications(town)),
-    ...(await successesOfTemplates(town)),
+    ...(await successesOfRelations(gateway)),
+    ...(await successesOfNotifications(gateway)),
+    ...(await successesOfTemplates(gateway)),
   }
 }
 
-async function successesOfTies({ as }: Town) {
+async function successesOfRelations({ as }: GatewayWithUsers) {
   const [star, watch] = ['/user/starred/ada/r', '/repos/ada/r/subscription']
   return {
     userCurrentPutStar: await as('bob', 'PUT', star),
@@ -30,12 +30,12 @@ async function successesOfTies({ as }: Town) {
   }
 }
 
-async function successesOfNotifications(town: Town) {
-  const { as } = town
+async function successesOfNotifications(gateway: GatewayWithUsers) {
+  const { as } = gateway
   const made = await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Look', body: '@bob' })
   const { number } = made.json as { number: number }
   const subscriptions = `/repos/ada/r/issues/${number}/subscriptions`
-  await untilAllAreTold(town)
+  await untilAllAreNotified(gateway)
   const list = await as('bob', 'GET', '/notifications')
   const [thread] = list.json as { id: number }[]
   const path = `/notifications/threads/${thread?.id}`
@@ -54,7 +54,7 @@ async function successesOfNotifications(town: Town) {
   }
 }
 
-async function successesOfTemplates({ as }: Town) {
+async function successesOfTemplates({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'pattern', template: true, auto_init: true })
   const input = { owner: 'bob', name: 'cut', git_content: true }
   return { generateRepo: await as('bob', 'POST', '/repos/ada/pattern/generate', input) }

@@ -16,10 +16,10 @@ import {
   splitMembers,
 } from '../../helpers/apks.js'
 import { isExpected } from '../../helpers/expected.js'
-import { startTown, type Town } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { gzipBomb } from '../../helpers/gzip-bomb.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
-import type { Answer, Question } from '../../helpers/requests.js'
+import type { Answer, RequestOptions } from '../../helpers/requests.js'
 
 const PLACE = '/v3.20/main'
 
@@ -69,11 +69,11 @@ const SUBJECT: FormatSubject = {
 
 await testFormat(t, SUBJECT)
 
-let opened: Promise<Town> | undefined
+let opened: Promise<GatewayWithUsers> | undefined
 
 /** One town for all that follows, since its key takes a while: each test has its own branch. */
-async function ask(question: Question): Promise<Answer> {
-  opened ??= startTown(root)
+async function ask(question: RequestOptions): Promise<Answer> {
+  opened ??= startGatewayWithUsers(root)
   const { ask, authorizationOf } = await opened
   const { method = 'GET' } = question
   const isRead = method === 'GET' || method === 'HEAD'

@@ -10,7 +10,7 @@ import {
 } from '../../conformance/package-format.js'
 import { packageTar, packageTarGz, packageZip } from '../../helpers/composer-packages.js'
 import { forEachDatabase } from '../../helpers/databases.js'
-import { startTown, type Town } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
 const NAME = 'acme/lib'
 const BASE = '/api/packages/ada/composer'
@@ -74,32 +74,39 @@ interface Given {
   readonly archive?: Buffer
 }
 
-async function publish(town: Town, fields: Readonly<Record<string, unknown>>, given: Given = {}) {
-  return await town.ask({
+async function publish(
+  gateway: GatewayWithUsers,
+  fields: Readonly<Record<string, unknown>>,
+  given: Given = {},
+) {
+  return await gateway.ask({
     method: 'PUT',
     path: `${BASE}${given.query ?? ''}`,
     body: given.archive ?? packageZip(fields),
-    authorization: town.authorizationOf('ada'),
+    authorization: gateway.authorizationOf('ada'),
   })
 }
 
-async function document(town: Town, path: string): Promise<readonly Record<string, unknown>[]> {
-  const { json } = await town.ask({ path: `${BASE}/p2/${path}` })
+async function document(
+  gateway: GatewayWithUsers,
+  path: string,
+): Promise<readonly Record<string, unknown>[]> {
+  const { json } = await gateway.ask({ path: `${BASE}/p2/${path}` })
   return Object.values((json as { packages: Record<string, []> }).packages)[0] ?? []
 }
 
 t.test('a refusal is told as Composer shows it', async (t) => {
-  const town = await startTown(t)
-  const refused = await publish(town, { name: 'none' })
+  const gateway = await startGatewayWithUsers(t)
+  const refused = await publish(gateway, { name: 'none' })
   t.equal(refused.headers['content-type'], 'application/json;charset=utf-8')
   t.match(refused.json, { errors: [{ status: 400, message: /"name" must be vendor\/project/ }] })
-  const none = await town.ask({ path: `${BASE}/p2/acme/none.json` })
+  const none = await gateway.ask({ path: `${BASE}/p2/acme/none.json` })
   t.strictSame(none.json, { errors: [{ status: 404, message: 'package does not exist' }] })
 })
 
 t.test('the index leads to everything else', async (t) => {
-  const town = await startTown(t)
-  const { json } = await town.ask({ path: `${BASE}/packages.json` })
+  const gateway = await startGatewayWithUsers(t)
+  const { json } = await gateway.ask({ path: `${BASE}/packages.json` })
   const { origin } = new URL((json as { list: string }).list)
   t.strictSame(json, {
     'metadata-url': `${origin}${BASE}/p2/%package%.json`,
@@ -109,7 +116,7 @@ t.test('the index leads to everything else', async (t) => {
 })
 
 t.test('all that composer.json says is told again, and what the house knows', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const fields = {
     description: 'A library',
     license: ['MIT'],
@@ -131,8 +138,8 @@ t.test('all that composer.json says is told again, and what the house knows', as
     time: '1',
   }
   const archive = packageZip({ ...fields, ...foreign, ...fine, type: 'Symfony-Bundle' })
-  t.equal((await publish(town, {}, { archive })).status, 201)
-  const [record = {}] = await document(town, 'acme/lib.json')
+  t.equal((await publish(gateway, {}, { archive })).status, 201)
+  const [record = {}] = await document(gateway, 'acme/lib.json')
   const { dist, time, ...rest } = record
   t.strictSame(rest, {
     ...fields,
@@ -149,97 +156,102 @@ t.test('all that composer.json says is told again, and what the house knows', as
     url,
     /\/api\/packages\/ada\/composer\/files\/acme%2Flib\/1\.0\.0\/acme-lib\.1\.0\.0\.zip$/,
   )
-  t.strictSame((await town.ask({ path: new URL(url).pathname })).bytes, archive)
+  t.strictSame((await gateway.ask({ path: new URL(url).pathname })).bytes, archive)
 })
 
 await forEachDatabase(t, 'the largest composer.json, in any script', async (t, location) => {
-  const town = await startTown(t, { location })
+  const gateway = await startGatewayWithUsers(t, { location })
   const description = 'Größe 中文 😀 "quoted" \\ \n'
   const keywords = Array.from(
     { length: 19_900 },
     (_, index) => `😀 "keyword" ${index} of many more`,
   )
-  t.equal((await publish(town, { ...fine, description, keywords })).status, 201)
-  const [record] = await document(town, 'acme/lib.json')
+  t.equal((await publish(gateway, { ...fine, description, keywords })).status, 201)
+  const [record] = await document(gateway, 'acme/lib.json')
   t.match(record, { description, keywords })
-  const found = await town.ask({ path: `${BASE}/search.json?q=lib` })
+  const found = await gateway.ask({ path: `${BASE}/search.json?q=lib` })
   t.match(found.json, { results: [{ description }] })
 })
 
 t.test('releases and branches are in a document each', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   for (const version of ['1.0', '1.x-dev', 'dev-main', 'v2.0.0-RC1', 'dev-feature/ü']) {
-    t.equal((await publish(town, { name: NAME, version })).status, 201, version)
+    t.equal((await publish(gateway, { name: NAME, version })).status, 201, version)
   }
   const versionsOf = async (path: string) =>
-    (await document(town, path)).map(({ version }) => version)
+    (await document(gateway, path)).map(({ version }) => version)
   t.strictSame(await versionsOf('acme/lib.json'), ['v2.0.0-RC1', '1.0'])
   t.strictSame(await versionsOf('acme/lib~dev.json'), ['dev-feature/ü', 'dev-main', '1.x-dev'])
-  for (const { version, dist } of await document(town, 'acme/lib~dev.json')) {
+  for (const { version, dist } of await document(gateway, 'acme/lib~dev.json')) {
     const { pathname } = new URL((dist as { url: string }).url)
-    t.equal((await town.ask({ path: pathname })).status, 200, `${version} at ${pathname}`)
+    t.equal((await gateway.ask({ path: pathname })).status, 200, `${version} at ${pathname}`)
   }
 })
 
 t.test('a version is there once, however it is written', async (t) => {
-  const town = await startTown(t)
-  const first = await publish(town, { name: NAME, version: '1.0' })
+  const gateway = await startGatewayWithUsers(t)
+  const first = await publish(gateway, { name: NAME, version: '1.0' })
   t.equal(first.status, 201)
-  t.equal((await publish(town, { name: NAME, version: 'dev-Main' })).status, 201)
+  t.equal((await publish(gateway, { name: NAME, version: 'dev-Main' })).status, 201)
   const same = ['1.0', '1.0.0', 'v1.0.0.0', '1.0.0+build', '1.0-stable', 'dev-main']
   for (const version of same) {
-    const again = await publish(town, { name: NAME, version })
+    const again = await publish(gateway, { name: NAME, version })
     t.match(again, { status: 409, json: { errors: [{ status: 409 }] } }, version)
   }
-  t.equal((await publish(town, { name: NAME, version: '1.0.0.1' })).status, 201)
-  t.equal((await publish(town, { name: NAME, version: '1.0-dev' })).status, 201)
+  t.equal((await publish(gateway, { name: NAME, version: '1.0.0.1' })).status, 201)
+  t.equal((await publish(gateway, { name: NAME, version: '1.0-dev' })).status, 201)
 })
 
 t.test('of many spellings of one version at once one is taken', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const spellings = ['1.0', '1', 'v1.0.0', '1.0.0.0', '1.0.0+a', '1.0.0+b', 'v1', '1.0-stable']
   const answers = await Promise.all(
-    spellings.map((version) => publish(town, { name: NAME, version })),
+    spellings.map((version) => publish(gateway, { name: NAME, version })),
   )
   const statuses = answers.map(({ status }) => status).sort()
   t.strictSame(statuses, [201, ...spellings.slice(1).map(() => 409)])
-  t.equal((await document(town, 'acme/lib.json')).length, 1)
+  t.equal((await document(gateway, 'acme/lib.json')).length, 1)
 })
 
 t.test('the address says the version where composer.json does not', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const nameless = { name: NAME }
-  t.equal((await publish(town, nameless, { query: '?version=2.0.0' })).status, 201)
-  t.equal((await publish(town, nameless, { query: '?version=2.1.0+build' })).status, 201)
+  t.equal((await publish(gateway, nameless, { query: '?version=2.0.0' })).status, 201)
+  t.equal((await publish(gateway, nameless, { query: '?version=2.1.0+build' })).status, 201)
   const both = { name: NAME, version: 'v3.0' }
-  t.equal((await publish(town, both, { query: '?version=3.0.0' })).status, 201, 'the same')
-  t.equal((await publish(town, { ...both, version: '4.0' }, { query: '?version=' })).status, 201)
-  const versions = (await document(town, 'acme/lib.json')).map(({ version }) => version)
+  t.equal((await publish(gateway, both, { query: '?version=3.0.0' })).status, 201, 'the same')
+  t.equal((await publish(gateway, { ...both, version: '4.0' }, { query: '?version=' })).status, 201)
+  const versions = (await document(gateway, 'acme/lib.json')).map(({ version }) => version)
   t.strictSame(versions, ['4.0', 'v3.0', '2.1.0+build', '2.0.0'])
 
-  const differs = await publish(town, { name: NAME, version: '5.0' }, { query: '?version=5.1' })
+  const differs = await publish(gateway, { name: NAME, version: '5.0' }, { query: '?version=5.1' })
   const message = 'composer.json says version "5.0" and the address "5.1".'
   t.strictSame(differs.json, { errors: [{ status: 400, message }] })
-  t.equal((await document(town, 'acme/lib.json')).length, 4, 'nothing was published')
+  t.equal((await document(gateway, 'acme/lib.json')).length, 4, 'nothing was published')
 })
 
 t.test('a tar is told as one, and may have one folder around it', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const archive = packageTarGz(fine, { folder: 'lib-1.0.0/' })
-  t.equal((await publish(town, {}, { archive })).status, 201)
-  const [record] = await document(town, 'acme/lib.json')
+  t.equal((await publish(gateway, {}, { archive })).status, 201)
+  const [record] = await document(gateway, 'acme/lib.json')
   t.match(record, { dist: { type: 'tar', url: /acme-lib\.1\.0\.0\.tar\.gz$/ } })
 })
 
 t.test('packages are found by name and type, page by page', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   for (const name of ['acme/one', 'acme/two', 'other/three']) {
     const type = name === 'acme/two' ? 'project' : 'library'
-    await publish(town, { name, version: '1.0', type, description: `This is ${name}` })
+    await publish(gateway, { name, version: '1.0', type, description: `This is ${name}` })
   }
-  await publish(town, { name: 'acme/one', version: '1.1', description: 'Newer', abandoned: true })
+  await publish(gateway, {
+    name: 'acme/one',
+    version: '1.1',
+    description: 'Newer',
+    abandoned: true,
+  })
   const search = async (query: string) =>
-    (await town.ask({ path: `${BASE}/search.json${query}` })).json as {
+    (await gateway.ask({ path: `${BASE}/search.json${query}` })).json as {
       results: ReadonlyArray<Record<string, unknown>>
       total: number
       next?: string
@@ -254,7 +266,7 @@ t.test('packages are found by name and type, page by page', async (t) => {
   const first = await search('?q=acme&per_page=1&x=secret')
   t.match(first, { total: 2, next: /\/search\.json\?page=2&per_page=1&q=acme$/ })
   const { pathname, search: query } = new URL(first.next ?? '')
-  t.match((await town.ask({ path: `${pathname}${query}` })).json, {
+  t.match((await gateway.ask({ path: `${pathname}${query}` })).json, {
     results: [{ name: 'acme/two' }],
     next: undefined,
   })
@@ -268,23 +280,24 @@ t.test('packages are found by name and type, page by page', async (t) => {
 })
 
 t.test('the list has all names, or those that are asked for', async (t) => {
-  const town = await startTown(t)
-  t.strictSame(await listOf(town), [])
-  for (const name of ['acme/one', 'acme/two', 'acmes/one']) await publish(town, { ...fine, name })
-  t.strictSame(await listOf(town), ['acme/one', 'acme/two', 'acmes/one'])
-  t.strictSame(await listOf(town, '?vendor=acme'), ['acme/one', 'acme/two'])
-  t.strictSame(await listOf(town, '?filter=*%2Fo*'), ['acme/one', 'acmes/one'])
-  t.strictSame(await listOf(town, '?vendor=acme&filter=acme/t*'), ['acme/two'])
+  const gateway = await startGatewayWithUsers(t)
+  t.strictSame(await listOf(gateway), [])
+  for (const name of ['acme/one', 'acme/two', 'acmes/one'])
+    await publish(gateway, { ...fine, name })
+  t.strictSame(await listOf(gateway), ['acme/one', 'acme/two', 'acmes/one'])
+  t.strictSame(await listOf(gateway, '?vendor=acme'), ['acme/one', 'acme/two'])
+  t.strictSame(await listOf(gateway, '?filter=*%2Fo*'), ['acme/one', 'acmes/one'])
+  t.strictSame(await listOf(gateway, '?vendor=acme&filter=acme/t*'), ['acme/two'])
 })
 
-async function listOf(town: Town, query = ''): Promise<unknown> {
-  const { json } = await town.ask({ path: `${BASE}/list.json${query}` })
+async function listOf(gateway: GatewayWithUsers, query = ''): Promise<unknown> {
+  const { json } = await gateway.ask({ path: `${BASE}/list.json${query}` })
   return (json as { packageNames: unknown }).packageNames
 }
 
 t.test('what is not there is not found, whatever it is called', async (t) => {
-  const town = await startTown(t)
-  await publish(town, fine)
+  const gateway = await startGatewayWithUsers(t)
+  await publish(gateway, fine)
   const paths = [
     '/p2/acme/none.json',
     '/p2/acme/lib',
@@ -298,16 +311,17 @@ t.test('what is not there is not found, whatever it is called', async (t) => {
     '/files/acme%2Flib/2.0.0/acme-lib.1.0.0.zip',
     `/p2/acme/${'a'.repeat(300)}!.json`,
   ]
-  for (const path of paths) t.equal((await town.ask({ path: `${BASE}${path}` })).status, 404, path)
-  await isUnchangedFor(t, town)
+  for (const path of paths)
+    t.equal((await gateway.ask({ path: `${BASE}${path}` })).status, 404, path)
+  await isUnchangedFor(t, gateway)
 })
 
 /** Composer asks for each name over and over, and says what it has. */
-async function isUnchangedFor(t: Test, town: Town): Promise<void> {
+async function isUnchangedFor(t: Test, gateway: GatewayWithUsers): Promise<void> {
   const path = `${BASE}/p2/acme/lib.json`
-  const { etag = '' } = (await town.ask({ path })).headers
+  const { etag = '' } = (await gateway.ask({ path })).headers
   const headers = { 'if-none-match': etag }
-  t.match(await town.ask({ path, headers }), { status: 304, text: '' })
-  await publish(town, { name: NAME, version: '2.0' })
-  t.equal((await town.ask({ path, headers })).status, 200)
+  t.match(await gateway.ask({ path, headers }), { status: 304, text: '' })
+  await publish(gateway, { name: NAME, version: '2.0' })
+  t.equal((await gateway.ask({ path, headers })).status, 200)
 }

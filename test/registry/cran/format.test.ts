@@ -9,7 +9,7 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { startTown, type Town } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { rTarGz, rZip } from '../../helpers/r-packages.js'
 import type { Answer } from '../../helpers/requests.js'
 
@@ -69,17 +69,17 @@ await testFormat(t, SUBJECT)
 
 const BASE = '/api/packages/ada/cran'
 
-async function publish(town: Town, request: FormatRequest): Promise<Answer> {
-  const authorization = town.authorizationOf('ada')
-  return await town.ask({ ...request, path: `${BASE}${request.path}`, authorization })
+async function publish(gateway: GatewayWithUsers, request: FormatRequest): Promise<Answer> {
+  const authorization = gateway.authorizationOf('ada')
+  return await gateway.ask({ ...request, path: `${BASE}${request.path}`, authorization })
 }
 
-const get = (town: Town, path: string, method = 'GET') =>
-  town.ask({ method, path: `${BASE}${path}` })
+const get = (gateway: GatewayWithUsers, path: string, method = 'GET') =>
+  gateway.ask({ method, path: `${BASE}${path}` })
 
 /** The packages and versions of an index, and the files that it names. */
-async function indexOf(town: Town, folder: string): Promise<readonly string[]> {
-  const { text } = await get(town, `${folder}/PACKAGES`)
+async function indexOf(gateway: GatewayWithUsers, folder: string): Promise<readonly string[]> {
+  const { text } = await get(gateway, `${folder}/PACKAGES`)
   const stanzas = text.split('\n\n').slice(0, -1)
   return stanzas.map((stanza) =>
     ['Package', 'Version', 'File']
@@ -90,9 +90,9 @@ async function indexOf(town: Town, folder: string): Promise<readonly string[]> {
 }
 
 t.test('an index is served in each of its forms', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const archive = rTarGz({ ...TOY, License: 'GPL-3', Imports: 'utils' })
-  t.match(await publish(town, put(archive)), { status: 201, text: '' })
+  t.match(await publish(gateway, put(archive)), { status: 201, text: '' })
   const md5 = createHash('md5').update(archive).digest('hex')
   const wanted = [
     'Package: toy',
@@ -104,87 +104,87 @@ t.test('an index is served in each of its forms', async (t) => {
     '',
     '',
   ]
-  const plain = await get(town, '/src/contrib/PACKAGES')
+  const plain = await get(gateway, '/src/contrib/PACKAGES')
   t.match(plain, { status: 200, headers: { 'content-type': 'text/plain;charset=utf-8' } })
   t.equal(plain.text, wanted.join('\n'))
-  const packed = await get(town, '/src/contrib/PACKAGES.gz')
+  const packed = await get(gateway, '/src/contrib/PACKAGES.gz')
   t.match(packed, { status: 200, headers: { 'content-type': 'application/x-gzip' } })
   t.equal(packed.headers['content-encoding'], undefined)
   t.equal(gunzipSync(packed.bytes).toString(), plain.text)
-  const table = await get(town, '/src/contrib/PACKAGES.rds')
+  const table = await get(gateway, '/src/contrib/PACKAGES.rds')
   t.match(table, { status: 200, headers: { 'content-type': 'application/octet-stream' } })
   t.equal(gunzipSync(table.bytes).subarray(0, 2).toString(), 'X\n')
-  const head = await get(town, '/src/contrib/PACKAGES', 'HEAD')
+  const head = await get(gateway, '/src/contrib/PACKAGES', 'HEAD')
   t.match(head, { status: 200, headers: { 'content-length': String(plain.bytes.length) } })
   const headers = { 'if-none-match': plain.headers.etag ?? '' }
-  const again = await town.ask({ path: `${BASE}/src/contrib/PACKAGES`, headers })
+  const again = await gateway.ask({ path: `${BASE}/src/contrib/PACKAGES`, headers })
   t.equal(again.status, 304)
 })
 
 t.test('an index holds the highest version, whatever came last', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   for (const Version of ['1.9', '1.10', '0.5']) {
-    t.equal((await publish(town, put(rTarGz({ ...TOY, Version })))).status, 201)
+    t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version })))).status, 201)
   }
-  t.equal((await publish(town, put(rTarGz({ Package: 'Alpha', Version: '1.0' })))).status, 201)
-  t.strictSame(await indexOf(town, '/src/contrib'), ['Alpha 1.0', 'toy 1.10'])
+  t.equal((await publish(gateway, put(rTarGz({ Package: 'Alpha', Version: '1.0' })))).status, 201)
+  t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.10'])
   for (const folder of ['/src/contrib', '/src/contrib/Archive/toy']) {
     for (const version of ['1.9', '1.10', '0.5']) {
-      t.equal((await get(town, `${folder}/toy_${version}.tar.gz`)).status, 200, version)
+      t.equal((await get(gateway, `${folder}/toy_${version}.tar.gz`)).status, 200, version)
     }
   }
   const path = '/api/v1/packages/ada/cran/toy/1.10'
-  const authorization = town.authorizationOf('ada')
-  t.equal((await town.ask({ method: 'DELETE', path, authorization })).status, 204)
-  t.strictSame(await indexOf(town, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
+  const authorization = gateway.authorizationOf('ada')
+  t.equal((await gateway.ask({ method: 'DELETE', path, authorization })).status, 204)
+  t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
 })
 
 t.test('binaries of each platform have an index of their own', async (t) => {
-  const town = await startTown(t)
-  t.equal((await publish(town, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
-  t.equal((await publish(town, put(rZip(TOY), WINDOWS))).status, 201)
-  t.equal((await publish(town, put(rTarGz(TOY), MAC))).status, 201)
-  t.equal((await publish(town, put(rTarGz(TOY), `${MAC}-x`))).status, 201, 'for another R')
-  t.equal((await publish(town, put(rZip(TOY), WINDOWS))).status, 409)
-  t.strictSame(await indexOf(town, '/src/contrib'), ['toy 1.1'])
+  const gateway = await startGatewayWithUsers(t)
+  t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
+  t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 201)
+  t.equal((await publish(gateway, put(rTarGz(TOY), MAC))).status, 201)
+  t.equal((await publish(gateway, put(rTarGz(TOY), `${MAC}-x`))).status, 201, 'for another R')
+  t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 409)
+  t.strictSame(await indexOf(gateway, '/src/contrib'), ['toy 1.1'])
   const [windows, mac] = ['/bin/windows/contrib/4.2', '/bin/macosx/big-sur-arm64/contrib/4.2']
-  t.strictSame(await indexOf(town, windows), ['toy 1.0'])
-  t.strictSame(await indexOf(town, mac), ['toy 1.0'])
-  const zip = await get(town, `${windows}/toy_1.0.zip`)
+  t.strictSame(await indexOf(gateway, windows), ['toy 1.0'])
+  t.strictSame(await indexOf(gateway, mac), ['toy 1.0'])
+  const zip = await get(gateway, `${windows}/toy_1.0.zip`)
   t.ok(zip.status === 200 && zip.bytes.equals(rZip(TOY)))
-  const tgz = await get(town, `${mac}/toy_1.0.tgz`)
+  const tgz = await get(gateway, `${mac}/toy_1.0.tgz`)
   t.ok(tgz.status === 200 && tgz.bytes.equals(rTarGz(TOY)))
-  t.equal((await get(town, '/bin/macosx/big-sur-arm64/contrib/4.2-x/toy_1.0.tgz')).status, 200)
+  t.equal((await get(gateway, '/bin/macosx/big-sur-arm64/contrib/4.2-x/toy_1.0.tgz')).status, 200)
   for (const suffix of ['PACKAGES.gz', 'PACKAGES.rds']) {
-    t.equal((await get(town, `${windows}/${suffix}`)).status, 200, suffix)
+    t.equal((await get(gateway, `${windows}/${suffix}`)).status, 200, suffix)
   }
-  t.equal((await get(town, '/bin/macosx/big-sur-arm64%2Fcontrib/4.2/PACKAGES')).status, 404)
+  t.equal((await get(gateway, '/bin/macosx/big-sur-arm64%2Fcontrib/4.2/PACKAGES')).status, 404)
 })
 
 t.test('a file that R would ask for by another name is named in the index', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const linux = '/bin?platform=linux&rversion=4.2'
-  t.equal((await publish(town, put(rZip(TOY)))).status, 201)
-  t.equal((await publish(town, put(rTarGz(TOY), WINDOWS))).status, 201)
-  t.equal((await publish(town, put(rZip(TOY), MAC))).status, 201)
-  t.equal((await publish(town, put(rTarGz(TOY), linux))).status, 201)
-  t.strictSame(await indexOf(town, '/src/contrib'), ['toy 1.0 toy_1.0.zip'])
-  t.strictSame(await indexOf(town, '/bin/windows/contrib/4.2'), ['toy 1.0 toy_1.0.tar.gz'])
+  t.equal((await publish(gateway, put(rZip(TOY)))).status, 201)
+  t.equal((await publish(gateway, put(rTarGz(TOY), WINDOWS))).status, 201)
+  t.equal((await publish(gateway, put(rZip(TOY), MAC))).status, 201)
+  t.equal((await publish(gateway, put(rTarGz(TOY), linux))).status, 201)
+  t.strictSame(await indexOf(gateway, '/src/contrib'), ['toy 1.0 toy_1.0.zip'])
+  t.strictSame(await indexOf(gateway, '/bin/windows/contrib/4.2'), ['toy 1.0 toy_1.0.tar.gz'])
   const mac = '/bin/macosx/big-sur-arm64/contrib/4.2'
-  t.strictSame(await indexOf(town, mac), ['toy 1.0 toy_1.0.zip'])
-  t.equal((await get(town, `${mac}/toy_1.0.zip`)).status, 200)
-  t.strictSame(await indexOf(town, '/bin/linux/contrib/4.2'), ['toy 1.0'])
+  t.strictSame(await indexOf(gateway, mac), ['toy 1.0 toy_1.0.zip'])
+  t.equal((await get(gateway, `${mac}/toy_1.0.zip`)).status, 200)
+  t.strictSame(await indexOf(gateway, '/bin/linux/contrib/4.2'), ['toy 1.0'])
 })
 
 t.test('what is not there is 404 without a word', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const indexes = ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'].flatMap((name) => [
     `/src/contrib/${name}`,
     `/bin/windows/contrib/4.2/${name}`,
   ])
-  for (const path of indexes) t.match(await get(town, path), { status: 404, text: '' }, path)
-  await publish(town, put(rTarGz(TOY)))
-  await publish(town, put(rZip(TOY), WINDOWS))
+  for (const path of indexes) t.match(await get(gateway, path), { status: 404, text: '' }, path)
+  await publish(gateway, put(rTarGz(TOY)))
+  await publish(gateway, put(rZip(TOY), WINDOWS))
   const paths = [
     '/src/contrib/PACKAGES.xz',
     '/src/contrib/PACKAGES.',
@@ -208,21 +208,21 @@ t.test('what is not there is 404 without a word', async (t) => {
     '/bin/windows/contrib/4.2/',
     '/bin/win%7Cdows/contrib/4.2/PACKAGES',
   ]
-  for (const path of paths) t.match(await get(town, path), { status: 404, text: '' }, path)
+  for (const path of paths) t.match(await get(gateway, path), { status: 404, text: '' }, path)
 })
 
 t.test('a package that differs by case alone is refused', async (t) => {
-  const town = await startTown(t)
-  t.equal((await publish(town, put(rTarGz(TOY)))).status, 201)
-  const refused = await publish(town, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
+  const gateway = await startGatewayWithUsers(t)
+  t.equal((await publish(gateway, put(rTarGz(TOY)))).status, 201)
+  const refused = await publish(gateway, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
   t.match(refused, { status: 409, text: /a package "toy" already exists: it differs by case/ })
 })
 
 t.test('a form brings a package as well', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const start = '--x\r\nContent-Disposition: form-data; name="f"; filename="toy.tar.gz"\r\n\r\n'
   const body = Buffer.concat([Buffer.from(start), PROPER, Buffer.from('\r\n--x--\r\n')])
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-  t.equal((await publish(town, { ...put(body), headers })).status, 201)
-  t.ok((await get(town, '/src/contrib/toy_1.0.tar.gz')).bytes.equals(PROPER))
+  t.equal((await publish(gateway, { ...put(body), headers })).status, 201)
+  t.ok((await get(gateway, '/src/contrib/toy_1.0.tar.gz')).bytes.equals(PROPER))
 })

@@ -9,7 +9,7 @@ import {
   testFormat,
 } from '../../conformance/package-format.js'
 import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
-import { startTown, type Town } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
 const PLACE = '/pool/bookworm/main'
 
@@ -72,21 +72,21 @@ interface Publication {
 }
 
 /** A town in which ada publishes. */
-async function aRepository(town: Town) {
+async function aRepository(gateway: GatewayWithUsers) {
   const base = '/api/packages/ada/debian'
-  const authorization = town.authorizationOf('ada')
+  const authorization = gateway.authorizationOf('ada')
   return {
-    get: (path: string, headers = {}) => town.ask({ path: base + path, headers }),
-    remove: (path: string) => town.ask({ method: 'DELETE', path: base + path, authorization }),
+    get: (path: string, headers = {}) => gateway.ask({ path: base + path, headers }),
+    remove: (path: string) => gateway.ask({ method: 'DELETE', path: base + path, authorization }),
     async publish({ fields = {}, place = PLACE }: Publication = {}) {
       const request = put(debOf({ control: controlOf(fields) }), place)
-      return town.ask({ ...request, path: base + request.path, authorization })
+      return gateway.ask({ ...request, path: base + request.path, authorization })
     },
   }
 }
 
 t.test('a distribution lists what is in it, and no other one does', async (t) => {
-  const { get, publish, remove } = await aRepository(await startTown(t))
+  const { get, publish, remove } = await aRepository(await startGatewayWithUsers(t))
   t.equal((await get('/dists/bookworm/Release')).status, 404, 'before there is any')
   const places = ['/pool/bookworm/main', '/pool/bookworm/contrib', '/pool/trixie/main']
   for (const place of places) t.equal((await publish({ place })).status, 201, place)
@@ -112,7 +112,7 @@ t.test('a distribution lists what is in it, and no other one does', async (t) =>
 })
 
 t.test('one package goes into as many places as it is sent to, once into each', async (t) => {
-  const { publish } = await aRepository(await startTown(t))
+  const { publish } = await aRepository(await startGatewayWithUsers(t))
   for (const place of [PLACE, '/pool/bookworm/contrib', '/pool/trixie/main']) {
     t.equal((await publish({ place })).status, 201)
     t.match(await publish({ place }), { status: 409, text: 'package file already exists' })
@@ -122,7 +122,7 @@ t.test('one package goes into as many places as it is sent to, once into each', 
 t.test(
   'lists are found by their strong digests, at both levels and after they changed',
   async (t) => {
-    const { get, publish } = await aRepository(await startTown(t))
+    const { get, publish } = await aRepository(await startGatewayWithUsers(t))
     await publish()
     const digestOf = (algorithm: string, bytes: Buffer) =>
       createHash(algorithm).update(bytes).digest('hex')
@@ -161,8 +161,8 @@ t.test(
 )
 
 t.test('the key is told in both of its forms, and is one for each owner', async (t) => {
-  const town = await startTown(t)
-  const ask = (path: string) => town.ask({ path })
+  const gateway = await startGatewayWithUsers(t)
+  const ask = (path: string) => gateway.ask({ path })
   const armored = await ask('/api/packages/ada/debian/repository.key')
   t.match(armored, {
     status: 200,
@@ -180,7 +180,7 @@ t.test('the key is told in both of its forms, and is one for each owner', async 
 })
 
 t.test('files say what they are, and indexes can be asked for again for nothing', async (t) => {
-  const { get, publish } = await aRepository(await startTown(t))
+  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
   await publish()
   t.match(await get(`${PLACE}/hello-tool_1.0_amd64.deb`), {
     headers: {

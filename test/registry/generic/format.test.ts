@@ -6,7 +6,7 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
 function put(path: string, text = 'text'): FormatRequest {
   return { method: 'PUT', path, body: Buffer.from(text) }
@@ -41,14 +41,14 @@ const SUBJECT: FormatSubject = {
 await testFormat(t, SUBJECT)
 
 t.test('names are found in any case, and a version may hold slashes and spaces', async (t) => {
-  const town = await startTown(t)
-  const authorization = town.authorizationOf('ada')
+  const gateway = await startGatewayWithUsers(t)
+  const authorization = gateway.authorizationOf('ada')
   const base = '/api/packages/Ada/generic'
   const body = Buffer.from('data')
   const path = `${base}/Report-Tool/2025.06%2Frc%201/Data+1.bin`
-  t.equal((await town.ask({ method: 'PUT', path, body, authorization })).status, 201)
+  t.equal((await gateway.ask({ method: 'PUT', path, body, authorization })).status, 201)
   const other = `/api/packages/ada/generic/report-tool/2025.06%2FRC%201/data+1.BIN`
-  const found = await town.ask({ path: other })
+  const found = await gateway.ask({ path: other })
   t.match(found, { status: 200, text: 'data' })
   t.match(found.headers, {
     'content-type': 'application/octet-stream',
@@ -58,13 +58,13 @@ t.test('names are found in any case, and a version may hold slashes and spaces',
 })
 
 t.test('the last file takes its version along', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const as = (method: string, path: string) =>
-    town.ask({
+    gateway.ask({
       method,
       path: `/api/packages/ada/generic/tool/1.0${path}`,
       ...(method === 'PUT' ? { body: Buffer.from(path) } : {}),
-      authorization: town.authorizationOf('ada'),
+      authorization: gateway.authorizationOf('ada'),
     })
   for (const path of ['/a', '/b']) t.equal((await as('PUT', path)).status, 201)
   t.equal((await as('DELETE', '/a')).status, 204)
@@ -75,51 +75,59 @@ t.test('the last file takes its version along', async (t) => {
 })
 
 t.test('an empty file is a file', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/empty'
-  const authorization = town.authorizationOf('ada')
+  const authorization = gateway.authorizationOf('ada')
   t.equal(
-    (await town.ask({ method: 'PUT', path, body: Buffer.alloc(0), authorization })).status,
+    (await gateway.ask({ method: 'PUT', path, body: Buffer.alloc(0), authorization })).status,
     201,
   )
-  t.match(await town.ask({ path }), { status: 200, text: '', headers: { 'content-length': '0' } })
+  t.match(await gateway.ask({ path }), {
+    status: 200,
+    text: '',
+    headers: { 'content-length': '0' },
+  })
 })
 
 t.test('a form is no file, whatever curl calls the bytes', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/data'
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const authorization = town.authorizationOf('ada')
+  const authorization = gateway.authorizationOf('ada')
   const body = Buffer.from('a=1&b=2')
-  t.equal((await town.ask({ method: 'PUT', path, body, headers, authorization })).status, 201)
-  t.equal((await town.ask({ path })).text, 'a=1&b=2')
+  t.equal((await gateway.ask({ method: 'PUT', path, body, headers, authorization })).status, 201)
+  t.equal((await gateway.ask({ path })).text, 'a=1&b=2')
 })
 
 t.test('an upload on the condition that there is none yet is refused as such', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/data'
-  const authorization = town.authorizationOf('ada')
+  const authorization = gateway.authorizationOf('ada')
   const headers = { 'if-none-match': '*' }
   const put = () =>
-    town.ask({ method: 'PUT', path, body: Buffer.from('data'), headers, authorization })
+    gateway.ask({ method: 'PUT', path, body: Buffer.from('data'), headers, authorization })
   t.equal((await put()).status, 201)
   t.match(await put(), { status: 412, text: 'package file already exists' })
 })
 
 t.test('registries that are switched off are not there', async (t) => {
-  const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' } })
+  const gateway = await startGatewayWithUsers(t, {
+    environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' },
+  })
   const path = '/api/packages/ada/generic/tool/1.0/data'
-  t.equal((await town.ask({ path })).status, 404)
+  t.equal((await gateway.ask({ path })).status, 404)
 })
 
 t.test('what an owner may have in all is a limit', async (t) => {
-  const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '10' } })
+  const gateway = await startGatewayWithUsers(t, {
+    environment: { GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '10' },
+  })
   const put = (name: string, text: string) =>
-    town.ask({
+    gateway.ask({
       method: 'PUT',
       path: `/api/packages/ada/generic/tool/1.0/${name}`,
       body: Buffer.from(text),
-      authorization: town.authorizationOf('ada'),
+      authorization: gateway.authorizationOf('ada'),
     })
   t.equal((await put('a', '123456')).status, 201)
   const refused = await put('b', '12345')

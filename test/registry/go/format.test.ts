@@ -6,7 +6,7 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { startTown, type Town } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { moduleZip } from '../../helpers/modules.js'
 import { handMadeZip, zipOf } from '../../helpers/zips.js'
 
@@ -50,25 +50,28 @@ await testFormat(t, SUBJECT)
 const BASE = '/api/packages/ada/go'
 
 /** Publishes modules of ada's. */
-async function publish(town: Town, ...zips: readonly Buffer[]): Promise<readonly number[]> {
-  const authorization = town.authorizationOf('ada')
+async function publish(
+  gateway: GatewayWithUsers,
+  ...zips: readonly Buffer[]
+): Promise<readonly number[]> {
+  const authorization = gateway.authorizationOf('ada')
   const statuses: number[] = []
   for (const body of zips) {
     const path = `${BASE}/upload`
-    statuses.push((await town.ask({ method: 'PUT', path, body, authorization })).status)
+    statuses.push((await gateway.ask({ method: 'PUT', path, body, authorization })).status)
   }
   return statuses
 }
 
 t.test('a module is described as the protocol says', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const goMod = 'module x.y/tool // a tool\n\ngo 1.19\n'
   const before = Date.now()
-  await publish(town, await moduleZip('x.y/tool@v1.2.0', { 'go.mod': goMod }))
-  await publish(town, await moduleZip('x.y/tool@v1.10.0'))
-  await publish(town, await moduleZip('x.y/tool@v1.9.0'))
+  await publish(gateway, await moduleZip('x.y/tool@v1.2.0', { 'go.mod': goMod }))
+  await publish(gateway, await moduleZip('x.y/tool@v1.10.0'))
+  await publish(gateway, await moduleZip('x.y/tool@v1.9.0'))
   const get = (path: string, method = 'GET') =>
-    town.ask({ method, path: `${BASE}/x.y/tool/${path}` })
+    gateway.ask({ method, path: `${BASE}/x.y/tool/${path}` })
   const text = { 'content-type': 'text/plain;charset=utf-8' }
   t.match(await get('@v/list'), { text: 'v1.2.0\nv1.9.0\nv1.10.0\n', headers: text })
   t.match(await get('@v/v1.2.0.mod'), { text: goMod, headers: text })
@@ -85,7 +88,7 @@ t.test('a module is described as the protocol says', async (t) => {
     const { etag = '', 'cache-control': cacheControl } = (await get(document)).headers
     t.equal(cacheControl, 'private, no-cache', document)
     const path = `${BASE}/x.y/tool/${document}`
-    const again = await town.ask({ path, headers: { 'if-none-match': etag } })
+    const again = await gateway.ask({ path, headers: { 'if-none-match': etag } })
     t.equal(again.status, 304, document)
   }
   const latest = await get('@latest')
@@ -96,24 +99,27 @@ t.test('a module is described as the protocol says', async (t) => {
 })
 
 t.test('a module of before go.mod has one that says its name', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const names = ['x.y/old@v1.0.0', 'x.y/old@v2.0.0+incompatible']
   for (const name of names) {
-    t.strictSame(await publish(town, await zipOf({ [`${name}/old.go`]: 'package old\n' })), [201])
+    t.strictSame(
+      await publish(gateway, await zipOf({ [`${name}/old.go`]: 'package old\n' })),
+      [201],
+    )
   }
-  const get = async (path: string) => (await town.ask({ path: `${BASE}/x.y/old/${path}` })).text
+  const get = async (path: string) => (await gateway.ask({ path: `${BASE}/x.y/old/${path}` })).text
   t.equal(await get('@v/v1.0.0.mod'), 'module x.y/old\n')
   t.equal(await get('@v/v2.0.0+incompatible.mod'), 'module x.y/old\n')
   t.equal(await get('@v/v2.0.0%2Bincompatible.mod'), 'module x.y/old\n')
   t.equal(JSON.parse(await get('@latest')).Version, 'v2.0.0+incompatible')
-  await publish(town, await moduleZip('x.y/old@v1.1.0'))
+  await publish(gateway, await moduleZip('x.y/old@v1.1.0'))
   t.equal(JSON.parse(await get('@latest')).Version, 'v1.1.0')
 })
 
 t.test('capitals are asked for with a bang, and are no other module', async (t) => {
-  const town = await startTown(t)
-  t.strictSame(await publish(town, await moduleZip('x.y/Org/Lib@v1.0.0-RC1')), [201])
-  const get = (path: string) => town.ask({ path: `${BASE}/${path}` })
+  const gateway = await startGatewayWithUsers(t)
+  t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-RC1')), [201])
+  const get = (path: string) => gateway.ask({ path: `${BASE}/${path}` })
   t.match(await get('x.y/!org/!lib/@v/list'), { status: 200, text: 'v1.0.0-RC1\n' })
   t.match(await get('x.y/%21org/%21lib/@v/list'), { status: 200, text: 'v1.0.0-RC1\n' })
   t.equal((await get('x.y/%21org/%21lib/@v/v1.0.0-%21r%21c1.info')).status, 200)
@@ -129,14 +135,14 @@ t.test('capitals are asked for with a bang, and are no other module', async (t) 
     'x.y/!org/!lib/@v/v1.0.0-!rc1.zip',
   ]
   for (const path of others) t.equal((await get(path)).status, 404, path)
-  t.strictSame(await publish(town, await moduleZip('x.y/org/lib@v2.0.0-0')), [400])
-  t.strictSame(await publish(town, await moduleZip('x.y/org/lib@v1.1.0')), [409])
-  t.strictSame(await publish(town, await moduleZip('x.y/Org/Lib@v1.0.0-rc1')), [409])
+  t.strictSame(await publish(gateway, await moduleZip('x.y/org/lib@v2.0.0-0')), [400])
+  t.strictSame(await publish(gateway, await moduleZip('x.y/org/lib@v1.1.0')), [409])
+  t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-rc1')), [409])
 })
 
 t.test('what is not there is 404 in text, so that the next proxy is asked', async (t) => {
-  const town = await startTown(t)
-  await publish(town, await moduleZip('x.y/tool@v1.0.0'))
+  const gateway = await startGatewayWithUsers(t)
+  await publish(gateway, await moduleZip('x.y/tool@v1.0.0'))
   const paths = [
     'x.y/@v/list',
     'x.y/tool/sub/@v/list',
@@ -165,24 +171,24 @@ t.test('what is not there is 404 in text, so that the next proxy is asked', asyn
     '',
   ]
   for (const path of paths) {
-    const answer = await town.ask({ path: `${BASE}/${path}` })
+    const answer = await gateway.ask({ path: `${BASE}/${path}` })
     t.equal(answer.status, 404, path)
     t.match(answer.headers['content-type'], /^text\/plain; ?charset=utf-8$/, path)
   }
-  t.equal((await town.ask({ path: `${BASE}/upload` })).status, 405)
-  t.equal((await town.ask({ path: `${BASE}/x.y/tool/%40v/list` })).status, 200)
-  t.equal((await town.ask({ path: `${BASE}/x.y/%zz/@v/list` })).status, 400)
+  t.equal((await gateway.ask({ path: `${BASE}/upload` })).status, 405)
+  t.equal((await gateway.ask({ path: `${BASE}/x.y/tool/%40v/list` })).status, 200)
+  t.equal((await gateway.ask({ path: `${BASE}/x.y/%zz/@v/list` })).status, 400)
 })
 
 t.test('commits have no place in the list, and are the latest of nothing else', async (t) => {
-  const town = await startTown(t)
-  const get = (path: string) => town.ask({ path: `${BASE}/x.y/tool/${path}` })
+  const gateway = await startGatewayWithUsers(t)
+  const get = (path: string) => gateway.ask({ path: `${BASE}/x.y/tool/${path}` })
   const [old, young] = ['v0.0.0-20200102030405-abcdef123456', 'v0.0.0-20210102030405-012345abcdef']
-  await publish(town, await moduleZip(`x.y/tool@${young}`), await moduleZip(`x.y/tool@${old}`))
+  await publish(gateway, await moduleZip(`x.y/tool@${young}`), await moduleZip(`x.y/tool@${old}`))
   t.match(await get('@v/list'), { status: 200, text: '' })
   t.equal(JSON.parse((await get('@latest')).text).Version, young)
   t.equal(JSON.parse((await get(`@v/${old}.info`)).text).Version, old)
-  await publish(town, await moduleZip('x.y/tool@v0.1.0-rc.1'))
+  await publish(gateway, await moduleZip('x.y/tool@v0.1.0-rc.1'))
   t.match(await get('@v/list'), { status: 200, text: 'v0.1.0-rc.1\n' })
   t.equal(JSON.parse((await get('@latest')).text).Version, 'v0.1.0-rc.1')
 })

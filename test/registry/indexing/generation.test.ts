@@ -7,8 +7,8 @@ import { gzipText } from '../../../registry/archive/gzip-file.js'
 import type { IndexMaker } from '../../../registry/index-maker.js'
 import { rendered } from '../../../registry/indexing/rendered.js'
 import { beginsRun } from '../../../registry/indexing/runs.js'
-import { lendShelf } from '../../../registry/lend-package-store.js'
-import type { IndexFile, OpenIndex, Shelf } from '../../../registry/package-store.js'
+import { lendPackageStore } from '../../../registry/lend-package-store.js'
+import type { IndexFile, OpenIndex, PackageStore } from '../../../registry/package-store.js'
 import type { Registry } from '../../../registry/registry.js'
 import { openRegistry } from '../../../registry/registry.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -55,18 +55,18 @@ interface Stage {
   /** Another process over the same database and storage. */
   readonly other: Registry
   readonly ada: User
-  shelfOf(registry: Registry, maker: IndexMaker): Shelf
-  publish(shelf: Shelf, name: string, part?: string): Promise<void>
+  namespaceOf(registry: Registry, maker: IndexMaker): PackageStore
+  publish(namespace: PackageStore, name: string, part?: string): Promise<void>
   textOf(file: IndexFile | undefined): Promise<string>
   read(index: OpenIndex | undefined, path: string): Promise<string>
 }
 
 async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promise<void>) {
   await forEachDatabase(t, name, async (t, location) => {
-    const { context, house } = await openContext(t, { location })
+    const { context, fixture } = await openContext(t, { location })
     const { registry, db } = context
-    const ada = await house.addUser('ada')
-    const { settings, log } = house
+    const ada = await fixture.addUser('ada')
+    const { settings, log } = fixture
     const { inspect } = registry
     const other = await openRegistry({ settings: () => settings, db, log, inspect })
     const textOf = async (file: IndexFile | undefined) => {
@@ -86,8 +86,8 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
       other,
       ada,
       textOf,
-      shelfOf(from, maker) {
-        const shelf = lendShelf(from, {
+      namespaceOf(from, maker) {
+        const namespace = lendPackageStore(from, {
           ownerId: ada.id,
           ownerName: 'ada',
           format: 'debian',
@@ -95,12 +95,12 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
           baseUrl: '',
           index: maker,
         })
-        t.teardown(() => shelf.close())
-        return shelf
+        t.teardown(() => namespace.close())
+        return namespace
       },
-      async publish(shelf, name, part = 'main') {
-        const upload = await shelf.receive(oneChunk(name))
-        await shelf.publish(upload, {
+      async publish(namespace, name, part = 'main') {
+        const upload = await namespace.receive(oneChunk(name))
+        await namespace.publish(upload, {
           packageName: name,
           version: '1',
           fileName: name,
@@ -118,35 +118,35 @@ async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
 }
 
 await forEachStage('what was published is in the index that is opened next', async (t, stage) => {
-  const { registry, other, shelfOf, publish, read } = stage
+  const { registry, other, namespaceOf, publish, read } = stage
   const maker = aMaker()
-  const shelf = shelfOf(registry, maker)
-  t.equal(await shelf.openIndex('stable'), undefined, 'there is none yet')
-  await publish(shelf, 'one')
-  t.equal(await read(await shelf.openIndex('stable'), 'main/list'), 'one 1 about one 3\n')
-  await publish(shelf, 'two')
-  await publish(shelfOf(other, maker), 'three', 'extra')
-  const index = await shelf.openIndex('stable')
+  const namespace = namespaceOf(registry, maker)
+  t.equal(await namespace.openIndex('stable'), undefined, 'there is none yet')
+  await publish(namespace, 'one')
+  t.equal(await read(await namespace.openIndex('stable'), 'main/list'), 'one 1 about one 3\n')
+  await publish(namespace, 'two')
+  await publish(namespaceOf(other, maker), 'three', 'extra')
+  const index = await namespace.openIndex('stable')
   t.equal(await read(index, 'main/list'), 'one 1 about one 3\ntwo 1 about two 3\n')
   t.equal(await read(index, 'extra/list'), 'three 1 about three 5\n')
   t.equal(await read(index, 'none/list'), 'none')
-  t.equal(await shelf.openIndex('testing'), undefined)
+  t.equal(await namespace.openIndex('testing'), undefined)
 })
 
 await forEachStage('an index is made once for any number of readers', async (t, stage) => {
-  const { registry, other, shelfOf, publish, read } = stage
+  const { registry, other, namespaceOf, publish, read } = stage
   const state = { builds: 0, pauseMs: 50 }
-  const shelves = [registry, other].map((from) => shelfOf(from, aMaker(state)))
-  const [shelf] = shelves
-  if (shelf === undefined) throw new Error('no shelf')
-  await publish(shelf, 'one')
+  const stores = [registry, other].map((from) => namespaceOf(from, aMaker(state)))
+  const [namespace] = stores
+  if (namespace === undefined) throw new Error('no shelf')
+  await publish(namespace, 'one')
   const opened = await Promise.all(
-    Array.from({ length: 20 }, (_, at) => (shelves[at % 2] ?? shelf).openIndex('stable')),
+    Array.from({ length: 20 }, (_, at) => (stores[at % 2] ?? namespace).openIndex('stable')),
   )
   t.equal(state.builds, 1)
   const lists = await Promise.all(opened.map((index) => read(index, 'main/list')))
   t.strictSame([...new Set(lists)], ['one 1 about one 3\n'])
-  await shelf.openIndex('stable')
+  await namespace.openIndex('stable')
   t.equal(state.builds, 1, 'and not again while nothing changes')
 })
 
@@ -169,19 +169,19 @@ function* packageNames(): Generator<string, never> {
 }
 
 await forEachStage('whatever changes, it is as if made from nothing', async (t, stage) => {
-  const { db, registry, shelfOf, publish, read } = stage
+  const { db, registry, namespaceOf, publish, read } = stage
   const state = { builds: 0, rendered: 0 }
-  const shelf = shelfOf(registry, aMaker(state))
+  const namespace = namespaceOf(registry, aMaker(state))
   const names = new Set<string>()
   const next = packageNames()
   const publishOne = async (part?: string) => {
     const name = next.next().value
-    await publish(shelf, name, part)
+    await publish(namespace, name, part)
     names.add(name)
   }
   for (let at = 0; at < PACKAGES; at += 1) await publishOne(at % 7 ? 'main' : 'extra')
   const readAll = async () => {
-    const index = await shelf.openIndex('stable')
+    const index = await namespace.openIndex('stable')
     const paths = ['main/list', 'main/list.gz', 'extra/list', 'extra/list.gz', 'sums']
     return await Promise.all(paths.map((path) => read(index, path)))
   }
@@ -192,7 +192,7 @@ await forEachStage('whatever changes, it is as if made from nothing', async (t, 
       if (round % 2) await publishOne()
       const [name = ''] = names
       names.delete(name)
-      await shelf.removeVersion(name, '1')
+      await namespace.removeVersion(name, '1')
     }
     state.rendered = 0
     const files = await readAll()
@@ -205,40 +205,43 @@ await forEachStage('whatever changes, it is as if made from nothing', async (t, 
 })
 
 await forEachStage('every way in which a file goes changes the index', async (t, stage) => {
-  const { registry, shelfOf, publish, read } = stage
-  const shelf = shelfOf(registry, aMaker())
-  for (const name of ['one', 'two', 'three']) await publish(shelf, name)
-  const list = async () => read(await shelf.openIndex('stable'), 'main/list')
+  const { registry, namespaceOf, publish, read } = stage
+  const namespace = namespaceOf(registry, aMaker())
+  for (const name of ['one', 'two', 'three']) await publish(namespace, name)
+  const list = async () => read(await namespace.openIndex('stable'), 'main/list')
   t.equal((await list()).split('\n').length, 4)
-  await shelf.removeFile({ packageName: 'one', version: '1', fileName: 'one' })
+  await namespace.removeFile({ packageName: 'one', version: '1', fileName: 'one' })
   t.notMatch(await list(), /one/)
-  await shelf.removeVersion('two', '1')
+  await namespace.removeVersion('two', '1')
   t.equal(await list(), 'three 1 about three 5\n')
-  await shelf.removeVersion('three', '1')
+  await namespace.removeVersion('three', '1')
   t.equal(await list(), 'none', 'nothing is left, and no file of it')
 })
 
 await forEachStage(
   'what a reader has opened stays as it was, and is found by digest',
   async (t, stage) => {
-    const { registry, shelfOf, publish, read, textOf } = stage
-    const shelf = shelfOf(registry, aMaker())
-    await publish(shelf, 'one')
-    const before = await shelf.openIndex('stable')
+    const { registry, namespaceOf, publish, read, textOf } = stage
+    const namespace = namespaceOf(registry, aMaker())
+    await publish(namespace, 'one')
+    const before = await namespace.openIndex('stable')
     const sums = await read(before, 'sums')
-    await publish(shelf, 'two')
-    const after = await shelf.openIndex('stable')
+    await publish(namespace, 'two')
+    const after = await namespace.openIndex('stable')
     t.equal(await read(before, 'main/list'), 'one 1 about one 3\n')
     const [, digest = ''] = sums.trim().split(' ')
-    const found = await shelf.findIndexFile('stable', { algorithm: 'sha256', digest })
+    const found = await namespace.findIndexFile('stable', { algorithm: 'sha256', digest })
     t.equal(await textOf(found), 'one 1 about one 3\n', 'by the digest that the old sums told')
     t.equal(found?.digests.sha512, createHash('sha512').update('one 1 about one 3\n').digest('hex'))
-    const newer = await shelf.findIndexFile('stable', {
+    const newer = await namespace.findIndexFile('stable', {
       algorithm: 'sha512',
       digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
     })
     t.match(await textOf(newer), /two/)
-    t.equal(await shelf.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }), undefined)
+    t.equal(
+      await namespace.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }),
+      undefined,
+    )
     const [one, two] = [await before?.findFile('sums'), await after?.findFile('sums')]
     t.ok((two?.modifiedAtMs ?? 0) >= (one?.modifiedAtMs ?? 0) + 1_000, 'no two tell one second')
   },
@@ -247,39 +250,39 @@ await forEachStage(
 await forEachStage(
   'a build that fails changes nothing, and the next one is tried',
   async (t, stage) => {
-    const { registry, shelfOf, publish, read } = stage
+    const { registry, namespaceOf, publish, read } = stage
     const state: { builds: number; fault?: Error } = { builds: 0 }
-    const shelf = shelfOf(registry, aMaker(state))
-    await publish(shelf, 'one')
-    await shelf.openIndex('stable')
-    await publish(shelf, 'two')
+    const namespace = namespaceOf(registry, aMaker(state))
+    await publish(namespace, 'one')
+    await namespace.openIndex('stable')
+    await publish(namespace, 'two')
     state.fault = new Error('no more disk')
-    await t.rejects(shelf.openIndex('stable'), { message: 'no more disk' })
+    await t.rejects(namespace.openIndex('stable'), { message: 'no more disk' })
     delete state.fault
-    t.match(await read(await shelf.openIndex('stable'), 'main/list'), /two/)
+    t.match(await read(await namespace.openIndex('stable'), 'main/list'), /two/)
   },
 )
 
 await forEachStage('a lost file of the generation before is no hindrance', async (t, stage) => {
-  const { registry, shelfOf, publish, read } = stage
-  const shelf = shelfOf(registry, aMaker())
+  const { registry, namespaceOf, publish, read } = stage
+  const namespace = namespaceOf(registry, aMaker())
   for (const lost of ['main/list', '.layout']) {
-    await publish(shelf, `before ${lost}`)
-    const file = await (await shelf.openIndex('stable'))?.findFile(lost)
+    await publish(namespace, `before ${lost}`)
+    const file = await (await namespace.openIndex('stable'))?.findFile(lost)
     await registry.storage.remove(file?.blobKey ?? 'none')
-    await publish(shelf, `after ${lost}`)
-    const list = await read(await shelf.openIndex('stable'), 'main/list')
+    await publish(namespace, `after ${lost}`)
+    const list = await read(await namespace.openIndex('stable'), 'main/list')
     t.match(list, new RegExp(`after ${lost} `))
     t.match(list, new RegExp(`before ${lost} `))
   }
 })
 
 await forEachStage('old generations are forgotten after a while', async (t, stage) => {
-  const { db, registry, shelfOf, publish } = stage
-  const shelf = shelfOf(registry, aMaker())
+  const { db, registry, namespaceOf, publish } = stage
+  const namespace = namespaceOf(registry, aMaker())
   for (const name of ['one', 'two', 'three']) {
-    await publish(shelf, name)
-    await shelf.openIndex('stable')
+    await publish(namespace, name)
+    await namespace.openIndex('stable')
     await db('package_index_files').update({ created_at: 1 })
   }
   const rows = await db('package_index_files').distinct('generation').orderBy('generation')

@@ -10,14 +10,14 @@ import { createPrefixes } from '../../../registry/indexing/prefixes.js'
 import { rendered } from '../../../registry/indexing/rendered.js'
 import type { Keyed } from '../../../registry/indexing/runs.js'
 import { openScratch } from '../../../registry/indexing/scratch.js'
-import { joinTexts, makeRuns, type Runs, type Workshop } from '../../../registry/indexing/texts.js'
+import { joinTexts, makeRuns, type Runs, type Workspace } from '../../../registry/indexing/texts.js'
 import { openFileStorage } from '../../../registry/storage/files.js'
 import { collect } from '../../helpers/byte-chunks.js'
 import { indexEntry } from '../../helpers/index-entries.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 interface Scene {
-  readonly workshop: Workshop
+  readonly workspace: Workspace
   /** What is published; a test changes it. */
   readonly entries: Map<string, IndexEntry & Keyed>
   /** How many entries were rendered so far. */
@@ -35,7 +35,7 @@ async function openScene(t: Test, forms: readonly TextForm[]): Promise<Scene> {
   const scene: Scene = {
     entries,
     rendered: 0,
-    workshop: {
+    workspace: {
       subject: 'stable',
       scratch,
       compressXz: undefined,
@@ -73,12 +73,12 @@ const numbered = (at: number) => `p${String(at).padStart(5, '0')}`
 t.test('a change makes few entries anew, and the text is whole', async (t) => {
   const scene = await openScene(t, ['plain', 'deflated'])
   for (let at = 0; at < 4_000; at += 1) add(scene, numbered(at))
-  const before = await makeRuns(scene.workshop, undefined)
+  const before = await makeRuns(scene.workspace, undefined)
   t.equal(scene.rendered, 4_000)
   add(scene, 'p01234b')
   scene.entries.delete('p03000')
   const changedKeys = ['p01234b', 'p03000']
-  const after = await makeRuns(scene.workshop, { ...before, changedKeys })
+  const after = await makeRuns(scene.workspace, { ...before, changedKeys })
   t.ok(scene.rendered < 8_000, `${scene.rendered - 4_000} rendered again`)
   const names = [...scene.entries.keys()].toSorted()
   const wanted = names.map((name) => `${name} of main\n`).join('')
@@ -92,26 +92,26 @@ t.test('a change makes few entries anew, and the text is whole', async (t) => {
 t.test('a part that comes or goes makes all anew, as others may tell of it', async (t) => {
   const scene = await openScene(t, ['plain'])
   add(scene, 'a')
-  const one = await makeRuns(scene.workshop, undefined)
+  const one = await makeRuns(scene.workspace, undefined)
   add(scene, 'b', 'extra')
-  const two = await makeRuns(scene.workshop, { ...one, changedKeys: ['b'] })
+  const two = await makeRuns(scene.workspace, { ...one, changedKeys: ['b'] })
   t.equal(await scene.read(two, 'plain'), 'a of extra+main\nb of extra+main\n')
   scene.entries.delete('b')
-  const three = await makeRuns(scene.workshop, { ...two, changedKeys: ['b'] })
+  const three = await makeRuns(scene.workspace, { ...two, changedKeys: ['b'] })
   t.equal(await scene.read(three, 'plain'), 'a of main\n')
 })
 
 t.test('of nothing there is no text', async (t) => {
   const scene = await openScene(t, ['plain'])
-  t.equal(joinTexts(await makeRuns(scene.workshop, undefined)).size, 0)
+  t.equal(joinTexts(await makeRuns(scene.workspace, undefined)).size, 0)
 })
 
 t.test('where there is no xz the text is not there in that form', async (t) => {
   const scene = await openScene(t, ['plain', 'xz'])
   add(scene, 'a')
-  const runs = await makeRuns(scene.workshop, undefined)
+  const runs = await makeRuns(scene.workspace, undefined)
   t.strictSame(Object.keys(joinTexts(runs).get('list')?.forms ?? {}), ['plain'])
-  const packed = await makeRuns({ ...scene.workshop, compressXz: findXz() }, undefined)
+  const packed = await makeRuns({ ...scene.workspace, compressXz: findXz() }, undefined)
   const text = joinTexts(packed).get('list')
   t.strictSame(Object.keys(text?.forms ?? {}), ['plain', 'xz'])
   t.match(text?.xzBlocks, [{ bytes: 'a of main\n'.length }])

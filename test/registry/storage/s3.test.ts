@@ -77,10 +77,10 @@ async function isUnavailable(t: Test, promise: Promise<unknown>, name: string) {
   const error = await promise.catch((thrown: unknown) => thrown)
   t.ok(isFailure(error, 'unavailable'), `${name}: ${error}`)
   t.match(error, { status: 503, retryAfterSeconds: Number })
-  tellsNothing(t, error)
+  revealsNothing(t, error)
 }
 
-function tellsNothing(t: Test, error: unknown) {
+function revealsNothing(t: Test, error: unknown) {
   const told = inspect(error, { depth: 20, showHidden: true })
   for (const word of [S3_SECRET, encodeURIComponent(S3_SECRET), 'test:tester', 'Signature=']) {
     t.notOk(told.includes(word), `${word} is not told`)
@@ -254,7 +254,7 @@ t.test('a wrong secret or bucket is a fault that tells no secret', async (t) => 
       const error = await operation().catch((thrown: unknown) => thrown)
       t.match(error, { message: code })
       t.notOk(isFailure(error, 'unavailable'), 'it would not go away by itself')
-      tellsNothing(t, error)
+      revealsNothing(t, error)
       t.notMatch(inspect(error, { depth: 20 }), /hunter2/)
     }
     await t.rejects(storage.list()[Symbol.asyncIterator]().next(), Error)

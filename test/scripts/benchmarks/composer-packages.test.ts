@@ -2,15 +2,15 @@
 
 import t from 'tap'
 import { publishVersions } from '../../../scripts/benchmarks/composer-packages.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
 t.test('as many versions are published as were asked for, each whole', async (t) => {
-  const town = await startTown(t)
-  const { plain: token } = await town.addToken(town.ada, 'all')
-  const gatehouse = { url: `http://127.0.0.1:${town.port}`, token }
+  const gateway = await startGatewayWithUsers(t)
+  const { plain: token } = await gateway.addToken(gateway.ada, 'all')
+  const gatehouse = { url: `http://127.0.0.1:${gateway.port}`, token }
   const versions = await publishVersions(gatehouse, 'bench/library', 6)
   t.strictSame(versions, ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'])
-  const { json } = await town.ask({ path: '/api/packages/ada/composer/p2/bench/library.json' })
+  const { json } = await gateway.ask({ path: '/api/packages/ada/composer/p2/bench/library.json' })
   const { packages } = json as { packages: Record<string, Record<string, unknown>[]> }
   const listed = packages['bench/library'] ?? []
   t.strictSame(listed.map(({ version }) => version).toSorted(), versions)

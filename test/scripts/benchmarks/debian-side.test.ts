@@ -13,7 +13,7 @@ import type { DebianSide } from '../../../scripts/benchmarks/debian-side.js'
 import { asDebianSide } from '../../../scripts/benchmarks/gatehouse-debian.js'
 import { startRepreproPeer } from '../../../scripts/benchmarks/reprepro-peer.js'
 import { createCpuGroup } from '../../../scripts/benchmarks/server.js'
-import { startTown } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const { signal } = new AbortController()
@@ -73,13 +73,13 @@ for (const { start, published } of [
 }
 
 t.test('gatehouse: what it lists is read as its InRelease names it', async (t) => {
-  const town = await startTown(t)
-  const { plain: token } = await town.addToken(town.ada, 'all')
+  const gateway = await startGatewayWithUsers(t)
+  const { plain: token } = await gateway.addToken(gateway.ada, 'all')
   const folder = await temporaryFolder(t)
   await mkdir(join(folder, 'own'))
   const cpu = await createCpuGroup('test')
   t.teardown(() => cpu.remove())
-  const url = `http://127.0.0.1:${town.port}`
+  const url = `http://127.0.0.1:${gateway.port}`
   const stop = async () => {}
   await fillAndAdd(t, asDebianSide({ url, token, cpu, stop }), join(folder, 'own'))
   const stranger = asDebianSide({ url, token: 'x', cpu, stop })

@@ -41,10 +41,10 @@ t.test('each added commit is a new tip of main, on top of the one before', async
   await addCommit(path, signal)
   await addCommit(path, signal)
   t.equal(await git(['rev-list', '--count', 'main'], { cwd: path }), '10')
-  const [news, older] = await Promise.all(
+  const [newer, older] = await Promise.all(
     ['main:news.txt', 'main~1:news.txt'].map((name) => git(['show', name], { cwd: path })),
   )
-  t.not(news, older)
+  t.not(newer, older)
 })
 
 t.test('what git does not understand is told', async (t) => {

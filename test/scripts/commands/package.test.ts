@@ -12,16 +12,16 @@ import { anOrganization, aUser } from '../../helpers/rows.js'
 const DAY_MS = 86_400_000
 
 /** A house of ada, who has a key for debian, and of her guild, which has none. */
-async function aSignedHouse(t: Test) {
+async function openSignedFixture(t: Test) {
   await useDataFolder(t)
   const secret = await openInstanceSecret(loadSettings().data.dir)
-  const shelf = await withDatabase(async (db) => {
+  const store = await withDatabase(async (db) => {
     const { id } = await aUser(db, 'Ada')
     await anOrganization(db, 'guild', id)
     return { ownerId: id, format: 'debian' }
   })
   const make = async () => ({ privateKey: 'PRIVATE', publicKey: 'the first' })
-  const keys = () => withDatabase((db) => createSigningKeys(db, secret).of(shelf, make))
+  const keys = () => withDatabase((db) => createSigningKeys(db, secret).of(store, make))
   await keys()
   const command = (...args: readonly string[]) =>
     runCommand(t, PACKAGE_COMMANDS, 'package', ...args)
@@ -34,7 +34,7 @@ function untilOf(line = ''): number {
 }
 
 t.test('a key is rotated, both sign, and the old one ends when it is told to', async (t) => {
-  const { keys, command } = await aSignedHouse(t)
+  const { keys, command } = await openSignedFixture(t)
   t.match(await command('keys', 'ada'), [/^debian\tmade 20\S+Z\tsigns$/])
   const [newest, old = '', ...more] = await command('rotate-key', 'ADA', 'debian')
   t.match(newest, /^debian\tmade 20\S+Z\tsigns$/)
@@ -51,7 +51,7 @@ t.test('a key is rotated, both sign, and the old one ends when it is told to', a
 })
 
 t.test('the overlap is as long as it is said, or nothing', async (t) => {
-  const { keys, command } = await aSignedHouse(t)
+  const { keys, command } = await openSignedFixture(t)
   const [, old = ''] = await command('rotate-key', 'ada', 'debian', '--overlap', '7')
   t.ok(Math.abs(untilOf(old) - Date.now() - 7 * DAY_MS) < DAY_MS / 2, old)
   t.equal((await command('rotate-key', 'ada', 'debian', '--overlap', '0')).length, 1)
@@ -59,7 +59,7 @@ t.test('the overlap is as long as it is said, or nothing', async (t) => {
 })
 
 t.test('what cannot be done is said in a sentence', async (t) => {
-  const { command } = await aSignedHouse(t)
+  const { command } = await openSignedFixture(t)
   const rotate = (...args: readonly string[]) => command('rotate-key', ...args)
   await t.rejects(rotate('guild', 'debian'), { message: /^There is no key yet/ })
   await t.rejects(rotate('ada', 'alpine'), { message: /^There is no key yet/ })

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { SSH_COMMANDS } from '../../../scripts/commands/ssh.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
-import { startSshHouse } from '../../helpers/ssh-gatehouse.js'
+import { startSshGatehouse } from '../../helpers/ssh-gatehouse.js'
 
 /** A folder in which sshd trusts programs. */
 async function trustedFolder(t: Test): Promise<string> {
@@ -39,24 +39,27 @@ t.test('install puts the helper where it is told, and prints the lines of sshd',
 })
 
 t.test('keys prints the line of a known key, as the helper does', async (t) => {
-  const house = await startSshHouse(t)
-  const ada = await house.addPerson('ada')
+  const fixture = await startSshGatehouse(t)
+  const ada = await fixture.addPerson('ada')
   const [type = '', key = ''] = ada.publicKey.split(' ')
-  const socket = join(house.gatehouse.dataDir, 'run/ssh.sock')
-  const { helper } = house.sshd
+  const socket = join(fixture.gatehouse.dataDir, 'run/ssh.sock')
+  const { helper } = fixture.sshd
   const quick = execFileSync(helper, ['keys', socket, type, key], { encoding: 'utf8' })
-  const known = await house.gatehouse.run('ssh', 'keys', type, key, '--helper', helper)
+  const known = await fixture.gatehouse.run('ssh', 'keys', type, key, '--helper', helper)
   t.equal(known.output, quick)
   t.match(known.output, /^restrict,command="[^"]+" ssh-ed25519 \S+\n$/)
-  const stranger = await house.newCaller('stranger')
+  const stranger = await fixture.newCaller('stranger')
   const [, other = ''] = stranger.publicKey.split(' ')
-  const unknown = await house.gatehouse.run('ssh', 'keys', type, other)
+  const unknown = await fixture.gatehouse.run('ssh', 'keys', type, other)
   t.same([unknown.exitCode, unknown.output], [0, ''])
-  await doctor(t, house)
+  await doctor(t, fixture)
 })
 
-async function doctor(t: Test, house: Awaited<ReturnType<typeof startSshHouse>>): Promise<void> {
-  const { account, gatehouse, sshd } = house
+async function doctor(
+  t: Test,
+  fixture: Awaited<ReturnType<typeof startSshGatehouse>>,
+): Promise<void> {
+  const { account, gatehouse, sshd } = fixture
   const settings = {
     GATEHOUSE_DATA_DIR: gatehouse.dataDir,
     GATEHOUSE_SSH_USER: account.name,

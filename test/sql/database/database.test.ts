@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { type Failure, isFailure } from '../../../conf/failures.js'
-import { inTurn } from '../../../conf/tick.js'
+import { inTick } from '../../../conf/tick.js'
 import {
   createToken,
   findTokenWithUser,
@@ -213,7 +213,7 @@ await t.test('sqlite: a change shows in the next turn, and at once where it is o
   await migrate(db)
   const ada = await aUser(db, 'ada')
   const nameNow = () =>
-    inTurn(() => selectRows(db, 'select full_name from owners where id = ?', [ada.id]))
+    inTick(() => selectRows(db, 'select full_name from owners where id = ?', [ada.id]))
   t.strictSame(await nameNow(), [{ full_name: '' }])
   t.notOk(nameNow() instanceof Promise, 'once it is open, it answers at once')
   await db('owners').where({ id: ada.id }).update({ full_name: 'Ada' })

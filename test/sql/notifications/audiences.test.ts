@@ -9,7 +9,7 @@ import { createIssue } from '../../../sql/issues/issues.js'
 import { hearsOfIssue, listAudience } from '../../../sql/notifications/audiences.js'
 import { accessToRepositories } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
-import { addTie } from '../../../sql/repositories/stars-and-watches.js'
+import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
 
@@ -50,7 +50,7 @@ await forEachMigrated(t, 'watchers are told as far as they may read', async (t, 
     .where({ owner_id: idOf(jan) })
     .update({ is_login_prohibited: true })
   for (const { id } of people) {
-    await addTie(db, 'watch', { userId: id, repositoryId: repository.id })
+    await addUserRelation(db, 'watch', { userId: id, repositoryId: repository.id })
   }
   const issue = await createIssue(db, {
     repositoryId: repository.id,

@@ -12,7 +12,7 @@ import {
 } from '../../../sql/packages/index-generations.js'
 import { findIndex } from '../../../sql/packages/package-indexes.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, digestsOf, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 async function anIndex(db: Database) {
@@ -20,7 +20,7 @@ async function anIndex(db: Database) {
   const indexes = [{ key: 'tool', subject: 'stable', part: 'main', metadata: {} }]
   await aPublication(db, { ownerId, format: 'debian', indexes })
   const find = async () => {
-    const index = await findIndex(db, shelfOf(ownerId, 'debian'), 'stable')
+    const index = await findIndex(db, namespaceOf(ownerId, 'debian'), 'stable')
     if (index === undefined) throw new Error('no index')
     return index
   }

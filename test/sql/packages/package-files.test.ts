@@ -7,7 +7,7 @@ import {
   type PackageFileName,
 } from '../../../sql/packages/package-files.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, digestsOf, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 const TOOL: PackageFileName = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
@@ -16,9 +16,9 @@ await forEachMigrated(t, 'a file is found by its three names, in any case', asyn
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const given = { packageName: 'Tool', version: '1.0-RC', fileName: 'Tool.BIN' }
   const key = await aPublication(db, { ownerId: ada.id, ...given, text: 'héllo' })
-  const shelf = shelfOf(ada.id)
+  const namespace = namespaceOf(ada.id)
   const name = { packageName: 'TOOL', version: '1.0-rc', fileName: 'tool.bin' }
-  const found = await findFile(db, shelf, name)
+  const found = await findFile(db, namespace, name)
   t.match(found, {
     name: 'Tool.BIN',
     compositeKey: '',
@@ -29,7 +29,7 @@ await forEachMigrated(t, 'a file is found by its three names, in any case', asyn
   })
   const [version] = await db('package_versions')
   t.match(found, { versionId: version.id, packageId: version.package_id })
-  t.strictSame(await findFile(db, shelf, given), found)
+  t.strictSame(await findFile(db, namespace, given), found)
   for (const changes of [
     { packageName: 'tool ' },
     { packageName: 'too_' },
@@ -41,13 +41,13 @@ await forEachMigrated(t, 'a file is found by its three names, in any case', asyn
     { fileName: 'tool?bin' },
     { compositeKey: 'x' },
   ]) {
-    const other = await findFile(db, shelf, { ...name, ...changes })
+    const other = await findFile(db, namespace, { ...name, ...changes })
     t.equal(other, undefined, JSON.stringify(changes))
   }
-  t.strictSame(await findFile(db, shelf, { ...name, compositeKey: '' }), found)
-  t.equal(await findFile(db, shelfOf(bob.id), name), undefined)
-  t.equal(await findFile(db, shelfOf(ada.id, 'go'), name), undefined)
-  await t.rejects(findFile(db, shelf, { ...name, fileName: 1 as never }), TypeError)
+  t.strictSame(await findFile(db, namespace, { ...name, compositeKey: '' }), found)
+  t.equal(await findFile(db, namespaceOf(bob.id), name), undefined)
+  t.equal(await findFile(db, namespaceOf(ada.id, 'go'), name), undefined)
+  await t.rejects(findFile(db, namespace, { ...name, fileName: 1 as never }), TypeError)
 })
 
 await forEachMigrated(t, 'a key tells files of one name apart, to the letter', async (t, db) => {
@@ -56,19 +56,23 @@ await forEachMigrated(t, 'a key tells files of one name apart, to the letter', a
     await aPublication(db, { ownerId, compositeKey, text: compositeKey })
   }
   const at = async (compositeKey: string) =>
-    (await findFile(db, shelfOf(ownerId), { ...TOOL, compositeKey }))?.digests.sha256
+    (await findFile(db, namespaceOf(ownerId), { ...TOOL, compositeKey }))?.digests.sha256
   t.equal(await at('noble|main'), digestsOf('noble|main').sha256)
   t.equal(await at('Noble|main'), digestsOf('Noble|main').sha256)
   t.equal(await at(''), digestsOf('').sha256)
   t.equal(await at('NOBLE|main'), undefined)
-  t.match(await findFile(db, shelfOf(ownerId), TOOL), { compositeKey: 'noble|main' }, 'the oldest')
+  t.match(
+    await findFile(db, namespaceOf(ownerId), TOOL),
+    { compositeKey: 'noble|main' },
+    'the oldest',
+  )
 })
 
 await forEachMigrated(t, 'downloads add up, also those of many at once', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const fileName of ['a', 'b', 'c']) await aPublication(db, { ownerId, fileName })
   const idOf = async (fileName: string) =>
-    (await findFile(db, shelfOf(ownerId), { ...TOOL, fileName }))?.id ?? 0
+    (await findFile(db, namespaceOf(ownerId), { ...TOOL, fileName }))?.id ?? 0
   const [a, b] = [await idOf('a'), await idOf('b')]
   await addDownloads(db, new Map())
   const twice = new Map([

@@ -12,7 +12,7 @@ import {
 } from '../../../sql/packages/package-indexes.js'
 import { removeFile, removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 const place = (subject: string, part: string, note = '', key = `${note} ${part}`) => ({
@@ -22,11 +22,11 @@ const place = (subject: string, part: string, note = '', key = `${note} ${part}`
   metadata: { note },
 })
 
-async function aShelf(db: Database) {
+async function openFixture(db: Database) {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId, 'debian')
+  const namespace = namespaceOf(ownerId, 'debian')
   return {
-    shelf,
+    namespace,
     publish: (name: string, ...indexes: readonly NewIndexEntry[]) =>
       aPublication(db, {
         ownerId,
@@ -36,9 +36,9 @@ async function aShelf(db: Database) {
         text: name,
         indexes,
       }),
-    find: (subject: string) => findIndex(db, shelf, subject),
+    find: (subject: string) => findIndex(db, namespace, subject),
     async namesIn(subject: string, { from = '', to }: { from?: string; to?: string } = {}) {
-      const index = await findIndex(db, shelf, subject)
+      const index = await findIndex(db, namespace, subject)
       const question = { after: { key: from, id: 0 }, to, limit: 100 }
       const entries = await listEntries(db, index?.id ?? 0, question)
       return entries.map((entry) => `${entry.packageName} ${entry.part} ${entry.metadata['note']}`)
@@ -50,7 +50,7 @@ await forEachMigrated(
   t,
   'a file is listed in its indexes, in the order of their keys',
   async (t, db) => {
-    const { publish, find, namesIn } = await aShelf(db)
+    const { publish, find, namesIn } = await openFixture(db)
     t.equal(await find('stable'), undefined)
     await publish('one', place('stable', 'main', 'first'), place('testing', 'main'))
     await publish('two', place('stable', 'extra'), place('stable', 'main'))
@@ -70,7 +70,7 @@ await forEachMigrated(
 )
 
 await forEachMigrated(t, 'of one key the entries are in the order of publishing', async (t, db) => {
-  const { publish, namesIn } = await aShelf(db)
+  const { publish, namesIn } = await openFixture(db)
   for (const name of ['b', 'c', 'a']) await publish(name, place('stable', 'main', '', 'same'))
   t.strictSame(await namesIn('stable'), ['b main ', 'c main ', 'a main '])
   const unkeyed = { subject: 'testing', part: 'main', metadata: { note: '' } }
@@ -83,7 +83,7 @@ await forEachMigrated(
   t,
   'what has changed since a generation is known by its keys',
   async (t, db) => {
-    const { shelf, publish, find } = await aShelf(db)
+    const { namespace, publish, find } = await openFixture(db)
     const publishAs = (name: string) => publish(name, place('stable', 'main', '', `key of ${name}`))
     for (const name of ['one', 'two', 'three']) await publishAs(name)
     const changedSince = async (built: number) => {
@@ -93,7 +93,7 @@ await forEachMigrated(
     }
     t.strictSame(await changedSince(0), ['key of one', 'key of three', 'key of two'])
     t.strictSame(await changedSince(3), [])
-    await removeVersion(db, shelf, { packageName: 'two', version: '1.0' })
+    await removeVersion(db, namespace, { packageName: 'two', version: '1.0' })
     t.strictSame(await changedSince(3), ['key of two'])
     await publishAs('four')
     t.strictSame(await changedSince(3), ['key of four', 'key of two'])
@@ -101,7 +101,7 @@ await forEachMigrated(
 )
 
 await forEachMigrated(t, 'every change makes an index of another generation', async (t, db) => {
-  const { shelf, publish, find, namesIn } = await aShelf(db)
+  const { namespace, publish, find, namesIn } = await openFixture(db)
   for (const name of ['one', 'two', 'three', 'four']) await publish(name, place('stable', 'main'))
   await publish('apart', place('testing', 'main'))
   const seen = [await find('stable')]
@@ -109,9 +109,11 @@ await forEachMigrated(t, 'every change makes an index of another generation', as
     await work
     seen.push(await find('stable'))
   }
-  await change(removeFile(db, shelf, { packageName: 'one', version: '1.0', fileName: 'one.deb' }))
-  await change(removeVersion(db, shelf, { packageName: 'two', version: '1.0' }))
-  await change(removePackage(db, shelf, 'three'))
+  await change(
+    removeFile(db, namespace, { packageName: 'one', version: '1.0', fileName: 'one.deb' }),
+  )
+  await change(removeVersion(db, namespace, { packageName: 'two', version: '1.0' }))
+  await change(removePackage(db, namespace, 'three'))
   await change(publish('five', place('stable', 'main')))
   t.strictSame(
     seen.map((index) => index?.wanted),
@@ -128,7 +130,7 @@ await forEachMigrated(t, 'every change makes an index of another generation', as
 })
 
 await forEachMigrated(t, 'a publication that is refused changes no index', async (t, db) => {
-  const { publish, find } = await aShelf(db)
+  const { publish, find } = await openFixture(db)
   await publish('one', place('stable', 'main'))
   const again = publish('one', place('stable', 'main'))
   await t.rejects(again, { failure: 'conflict', message: 'package file already exists' })
@@ -136,7 +138,7 @@ await forEachMigrated(t, 'a publication that is refused changes no index', async
 })
 
 await forEachMigrated(t, 'many at once are all counted', async (t, db) => {
-  const { publish, find, namesIn } = await aShelf(db)
+  const { publish, find, namesIn } = await openFixture(db)
   const names = Array.from({ length: 20 }, (_, at) => `p${at}`)
   await Promise.all(names.map((name) => publish(name, place('stable', 'main'), place('b', 'x'))))
   t.equal((await find('stable'))?.wanted, 20)

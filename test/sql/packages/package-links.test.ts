@@ -6,7 +6,7 @@ import { linkPackage, unlinkPackage } from '../../../sql/packages/package-links.
 import { removeVersion } from '../../../sql/packages/publications.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, namespaceOf } from '../../helpers/package-rows.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
 const NO_PACKAGE = { failure: 'not_found', message: 'package does not exist' }
@@ -21,13 +21,13 @@ async function aPackage(db: Database) {
   const { id: ownerId } = await aUser(db, 'ada')
   await aPublication(db, { ownerId, packageName: 'Tool' })
   await aPublication(db, { ownerId, packageName: 'Tool', format: 'go' })
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   return {
     ownerId,
-    shelf,
+    namespace,
     link: (repositoryId: number, packageName = 'tool') =>
-      linkPackage(db, shelf, { packageName, repositoryId }),
-    unlink: (packageName = 'TOOL') => unlinkPackage(db, shelf, packageName),
+      linkPackage(db, namespace, { packageName, repositoryId }),
+    unlink: (packageName = 'TOOL') => unlinkPackage(db, namespace, packageName),
     links: async () =>
       (await db('packages').orderBy('id')).map(({ repository_id }) => repository_id),
   }
@@ -49,12 +49,12 @@ await forEachMigrated(t, 'a link is made once, ended once, and made again', asyn
 })
 
 await forEachMigrated(t, 'what is not there is not linked', async (t, db) => {
-  const { ownerId, shelf, link, unlink } = await aPackage(db)
+  const { ownerId, namespace, link, unlink } = await aPackage(db)
   const { id } = await aRepository(db, ownerId, 'engine')
   await t.rejects(link(id, 'absent'), NO_PACKAGE)
   await t.rejects(unlink('absent'), NO_PACKAGE)
   await t.rejects(link(id + 1), NO_REPOSITORY)
-  await removeVersion(db, shelf, { packageName: 'tool', version: '1.0' })
+  await removeVersion(db, namespace, { packageName: 'tool', version: '1.0' })
   await t.rejects(link(id), NO_PACKAGE, 'a package without a version')
   await t.rejects(unlink(), NO_PACKAGE)
 })

@@ -5,7 +5,7 @@ import { deleteUser } from '../../../sql/accounts/users.js'
 import { linkPackage } from '../../../sql/packages/package-links.js'
 import { findNewestVersion, listOwnerVersions } from '../../../sql/packages/package-lists.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, namespaceOf } from '../../helpers/package-rows.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
 const PAGE = { page: 1, limit: 50 }
@@ -29,7 +29,7 @@ await forEachMigrated(t, 'a version is listed with all that it belongs to', asyn
   ])
   t.type(one.entries[0]?.createdAtMs, 'number')
   const place = { packageName: 'acme/lib', repositoryId: engine.id }
-  await linkPackage(db, shelfOf(ada.id, 'composer'), place)
+  await linkPackage(db, namespaceOf(ada.id, 'composer'), place)
   await deleteUser(db, bob.id)
   const { entries } = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
   t.match(entries, [{ repositoryId: engine.id, creator: undefined }])

@@ -10,11 +10,11 @@ import {
 } from '../../../sql/packages/package-versions.js'
 import { findPackage } from '../../../sql/packages/packages.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, digestsOf, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 async function idOf(db: Database, ownerId: number, name: string): Promise<number> {
-  const found = await findPackage(db, shelfOf(ownerId), name)
+  const found = await findPackage(db, namespaceOf(ownerId), name)
   if (found === undefined) throw new Error('the package was not made')
   return found.id
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../sql/packages/packages.js'
 import { removeVersion } from '../../../sql/packages/publications.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 const HOSTILE_NAMES = [
@@ -45,34 +45,34 @@ await forEachMigrated(t, 'a package is found in any case of ASCII', async (t, db
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   await aPublication(db, { ownerId: ada.id, packageName: 'Wheel-K' })
   await aPublication(db, { ownerId: ada.id, packageName: 'WHEEL-k', version: '2' })
-  const found = await findPackage(db, shelfOf(ada.id), 'wheel-k')
+  const found = await findPackage(db, namespaceOf(ada.id), 'wheel-k')
   t.match(found, { name: 'Wheel-K', generation: 2 }, 'in the case of its first upload')
-  t.strictSame(await findPackage(db, shelfOf(ada.id), 'WHEEL-K'), found)
+  t.strictSame(await findPackage(db, namespaceOf(ada.id), 'WHEEL-K'), found)
   for (const name of ['wheel-\u212a', 'wheel-k ', ' wheel-k', 'wheel_k', 'wheel', '%', '']) {
-    t.equal(await findPackage(db, shelfOf(ada.id), name), undefined, name)
+    t.equal(await findPackage(db, namespaceOf(ada.id), name), undefined, name)
   }
-  t.equal(await findPackage(db, shelfOf(bob.id), 'wheel-k'), undefined)
-  t.equal(await findPackage(db, shelfOf(ada.id, 'go'), 'wheel-k'), undefined)
-  await t.rejects(findPackage(db, shelfOf(ada.id), { name: 1 } as never), TypeError)
+  t.equal(await findPackage(db, namespaceOf(bob.id), 'wheel-k'), undefined)
+  t.equal(await findPackage(db, namespaceOf(ada.id, 'go'), 'wheel-k'), undefined)
+  await t.rejects(findPackage(db, namespaceOf(ada.id), { name: 1 } as never), TypeError)
 })
 
 await forEachMigrated(t, 'a package without a version is not there', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const id = await ensurePackage(db, shelfOf(ownerId), 'Tool')
-  t.equal(await ensurePackage(db, shelfOf(ownerId), 'tOOL'), id)
-  t.equal(await findPackage(db, shelfOf(ownerId), 'tool'), undefined)
-  t.strictSame(await searchPackages(db, shelfOf(ownerId)), { packages: [], total: 0 })
+  const id = await ensurePackage(db, namespaceOf(ownerId), 'Tool')
+  t.equal(await ensurePackage(db, namespaceOf(ownerId), 'tOOL'), id)
+  t.equal(await findPackage(db, namespaceOf(ownerId), 'tool'), undefined)
+  t.strictSame(await searchPackages(db, namespaceOf(ownerId)), { packages: [], total: 0 })
   await aPublication(db, { ownerId })
-  t.match(await findPackage(db, shelfOf(ownerId), 'tool'), { id, name: 'tool' })
-  await removeVersion(db, shelfOf(ownerId), { packageName: 'tool', version: '1.0' })
-  t.equal(await findPackage(db, shelfOf(ownerId), 'tool'), undefined)
-  t.equal(await ensurePackage(db, shelfOf(ownerId), 'tool'), id)
+  t.match(await findPackage(db, namespaceOf(ownerId), 'tool'), { id, name: 'tool' })
+  await removeVersion(db, namespaceOf(ownerId), { packageName: 'tool', version: '1.0' })
+  t.equal(await findPackage(db, namespaceOf(ownerId), 'tool'), undefined)
+  t.equal(await ensurePackage(db, namespaceOf(ownerId), 'tool'), id)
 })
 
 await forEachMigrated(t, 'many who need a package at once get the same', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const names = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? 'tool' : 'TOOL'))
-  const ids = await Promise.all(names.map((name) => ensurePackage(db, shelfOf(ownerId), name)))
+  const ids = await Promise.all(names.map((name) => ensurePackage(db, namespaceOf(ownerId), name)))
   t.equal(new Set(ids).size, 1)
   t.equal((await db('packages')).length, 1)
 })
@@ -80,10 +80,10 @@ await forEachMigrated(t, 'many who need a package at once get the same', async (
 await forEachMigrated(t, 'hostile texts are names like any other', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const packageName of HOSTILE_NAMES) await aPublication(db, { ownerId, packageName })
-  t.equal((await searchPackages(db, shelfOf(ownerId))).total, HOSTILE_NAMES.length)
+  t.equal((await searchPackages(db, namespaceOf(ownerId))).total, HOSTILE_NAMES.length)
   for (const name of HOSTILE_NAMES) {
-    t.match(await findPackage(db, shelfOf(ownerId), name), { name }, JSON.stringify(name))
-    const { packages } = await searchPackages(db, { ...shelfOf(ownerId), text: name })
+    t.match(await findPackage(db, namespaceOf(ownerId), name), { name }, JSON.stringify(name))
+    const { packages } = await searchPackages(db, { ...namespaceOf(ownerId), text: name })
     const wanted = HOSTILE_NAMES.filter((other) => other.toLowerCase().includes(name.toLowerCase()))
     t.strictSame(new Set(packages.map((found) => found.name)), new Set(wanted), `text ${name}`)
   }
@@ -99,30 +99,31 @@ await forEachMigrated(t, 'a search is by a part of the name, by page, in order',
   const { id: ownerId } = await aUser(db, 'ada')
   for (const packageName of ['b', 'Ab_c', 'abxc', 'a%c'])
     await aPublication(db, { ownerId, packageName })
-  const shelf = shelfOf(ownerId)
-  t.strictSame(await searched(db, shelf), ['a%c,Ab_c,abxc,b', 4])
-  t.strictSame(await searched(db, { ...shelf, text: '' }), ['a%c,Ab_c,abxc,b', 4])
-  t.strictSame(await searched(db, { ...shelf, text: 'B' }), ['Ab_c,abxc,b', 3])
-  t.strictSame(await searched(db, { ...shelf, text: 'b_' }), ['Ab_c', 1])
-  t.strictSame(await searched(db, { ...shelf, text: '%' }), ['a%c', 1])
-  t.strictSame(await searched(db, { ...shelf, text: 'a%' }), ['a%c', 1])
-  t.strictSame(await searched(db, { ...shelf, limit: 3 }), ['a%c,Ab_c,abxc', 4])
-  t.strictSame(await searched(db, { ...shelf, limit: 3, offset: 3 }), ['b', 4])
-  t.strictSame(await searched(db, { ...shelf, text: 'b', limit: 1, offset: 1 }), ['abxc', 3])
-  t.strictSame(await searched(db, { ...shelf, limit: 3, offset: 9 }), ['', 4])
-  t.strictSame(await searched(db, shelfOf(ownerId, 'go')), ['', 0])
+  const namespace = namespaceOf(ownerId)
+  t.strictSame(await searched(db, namespace), ['a%c,Ab_c,abxc,b', 4])
+  t.strictSame(await searched(db, { ...namespace, text: '' }), ['a%c,Ab_c,abxc,b', 4])
+  t.strictSame(await searched(db, { ...namespace, text: 'B' }), ['Ab_c,abxc,b', 3])
+  t.strictSame(await searched(db, { ...namespace, text: 'b_' }), ['Ab_c', 1])
+  t.strictSame(await searched(db, { ...namespace, text: '%' }), ['a%c', 1])
+  t.strictSame(await searched(db, { ...namespace, text: 'a%' }), ['a%c', 1])
+  t.strictSame(await searched(db, { ...namespace, limit: 3 }), ['a%c,Ab_c,abxc', 4])
+  t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 3 }), ['b', 4])
+  t.strictSame(await searched(db, { ...namespace, text: 'b', limit: 1, offset: 1 }), ['abxc', 3])
+  t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 9 }), ['', 4])
+  t.strictSame(await searched(db, namespaceOf(ownerId, 'go')), ['', 0])
 })
 
 await forEachMigrated(t, 'a search is by a property of any version, exactly', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   const url = 'https://example.com/A'
   const properties = [url, 'https://example.com/b'].map((value) => ({ name: 'url', value }))
   await aPublication(db, { ownerId, packageName: 'one', properties })
   await aPublication(db, { ownerId, packageName: 'one', version: '2' })
   await aPublication(db, { ownerId, packageName: 'two', properties: properties.slice(1) })
   await aPublication(db, { ownerId, packageName: 'other', format: 'go', properties })
-  const by = (value: string, name = 'url') => searched(db, { ...shelf, property: { name, value } })
+  const by = (value: string, name = 'url') =>
+    searched(db, { ...namespace, property: { name, value } })
   t.strictSame(await by(url), ['one', 1])
   t.strictSame(await by('https://example.com/b'), ['one,two', 2], 'though not of the latest')
   for (const value of [url.toLowerCase(), 'https://example.com/_', '%', '', `${url} `]) {
@@ -130,8 +131,8 @@ await forEachMigrated(t, 'a search is by a property of any version, exactly', as
   }
   t.strictSame(await by(url, 'type'), ['', 0])
   const property = { name: 'url', value: 'https://example.com/b' }
-  t.strictSame(await searched(db, { ...shelf, property, text: 'w' }), ['two', 1])
-  await removeVersion(db, shelf, { packageName: 'one', version: '1.0' })
+  t.strictSame(await searched(db, { ...namespace, property, text: 'w' }), ['two', 1])
+  await removeVersion(db, namespace, { packageName: 'one', version: '1.0' })
   t.strictSame(await by(url), ['', 0], 'and goes with its version')
 })
 
@@ -146,7 +147,7 @@ await forEachMigrated(
     }
     await aPublication(db, { ownerId, packageName: 'another' })
     await db('package_files').update({ downloads: 3 })
-    const { packages } = await searchPackages(db, shelfOf(ownerId))
+    const { packages } = await searchPackages(db, namespaceOf(ownerId))
     t.match(packages, [
       { name: 'another', downloads: 3, latest: { version: '1.0', metadata: {} } },
       { name: 'tool', downloads: 18, latest: { version: '1', metadata: { version: '1' } } },
@@ -156,7 +157,7 @@ await forEachMigrated(
 
 await forEachMigrated(t, 'a change is always later than the one before', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const id = await ensurePackage(db, shelfOf(ownerId), 'tool')
+  const id = await ensurePackage(db, namespaceOf(ownerId), 'tool')
   const state = async () => {
     const row = await db('packages').where({ id }).first()
     return { generation: row.generation, changedAtMs: row.changed_at }
@@ -181,7 +182,7 @@ await forEachMigrated(t, 'a change is always later than the one before', async (
 
 await forEachMigrated(t, 'each of many changes at once counts', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const id = await ensurePackage(db, shelfOf(ownerId), 'tool')
+  const id = await ensurePackage(db, namespaceOf(ownerId), 'tool')
   await Promise.all(Array.from({ length: 20 }, () => touchPackage(db, id)))
   t.match(await db('packages').first(), { generation: 20 })
 })

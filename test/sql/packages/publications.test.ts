@@ -6,10 +6,10 @@ import type { Database } from '../../../sql/database/database.js'
 import { findFile } from '../../../sql/packages/package-files.js'
 import { linkPackage } from '../../../sql/packages/package-links.js'
 import { listFullVersions } from '../../../sql/packages/package-versions.js'
-import { findPackage, type PackageShelf } from '../../../sql/packages/packages.js'
+import { findPackage, type PackageNamespace } from '../../../sql/packages/packages.js'
 import { removeFile, removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, digestsOf, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, digestsOf, namespaceOf } from '../../helpers/package-rows.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
 const VERSION_EXISTS = { failure: 'conflict', message: 'package version already exists' }
@@ -20,8 +20,8 @@ const TOO_MUCH = {
 }
 
 /** `version file+key …` of each version, newest first. */
-async function contentsOf(db: Database, shelf: PackageShelf, name = 'tool') {
-  const found = await findPackage(db, shelf, name)
+async function contentsOf(db: Database, namespace: PackageNamespace, name = 'tool') {
+  const found = await findPackage(db, namespace, name)
   if (found === undefined) return []
   const versions = await listFullVersions(db, found.id)
   return versions.map(({ version, files }) =>
@@ -42,23 +42,23 @@ async function lostOf(works: readonly Promise<unknown>[]): Promise<readonly unkn
 
 await forEachMigrated(t, 'what may be there once is there once', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   await aPublication(db, { ownerId, version: '1.0-A' })
   await aPublication(db, { ownerId, version: '1.0-a', fileName: 'second' })
   await aPublication(db, { ownerId, version: '1.0-a', compositeKey: 'noble' })
   const contents = ['1.0-A tool.bin+ second+ tool.bin+noble']
-  t.strictSame(await contentsOf(db, shelf), contents)
+  t.strictSame(await contentsOf(db, namespace), contents)
   for (const inputs of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
     await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...inputs }), FILE_EXISTS)
   }
   const unique = 'version'
   const again = { ownerId, version: '1.0-a', fileName: 'third', unique } as const
   await t.rejects(aPublication(db, again), VERSION_EXISTS)
-  t.strictSame(await contentsOf(db, shelf), contents)
+  t.strictSame(await contentsOf(db, namespace), contents)
   t.equal(await generationOf(db), 3, 'what was refused is no change')
   await aPublication(db, { ownerId, version: '2.0', unique })
   await t.rejects(aPublication(db, { ownerId, version: '2.0', unique }), VERSION_EXISTS)
-  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+', ...contents])
+  t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+', ...contents])
 })
 
 await forEachMigrated(
@@ -77,9 +77,9 @@ await forEachMigrated(
       { storage_key: key, bytes: 5, sha512: digestsOf('bytes').sha512 },
       { storage_key: other, bytes: 6 },
     ])
-    await removePackage(db, shelfOf(ada.id), 'tool')
+    await removePackage(db, namespaceOf(ada.id), 'tool')
     const name = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
-    t.match(await findFile(db, shelfOf(bob.id, 'go'), name), { blobKey: key })
+    t.match(await findFile(db, namespaceOf(bob.id, 'go'), name), { blobKey: key })
   },
 )
 
@@ -96,7 +96,7 @@ await forEachMigrated(t, 'of twenty who publish a version at once, one does', as
     const lost = await lostOf(works)
     t.equal(lost.length, 19, unique)
     for (const failure of lost) t.match(failure, wanted)
-    t.strictSame(await contentsOf(db, shelfOf(ownerId), packageName), ['1.0 tool.bin+'])
+    t.strictSame(await contentsOf(db, namespaceOf(ownerId), packageName), ['1.0 tool.bin+'])
     t.equal(await generationOf(db, packageName), 1)
   }
   t.equal((await db('blobs')).length, 2, 'and no blob of those who did not')
@@ -112,7 +112,7 @@ await forEachMigrated(t, 'of twenty versions at once, all are published', async 
     ),
   )
   t.equal(new Set(keys).size, 1, 'of the same bytes, which are kept once')
-  t.equal((await contentsOf(db, shelfOf(ownerId))).length, 20)
+  t.equal((await contentsOf(db, namespaceOf(ownerId))).length, 20)
   t.equal(await generationOf(db), 20)
   t.equal((await db('package_properties')).length, 20)
 })
@@ -123,7 +123,7 @@ await forEachMigrated(t, 'of twenty files of a version at once, all are', async 
   await Promise.all(
     names.map((fileName) => aPublication(db, { ownerId, fileName, text: fileName })),
   )
-  const [contents] = await contentsOf(db, shelfOf(ownerId))
+  const [contents] = await contentsOf(db, namespaceOf(ownerId))
   t.strictSame(contents?.split(' ').sort(), ['1.0', ...names.map((name) => `${name}+`)].sort())
 })
 
@@ -147,7 +147,7 @@ await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) =
   const publish = (version: string, ownerBytesMax: number | undefined, ownerId = ada.id) =>
     aPublication(db, { ownerId, version, ownerBytesMax })
   await t.rejects(publish('1', 4), TOO_MUCH)
-  t.equal(await findPackage(db, shelfOf(ada.id), 'tool'), undefined)
+  t.equal(await findPackage(db, namespaceOf(ada.id), 'tool'), undefined)
   t.strictSame(await db('blobs'), [])
   await publish('1', 5)
   await t.rejects(publish('2', 9), TOO_MUCH, 'bytes that are shared count for each file')
@@ -159,7 +159,7 @@ await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) =
   )
   await publish('1', 5, bob.id)
   await publish('3', undefined)
-  await removeVersion(db, shelfOf(ada.id), { packageName: 'tool', version: '3' })
+  await removeVersion(db, namespaceOf(ada.id), { packageName: 'tool', version: '3' })
   await publish('4', 15)
 })
 
@@ -179,90 +179,90 @@ await forEachMigrated(t, 'an account that has gone neither owns nor publishes', 
   const gone = { failure: 'not_found', message: /does not exist any more/ }
   await t.rejects(aPublication(db, { ownerId: bob.id }), gone)
   await t.rejects(aPublication(db, { ownerId: ada.id, creatorId: bob.id }), gone)
-  t.equal(await findPackage(db, shelfOf(ada.id), 'tool'), undefined)
+  t.equal(await findPackage(db, namespaceOf(ada.id), 'tool'), undefined)
   t.strictSame(await db('blobs'), [])
 })
 
 await forEachMigrated(t, 'the last file takes its version along', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   for (const fileName of ['A', 'b']) await aPublication(db, { ownerId, fileName })
   await aPublication(db, { ownerId, compositeKey: 'noble', fileName: 'b' })
   await aPublication(db, { ownerId, version: '2.0' })
   const remove = (fileName: string, key: object = {}) =>
-    removeFile(db, shelf, { packageName: 'TOOL', version: '1.0', fileName, ...key })
+    removeFile(db, namespace, { packageName: 'TOOL', version: '1.0', fileName, ...key })
   t.equal(await remove('absent'), false)
   t.equal(await remove('b', { compositeKey: 'jammy' }), false)
   t.equal(await generationOf(db), 4)
   t.equal(await remove('a'), true)
   t.equal(await remove('a'), false)
   t.equal(await remove('b', { compositeKey: 'noble' }), true)
-  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+', '1.0 b+'])
+  t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+', '1.0 b+'])
   t.equal(await remove('b'), true)
   t.match(await db('package_versions'), [{ version: '2.0' }])
   t.equal(await generationOf(db), 7)
   const other = { packageName: 'tool', version: '2.0', fileName: 'tool.bin' }
-  t.equal(await removeFile(db, shelfOf(ownerId, 'go'), other), false)
+  t.equal(await removeFile(db, namespaceOf(ownerId, 'go'), other), false)
 })
 
 await forEachMigrated(t, 'a version goes with its files and comes again', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   const properties = [{ name: 'url', value: 'x' }]
   for (const version of ['1.0-A', '2.0']) await aPublication(db, { ownerId, version, properties })
   const remove = (packageName: string, version: string) =>
-    removeVersion(db, shelf, { packageName, version })
+    removeVersion(db, namespace, { packageName, version })
   t.equal(await remove('absent', '1.0-A'), false)
   t.equal(await remove('tool', '1.0'), false)
   t.equal(
-    await removeVersion(db, shelfOf(ownerId, 'go'), { packageName: 'tool', version: '2.0' }),
+    await removeVersion(db, namespaceOf(ownerId, 'go'), { packageName: 'tool', version: '2.0' }),
     false,
   )
   const before = await generationOf(db)
   t.equal(await remove('TOOL', '1.0-a'), true)
   t.equal(await remove('TOOL', '1.0-a'), false)
   t.ok((await generationOf(db)) > before)
-  t.strictSame(await contentsOf(db, shelf), ['2.0 tool.bin+'])
+  t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+'])
   t.equal((await db('package_files')).length, 1)
   t.equal((await db('package_properties')).length, 1)
   await aPublication(db, { ownerId, version: '1.0-a', unique: 'version', text: 'other' })
-  t.strictSame(await contentsOf(db, shelf), ['1.0-a tool.bin+', '2.0 tool.bin+'])
+  t.strictSame(await contentsOf(db, namespace), ['1.0-a tool.bin+', '2.0 tool.bin+'])
 })
 
 await forEachMigrated(t, 'a package goes with its versions and its link', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   const { id: repositoryId } = await aRepository(db, ownerId, 'engine')
   for (const version of ['1', '2']) await aPublication(db, { ownerId, version })
   await aPublication(db, { ownerId, packageName: 'other' })
-  await linkPackage(db, shelf, { packageName: 'tool', repositoryId })
-  t.equal(await removePackage(db, shelf, 'absent'), false)
-  t.equal(await removePackage(db, shelfOf(ownerId, 'go'), 'tool'), false)
-  t.equal(await removePackage(db, shelf, 'TOOL'), true)
-  t.equal(await removePackage(db, shelf, 'TOOL'), false)
-  t.equal(await findPackage(db, shelf, 'tool'), undefined)
-  t.strictSame(await contentsOf(db, shelf, 'other'), ['1.0 tool.bin+'])
+  await linkPackage(db, namespace, { packageName: 'tool', repositoryId })
+  t.equal(await removePackage(db, namespace, 'absent'), false)
+  t.equal(await removePackage(db, namespaceOf(ownerId, 'go'), 'tool'), false)
+  t.equal(await removePackage(db, namespace, 'TOOL'), true)
+  t.equal(await removePackage(db, namespace, 'TOOL'), false)
+  t.equal(await findPackage(db, namespace, 'tool'), undefined)
+  t.strictSame(await contentsOf(db, namespace, 'other'), ['1.0 tool.bin+'])
   t.equal((await db('package_files')).length, 1)
   await aPublication(db, { ownerId, version: '1' })
-  t.match(await findPackage(db, shelf, 'tool'), { generation: 4 }, 'and is known to be another')
-  await linkPackage(db, shelf, { packageName: 'tool', repositoryId })
+  t.match(await findPackage(db, namespace, 'tool'), { generation: 4 }, 'and is known to be another')
+  await linkPackage(db, namespace, { packageName: 'tool', repositoryId })
 })
 
 await forEachMigrated(t, 'what goes while others come leaves nothing in pieces', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const shelf = shelfOf(ownerId)
+  const namespace = namespaceOf(ownerId)
   const name = { packageName: 'tool', version: '1' }
   for (let n = 0; n < 6; n += 1) {
     const text = `bytes ${n}`
     const lost = await lostOf([
       aPublication(db, { ownerId, version: '1', fileName: 'a', text }),
-      removePackage(db, shelf, 'tool'),
+      removePackage(db, namespace, 'tool'),
       aPublication(db, { ownerId, version: '1', fileName: 'b', text }),
       aPublication(db, { ownerId, version: '2', fileName: 'a', text }),
-      removeVersion(db, shelf, name),
+      removeVersion(db, namespace, name),
       aPublication(db, { ownerId, version: '1', fileName: 'c', text }),
-      removeFile(db, shelf, { ...name, fileName: 'c' }),
-      removeFile(db, shelf, { ...name, fileName: 'a' }),
+      removeFile(db, namespace, { ...name, fileName: 'c' }),
+      removeFile(db, namespace, { ...name, fileName: 'a' }),
     ])
     for (const failure of lost) t.match(failure, FILE_EXISTS)
     const empty = await db('package_versions').whereNotExists(
@@ -274,11 +274,11 @@ await forEachMigrated(t, 'what goes while others come leaves nothing in pieces',
 
 await forEachMigrated(t, 'a name is written as its first upload has it', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
-  const nameNow = async () => (await findPackage(db, shelfOf(ownerId), 'TOOL'))?.name
+  const nameNow = async () => (await findPackage(db, namespaceOf(ownerId), 'TOOL'))?.name
   await aPublication(db, { ownerId, packageName: 'Tool' })
   await aPublication(db, { ownerId, packageName: 'tool', version: '2.0' })
   t.equal(await nameNow(), 'Tool')
-  await removePackage(db, shelfOf(ownerId), 'tool')
+  await removePackage(db, namespaceOf(ownerId), 'tool')
   await aPublication(db, { ownerId, packageName: 'TOOL' })
   t.equal(await nameNow(), 'TOOL', 'and anew when nothing of it is left')
 })

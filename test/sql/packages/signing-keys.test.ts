@@ -12,52 +12,52 @@ import {
   rotateSigningKey,
 } from '../../../sql/packages/signing-keys.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aPublication, shelfOf } from '../../helpers/package-rows.js'
+import { aPublication, namespaceOf } from '../../helpers/package-rows.js'
 import { aUser } from '../../helpers/rows.js'
 
 const HOUR_MS = 3_600_000
 
 const keyOf = (name: string) => ({ privateSealed: `v1:${name}`, publicText: name })
 
-async function namesOf(db: Database, shelf: ReturnType<typeof shelfOf>) {
-  return (await listSigningKeys(db, shelf)).map(({ publicText }) => publicText)
+async function namesOf(db: Database, namespace: ReturnType<typeof namespaceOf>) {
+  return (await listSigningKeys(db, namespace)).map(({ publicText }) => publicText)
 }
 
 /** The newest key, which has to be there. */
-async function newestOf(db: Database, shelf: ReturnType<typeof shelfOf>): Promise<KeptKey> {
-  const [newest] = await listSigningKeys(db, shelf)
+async function newestOf(db: Database, namespace: ReturnType<typeof namespaceOf>): Promise<KeptKey> {
+  const [newest] = await listSigningKeys(db, namespace)
   if (newest === undefined) throw new Error('there is no key')
   return newest
 }
 
 /** Owners with a debian key and the indexes `one` and `two` each; ada has one of alpine as well. */
-async function aSignedHouse(db: Database) {
+async function openSignedFixture(db: Database) {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const shelves = {
-    ada: shelfOf(ada.id, 'debian'),
-    bob: shelfOf(bob.id, 'debian'),
-    alpine: shelfOf(ada.id, 'alpine'),
+  const stores = {
+    ada: namespaceOf(ada.id, 'debian'),
+    bob: namespaceOf(bob.id, 'debian'),
+    alpine: namespaceOf(ada.id, 'alpine'),
   }
-  for (const { ownerId, format } of Object.values(shelves)) {
-    await addSigningKey(db, shelfOf(ownerId, format), keyOf('first'))
+  for (const { ownerId, format } of Object.values(stores)) {
+    await addSigningKey(db, namespaceOf(ownerId, format), keyOf('first'))
     const indexes = ['one', 'two'].map((subject) => ({ subject, part: 'x', metadata: {} }))
     await aPublication(db, { ownerId, format, indexes })
   }
-  const rotate = async (name: string, overlapMs: number, shelf = shelves.ada) => {
-    const from = await newestOf(db, shelf)
+  const rotate = async (name: string, overlapMs: number, namespace = stores.ada) => {
+    const from = await newestOf(db, namespace)
     const signsUntilMs = Date.now() + overlapMs
-    return await rotateSigningKey(db, shelf, { from, to: keyOf(name), signsUntilMs })
+    return await rotateSigningKey(db, namespace, { from, to: keyOf(name), signsUntilMs })
   }
   /** What every index is wanted to be, by owner and format. */
   const wanted = async () => {
     const numbers: Record<string, readonly (number | undefined)[]> = {}
-    for (const [name, shelf] of Object.entries(shelves)) {
-      const indexes = await Promise.all(['one', 'two'].map((one) => findIndex(db, shelf, one)))
+    for (const [name, namespace] of Object.entries(stores)) {
+      const indexes = await Promise.all(['one', 'two'].map((one) => findIndex(db, namespace, one)))
       numbers[name] = indexes.map((index) => index?.wanted)
     }
     return numbers
   }
-  return { ...shelves, rotate, wanted }
+  return { ...stores, rotate, wanted }
 }
 
 await forEachMigrated(
@@ -65,16 +65,16 @@ await forEachMigrated(
   'the first key is kept, and is found by owner and format',
   async (t, db) => {
     const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-    const shelf = shelfOf(ada.id, 'debian')
-    t.strictSame(await listSigningKeys(db, shelf), [])
+    const namespace = namespaceOf(ada.id, 'debian')
+    t.strictSame(await listSigningKeys(db, namespace), [])
     const beforeMs = Date.now()
-    t.equal(await addSigningKey(db, shelf, keyOf('first')), true)
-    t.equal(await addSigningKey(db, shelf, keyOf('second')), false)
-    const [kept, ...more] = await listSigningKeys(db, shelf)
+    t.equal(await addSigningKey(db, namespace, keyOf('first')), true)
+    t.equal(await addSigningKey(db, namespace, keyOf('second')), false)
+    const [kept, ...more] = await listSigningKeys(db, namespace)
     t.match(kept, { ...keyOf('first'), signsUntilMs: undefined })
     t.ok(Number(kept?.createdAtMs) >= beforeMs)
     t.strictSame(more, [])
-    for (const other of [shelfOf(bob.id, 'debian'), shelfOf(ada.id, 'alpine')]) {
+    for (const other of [namespaceOf(bob.id, 'debian'), namespaceOf(ada.id, 'alpine')]) {
       t.strictSame(await listSigningKeys(db, other), [])
       t.equal(await addSigningKey(db, other, keyOf('second')), true)
     }
@@ -82,7 +82,7 @@ await forEachMigrated(
 )
 
 await forEachMigrated(t, 'a rotation changes keys and indexes of one shelf', async (t, db) => {
-  const { ada, bob, alpine, rotate, wanted } = await aSignedHouse(db)
+  const { ada, bob, alpine, rotate, wanted } = await openSignedFixture(db)
   const [first, untilMs] = [await newestOf(db, ada), Date.now() + HOUR_MS]
   t.strictSame(await wanted(), { ada: [1, 1], bob: [1, 1], alpine: [1, 1] })
   t.equal(await rotate('second', HOUR_MS), true)
@@ -94,11 +94,11 @@ await forEachMigrated(t, 'a rotation changes keys and indexes of one shelf', asy
   t.strictSame(await wanted(), { ada: [2, 2], bob: [1, 1], alpine: [1, 1] })
   await rotate('third', HOUR_MS)
   t.strictSame(await namesOf(db, ada), ['third', 'second', 'first'])
-  for (const shelf of [bob, alpine]) t.strictSame(await namesOf(db, shelf), ['first'])
+  for (const namespace of [bob, alpine]) t.strictSame(await namesOf(db, namespace), ['first'])
 })
 
 await forEachMigrated(t, 'of two rotations at once one is made', async (t, db) => {
-  const { ada, rotate, wanted } = await aSignedHouse(db)
+  const { ada, rotate, wanted } = await openSignedFixture(db)
   const from = await newestOf(db, ada)
   const signsUntilMs = Date.now() + HOUR_MS
   const rotations = ['a', 'b', 'c'].map((name) =>
@@ -111,7 +111,7 @@ await forEachMigrated(t, 'of two rotations at once one is made', async (t, db) =
 })
 
 await forEachMigrated(t, 'no older key signs for longer than the last overlap', async (t, db) => {
-  const { ada, rotate } = await aSignedHouse(db)
+  const { ada, rotate } = await openSignedFixture(db)
   await rotate('second', 10 * HOUR_MS)
   await rotate('third', HOUR_MS)
   const untilMs = (await listSigningKeys(db, ada)).map(({ signsUntilMs = 0 }) => signsUntilMs)
@@ -124,7 +124,7 @@ await forEachMigrated(t, 'no older key signs for longer than the last overlap', 
 })
 
 await forEachMigrated(t, 'when its time is over a key goes, and indexes know', async (t, db) => {
-  const { ada, bob, rotate, wanted } = await aSignedHouse(db)
+  const { ada, bob, rotate, wanted } = await openSignedFixture(db)
   await rotate('second', HOUR_MS)
   await rotate('third', 2 * HOUR_MS)
   await rotate('second', HOUR_MS, bob)

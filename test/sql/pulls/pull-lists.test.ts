@@ -6,12 +6,12 @@ import { createComment } from '../../../sql/issues/comments.js'
 import { createIssue, updateIssue } from '../../../sql/issues/issues.js'
 import { createLabel } from '../../../sql/issues/labels.js'
 import { createMilestone } from '../../../sql/issues/milestones.js'
-import { findPullsBetween, listPulls, type PullQuestion } from '../../../sql/pulls/pull-lists.js'
+import { findPullsBetween, listPulls, type PullQuery } from '../../../sql/pulls/pull-lists.js'
 import { createPull } from '../../../sql/pulls/pulls.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
-const ALL: PullQuestion = {
+const ALL: PullQuery = {
   page: { page: 1, limit: 50 },
   state: 'all',
   order: 'oldest',
@@ -51,7 +51,7 @@ async function aList(db: Database) {
   const b = await open('b', bob.id, { labelIds: labels.slice(1), milestoneId: milestone.id })
   const c = await open('c', ada.id)
   await open('a', ada.id, {}, elsewhere)
-  const list = async (question: Partial<PullQuestion>) => {
+  const list = async (question: Partial<PullQuery>) => {
     const { entries, total } = await listPulls(db, repositoryId, { ...ALL, ...question })
     return [entries.map(({ pull }) => pull.headBranch).join(''), total]
   }

@@ -19,7 +19,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 const ID = 'a'.repeat(40)
 const TAKEN = { name: 'Error', failure: 'conflict', message: /^pull request already exists for/ }
 
-async function aHouse(db: Database) {
+async function openFixture(db: Database) {
   const ada = await aUser(db, 'ada')
   const { id: repositoryId } = await aRepository(db, ada.id, 'r')
   const targets = (headBranch: string, baseBranch = 'main') => ({
@@ -40,7 +40,7 @@ async function aHouse(db: Database) {
 }
 
 await forEachMigrated(t, 'a pull request is an issue and more', async (t, db) => {
-  const { repositoryId, open } = await aHouse(db)
+  const { repositoryId, open } = await openFixture(db)
   const { issue, pull } = await open('topic')
   t.match(issue, { number: 1, isPull: true, state: 'open', title: 'topic' })
   t.match(pull, {
@@ -64,7 +64,7 @@ await forEachMigrated(t, 'a pull request is an issue and more', async (t, db) =>
 })
 
 await forEachMigrated(t, 'of two branches one is open, whoever comes first', async (t, db) => {
-  const { repositoryId, open, targets } = await aHouse(db)
+  const { repositoryId, open, targets } = await openFixture(db)
   const results = await Promise.allSettled(Array.from({ length: 4 }, () => open('topic')))
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
   for (const result of results) if (result.status === 'rejected') t.match(result.reason, TAKEN)
@@ -82,7 +82,7 @@ await forEachMigrated(t, 'of two branches one is open, whoever comes first', asy
 })
 
 await forEachMigrated(t, 'one is merged once, and closed with that', async (t, db) => {
-  const { ada, repositoryId, open } = await aHouse(db)
+  const { ada, repositoryId, open } = await openFixture(db)
   const { issue, pull } = await open('topic')
   const other = await open('topic', 'other')
   t.equal(await isHeadInUse(db, pull), true, 'by the other one')

@@ -15,7 +15,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const COMMIT = 'a'.repeat(40)
 
-async function aHouse(db: Database) {
+async function openFixture(db: Database) {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const { id: repositoryId } = await aRepository(db, ada.id, 'r')
   const { issue, pull } = await createPull(db, {
@@ -46,7 +46,7 @@ await forEachMigrated(
   t,
   'a scheduled merge is kept once, found by its commit, and cancelled',
   async (t, db) => {
-    const { repositoryId, pull, input } = await aHouse(db)
+    const { repositoryId, pull, input } = await openFixture(db)
     t.equal(await findScheduledMerge(db, pull.id), undefined)
     await scheduleMerge(db, input)
     const taken = { failure: 'conflict', message: /already scheduled .*\[pull_id: 1\]$/ }
@@ -64,7 +64,7 @@ await forEachMigrated(
   t,
   'a scheduled merge goes with its pull request and with its user',
   async (t, db) => {
-    const { bob, issue, pull, input } = await aHouse(db)
+    const { bob, issue, pull, input } = await openFixture(db)
     await scheduleMerge(db, input)
     await updateIssue(db, issue.id, { title: 'y', state: 'open' })
     t.ok(await findScheduledMerge(db, pull.id))

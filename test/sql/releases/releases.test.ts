@@ -20,7 +20,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const PAGE = { page: 1, limit: 10 }
 
-async function aHouse(db: Database) {
+async function openFixture(db: Database) {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const repository = await aRepository(db, ada.id, 'engine')
   const release = (tagName: string, changes: Partial<NewRelease> = {}) =>
@@ -40,7 +40,7 @@ async function aHouse(db: Database) {
 }
 
 await forEachMigrated(t, 'a release is found by its id and by its tag alone', async (t, db) => {
-  const { ada, bob, repository, release } = await aHouse(db)
+  const { ada, bob, repository, release } = await openFixture(db)
   const text = { title: 'Ünö', body: 'x'.repeat(70_000), tagMessage: 'signed off' }
   const made = await release('v1/Ä', { ...text, isPrerelease: true })
   t.match(made, { ...text, tagName: 'v1/Ä', target: 'main', isDraft: false, isPrerelease: true })
@@ -58,7 +58,7 @@ await forEachMigrated(t, 'a release is found by its id and by its tag alone', as
 })
 
 await forEachMigrated(t, 'a tag has one release, whoever comes first', async (t, db) => {
-  const { ada, release } = await aHouse(db)
+  const { ada, release } = await openFixture(db)
   const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => release('v1')))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   for (const outcome of outcomes) {
@@ -76,7 +76,7 @@ await forEachMigrated(t, 'a tag has one release, whoever comes first', async (t,
 })
 
 await forEachMigrated(t, 'the newest comes first, and the latest is a full one', async (t, db) => {
-  const { repository, release } = await aHouse(db)
+  const { repository, release } = await openFixture(db)
   const repositoryId = repository.id
   t.equal(await findLatestRelease(db, repositoryId), undefined)
   await release('v1')
@@ -100,7 +100,7 @@ await forEachMigrated(t, 'the newest comes first, and the latest is a full one',
 })
 
 await forEachMigrated(t, 'only what is to change changes', async (t, db) => {
-  const { bob, repository, release } = await aHouse(db)
+  const { bob, repository, release } = await openFixture(db)
   const made = await release('v1', { title: 'one', body: 'text' })
   await release('v2')
   t.strictSame(await updateRelease(db, made, {}), made)
@@ -120,7 +120,7 @@ await forEachMigrated(t, 'only what is to change changes', async (t, db) => {
 })
 
 await forEachMigrated(t, 'releases go with their repository', async (t, db) => {
-  const { repository, release } = await aHouse(db)
+  const { repository, release } = await openFixture(db)
   await release('v1')
   await deleteRepository(db, repository.id)
   t.strictSame(await db('releases'), [])

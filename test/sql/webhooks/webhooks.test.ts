@@ -6,7 +6,7 @@ import {
   deleteWebhook,
   findWebhook,
   findWebhookById,
-  isHeardAnywhere,
+  hasSubscribersAnywhere,
   listeningWebhooks,
   listWebhooks,
   updateWebhook,
@@ -54,9 +54,9 @@ await forEachMigrated(t, 'active webhooks of a repository and its owner listen',
   t.strictSame(await ids({ repositoryId: repository.id, ownerId: club.id }), [first.id, second.id])
   t.strictSame(await ids({ ownerId: ada.id }), [third.id])
   t.strictSame(await ids({}), [])
-  t.ok(await isHeardAnywhere(db, club.id, 'package'), 'by a repository of the owner')
-  t.notOk(await isHeardAnywhere(db, club.id, 'wiki'))
-  t.notOk(await isHeardAnywhere(db, ada.id, 'package'))
+  t.ok(await hasSubscribersAnywhere(db, club.id, 'package'), 'by a repository of the owner')
+  t.notOk(await hasSubscribersAnywhere(db, club.id, 'wiki'))
+  t.notOk(await hasSubscribersAnywhere(db, ada.id, 'package'))
   await deleteRepository(db, repository.id)
   t.equal(await findWebhookById(db, first.id), undefined, 'it goes with its repository')
 })

@@ -1,13 +1,13 @@
 /** Who changes something: a user, and nothing that is archived. */
 
 import t from 'tap'
-import { writerOf } from '../../../../gateway/actions/code/acting-user.js'
+import { actingUserOf } from '../../../../gateway/actions/code/acting-user.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { openContext } from '../../../helpers/gateway.js'
 
 t.test('strangers and archived repositories are refused', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: ada,
     creator: ada,
@@ -20,12 +20,12 @@ t.test('strangers and archived repositories are refused', async (t) => {
     hasReadme: false,
   })
   const grant = { who: { kind: 'anonymous' }, mode: 'read', hasMoved: false } as const
-  t.equal(writerOf({ ...grant, repository, user: ada }), ada)
+  t.equal(actingUserOf({ ...grant, repository, user: ada }), ada)
   const refused = (changes: object) => () =>
-    writerOf({ ...grant, repository: { ...repository, ...changes }, user: undefined })
+    actingUserOf({ ...grant, repository: { ...repository, ...changes }, user: undefined })
   t.throws(refused({}), { failure: 'sign_in_required' } as Error & { failure: string })
   const archived = { ...repository, isArchived: true }
-  t.throws(() => writerOf({ ...grant, repository: archived, user: ada }), {
+  t.throws(() => actingUserOf({ ...grant, repository: archived, user: ada }), {
     message: 'repo is archived',
   })
 })

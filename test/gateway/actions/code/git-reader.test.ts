@@ -18,9 +18,9 @@ import { aRepository } from '../../../helpers/rows.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'
 
 async function aFilled(t: Parameters<typeof openContext>[0]) {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const who = { kind: 'anonymous' } as const
   const grant: RepositoryGrant = { who, user: undefined, repository, mode: 'read', hasMoved: false }
   const path = repositoryPathOf(context, grant.repository)

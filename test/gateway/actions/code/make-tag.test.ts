@@ -8,8 +8,8 @@ import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 
 async function aRepositoryOf(t: Test, objectFormat: 'sha1' | 'sha256', hasReadme = true) {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: ada,
     creator: ada,
@@ -21,7 +21,7 @@ async function aRepositoryOf(t: Test, objectFormat: 'sha1' | 'sha256', hasReadme
     objectFormat,
     hasReadme,
   })
-  const cwd = repositoryPath(house.settings.data.dir, repository.storage)
+  const cwd = repositoryPath(fixture.settings.data.dir, repository.storage)
   const tag = (name: string, { target = 'main', message = '' } = {}) =>
     makeTag(context, { repository, name, target, message, tagger: ada })
   return { context, repository, cwd, tag }

@@ -3,16 +3,19 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openPushNote, tellOfLeftPushes } from '../../../../gateway/actions/code/push-records.js'
+import {
+  notifyOfUnfinishedPushes,
+  openPushRecord,
+} from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { until } from '../../../helpers/server-processes.js'
 
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const user = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const user = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: user,
     creator: user,
@@ -25,50 +28,50 @@ async function scene(t: Test) {
     hasReadme: true,
   })
   const listen = () =>
-    aWebhook(house.db, { repositoryId: repository.id }, { events: ['delete', 'push'] })
-  const folder = join(house.settings.data.dir, 'changes')
+    aWebhook(fixture.db, { repositoryId: repository.id }, { events: ['delete', 'push'] })
+  const folder = join(fixture.settings.data.dir, 'changes')
   const left = () => readdir(folder).catch(() => [])
   const line = `${'1'.repeat(40)} ${'0'.repeat(40)} refs/heads/side\n`
-  return { context, house, user, repository, listen, left, line }
+  return { context, fixture, user, repository, listen, left, line }
 }
 
 t.test('where nobody listens git is told nothing', async (t) => {
   const { context, repository, user, left } = await scene(t)
-  const note = await openPushNote(context, { repository, user })
+  const note = await openPushRecord(context, { repository, user })
   t.match(note, { config: [], variables: {} })
   await note.tell()
   t.strictSame(await left(), [])
 })
 
 t.test('what git wrote down is told of, by name, and forgotten', async (t) => {
-  const { context, house, repository, user, listen, left, line } = await scene(t)
+  const { context, fixture, repository, user, listen, left, line } = await scene(t)
   await listen()
   for (const pusher of [user, undefined]) {
-    const note = await openPushNote(context, { repository, user: pusher })
+    const note = await openPushRecord(context, { repository, user: pusher })
     await writeFile(note.variables['GATEHOUSE_CHANGES'] ?? '', `${line}end\n`)
     await note.tell()
     await note.tell()
   }
-  const told = await toldTo(house.db)
+  const told = await listDeliveredPayloads(fixture.db)
   t.equal(told.length, 2)
   t.match(told[0], { event: 'delete', payload: { ref: 'side', sender: { login: 'ada' } } })
   t.strictSame(await left(), [])
 })
 
 t.test('what could not be told of is told of later, once, whoever finds it', async (t) => {
-  const { context, house, repository, user, listen, left, line } = await scene(t)
+  const { context, fixture, repository, user, listen, left, line } = await scene(t)
   await listen()
-  const note = await openPushNote(context, { repository, user })
+  const note = await openPushRecord(context, { repository, user })
   await writeFile(note.variables['GATEHOUSE_CHANGES'] ?? '', `${line}end\n`)
-  const cut = await openPushNote(context, { repository, user })
+  const cut = await openPushRecord(context, { repository, user })
   await writeFile(cut.variables['GATEHOUSE_CHANGES'] ?? '', line)
-  const finders = [tellOfLeftPushes(context), tellOfLeftPushes(context)]
+  const finders = [notifyOfUnfinishedPushes(context), notifyOfUnfinishedPushes(context)]
   await until(left, (names) => names.length === 1, 10_000)
   await Promise.all(finders.map((finder) => finder.stop()))
-  t.equal((await toldTo(house.db)).length, 1)
+  t.equal((await listDeliveredPayloads(fixture.db)).length, 1)
   t.equal((await left()).length, 1, 'one that is not whole may still be written')
-  await closeDatabase(house.db)
+  await closeDatabase(fixture.db)
   await cut.tell()
   t.equal((await left()).length, 1, 'it stays while the database is away')
-  t.match(house.lines.at(-1), { msg: 'webhooks were not told of a push yet' })
+  t.match(fixture.lines.at(-1), { msg: 'webhooks were not told of a push yet' })
 })

@@ -5,15 +5,15 @@ import { repositoryPath } from '../../../../cgi/repository/paths.js'
 import { recordReferenceEvents } from '../../../../gateway/actions/code/reference-events.js'
 import { changeReferences } from '../../../../gateway/actions/code/references-moved.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'
 
 const ZEROS = '0'.repeat(40)
 
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: ada,
     creator: ada,
@@ -25,17 +25,17 @@ async function scene(t: Test) {
     objectFormat: 'sha1',
     hasReadme: false,
   })
-  await aWebhook(house.db, { repositoryId: repository.id })
-  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  await aWebhook(fixture.db, { repositoryId: repository.id })
+  const path = repositoryPath(fixture.settings.data.dir, repository.storage)
   const copy = await newWorkingCopy(t)
   const push = (...refs: readonly string[]) => copy.git('push', '--quiet', '--force', path, ...refs)
   const tell = async (name: string, before?: string, after?: string) => {
-    const seen = (await toldTo(house.db)).length
+    const seen = (await listDeliveredPayloads(fixture.db)).length
     const changes = [{ name, before, after }]
     await recordReferenceEvents(context, { repository, pusher: ada, changes })
-    return (await toldTo(house.db)).slice(seen)
+    return (await listDeliveredPayloads(fixture.db)).slice(seen)
   }
-  return { context, house, ada, repository, copy, push, tell }
+  return { context, fixture, ada, repository, copy, push, tell }
 }
 
 t.test('a push of many commits: the newest five, and how many there are', async (t) => {
@@ -112,24 +112,24 @@ t.test('tags, with and without an object of their own', async (t) => {
 })
 
 t.test('other references are nobody’s business, nor is a repository that has gone', async (t) => {
-  const { copy, push, tell, house, repository, context } = await scene(t)
+  const { copy, push, tell, fixture, repository, context } = await scene(t)
   const commit = await copy.commit('one')
   await push('main')
   t.strictSame(await tell('refs/pull/1/head', undefined, commit), [])
-  await house.db('repositories').where({ id: repository.id }).delete()
+  await fixture.db('repositories').where({ id: repository.id }).delete()
   const changes = [{ name: 'refs/heads/main', before: undefined, after: commit }]
   await recordReferenceEvents(context, { repository, pusher: undefined, changes })
-  t.strictSame(await toldTo(house.db), [])
+  t.strictSame(await listDeliveredPayloads(fixture.db), [])
 })
 
 t.test('what is moved over the API is told of as well', async (t) => {
-  const { context, house, ada, repository, copy, push } = await scene(t)
+  const { context, fixture, ada, repository, copy, push } = await scene(t)
   const commit = await copy.commit('one')
   await push('main')
-  const path = repositoryPath(house.settings.data.dir, repository.storage)
+  const path = repositoryPath(fixture.settings.data.dir, repository.storage)
   const changes = [{ name: 'refs/heads/side', before: undefined, after: commit }]
   await changeReferences(context, { repository, path, pusher: ada, changes })
-  t.match(await toldTo(house.db), [
+  t.match(await listDeliveredPayloads(fixture.db), [
     { event: 'create', payload: { ref: 'side' } },
     { event: 'push', payload: { after: commit } },
   ])

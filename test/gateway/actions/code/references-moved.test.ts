@@ -13,8 +13,8 @@ import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const pusher = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const pusher = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: pusher,
     creator: pusher,

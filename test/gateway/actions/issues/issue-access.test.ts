@@ -15,10 +15,10 @@ import { openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 async function anIssue(t: Parameters<typeof openContext>[0]) {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  const repository = await aRepository(house.db, ada.id, 'r')
-  const issue = await createIssue(house.db, {
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  const repository = await aRepository(fixture.db, ada.id, 'r')
+  const issue = await createIssue(fixture.db, {
     repositoryId: repository.id,
     isPull: false,
     title: 'x',

@@ -6,11 +6,14 @@ import { makeRepository } from '../../../../gateway/actions/repositories/create-
 import { createComment } from '../../../../sql/issues/comments.js'
 import { createIssue, findIssue } from '../../../../sql/issues/issues.js'
 import { openContext } from '../../../helpers/gateway.js'
-import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 
 t.test('a change is seen in the time of the issue', async (t) => {
-  const { context, house } = await openContext(t)
-  const actor = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const actor = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: actor,
     creator: actor,
@@ -22,14 +25,14 @@ t.test('a change is seen in the time of the issue', async (t) => {
     objectFormat: 'sha1',
     hasReadme: false,
   })
-  const issue = await createIssue(house.db, {
+  const issue = await createIssue(fixture.db, {
     repositoryId: repository.id,
     isPull: false,
     title: 'x',
     content: '',
     authorId: actor.id,
   })
-  const comment = await createComment(house.db, {
+  const comment = await createComment(fixture.db, {
     issueId: issue.id,
     authorId: actor.id,
     content: 'c',
@@ -41,27 +44,27 @@ t.test('a change is seen in the time of the issue', async (t) => {
     [{ ...of, actions: ['deleted'] as const }, false] as const,
     [{ ...of, action: 'deleted' as const, comment }, true] as const,
   ]) {
-    await house.db('issues').update({ updated_at: 1 })
+    await fixture.db('issues').update({ updated_at: 1 })
     await issueChanged(context, change)
-    const { updatedAtMs = 1 } = (await findIssue(house.db, repository.id, 1)) ?? {}
+    const { updatedAtMs = 1 } = (await findIssue(fixture.db, repository.id, 1)) ?? {}
     t.equal(updatedAtMs > 1, isSeen, JSON.stringify(Object.values(change).at(-1)))
   }
 })
 
 /** What has been written down for receivers since the last time, as `event action`. */
-async function told(town: Town) {
-  const rows: { event: string; payload: string }[] = await town
+async function told(gateway: GatewayWithUsers) {
+  const rows: { event: string; payload: string }[] = await gateway
     .db('webhook_deliveries')
     .orderBy('id')
     .select('event', 'payload')
-  await town.db('webhook_deliveries').delete()
+  await gateway.db('webhook_deliveries').delete()
   return rows.map(({ event, payload }) => ({ event, payload: JSON.parse(payload) }))
 }
 
-async function listen(town: Town) {
+async function listen(gateway: GatewayWithUsers) {
   const here = (method: string, path: string, body?: unknown) =>
-    town.as('ada', method, `/repos/ada/work${path}`, body)
-  await town.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
+    gateway.as('ada', method, `/repos/ada/work${path}`, body)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
   const hook = await here('POST', '/hooks', {
     type: 'gitea',
     active: true,
@@ -73,14 +76,14 @@ async function listen(town: Town) {
 }
 
 t.test('receivers are told what becomes of an issue', async (t) => {
-  const town = await startTown(t)
-  const here = await listen(town)
+  const gateway = await startGatewayWithUsers(t)
+  const here = await listen(gateway)
   const named = async () =>
-    (await told(town)).map(({ event, payload }) => `${event} ${payload.action}`)
+    (await told(gateway)).map(({ event, payload }) => `${event} ${payload.action}`)
   await here('POST', '/issues', { title: 'Old', assignees: ['ada'] })
   t.strictSame(await named(), ['issues opened'])
   await here('PATCH', '/issues/1', { title: 'New' })
-  const [edited] = await told(town)
+  const [edited] = await told(gateway)
   t.match(edited, {
     event: 'issues',
     payload: {
@@ -97,7 +100,7 @@ t.test('receivers are told what becomes of an issue', async (t) => {
   await here('POST', '/issues/1/comments', { body: 'first' })
   const [{ id } = { id: 0 }] = (await here('GET', '/issues/1/comments')).json as { id: number }[]
   await here('PATCH', `/issues/comments/${id}`, { body: 'second' })
-  const comments = await told(town)
+  const comments = await told(gateway)
   t.match(comments, [
     { event: 'issue_comment', payload: { action: 'created', is_pull: false } },
     {
@@ -111,24 +114,24 @@ t.test('receivers are told what becomes of an issue', async (t) => {
 })
 
 t.test('receivers are told what becomes of a pull request', async (t) => {
-  const town = await startTown(t)
-  const here = await listen(town)
+  const gateway = await startGatewayWithUsers(t)
+  const here = await listen(gateway)
   const content = Buffer.from('more').toString('base64')
   await here('POST', '/contents/more', { content, new_branch: 'topic' })
   await here('POST', '/pulls', { title: 'More', head: 'topic', base: 'main' })
-  const [opened] = await told(town)
+  const [opened] = await told(gateway)
   t.match(opened, {
     event: 'pull_request',
     payload: { action: 'opened', number: 1, pull_request: { head: { ref: 'topic' } } },
   })
   await here('POST', '/issues/1/comments', { body: 'Good.' })
-  const [comment] = await told(town)
+  const [comment] = await told(gateway)
   t.match(comment, {
     event: 'pull_request_comment',
     payload: { action: 'created', is_pull: true, pull_request: { number: 1 } },
   })
   await here('POST', '/pulls/1/merge', { Do: 'merge' })
-  const [merged] = await told(town)
+  const [merged] = await told(gateway)
   t.match(merged, {
     event: 'pull_request',
     payload: { action: 'closed', pull_request: { merged: true, state: 'closed' } },

@@ -2,14 +2,14 @@
 
 import t from 'tap'
 import type { Name } from '../../../helpers/gateway-with-users.js'
-import { untilAllAreTold } from '../../../helpers/notified.js'
-import { startPullTown } from '../../../helpers/pulls.js'
+import { untilAllAreNotified } from '../../../helpers/notified.js'
+import { startGatewayWithPull } from '../../../helpers/pulls.js'
 
 t.test('reviews and merges are told of, and what is pending is not', async (t) => {
-  const town = await startPullTown(t)
-  const { as, of, open, write } = town
+  const gateway = await startGatewayWithPull(t)
+  const { as, of, open, write } = gateway
   const seen = async (name: Name) => {
-    await untilAllAreTold(town)
+    await untilAllAreNotified(gateway)
     const { json } = await as(name, 'GET', '/notifications')
     await as(name, 'PUT', '/notifications')
     return (json as { subject: object }[]).map(({ subject }) => subject)
@@ -37,7 +37,7 @@ t.test('reviews and merges are told of, and what is pending is not', async (t) =
 })
 
 t.test('what nobody can be told of has happened all the same', async (t) => {
-  const { as, db, lines } = await startPullTown(t)
+  const { as, db, lines } = await startGatewayWithPull(t)
   await db.schema.renameTable('jobs', 'no_jobs')
   t.equal((await as('bob', 'POST', '/repos/ada/r/issues', { title: 'one' })).status, 201)
   t.ok(lines.some(({ msg }) => msg === 'people are not notified'))

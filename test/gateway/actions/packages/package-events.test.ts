@@ -1,26 +1,29 @@
 /** A version is told of when it comes and when it goes, whichever way, and only then. */
 
 import t from 'tap'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
-import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
+import {
+  type GatewayWithUsers,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 
-function upload({ ask, authorizationOf }: Town, path: string) {
+function upload({ ask, authorizationOf }: GatewayWithUsers, path: string) {
   const authorization = authorizationOf('ada')
   const address = `/api/packages/ada/generic/${path}`
   return ask({ method: 'PUT', path: address, body: Buffer.from('data'), authorization })
 }
 
-function take({ ask, authorizationOf }: Town, path: string) {
+function take({ ask, authorizationOf }: GatewayWithUsers, path: string) {
   const authorization = authorizationOf('ada')
   return ask({ method: 'DELETE', path: `/api/packages/ada/generic/${path}`, authorization })
 }
 
 t.test('versions that come and go are told to owner and linked repository', async (t) => {
-  const town = await startTown(t)
-  const { db, ada, as } = town
+  const gateway = await startGatewayWithUsers(t)
+  const { db, ada, as } = gateway
   const { id: hookId } = await aWebhook(db, { ownerId: ada.id }, { events: ['package'] })
-  t.equal((await upload(town, 'tool/1/a')).status, 201)
-  t.match(await toldTo(db), [
+  t.equal((await upload(gateway, 'tool/1/a')).status, 201)
+  t.match(await listDeliveredPayloads(db), [
     {
       event: 'package',
       payload: {
@@ -32,30 +35,30 @@ t.test('versions that come and go are told to owner and linked repository', asyn
       },
     },
   ])
-  await upload(town, 'tool/1/b')
-  t.equal((await upload(town, 'tool/1/b')).status, 409)
-  t.equal((await toldTo(db)).length, 1, 'a second file is no second version')
+  await upload(gateway, 'tool/1/b')
+  t.equal((await upload(gateway, 'tool/1/b')).status, 409)
+  t.equal((await listDeliveredPayloads(db)).length, 1, 'a second file is no second version')
   const repository = await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { id: repositoryId } = repository.json as { id: number }
   const ofRepository = await aWebhook(db, { repositoryId }, { events: ['package'] })
   await as('ada', 'POST', '/packages/ada/generic/tool/-/link/r')
-  await upload(town, 'tool/2/a')
-  t.match((await toldTo(db)).slice(1), [
+  await upload(gateway, 'tool/2/a')
+  t.match((await listDeliveredPayloads(db)).slice(1), [
     { webhookId: hookId, payload: { repository: { full_name: 'ada/r' } } },
     { webhookId: ofRepository.id },
   ])
-  await take(town, 'tool/1/a')
-  t.equal((await toldTo(db)).length, 3, 'a file is left')
-  await take(town, 'tool/1/b')
-  t.match((await toldTo(db)).slice(3), [
+  await take(gateway, 'tool/1/a')
+  t.equal((await listDeliveredPayloads(db)).length, 3, 'a file is left')
+  await take(gateway, 'tool/1/b')
+  t.match((await listDeliveredPayloads(db)).slice(3), [
     { payload: { action: 'deleted', package: { version: '1' } } },
     { webhookId: ofRepository.id },
   ])
-  await upload(town, 'tool/3/a')
+  await upload(gateway, 'tool/3/a')
   t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool/3')).status, 204)
   t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool/3')).status, 404)
   t.equal((await as('ada', 'DELETE', '/packages/ada/generic/tool')).status, 204)
-  const actions = (await toldTo(db))
+  const actions = (await listDeliveredPayloads(db))
     .filter(({ webhookId }) => webhookId === hookId)
     .map(
       ({ payload }) =>
@@ -72,8 +75,8 @@ t.test('versions that come and go are told to owner and linked repository', asyn
 })
 
 t.test('where nobody listens, packages come and go as ever', async (t) => {
-  const town = await startTown(t)
-  t.equal((await upload(town, 'tool/1/a')).status, 201)
-  t.equal((await take(town, 'tool/1')).status, 204)
-  t.strictSame(await toldTo(town.db), [])
+  const gateway = await startGatewayWithUsers(t)
+  t.equal((await upload(gateway, 'tool/1/a')).status, 201)
+  t.equal((await take(gateway, 'tool/1')).status, 204)
+  t.strictSame(await listDeliveredPayloads(gateway.db), [])
 })

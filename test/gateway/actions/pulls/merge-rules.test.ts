@@ -2,18 +2,18 @@
 
 import t, { type Test } from 'tap'
 import type { Name } from '../../../helpers/gateway-with-users.js'
-import { type Fields, type PullTown, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, type GatewayWithPull, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const NAMES = { enable_merge_whitelist: true, merge_whitelist_usernames: ['bob'] }
 
-async function aTown(t: Test): Promise<PullTown> {
-  const town = await startPullTown(t)
-  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
-  return town
+async function openGateway(t: Test): Promise<GatewayWithPull> {
+  const gateway = await startGatewayWithPull(t)
+  await gateway.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
+  return gateway
 }
 
 /** Makes the rule of main what is said, and nothing else. */
-async function rule({ of }: PullTown, fields: Fields): Promise<void> {
+async function rule({ of }: GatewayWithPull, fields: Fields): Promise<void> {
   await of('ada', 'DELETE', '/branch_protections/main')
   const { status, text } = await of('ada', 'POST', '/branch_protections', {
     rule_name: 'main',
@@ -23,156 +23,161 @@ async function rule({ of }: PullTown, fields: Fields): Promise<void> {
 }
 
 /** A pull request with one file of that name; answers its number and its head. */
-async function aPull(town: PullTown, name: string) {
-  const head = await town.write(name, name)
-  return { number: Number((await town.open(name))['number']), head }
+async function aPull(gateway: GatewayWithPull, name: string) {
+  const head = await gateway.write(name, name)
+  return { number: Number((await gateway.open(name))['number']), head }
 }
 
-function merge({ of }: PullTown, who: Name, number: number, fields: Fields = {}) {
+function merge({ of }: GatewayWithPull, who: Name, number: number, fields: Fields = {}) {
   return of(who, 'POST', `/pulls/${number}/merge`, { Do: 'merge', ...fields })
 }
 
-async function waits(t: Test, town: PullTown, number: number, reason: string): Promise<void> {
+async function waits(
+  t: Test,
+  gateway: GatewayWithPull,
+  number: number,
+  reason: string,
+): Promise<void> {
   const message = `not allowed to merge [reason: ${reason}]`
-  t.match(await merge(town, 'bob', number), { status: 405, json: { message } })
-  t.match(await merge(town, 'bob', number, { force_merge: true }), { status: 405 })
+  t.match(await merge(gateway, 'bob', number), { status: 405, json: { message } })
+  t.match(await merge(gateway, 'bob', number, { force_merge: true }), { status: 405 })
 }
 
-function review({ of }: PullTown, who: Name, number: number, event: string) {
+function review({ of }: GatewayWithPull, who: Name, number: number, event: string) {
   return of(who, 'POST', `/pulls/${number}/reviews`, { event, body: 'Seen.' })
 }
 
 t.test('who merges is said by the rule', async (t) => {
-  const town = await aTown(t)
-  const { number, head } = await aPull(town, 'one')
-  await rule(town, NAMES)
+  const gateway = await openGateway(t)
+  const { number, head } = await aPull(gateway, 'one')
+  await rule(gateway, NAMES)
   const refused = { status: 405, json: { message: 'User not allowed to merge PR' } }
-  t.match(await merge(town, 'ada', number), refused)
-  t.match(await merge(town, 'ada', number, { force_merge: true }), refused)
-  await town.of('ada', 'PATCH', '', { allow_manual_merge: true })
+  t.match(await merge(gateway, 'ada', number), refused)
+  t.match(await merge(gateway, 'ada', number, { force_merge: true }), refused)
+  await gateway.of('ada', 'PATCH', '', { allow_manual_merge: true })
   const manual = { Do: 'manually-merged', MergeCommitID: head }
-  t.match(await merge(town, 'ada', number, manual), refused)
-  t.match(await merge(town, 'bob', number), { status: 200 }, 'nobody pushes, and some merge')
+  t.match(await merge(gateway, 'ada', number, manual), refused)
+  t.match(await merge(gateway, 'bob', number), { status: 200 }, 'nobody pushes, and some merge')
 })
 
 t.test('approvals of those who count are waited for', async (t) => {
-  const town = await aTown(t)
-  const { number } = await aPull(town, 'one')
+  const gateway = await openGateway(t)
+  const { number } = await aPull(gateway, 'one')
   const reason = 'Does not have enough approvals'
-  await rule(town, { required_approvals: 1 })
-  await waits(t, town, number, reason)
-  t.match(await review(town, 'bob', number, 'APPROVED'), { json: { official: true } })
+  await rule(gateway, { required_approvals: 1 })
+  await waits(t, gateway, number, reason)
+  t.match(await review(gateway, 'bob', number, 'APPROVED'), { json: { official: true } })
   const approvers = { enable_approvals_whitelist: true, approvals_whitelist_username: ['root'] }
-  await rule(town, { required_approvals: 1, ...approvers })
-  await waits(t, town, number, reason)
-  t.match(await review(town, 'root', number, 'APPROVED'), { json: { official: true } })
-  t.match(await review(town, 'bob', number, 'APPROVED'), { json: { official: false } })
-  await rule(town, { required_approvals: 3 })
-  await waits(t, town, number, reason)
-  await rule(town, { required_approvals: 2 })
-  await town.of('ada', 'DELETE', '/collaborators/bob')
-  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'read' })
-  t.match(await merge(town, 'root', number), { status: 405 }, 'nor of who may write no more')
-  await town.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
-  await review(town, 'bob', number, 'REQUEST_CHANGES')
-  await waits(t, town, number, reason)
-  await review(town, 'bob', number, 'APPROVED')
-  t.match(await merge(town, 'bob', number), { status: 200 })
+  await rule(gateway, { required_approvals: 1, ...approvers })
+  await waits(t, gateway, number, reason)
+  t.match(await review(gateway, 'root', number, 'APPROVED'), { json: { official: true } })
+  t.match(await review(gateway, 'bob', number, 'APPROVED'), { json: { official: false } })
+  await rule(gateway, { required_approvals: 3 })
+  await waits(t, gateway, number, reason)
+  await rule(gateway, { required_approvals: 2 })
+  await gateway.of('ada', 'DELETE', '/collaborators/bob')
+  await gateway.of('ada', 'PUT', '/collaborators/bob', { permission: 'read' })
+  t.match(await merge(gateway, 'root', number), { status: 405 }, 'nor of who may write no more')
+  await gateway.of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
+  await review(gateway, 'bob', number, 'REQUEST_CHANGES')
+  await waits(t, gateway, number, reason)
+  await review(gateway, 'bob', number, 'APPROVED')
+  t.match(await merge(gateway, 'bob', number), { status: 200 })
 })
 
 t.test('approvals of an earlier head count, are passed over, or go', async (t) => {
-  const town = await aTown(t)
-  const { number, head } = await aPull(town, 'one')
+  const gateway = await openGateway(t)
+  const { number, head } = await aPull(gateway, 'one')
   const reason = 'Does not have enough approvals'
-  await review(town, 'bob', number, 'APPROVED')
-  await rule(town, { required_approvals: 1 })
-  await town.write('one', 'more')
-  await rule(town, { required_approvals: 1, ignore_stale_approvals: true })
-  await waits(t, town, number, reason)
-  const reviews = async () => (await town.of('ada', 'GET', `/pulls/${number}/reviews`)).json
+  await review(gateway, 'bob', number, 'APPROVED')
+  await rule(gateway, { required_approvals: 1 })
+  await gateway.write('one', 'more')
+  await rule(gateway, { required_approvals: 1, ignore_stale_approvals: true })
+  await waits(t, gateway, number, reason)
+  const reviews = async () => (await gateway.of('ada', 'GET', `/pulls/${number}/reviews`)).json
   t.match(await reviews(), [{ stale: true, dismissed: false }])
-  await rule(town, { required_approvals: 1, dismiss_stale_approvals: true })
-  await waits(t, town, number, reason)
-  await town.write('one', 'and-more')
+  await rule(gateway, { required_approvals: 1, dismiss_stale_approvals: true })
+  await waits(t, gateway, number, reason)
+  await gateway.write('one', 'and-more')
   t.match(await reviews(), [{ dismissed: true }])
-  await town.copy.git('push', '--quiet', '--force', town.bare, `${head}:refs/heads/one`)
-  await waits(t, town, number, reason)
-  await rule(town, { required_approvals: 1 })
-  await waits(t, town, number, reason)
-  await review(town, 'bob', number, 'APPROVED')
-  t.match(await merge(town, 'bob', number), { status: 200 })
+  await gateway.copy.git('push', '--quiet', '--force', gateway.bare, `${head}:refs/heads/one`)
+  await waits(t, gateway, number, reason)
+  await rule(gateway, { required_approvals: 1 })
+  await waits(t, gateway, number, reason)
+  await review(gateway, 'bob', number, 'APPROVED')
+  t.match(await merge(gateway, 'bob', number), { status: 200 })
 })
 
 t.test('rejections and open requests stand in the way where the rule says so', async (t) => {
-  const town = await aTown(t)
-  const { number } = await aPull(town, 'one')
-  await review(town, 'bob', number, 'REQUEST_CHANGES')
-  await rule(town, { block_on_rejected_reviews: true })
-  await waits(t, town, number, 'There are requested changes')
-  await review(town, 'bob', number, 'APPROVED')
-  await town.of('ada', 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: ['root'] })
-  await rule(town, { block_on_rejected_reviews: true, block_on_official_review_requests: true })
-  await waits(t, town, number, 'There are official review requests')
-  await review(town, 'root', number, 'APPROVED')
-  t.match(await merge(town, 'bob', number), { status: 200 })
+  const gateway = await openGateway(t)
+  const { number } = await aPull(gateway, 'one')
+  await review(gateway, 'bob', number, 'REQUEST_CHANGES')
+  await rule(gateway, { block_on_rejected_reviews: true })
+  await waits(t, gateway, number, 'There are requested changes')
+  await review(gateway, 'bob', number, 'APPROVED')
+  await gateway.of('ada', 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: ['root'] })
+  await rule(gateway, { block_on_rejected_reviews: true, block_on_official_review_requests: true })
+  await waits(t, gateway, number, 'There are official review requests')
+  await review(gateway, 'root', number, 'APPROVED')
+  t.match(await merge(gateway, 'bob', number), { status: 200 })
 })
 
 t.test('statuses, the base and files are looked at', async (t) => {
-  const town = await aTown(t)
-  const { number, head } = await aPull(town, 'one')
+  const gateway = await openGateway(t)
+  const { number, head } = await aPull(gateway, 'one')
   const say = (context: string, state: string) =>
-    town.of('bob', 'POST', `/statuses/${head}`, { context, state })
+    gateway.of('bob', 'POST', `/statuses/${head}`, { context, state })
   const checks = { enable_status_check: true }
   const reason = 'Not all required status checks successful'
-  await rule(town, checks)
-  await waits(t, town, number, reason)
-  await rule(town, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
+  await rule(gateway, checks)
+  await waits(t, gateway, number, reason)
+  await rule(gateway, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
   await say('ci/one', 'success')
-  await waits(t, town, number, reason)
+  await waits(t, gateway, number, reason)
   await say('lint', 'success')
   await say('ci/two', 'pending')
-  await waits(t, town, number, reason)
+  await waits(t, gateway, number, reason)
   await say('ci/two', 'success')
   await say('other', 'failure')
-  await rule(town, {
+  await rule(gateway, {
     ...checks,
     status_check_contexts: ['ci/*', 'lint'],
     block_on_outdated_branch: true,
   })
-  await town.write('main', 'meanwhile')
-  await waits(t, town, number, 'The head branch is behind the base branch')
-  await rule(town, { protected_file_patterns: 'on?' })
-  await waits(t, town, number, 'Changed protected files')
-  await rule(town, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
-  t.match(await merge(town, 'bob', number, { Do: 'rebase' }), { status: 200 })
+  await gateway.write('main', 'meanwhile')
+  await waits(t, gateway, number, 'The head branch is behind the base branch')
+  await rule(gateway, { protected_file_patterns: 'on?' })
+  await waits(t, gateway, number, 'Changed protected files')
+  await rule(gateway, { ...checks, status_check_contexts: ['ci/*', 'lint'] })
+  t.match(await merge(gateway, 'bob', number, { Do: 'rebase' }), { status: 200 })
 })
 
 t.test('an administrator may do without, unless the rule says no', async (t) => {
-  const town = await aTown(t)
-  const { number } = await aPull(town, 'one')
-  await rule(town, { required_approvals: 1, block_admin_merge_override: true })
-  t.match(await merge(town, 'ada', number, { force_merge: true }), { status: 405 })
-  await rule(town, { required_approvals: 1 })
-  t.match(await merge(town, 'ada', number), { status: 405 })
-  await waits(t, town, number, 'Does not have enough approvals')
+  const gateway = await openGateway(t)
+  const { number } = await aPull(gateway, 'one')
+  await rule(gateway, { required_approvals: 1, block_admin_merge_override: true })
+  t.match(await merge(gateway, 'ada', number, { force_merge: true }), { status: 405 })
+  await rule(gateway, { required_approvals: 1 })
+  t.match(await merge(gateway, 'ada', number), { status: 405 })
+  await waits(t, gateway, number, 'Does not have enough approvals')
   const fields = { force_merge: true, delete_branch_after_merge: true }
-  await town.of('ada', 'POST', '/branch_protections', { rule_name: 'on*' })
-  t.match(await merge(town, 'ada', number, fields), { status: 200 })
+  await gateway.of('ada', 'POST', '/branch_protections', { rule_name: 'on*' })
+  t.match(await merge(gateway, 'ada', number, fields), { status: 200 })
   t.match(
-    await town.of('ada', 'GET', '/branches/one'),
+    await gateway.of('ada', 'GET', '/branches/one'),
     { status: 200 },
     'its head is ruled, and stays',
   )
 })
 
 t.test('a head with a rule is not brought up to its base by who may not push', async (t) => {
-  const town = await aTown(t)
-  const { number } = await aPull(town, 'one')
-  await town.write('main', 'meanwhile')
-  await town.of('ada', 'POST', '/branch_protections', { rule_name: 'one' })
-  t.match(await town.of('bob', 'POST', `/pulls/${number}/update`), { status: 403 })
-  await town.of('ada', 'PATCH', '/branch_protections/one', { enable_push: true })
-  const rebase = await town.of('bob', 'POST', `/pulls/${number}/update?style=rebase`)
+  const gateway = await openGateway(t)
+  const { number } = await aPull(gateway, 'one')
+  await gateway.write('main', 'meanwhile')
+  await gateway.of('ada', 'POST', '/branch_protections', { rule_name: 'one' })
+  t.match(await gateway.of('bob', 'POST', `/pulls/${number}/update`), { status: 403 })
+  await gateway.of('ada', 'PATCH', '/branch_protections/one', { enable_push: true })
+  const rebase = await gateway.of('bob', 'POST', `/pulls/${number}/update?style=rebase`)
   t.match(rebase, { status: 403, json: { message: 'branch one is protected from force push' } })
-  t.match(await town.of('bob', 'POST', `/pulls/${number}/update`), { status: 200 })
+  t.match(await gateway.of('bob', 'POST', `/pulls/${number}/update`), { status: 200 })
 })

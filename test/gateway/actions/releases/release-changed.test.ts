@@ -1,13 +1,13 @@
 /** Changes of releases are told of, and drafts are nobody's business. */
 
 import t from 'tap'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 t.test('receivers are told of releases that everybody sees, and of statuses', async (t) => {
-  const town = await startTown(t)
+  const gateway = await startGatewayWithUsers(t)
   const here = (method: string, path: string, body?: unknown) =>
-    town.as('ada', method, `/repos/ada/work${path}`, body)
-  await town.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
+    gateway.as('ada', method, `/repos/ada/work${path}`, body)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'work', auto_init: true })
   await here('POST', '/hooks', {
     type: 'gitea',
     active: true,
@@ -22,7 +22,7 @@ t.test('receivers are told of releases that everybody sees, and of statuses', as
   await here('DELETE', `/releases/${id}`)
   const tip = (await here('GET', '/branches/main')).json as { commit: { id: string } }
   await here('POST', `/statuses/${tip.commit.id}`, { state: 'success', context: 'build' })
-  const rows: { event: string; payload: string }[] = await town
+  const rows: { event: string; payload: string }[] = await gateway
     .db('webhook_deliveries')
     .orderBy('id')
     .select('event', 'payload')

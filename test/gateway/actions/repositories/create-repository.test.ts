@@ -27,8 +27,8 @@ function foldersIn(dataDir: string): readonly string[] {
 }
 
 t.test('an empty one, and one with a first commit', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const of = { owner: ada, creator: ada }
   const empty = await makeRepository(context, { ...WANTED, ...of })
   t.match(empty, { name: 'r', isEmpty: true, defaultBranch: 'main', sizeKib: 0 })
@@ -43,8 +43,8 @@ t.test('an empty one, and one with a first commit', async (t) => {
 })
 
 t.test('a refused one leaves no folder', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const of = { owner: ada, creator: ada }
   await makeRepository(context, { ...WANTED, ...of })
   for (const [change, name] of [
@@ -59,8 +59,8 @@ t.test('a refused one leaves no folder', async (t) => {
 })
 
 t.test('of many who make the same one at once, one has it', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const tries = Array.from({ length: 8 }, () =>
     makeRepository(context, { ...WANTED, owner: ada, creator: ada }).then(
       () => 'made',

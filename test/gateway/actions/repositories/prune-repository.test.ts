@@ -21,9 +21,9 @@ import { aRepository } from '../../../helpers/rows.js'
 
 /** A repository whose one commit is on main and the head of pull request 1. */
 async function scene(t: Test) {
-  const { context, house } = await openContext(t)
-  const { db, settings } = house
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const { db, settings } = fixture
+  const ada = await fixture.addUser('ada')
   const repository = await aRepository(db, ada.id, 'library')
   const path = repositoryPath(settings.data.dir, repository.storage)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })

@@ -18,9 +18,9 @@ interface Changes {
 }
 
 async function anImport(t: Test, changes: Changes) {
-  const { house } = await openContext(t)
-  const { db, settings } = house
-  const ada = await house.addUser('ada')
+  const { fixture } = await openContext(t)
+  const { db, settings } = fixture
+  const ada = await fixture.addUser('ada')
   const storage = newStorageKey()
   const own = { machine: hostname(), process: JSON.stringify(await markProcess(process.pid)) }
   await beginImport(db, {

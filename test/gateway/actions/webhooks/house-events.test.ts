@@ -1,7 +1,7 @@
 /** The payloads have the fields that receivers read, and the kinds that webhooks ask for. */
 
 import t from 'tap'
-import type { HouseEvent } from '../../../../gateway/actions/webhooks/events.js'
+import type { DomainEvent } from '../../../../gateway/actions/webhooks/events.js'
 import {
   commentEvent,
   issueEvent,
@@ -11,19 +11,19 @@ import {
   repositoryEvent,
   statusEvent,
 } from '../../../../gateway/actions/webhooks/house-events.js'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aRepository } from '../../../helpers/rows.js'
 
-const { context, house } = await openContext(t)
-const sender = await house.addUser('ada')
-const bob = await house.addUser('bob')
-const made = await aRepository(house.db, sender.id, 'library')
+const { context, fixture } = await openContext(t)
+const sender = await fixture.addUser('ada')
+const bob = await fixture.addUser('bob')
+const made = await aRepository(fixture.db, sender.id, 'library')
 // Its folder is not there: it is not looked at for being empty.
 const scene = { repository: { ...made, isEmpty: false }, sender }
 
-async function fieldsOf({ payload }: HouseEvent) {
+async function fieldsOf({ payload }: DomainEvent) {
   return JSON.parse(JSON.stringify(await payload()))
 }
 
@@ -115,11 +115,11 @@ t.test('releases, statuses and packages', async (t) => {
 })
 
 t.test('a repository that is made or goes is told to its owner’s webhooks', async (t) => {
-  const { as, db, ada } = await startTown(t)
+  const { as, db, ada } = await startGatewayWithUsers(t)
   await aWebhook(db, { ownerId: ada.id }, { events: ['repository'] })
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   t.equal((await as('ada', 'DELETE', '/repos/ada/r')).status, 204)
-  t.match(await toldTo(db), [
+  t.match(await listDeliveredPayloads(db), [
     { payload: { action: 'created', organization: { login: 'ada' }, sender: { login: 'ada' } } },
     { payload: { action: 'deleted', repository: { full_name: 'ada/r' } } },
   ])

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { FORM } from '../../../helpers/oauth.js'
 
 const PATH = '/user/applications/oauth2'
@@ -15,7 +15,7 @@ interface Application {
 }
 
 await forEachDatabase(t, 'an application is its owner’s to change', async (t, location) => {
-  const { as, ask } = await startTown(t, { location })
+  const { as, ask } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', PATH, WISH)
   t.equal(made.status, 201)
   t.match(made.json, { ...WISH, skip_secondary_authorization: false, created: /^\d{4}-/ })
@@ -50,7 +50,7 @@ await forEachDatabase(t, 'an application is its owner’s to change', async (t, 
 })
 
 t.test('what nobody should be led to is refused', async (t) => {
-  const { as } = await startTown(t, {})
+  const { as } = await startGatewayWithUsers(t, {})
   for (const [status, change] of [
     [400, { redirect_uris: ['javascript:alert(1)'] }],
     [400, { redirect_uris: [] }],

@@ -5,7 +5,7 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { Gateway } from '../../../helpers/gateway.js'
-import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
+import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 
@@ -19,9 +19,9 @@ function byPassword({ ask }: Gateway, name: string) {
 }
 
 await forEachDatabase(t, 'a token is made, used, listed and revoked', async (t, location) => {
-  const town = await startTown(t, { location })
-  await town.db('tokens').delete()
-  const tokens = byPassword(town, 'ada')
+  const gateway = await startGatewayWithUsers(t, { location })
+  await gateway.db('tokens').delete()
+  const tokens = byPassword(gateway, 'ada')
   const made = await tokens('POST', '', { name: 'ci', scopes: ['write:repository', 'read:user'] })
   t.equal(made.status, 201)
   isExpected(t, made.json, 'api/token-created')
@@ -29,18 +29,18 @@ await forEachDatabase(t, 'a token is made, used, listed and revoked', async (t, 
   t.match(sha1, /^[0-9a-f]{40}$/)
   t.equal((made.json as Fields)['token_last_eight'], sha1.slice(-8))
 
-  const me = () => town.ask({ path: '/api/v1/user', authorization: withToken(sha1) })
+  const me = () => gateway.ask({ path: '/api/v1/user', authorization: withToken(sha1) })
   t.match(await me(), { status: 200, json: { login: 'ada' } })
   // The last use is noted while the answer is on its way.
   for (let tries = 0; tries < 200; tries += 1) {
-    if ((await town.db('tokens').whereNull('last_used_at')).length === 0) break
+    if ((await gateway.db('tokens').whereNull('last_used_at')).length === 0) break
     await sleep(20)
   }
   const list = await tokens('GET')
   isExpected(t, list.json, 'api/token-list')
   t.equal(list.headers['x-total-count'], '1')
   t.notMatch(list.text, sha1, 'the token itself is shown once')
-  const rows = JSON.stringify(await town.db('tokens').select('*'))
+  const rows = JSON.stringify(await gateway.db('tokens').select('*'))
   t.notMatch(rows, sha1, 'and kept nowhere')
 
   t.match(await tokens('DELETE', `/${id}`), { status: 204, text: '' })
@@ -52,8 +52,8 @@ await forEachDatabase(
   t,
   'a token is revoked by its name, and the id goes first',
   async (t, location) => {
-    const town = await startTown(t, { location })
-    const tokens = byPassword(town, 'ada')
+    const gateway = await startGatewayWithUsers(t, { location })
+    const tokens = byPassword(gateway, 'ada')
     const first = (await tokens('POST', '', { name: 'a/b c', scopes: ['all'] })).json as Fields
     const named = { name: String(first['id']), scopes: ['all'] }
     const second = (await tokens('POST', '', named)).json as Fields
@@ -71,8 +71,8 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'a bad token is refused by what is wrong', async (t, location) => {
-  const town = await startTown(t, { location })
-  const tokens = byPassword(town, 'ada')
+  const gateway = await startGatewayWithUsers(t, { location })
+  const tokens = byPassword(gateway, 'ada')
   const refused = async (body: unknown, status: number, message: string | RegExp) => {
     const answer = await tokens('POST', '', body)
     t.equal(answer.status, status, `${JSON.stringify(body)}: ${answer.text}`)
@@ -96,10 +96,10 @@ await forEachDatabase(t, 'a bad token is refused by what is wrong', async (t, lo
 })
 
 await forEachDatabase(t, 'tokens are of their account, and of site admins', async (t, location) => {
-  const town = await startTown(t, { location })
+  const gateway = await startGatewayWithUsers(t, { location })
   const body = { name: 'x', scopes: ['all'] }
   const foreign = refusal('doer should be the site admin or be same as the contextUser')
-  const bob = byPassword(town, 'bob')
+  const bob = byPassword(gateway, 'bob')
   for (const [method, rest, sent] of [
     ['GET', '', undefined] as const,
     ['POST', '', body] as const,
@@ -109,28 +109,28 @@ await forEachDatabase(t, 'tokens are of their account, and of site admins', asyn
     t.equal(answer.status, 403, method)
     t.strictSame(answer.json, foreign)
     const path = `/users/ada/tokens${rest}`
-    t.match(await town.as('ada', method, path, sent), {
+    t.match(await gateway.as('ada', method, path, sent), {
       status: 401,
       json: refusal('auth required'),
     })
-    t.match(await town.as('anyone', method, path, sent), {
+    t.match(await gateway.as('anyone', method, path, sent), {
       status: 401,
       json: refusal('Only signed in user is allowed to call APIs.'),
     })
   }
   const authorization = withPassword('bob', passwordOf('bob'))
-  const absent = await town.ask({ path: '/api/v1/users/absent/tokens', authorization })
+  const absent = await gateway.ask({ path: '/api/v1/users/absent/tokens', authorization })
   t.strictSame(absent.json, foreign, 'which names there are is not told')
-  const root = byPassword(town, 'root')
+  const root = byPassword(gateway, 'root')
   t.equal((await root('POST', '', body)).status, 201)
   t.equal((await root('DELETE', '/x')).status, 204)
 })
 
 await forEachDatabase(t, 'a token says what limits it beside its scopes', async (t, location) => {
-  const town = await startTown(t, { location })
-  const tokens = byPassword(town, 'ada')
-  await town.as('ada', 'POST', '/user/repos', { name: 'site', private: true })
-  await town.addOrganization('club', town.bob)
+  const gateway = await startGatewayWithUsers(t, { location })
+  const tokens = byPassword(gateway, 'ada')
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'site', private: true })
+  await gateway.addOrganization('club', gateway.bob)
   const limits = {
     expires_at: '2999-01-02T03:04:05+01:00',
     repositories: ['ADA/Site', 'ada/site'],
@@ -145,7 +145,7 @@ await forEachDatabase(t, 'a token says what limits it beside its scopes', async 
     addresses: ['192.0.2.7', '2001:db8::/32', '10.0.0.0/8'],
   }
   t.match(made, { status: 201, json: shown })
-  await town.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
+  await gateway.as('ada', 'PATCH', '/repos/ada/site', { name: 'home' })
   await tokens('POST', '', { name: 'short', scopes: ['all'], expires_at: limits.expires_at })
   await tokens('POST', '', { name: 'nulls', scopes: ['all'], expires_at: null, addresses: null })
   const list = async () =>
@@ -159,9 +159,9 @@ await forEachDatabase(t, 'a token says what limits it beside its scopes', async 
     { name: 'short', expires_at: shown.expires_at, ...none },
     { name: 'nulls', expires_at: undefined, ...none },
   ])
-  const club = await town.db('owners').where({ name_lower: 'club' })
-  await town.db('owners').where({ id: club[0].id }).update({ visibility: 'private' })
-  await town.as('ada', 'DELETE', '/repos/ada/home')
+  const club = await gateway.db('owners').where({ name_lower: 'club' })
+  await gateway.db('owners').where({ id: club[0].id }).update({ visibility: 'private' })
+  await gateway.as('ada', 'DELETE', '/repos/ada/home')
   const [, fleet] = await list()
   t.strictSame(fleet, {
     name: 'fleet',
@@ -172,10 +172,10 @@ await forEachDatabase(t, 'a token says what limits it beside its scopes', async 
 })
 
 t.test('a limit that cannot be is refused by its field', async (t) => {
-  const town = await startTown(t)
-  await town.as('bob', 'POST', '/user/repos', { name: 'secret', private: true })
-  await town.addOrganization('hidden', town.bob, 'private')
-  const tokens = byPassword(town, 'ada')
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('bob', 'POST', '/user/repos', { name: 'secret', private: true })
+  await gateway.addOrganization('hidden', gateway.bob, 'private')
+  const tokens = byPassword(gateway, 'ada')
   const refused = async (limit: object, message: string | RegExp) => {
     const answer = await tokens('POST', '', { name: 'x', scopes: ['all'], ...limit })
     t.match(answer, { status: 422, json: { message } }, JSON.stringify(limit))
@@ -201,5 +201,5 @@ t.test('a limit that cannot be is refused by its field', async (t) => {
   for (const field of ['Repositories', 'Packages', 'Addresses']) {
     await refused({ [field.toLowerCase()]: [] }, new RegExp(`^\\[${field}\\]: `))
   }
-  t.equal((await town.db('tokens').where({ name: 'x' })).length, 0)
+  t.equal((await gateway.db('tokens').where({ name: 'x' })).length, 0)
 })

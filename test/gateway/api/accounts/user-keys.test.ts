@@ -6,7 +6,12 @@ import { touchKey } from '../../../../sql/accounts/keys.js'
 import { deleteUser } from '../../../../sql/accounts/users.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
+import {
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+  visible,
+} from '../../../helpers/gateway-with-users.js'
 import { aKeyLine, lineOf } from '../../../helpers/ssh-keys.js'
 
 /** As ssh-keygen wrote it, with its fingerprint in the expected files. */
@@ -23,19 +28,19 @@ interface Key {
 }
 
 /** A town in which keys are added by name: the fields of the answer, whatever it is. */
-async function openTown(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
+async function openGateway(t: Test, location: DatabaseLocation) {
+  const gateway = await startGatewayWithUsers(t, { location })
   const add = async (name: Name, title: string, key = aKeyLine()) =>
-    (await town.as(name, 'POST', '/user/keys', { title, key })).json as Key
+    (await gateway.as(name, 'POST', '/user/keys', { title, key })).json as Key
   const titles = async (name: Name, path: string) => {
-    const { json, headers } = await town.as(name, 'GET', path)
+    const { json, headers } = await gateway.as(name, 'GET', path)
     return [(json as Key[]).map(({ title }) => title).join(), headers['x-total-count']]
   }
-  return { ...town, add, titles }
+  return { ...gateway, add, titles }
 }
 
 await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, location) => {
-  const { as, db } = await openTown(t, location)
+  const { as, db } = await openGateway(t, location)
   const added = await as('ada', 'POST', '/user/keys', { title: 'laptop', key: `${KEY}\n` })
   t.equal(added.status, 201)
   isExpected(t, added.json, 'api/public-key-created')
@@ -59,7 +64,7 @@ await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, l
 })
 
 await forEachDatabase(t, 'keys are of their user alone', async (t, location) => {
-  const { as, add } = await openTown(t, location)
+  const { as, add } = await openGateway(t, location)
   const { id } = await add('ada', 'laptop', KEY)
   for (const name of ['bob', 'root'] as const) {
     for (const method of ['GET', 'DELETE']) {
@@ -79,7 +84,7 @@ await forEachDatabase(t, 'keys are of their user alone', async (t, location) => 
 })
 
 await forEachDatabase(t, 'others see a key, and nothing of its owner', async (t, location) => {
-  const { as, add, db, ada, addOrganization } = await openTown(t, location)
+  const { as, add, db, ada, addOrganization } = await openGateway(t, location)
   const { id } = await add('ada', 'laptop', KEY)
   await touchKey(db, id, 1_700_000_000_000)
   const seen = await as('bob', 'GET', '/users/ada/keys')
@@ -97,7 +102,7 @@ await forEachDatabase(t, 'others see a key, and nothing of its owner', async (t,
 })
 
 await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t, location) => {
-  const { as, add, titles } = await openTown(t, location)
+  const { as, add, titles } = await openGateway(t, location)
   for (const title of ['one', 'two']) await add('ada', title)
   // Its fingerprint holds a plus sign and a slash, which not every client encodes.
   const { fingerprint } = await add('ada', 'odd', lineOf('ssh-ed25519', Buffer.alloc(32, 7)))
@@ -119,7 +124,7 @@ await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t,
 })
 
 await forEachDatabase(t, 'a key that is taken is refused, in any dress', async (t, location) => {
-  const { as, add } = await openTown(t, location)
+  const { as, add } = await openGateway(t, location)
   await add('ada', 'laptop', KEY)
   const [type, base64] = KEY.split(' ')
   const taken = refusal('Key content has been used as non-deploy key')
@@ -136,7 +141,7 @@ await forEachDatabase(t, 'a key that is taken is refused, in any dress', async (
 })
 
 await forEachDatabase(t, 'what is no key is refused, and nothing is kept', async (t, location) => {
-  const { as, db } = await openTown(t, location)
+  const { as, db } = await openGateway(t, location)
   const key = aKeyLine()
   const invalid = /^Invalid key content: /
   const pad = (bytes: number) => `${key} ${'x'.repeat(bytes)}`
@@ -183,7 +188,7 @@ await forEachDatabase(t, 'what is no key is refused, and nothing is kept', async
 })
 
 await forEachDatabase(t, 'the keys of a user who goes are gone', async (t, location) => {
-  const { as, add, db, ada } = await openTown(t, location)
+  const { as, add, db, ada } = await openGateway(t, location)
   await add('ada', 'laptop', KEY)
   await deleteUser(db, ada.id)
   t.equal((await as('bob', 'GET', '/users/ada/keys')).status, 404)

@@ -2,14 +2,14 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 await forEachDatabase(
   t,
   'settings are kept, and only what is named changes',
   async (t, location) => {
-    const { as, ask, addToken, ada } = await startTown(t, { location })
+    const { as, ask, addToken, ada } = await startGatewayWithUsers(t, { location })
     const read = async (name: 'ada' | 'bob' = 'ada') =>
       (await as(name, 'GET', '/user/settings')).json
     const before = {
@@ -43,7 +43,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'addresses are told to their owner', async (t, location) => {
-  const { as, ada } = await startTown(t, { location })
+  const { as, ada } = await startGatewayWithUsers(t, { location })
   const address = { email: 'ada@example.com', verified: true, primary: true }
   t.strictSame((await as('ada', 'GET', '/user/emails')).json, [
     { ...address, user_id: ada.id, username: 'ada' },

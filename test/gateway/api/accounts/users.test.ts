@@ -3,12 +3,17 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
+import {
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+  visible,
+} from '../../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
 
 await forEachDatabase(t, 'oneself is shown with every field', async (t, location) => {
-  const { as, ask } = await startTown(t, { location })
+  const { as, ask } = await startGatewayWithUsers(t, { location })
   const self = await as('ada', 'GET', '/user')
   t.equal(self.status, 200)
   isExpected(t, self.json, 'api/user-self')
@@ -23,7 +28,7 @@ await forEachDatabase(t, 'oneself is shown with every field', async (t, location
 })
 
 await forEachDatabase(t, 'others see no address and no state', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   const seen = await as('anyone', 'GET', '/users/ada')
   t.equal(seen.status, 200)
   isExpected(t, seen.json, 'api/user-other')
@@ -31,7 +36,7 @@ await forEachDatabase(t, 'others see no address and no state', async (t, locatio
 })
 
 await forEachDatabase(t, 'a hidden user looks like a missing one', async (t, location) => {
-  const { as, db, ada } = await startTown(t, { location })
+  const { as, db, ada } = await startGatewayWithUsers(t, { location })
   const setVisibility = (visibility: string) =>
     db('owners').where({ id: ada.id }).update({ visibility })
   const missing = await as('anyone', 'GET', '/users/absent')
@@ -52,7 +57,7 @@ await forEachDatabase(t, 'a hidden user looks like a missing one', async (t, loc
 })
 
 await forEachDatabase(t, 'a closed account is told so, whatever it holds', async (t, location) => {
-  const { as, ask, db, ada } = await startTown(t, { location })
+  const { as, ask, db, ada } = await startGatewayWithUsers(t, { location })
   await db('users').where({ owner_id: ada.id }).update({ is_login_prohibited: true })
   const message = 'prohibited from signing in, please contact your site administrator.'
   const closed = { status: 403, json: { message: new RegExp(message) } }
@@ -64,7 +69,7 @@ await forEachDatabase(t, 'a closed account is told so, whatever it holds', async
 })
 
 await forEachDatabase(t, 'users are found by what is in their names', async (t, location) => {
-  const { as, db, ada } = await startTown(t, { location })
+  const { as, db, ada } = await startGatewayWithUsers(t, { location })
   await db('owners').where({ id: ada.id }).update({ full_name: 'Lady Lovelace' })
   const found = async (name: Name, query: string) => {
     const { json, headers } = await as(name, 'GET', `/users/search?${query}`)

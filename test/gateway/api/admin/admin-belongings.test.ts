@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 await forEachDatabase(t, 'what an admin makes for others is theirs', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   const body = { username: 'club', visibility: 'private' }
   t.equal((await as('root', 'POST', '/admin/users/ada/orgs', body)).status, 201)
   t.match((await as('ada', 'GET', '/user/orgs')).json, [{ name: 'club' }])

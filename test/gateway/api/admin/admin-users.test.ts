@@ -3,14 +3,14 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'a password of eve' }
 
 await forEachDatabase(t, 'an admin makes an account, which signs in', async (t, location) => {
-  const { as, ask } = await startTown(t, { location })
+  const { as, ask } = await startGatewayWithUsers(t, { location })
   const made = await as('root', 'POST', '/admin/users', {
     ...EVE,
     full_name: 'Eve E',
@@ -52,7 +52,7 @@ await forEachDatabase(
   t,
   'an admin changes an account, and not their own end',
   async (t, location) => {
-    const { as, ask } = await startTown(t, { location })
+    const { as, ask } = await startGatewayWithUsers(t, { location })
     const edit = (body: object, name = 'ada') => as('root', 'PATCH', `/admin/users/${name}`, body)
     const before = (await as('root', 'GET', '/users/ada')).json as object
     t.strictSame((await edit({ source_id: 0, login_name: 'ada' })).json, before)
@@ -81,7 +81,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'an account goes with its belongings, or stays', async (t, location) => {
-  const { as, ask, pathOf, authorizationOf } = await startTown(t, { location })
+  const { as, ask, pathOf, authorizationOf } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const put = { method: 'PUT', path: '/api/packages/ada/generic/tool/1/f' }
   await ask({ ...put, body: Buffer.from('x'), authorization: authorizationOf('ada') })
@@ -103,7 +103,7 @@ await forEachDatabase(t, 'an account goes with its belongings, or stays', async 
 })
 
 await forEachDatabase(t, 'an admin gives an account a key', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   const key = { title: 'k', key: aKeyLine() }
   const added = await as('root', 'POST', '/admin/users/ada/keys', key)
   t.match(added, { status: 201, json: { title: 'k', user: { login: 'ada' } } })
@@ -116,7 +116,7 @@ await forEachDatabase(t, 'an admin gives an account a key', async (t, location) 
 })
 
 await forEachDatabase(t, 'somebody is left who can sign in and run it', async (t, location) => {
-  const { as, db, addUser, addToken, ask } = await startTown(t, { location })
+  const { as, db, addUser, addToken, ask } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/orgs', { username: 'club' })
   const edit = (body: object, name = 'ada') => as('root', 'PATCH', `/admin/users/${name}`, body)
   const shut = [{ active: false }, { prohibit_login: true }]

@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { isExpected } from '../../../helpers/expected.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 t.test('everybody hears what there is and what there is not', async (t) => {
-  const { as } = await startTown(t)
+  const { as } = await startGatewayWithUsers(t)
   for (const name of ['api', 'repository', 'attachment', 'ui']) {
     const { status, json } = await as('anyone', 'GET', `/settings/${name}`)
     t.equal(status, 200)
@@ -22,7 +22,7 @@ t.test('everybody hears what there is and what there is not', async (t) => {
 })
 
 t.test('who hides is not counted', async (t) => {
-  const { as, db, ada } = await startTown(t)
+  const { as, db, ada } = await startGatewayWithUsers(t)
   const total = { status: 200, json: { version: '2.1', usage: { users: { total: 3 } } } }
   t.match(await as('anyone', 'GET', '/nodeinfo'), total)
   await db('owners').where({ id: ada.id }).update({ visibility: 'private' })

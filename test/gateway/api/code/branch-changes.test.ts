@@ -1,20 +1,20 @@
 /** Branches over the API: created from anything that is a commit, renamed and removed. */
 
 import t, { type Test } from 'tap'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 
 async function scene(t: Test, fields: Record<string, unknown> = { auto_init: true }) {
-  const town = await startTown(t)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
-  const path = await town.pathOf('ada', 'r')
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
+  const path = await gateway.pathOf('ada', 'r')
   const inside = (...args: readonly string[]) => git(args, { cwd: path })
   const branches = (name: Name, method: string, rest = '', body?: unknown) =>
-    town.as(name, method, `/repos/ada/r/branches${rest}`, body)
+    gateway.as(name, method, `/repos/ada/r/branches${rest}`, body)
   const create = (body: unknown, name: Name = 'ada') => branches(name, 'POST', '', body)
   const commit = (path: string, body: Record<string, unknown>) =>
-    town.as('ada', 'POST', `/repos/ada/r/contents/${path}`, { content: '', ...body })
-  return { ...town, inside, branches, create, commit }
+    gateway.as('ada', 'POST', `/repos/ada/r/contents/${path}`, { content: '', ...body })
+  return { ...gateway, inside, branches, create, commit }
 }
 
 t.test('a branch begins where it was told to', async (t) => {

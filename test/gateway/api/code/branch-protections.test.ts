@@ -1,13 +1,13 @@
 /** Rules of branches over the API: made, read, changed, put in order, and told of by branches. */
 
 import t from 'tap'
-import { startTown } from '../../../helpers/gateway-with-users.js'
-import { startPullTown } from '../../../helpers/pulls.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const PATH = '/branch_protections'
 
 t.test('a rule is made, read, changed in part, and removed', async (t) => {
-  const { of } = await startPullTown(t)
+  const { of } = await startGatewayWithPull(t)
   const made = await of('ada', 'POST', PATH, {
     branch_name: 'main',
     enable_push: true,
@@ -41,7 +41,7 @@ t.test('a rule is made, read, changed in part, and removed', async (t) => {
 })
 
 t.test('what is wrong with a rule is told, and nothing is kept', async (t) => {
-  const { of } = await startPullTown(t)
+  const { of } = await startGatewayWithPull(t)
   await of('ada', 'POST', PATH, { rule_name: 'main' })
   const cases: readonly (readonly [number, object])[] = [
     [403, { rule_name: 'main' }],
@@ -68,7 +68,7 @@ t.test('what is wrong with a rule is told, and nothing is kept', async (t) => {
 })
 
 t.test('rules are for those who administer the repository', async (t) => {
-  const { of } = await startPullTown(t)
+  const { of } = await startGatewayWithPull(t)
   await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
   for (const [method, path] of [
     ['GET', PATH],
@@ -82,7 +82,7 @@ t.test('rules are for those who administer the repository', async (t) => {
 })
 
 t.test('the order of rules decides which one holds', async (t) => {
-  const { of } = await startPullTown(t)
+  const { of } = await startGatewayWithPull(t)
   const ids: number[] = []
   for (const rule_name of ['m*', 'ma*', 'release/**']) {
     const { json } = await of('ada', 'POST', PATH, { rule_name })
@@ -100,7 +100,7 @@ t.test('the order of rules decides which one holds', async (t) => {
 })
 
 t.test('a branch tells of its rule what the caller may know and do', async (t) => {
-  const { of } = await startPullTown(t)
+  const { of } = await startGatewayWithPull(t)
   await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
   await of('ada', 'POST', PATH, {
     rule_name: 'ma*',
@@ -137,7 +137,7 @@ t.test('a branch tells of its rule what the caller may know and do', async (t) =
 })
 
 t.test('teams of the organization are named, and go with it', async (t) => {
-  const { as, bob } = await startTown(t)
+  const { as, bob } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/orgs', { username: 'club' })
   await as('ada', 'POST', '/orgs/club/repos', {
     name: 'r',

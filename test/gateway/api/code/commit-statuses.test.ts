@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
+import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 
 type Fields = Record<string, unknown>
@@ -14,17 +14,17 @@ const NOT_FOUND = refusal("The target couldn't be found.")
 
 /** Ada's repository `engine`, with a branch that has a slash in its name. */
 async function startForge(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
-  const { as } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'engine', auto_init: true })
-  const cwd = await town.pathOf('ada', 'engine')
+  const cwd = await gateway.pathOf('ada', 'engine')
   await git(['branch', 'renovate/all', 'main'], { cwd })
   await git(['tag', '-a', '-m', 'One', 'v1', 'main'], { cwd })
   const sha = await git(['rev-parse', 'main'], { cwd })
   const path = '/repos/ada/engine'
   const say = (state: string, context?: string, name = sha) =>
     as('ada', 'POST', `${path}/statuses/${name}`, { state, context, description: `is ${state}` })
-  return { ...town, cwd, sha, path, say }
+  return { ...gateway, cwd, sha, path, say }
 }
 
 await forEachDatabase(t, 'a status is said and read with every field', async (t, location) => {

@@ -1,10 +1,10 @@
 /** Two revisions are compared in all the forms that clients write. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 t.test('what head has beyond base', async (t) => {
-  const { get, commits } = await startGitTown(t)
+  const { get, commits } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   const compared = async (rest: string) => {
     const { status, json } = await get(`compare/${rest}`)

@@ -5,14 +5,18 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FILES_JSON_BYTES_MAX } from '../../../../conf/limits.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { type Name, startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  type Name,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import type { Answer } from '../../../helpers/requests.js'
 import { cloneInto } from '../../../helpers/working-copy.js'
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
 
-interface Scene extends Town {
+interface Scene extends GatewayWithUsers {
   readonly path: string
   file(name: Name, method: string, filepath: string, body?: unknown): Promise<Answer>
   /** Runs git in the repository. */
@@ -21,16 +25,16 @@ interface Scene extends Town {
 }
 
 async function scene(t: Test, fields: Record<string, unknown> = {}): Promise<Scene> {
-  const town = await startTown(t)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
-  const path = await town.pathOf('ada', 'r')
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
+  const path = await gateway.pathOf('ada', 'r')
   const inside = (...args: readonly string[]) => git(args, { cwd: path })
   return {
-    ...town,
+    ...gateway,
     path,
     inside,
     file: (name, method, filepath, body) =>
-      town.as(name, method, `/repos/ada/r/contents${filepath}`, body),
+      gateway.as(name, method, `/repos/ada/r/contents${filepath}`, body),
     idOf: (revision) => inside('rev-parse', revision),
   }
 }
@@ -292,7 +296,7 @@ t.test('a large file goes in and comes out, and one too large is refused', async
 })
 
 t.test('whatever makes git write takes a place in its queue', async (t) => {
-  const { as, server } = await startTown(t)
+  const { as, server } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const places = async () => {
     const text = await server.metrics.registry.metrics()

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { runToEnd } from '../../../../cgi/process/run.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { temporaryFolder } from '../../../helpers/temporary.js'
 
 t.test('an archive is what the real tar reads, by any name of a revision', async (t) => {
-  const { get, ask, commits } = await startGitTown(t)
+  const { get, ask, commits } = await startGatewayWithRepository(t)
   const [first, second] = commits
   const file = join(await temporaryFolder(t), 'x.tar.gz')
   const listed = async (bytes: Buffer) => {
@@ -44,7 +44,7 @@ t.test('an archive is what the real tar reads, by any name of a revision', async
 })
 
 t.test('a private repository gives nothing to strangers, on either address', async (t) => {
-  const { as, ask, get, authorizationOf } = await startGitTown(t)
+  const { as, ask, get, authorizationOf } = await startGatewayWithRepository(t)
   await as('ada', 'PATCH', '/repos/ada/r', { private: true })
   t.equal((await get('archive/main.zip')).status, 404)
   for (const path of ['/ada/r/archive/main.zip', '/ada/r/raw/branch/main/README.md']) {
@@ -55,7 +55,7 @@ t.test('a private repository gives nothing to strangers, on either address', asy
 })
 
 t.test('a commit comes as a diff and as a patch', async (t) => {
-  const { get, commits } = await startGitTown(t)
+  const { get, commits } = await startGatewayWithRepository(t)
   const diff = await get('git/commits/main.diff')
   t.match(diff, { status: 200, text: /^diff --git a\/README\.md b\/README\.md\n[\s\S]*\+more\n$/ })
   t.equal(diff.headers['content-type'], 'text/plain; charset=utf-8')

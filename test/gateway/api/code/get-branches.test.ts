@@ -1,7 +1,7 @@
 /** Branches over the API: in pages by name, and each by a name with slashes. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 const NOT_FOUND = refusal("The target couldn't be found.")
 
 t.test('branches come by name, with their youngest commit', async (t) => {
-  const { get, as, commits } = await startGitTown(t)
+  const { get, as, commits } = await startGatewayWithRepository(t)
   const [, second, third] = commits
   const { status, headers, json } = await get('branches')
   t.equal(status, 200)
@@ -30,7 +30,7 @@ t.test('branches come by name, with their youngest commit', async (t) => {
 })
 
 t.test('a branch is found by its whole name and by nothing else', async (t) => {
-  const { get } = await startGitTown(t)
+  const { get } = await startGatewayWithRepository(t)
   for (const name of ['feature/x', 'feature%2Fx']) {
     t.match(await get(`branches/${name}`), { status: 200, json: { name: 'feature/x' } })
   }
@@ -42,7 +42,7 @@ t.test('a branch is found by its whole name and by nothing else', async (t) => {
 })
 
 t.test('a repository without commits has none', async (t) => {
-  const { as } = await startGitTown(t)
+  const { as } = await startGatewayWithRepository(t)
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   const { status, json, headers } = await as('bob', 'GET', '/repos/ada/empty/branches')
   t.match({ status, json }, { status: 200, json: [] })

@@ -1,7 +1,7 @@
 /** Commits over the API: histories of revisions and paths, single ones, and notes. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>
 const shas = (json: unknown) => (json as Fields[]).map(({ sha }) => sha)
 
 t.test('a history comes in pages, the newest first', async (t) => {
-  const { get, commits } = await startGitTown(t)
+  const { get, commits } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   const all = await get('commits')
   t.strictSame(shas(all.json), [third, second, first])
@@ -46,7 +46,7 @@ t.test('a history comes in pages, the newest first', async (t) => {
 })
 
 t.test('what is not there is told by its status', async (t) => {
-  const { get, as } = await startGitTown(t)
+  const { get, as } = await startGatewayWithRepository(t)
   for (const query of ['sha=absent', 'not=absent', 'path=absent', 'path=a/../b', 'path=*.md']) {
     t.equal((await get(`commits?${query}`)).status, 404, query)
   }
@@ -59,7 +59,7 @@ t.test('what is not there is told by its status', async (t) => {
 })
 
 t.test('a merge is compared with its first parent', async (t) => {
-  const { get, copy, push } = await startGitTown(t)
+  const { get, copy, push } = await startGatewayWithRepository(t)
   await copy.git('checkout', '--quiet', '-b', 'side', 'v1')
   await copy.commit('side')
   await copy.git('checkout', '--quiet', 'main')
@@ -73,7 +73,7 @@ t.test('a merge is compared with its first parent', async (t) => {
 })
 
 t.test('a commit is read by any name of it', async (t) => {
-  const { get, commits } = await startGitTown(t)
+  const { get, commits } = await startGatewayWithRepository(t)
   const [first, , third] = commits
   for (const name of ['main', third, third.slice(0, 7), 'refs%2Fheads%2Fmain', 'HEAD']) {
     t.match(await get(`git/commits/${name}`), { status: 200, json: { sha: third } }, name)
@@ -86,7 +86,7 @@ t.test('a commit is read by any name of it', async (t) => {
 })
 
 t.test('a note is found in few and in many', async (t) => {
-  const { get, copy, commits, push } = await startGitTown(t)
+  const { get, copy, commits, push } = await startGatewayWithRepository(t)
   const [first, , third] = commits
   t.equal((await get('git/notes/main')).status, 404)
   await copy.git('notes', 'add', '-m', 'Well done', 'main')

@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 type Fields = Record<string, unknown>
 
 t.test('a file comes with its content, in one line of base64', async (t) => {
-  const { get, commits, copy } = await startGitTown(t)
+  const { get, commits, copy } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   t.match((await get('contents/README.md')).json, {
     type: 'file',
@@ -43,7 +43,7 @@ t.test('a file comes with its content, in one line of base64', async (t) => {
 })
 
 t.test('a folder is an array, without contents', async (t) => {
-  const { get, commits, as } = await startGitTown(t)
+  const { get, commits, as } = await startGatewayWithRepository(t)
   const [, second, third] = commits
   const top = (await get('contents')).json as Fields[]
   t.match(top, [
@@ -68,7 +68,7 @@ t.test('a folder is an array, without contents', async (t) => {
 })
 
 t.test('what is not there is not found, and links lead nowhere', async (t) => {
-  const { get } = await startGitTown(t)
+  const { get } = await startGatewayWithRepository(t)
   const paths = ['absent', 'src/absent', 'README.md/x', 'link/x', 'module/x', 'readme.md']
   for (const path of [...paths, 'src/../README.md', 'src//main.ts', '.git/config', '%00', '*']) {
     t.equal((await get(`contents/${path}`)).status, 404, path)

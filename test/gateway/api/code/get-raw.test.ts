@@ -1,11 +1,11 @@
 /** Raw files: both forms of the API, the addresses for people, and heads that no browser runs. */
 
 import t from 'tap'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { incompressible } from '../../../helpers/working-copy.js'
 
 t.test('by path and ref, and by the older form with the ref in the path', async (t) => {
-  const { get, commits, copy, push } = await startGitTown(t)
+  const { get, commits, copy, push } = await startGatewayWithRepository(t)
   const [first] = commits
   const text = async (rest: string) => {
     const { status, text } = await get(rest)
@@ -32,7 +32,7 @@ t.test('by path and ref, and by the older form with the ref in the path', async 
 })
 
 t.test('the addresses for people give the same bytes', async (t) => {
-  const { ask, get, commits } = await startGitTown(t)
+  const { ask, get, commits } = await startGatewayWithRepository(t)
   const [first] = commits
   const text = async (rest: string) => {
     const { status, text } = await ask({ path: `/ada/r/raw/${rest}` })
@@ -53,7 +53,7 @@ t.test('the addresses for people give the same bytes', async (t) => {
 })
 
 t.test('nothing that was pushed runs in a browser', async (t) => {
-  const { get } = await startGitTown(t)
+  const { get } = await startGatewayWithRepository(t)
   const html = await get('raw/src/deep/%C3%A4%20b%23.html')
   t.match(html.headers, {
     'content-type': 'text/plain; charset=utf-8',
@@ -69,7 +69,7 @@ t.test('nothing that was pushed runs in a browser', async (t) => {
 })
 
 t.test('a large file is streamed with its length, and a known one is not sent', async (t) => {
-  const { get, ask, copy, push } = await startGitTown(t)
+  const { get, ask, copy, push } = await startGatewayWithRepository(t)
   const bytes = incompressible(3_000_000)
   await copy.commit('large', bytes)
   await push('main')

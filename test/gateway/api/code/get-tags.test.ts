@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 t.test('tags are listed and read', async (t) => {
-  const { get, copy, commits, push } = await startGitTown(t)
+  const { get, copy, commits, push } = await startGatewayWithRepository(t)
   const [first, second] = commits
   const old = { GIT_COMMITTER_DATE: '1000000000 +0000', GIT_AUTHOR_DATE: '1000000000 +0000' }
   await copy.try(['tag', '-m', 'Old', 'old/one', second], { environment: old })
@@ -48,7 +48,7 @@ t.test('tags are listed and read', async (t) => {
 })
 
 t.test('a tag of a file and of a folder is listed as well', async (t) => {
-  const { get, copy, push } = await startGitTown(t)
+  const { get, copy, push } = await startGatewayWithRepository(t)
   const blob = await copy.git('rev-parse', 'main:README.md')
   await copy.git('tag', 'file', blob)
   await copy.git('tag', 'folder', 'main^{tree}')

@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 type Fields = Record<string, unknown>
 
 t.test('a tree is listed flat, whole and in pages', async (t) => {
-  const { get, copy } = await startGitTown(t)
+  const { get, copy } = await startGatewayWithRepository(t)
   const tree = await copy.git('rev-parse', 'main^{tree}')
   const flat = await get('git/trees/main')
   t.match(flat.json, { sha: tree, truncated: false, page: 1, total_count: 6 })
@@ -50,7 +50,7 @@ t.test('a tree is listed flat, whole and in pages', async (t) => {
 })
 
 t.test('a blob is told whole, and a large one by its size', async (t) => {
-  const { get, copy, push } = await startGitTown(t)
+  const { get, copy, push } = await startGatewayWithRepository(t)
   const id = await copy.git('rev-parse', 'main:data.bin')
   t.match(await get(`git/blobs/${id}`), {
     status: 200,
@@ -76,7 +76,7 @@ t.test('a blob is told whole, and a large one by its size', async (t) => {
 })
 
 t.test('references are told by prefix, and hidden ones never', async (t) => {
-  const { get, copy, commits } = await startGitTown(t)
+  const { get, copy, commits } = await startGatewayWithRepository(t)
   const names = async (rest: string) => {
     const { status, json } = await get(rest)
     return status === 200 ? (json as Fields[]).map(({ ref }) => ref) : status

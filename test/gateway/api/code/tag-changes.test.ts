@@ -1,17 +1,17 @@
 /** Tags over the API: light ones and annotated ones, as git makes them. */
 
 import t, { type Test } from 'tap'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 
 async function scene(t: Test) {
-  const town = await startTown(t)
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
-  const path = await town.pathOf('ada', 'r')
+  const gateway = await startGatewayWithUsers(t)
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const path = await gateway.pathOf('ada', 'r')
   const inside = (...args: readonly string[]) => git(args, { cwd: path })
   const tags = (name: Name, method: string, rest = '', body?: unknown) =>
-    town.as(name, method, `/repos/ada/r/tags${rest}`, body)
-  return { ...town, inside, tags, tip: await inside('rev-parse', 'main') }
+    gateway.as(name, method, `/repos/ada/r/tags${rest}`, body)
+  return { ...gateway, inside, tags, tip: await inside('rev-parse', 'main') }
 }
 
 t.test('a tag without a message is a name, one with a message an object', async (t) => {

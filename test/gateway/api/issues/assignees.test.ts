@@ -2,11 +2,11 @@
 
 import t from 'tap'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator } from '../../../helpers/rows.js'
 
 t.test('those who write are listed, as far as they may be seen', async (t) => {
-  const { as, db, bob, addUser } = await startTown(t)
+  const { as, db, bob, addUser } = await startGatewayWithUsers(t)
   const eve = await addUser('eve')
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const repository = await findRepository(db, 'ada', 'r')

@@ -2,13 +2,13 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/comments`
 
 await forEachDatabase(t, 'a comment is written, read, changed and removed', async (t, location) => {
-  const { as, db, addUser } = await startTown(t, { location })
+  const { as, db, addUser } = await startGatewayWithUsers(t, { location })
   await addUser('eve')
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   await as('ada', 'POST', `${R}/issues`, { title: 'x' })
@@ -54,7 +54,7 @@ await forEachDatabase(t, 'a comment is written, read, changed and removed', asyn
 })
 
 await forEachDatabase(t, 'comments are listed by time', async (t, location) => {
-  const { as, db } = await startTown(t, { location })
+  const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const title of ['one', 'two']) await as('ada', 'POST', `${R}/issues`, { title })
   for (const [n, body] of ['a', 'b', 'c'].entries()) {

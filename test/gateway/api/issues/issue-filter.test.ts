@@ -18,12 +18,12 @@ t.test('lists are split, and what says nothing is left out', async (t) => {
 })
 
 t.test('people are looked up as far as the caller may see them', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const query = { created_by: 'ADA', assigned_by: 'bob', mentioned_by: '' }
   const found = { authorId: ada.id, assigneeId: bob.id, mentionedId: undefined }
   t.strictSame(await peopleOf(context, query, undefined), found)
-  await house.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
+  await fixture.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
   t.strictSame(await peopleOf(context, query, bob), found)
   const gone = { failure: 'not_found', message: "The target couldn't be found." }
   await t.rejects(peopleOf(context, query, ada), gone)

@@ -6,10 +6,10 @@ import { openContext } from '../../../helpers/gateway.js'
 import { aCollaborator, aRepository } from '../../../helpers/rows.js'
 
 t.test('inputs of callers without write permission are dropped', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  const root = await house.addUser('root', { isAdmin: true })
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  const root = await fixture.addUser('root', { isAdmin: true })
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const who = { kind: 'anonymous' } as const
   const by = (mode: 'read' | 'write') => ({ who, user: bob, repository, mode, hasMoved: false })
   const body = {
@@ -32,8 +32,8 @@ t.test('inputs of callers without write permission are dropped', async (t) => {
   t.strictSame(await assigneesOf(context, by('write'), { assignees: [] }), [])
   const refusal = { failure: 'invalid', message: 'Assignee does not exist: [name: bob]' }
   await t.rejects(assigneesOf(context, by('write'), { assignee: 'bob' }), refusal)
-  await aCollaborator(house.db, repository, bob, 'read')
+  await aCollaborator(fixture.db, repository, bob, 'read')
   await t.rejects(assigneesOf(context, by('write'), { assignees: ['ada', 'bob'] }), refusal)
-  await house.db('collaborators').update({ mode: 'write' })
+  await fixture.db('collaborators').update({ mode: 'write' })
   t.strictSame(await assigneesOf(context, by('write'), { assignees: ['bob'] }), [bob.id])
 })

@@ -2,13 +2,13 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/labels`
 
 await forEachDatabase(t, 'labels are added, replaced and taken away', async (t, location) => {
-  const { as, db } = await startTown(t, { location })
+  const { as, db } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   await as('bob', 'POST', `${R}/issues`, { title: 'x' })
   const add = async (path: string, name: string) => {

@@ -1,12 +1,12 @@
 /** Locks over the API: what they keep strangers from, and who sets them. */
 
 import t from 'tap'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
 t.test('under a lock only those who write may comment', async (t) => {
-  const { as } = await startTown(t)
+  const { as } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('bob', 'POST', `${R}/issues`, { title: 'x' })
   const say = async (name: 'ada' | 'bob') =>

@@ -2,13 +2,13 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
 await forEachDatabase(t, 'everybody finds what they may read', async (t, location) => {
-  const { as, ask, ada, addToken, db } = await startTown(t, { location })
+  const { as, ask, ada, addToken, db } = await startGatewayWithUsers(t, { location })
   for (const name of ['open', 'secret', 'off']) {
     await as('ada', 'POST', '/user/repos', { name, private: name === 'secret' })
     const body = { title: `of ${name}`, assignees: ['ada'], body: 'for @bob' }

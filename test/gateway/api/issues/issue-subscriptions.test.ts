@@ -3,10 +3,10 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 await forEachDatabase(t, 'people say of which issues they hear', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'POST', '/repos/ada/r/issues', { title: 'one' })
   const path = '/repos/ada/r/issues/1/subscriptions'

@@ -3,7 +3,12 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { type Name, refusal, startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
@@ -12,19 +17,19 @@ const NOT_FOUND = refusal("The target couldn't be found.")
 const R = '/repos/ada/r'
 
 /** ada's repository, in which bob may read. */
-async function aTracker(town: Town, fields: Fields = {}) {
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
+async function aTracker(gateway: GatewayWithUsers, fields: Fields = {}) {
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
   const open = async (name: Name, body: Fields) => {
-    const answer = await town.as(name, 'POST', `${R}/issues`, body)
+    const answer = await gateway.as(name, 'POST', `${R}/issues`, body)
     return { ...answer, issue: answer.json as Fields & { number: number } }
   }
   return { open }
 }
 
 await forEachDatabase(t, 'an issue has every field of the API', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { open } = await aTracker(town)
-  const { as } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway)
+  const { as } = gateway
   const label = await as('ada', 'POST', `${R}/labels`, { name: 'bug', color: '#EE0701' })
   const milestone = await as('ada', 'POST', `${R}/milestones`, { title: 'v1' })
   const [labelId, milestoneId] = [label, milestone].map(({ json }) => (json as Fields)['id'])
@@ -58,9 +63,9 @@ await forEachDatabase(
   t,
   'labels and milestones of callers without write permission are dropped',
   async (t, location) => {
-    const town = await startTown(t, { location })
-    const { open } = await aTracker(town)
-    const { as, ask, addUser, addToken } = town
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { open } = await aTracker(gateway)
+    const { as, ask, addUser, addToken } = gateway
     const label = (await as('ada', 'POST', `${R}/labels`, { name: 'l', color: 'abc' }))
       .json as Fields
     const milestone = (await as('ada', 'POST', `${R}/milestones`, { title: 'm' })).json as Fields
@@ -91,9 +96,9 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'its author and those who write change it', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { open } = await aTracker(town)
-  const { as, db } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway)
+  const { as, db } = gateway
   await open('ada', { title: 'of ada', body: 'old' })
   await open('bob', { title: 'of bob' })
   const edit = (name: Name, number: number, body: Fields) =>
@@ -141,9 +146,9 @@ await forEachDatabase(t, 'its author and those who write change it', async (t, l
 })
 
 await forEachDatabase(t, 'wrong values are refused by what is wrong', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { open } = await aTracker(town)
-  const { as } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway)
+  const { as } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'other' })
   const other = '/repos/ada/other'
   const label = await as('ada', 'POST', `${other}/labels`, { name: 'l', color: 'abc' })
@@ -187,9 +192,9 @@ await forEachDatabase(t, 'wrong values are refused by what is wrong', async (t, 
 })
 
 await forEachDatabase(t, 'they are listed by what is asked for', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { open } = await aTracker(town)
-  const { as, db } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway)
+  const { as, db } = gateway
   const ids: unknown[] = []
   for (const name of ['a', 'b']) {
     const { json } = await as('ada', 'POST', `${R}/labels`, { name, color: 'abc' })
@@ -269,9 +274,9 @@ await forEachDatabase(
   t,
   'what is switched off, hidden or archived is not there',
   async (t, location) => {
-    const town = await startTown(t, { location })
-    const { open } = await aTracker(town, { private: true })
-    const { as } = town
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { open } = await aTracker(gateway, { private: true })
+    const { as } = gateway
     await open('ada', { title: 'x' })
     for (const path of ['/issues', '/issues/1', '/issues/1/comments', '/labels', '/milestones']) {
       const hidden = await as('bob', 'GET', R + path)
@@ -307,8 +312,8 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, '50 are opened at once under 50 numbers', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { open } = await aTracker(town)
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway)
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, n) => open(n % 2 === 0 ? 'ada' : 'bob', { title: `t${n}` })),
   )

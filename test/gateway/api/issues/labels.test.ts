@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
 await forEachDatabase(t, 'a label is made, read, changed and removed', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   const made = await as('ada', 'POST', `${R}/labels`, {
     name: 'kind/bug',
@@ -51,7 +51,7 @@ await forEachDatabase(t, 'a label is made, read, changed and removed', async (t,
 })
 
 await forEachDatabase(t, 'a bad label is refused, a list comes in pages', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const add = (body: unknown) => as('ada', 'POST', `${R}/labels`, body)
   for (const color of ['', 'red', '#12345', '#1234567', 'url(x)', '#ggg', '#abc"', '#abc;x', 1]) {

@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const M = '/repos/ada/r/milestones'
 
 await forEachDatabase(t, 'a milestone is made, read, changed and removed', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   const made = await as('ada', 'POST', M, {
     title: 'v 1/2',
@@ -61,7 +61,7 @@ await forEachDatabase(t, 'a milestone is made, read, changed and removed', async
 })
 
 await forEachDatabase(t, 'a bad milestone is refused', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const body of [
     {},

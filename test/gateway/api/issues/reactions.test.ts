@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
 await forEachDatabase(t, 'readers react, once in each word', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   await as('ada', 'POST', `${R}/issues`, { title: 'x' })
   const { json } = await as('ada', 'POST', `${R}/issues/1/comments`, { body: 'c' })

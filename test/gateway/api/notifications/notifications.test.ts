@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
-import { untilAllAreTold } from '../../../helpers/notified.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
+import { untilAllAreNotified } from '../../../helpers/notified.js'
 import { withToken } from '../../../helpers/requests.js'
 
 interface Thread {
@@ -17,24 +17,24 @@ interface Thread {
 }
 
 async function startVillage(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
-  const { as } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  const { as } = gateway
   type Someone = Parameters<typeof as>[0]
   const of = (name: Someone, method: string, path: string, body?: object) =>
     as(name, method, `/repos/ada/r${path}`, body)
   /** What somebody finds when all was told. */
   const threads = async (name: Someone, query = '') => {
-    await untilAllAreTold(town)
+    await untilAllAreNotified(gateway)
     return (await as(name, 'GET', `/notifications${query}`)).json as readonly Thread[]
   }
   const titles = async (name: Someone, query = '') =>
     (await threads(name, query)).map(({ subject }) => subject.title)
   const read = async (name: Someone) => {
-    await untilAllAreTold(town)
+    await untilAllAreNotified(gateway)
     return await as(name, 'PUT', '/notifications')
   }
-  return { ...town, of, threads, titles, read }
+  return { ...gateway, of, threads, titles, read }
 }
 
 await forEachDatabase(

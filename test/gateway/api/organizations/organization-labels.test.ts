@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const L = '/orgs/club/labels'
 
 await forEachDatabase(t, 'owners make them, all repositories use them', async (t, location) => {
-  const { as, addOrganization, ada } = await startTown(t, { location })
+  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   const other = await addOrganization('inner', ada, 'private')
   await as('ada', 'POST', '/orgs/club/repos', { name: 'r' })

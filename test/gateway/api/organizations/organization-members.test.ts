@@ -3,7 +3,7 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
@@ -11,7 +11,9 @@ type Fields = Record<string, unknown>
 const loginsOf = ({ json }: Answer) => (json as Fields[]).map(({ login }) => login)
 
 await forEachDatabase(t, 'strangers see the members that show themselves', async (t, location) => {
-  const { as, ask, addToken, addOrganization, addUser, db, ada } = await startTown(t, { location })
+  const { as, ask, addToken, addOrganization, addUser, db, ada } = await startGatewayWithUsers(t, {
+    location,
+  })
   await addOrganization('club', ada)
   await addOrganization('den', ada, 'private')
   await addUser('eve')
@@ -43,7 +45,9 @@ await forEachDatabase(t, 'strangers see the members that show themselves', async
 })
 
 await forEachDatabase(t, 'whether one is a member is for members to ask', async (t, location) => {
-  const { as, ask, addUser, addToken, addOrganization, ada } = await startTown(t, { location })
+  const { as, ask, addUser, addToken, addOrganization, ada } = await startGatewayWithUsers(t, {
+    location,
+  })
   await addOrganization('club', ada)
   const { plain } = await addToken(await addUser('eve'), 'all')
   const eve = (path: string) => ask({ path: `/api/v1${path}`, authorization: withToken(plain) })

@@ -4,16 +4,16 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
+  type GatewayWithUsers,
   type Name,
   refusal,
-  startTown,
-  type Town,
+  startGatewayWithUsers,
   visible,
 } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 await forEachDatabase(t, 'an organization is made with every field', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', '/orgs', { username: 'Club' })
   t.equal(made.status, 201)
   isExpected(t, made.json, 'api/organization-created')
@@ -35,7 +35,7 @@ await forEachDatabase(t, 'an organization is made with every field', async (t, l
 })
 
 await forEachDatabase(t, 'a bad organization is refused by what is wrong', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   const refused = async (body: unknown, message: string | RegExp) => {
     const { status, json, text } = await as('ada', 'POST', '/orgs', body)
     t.equal(status, 422, `${JSON.stringify(body)}: ${text}`)
@@ -54,7 +54,7 @@ await forEachDatabase(t, 'a bad organization is refused by what is wrong', async
 
 /** An organization of ada's, with bob in a team of it. */
 async function addClub(
-  { addOrganization, db, ada, bob }: Town,
+  { addOrganization, db, ada, bob }: GatewayWithUsers,
   team: { readonly mayCreate: boolean; readonly visibility: 'public' | 'limited' | 'private' },
 ): Promise<void> {
   const { id } = await addOrganization('club', ada, team.visibility)
@@ -73,9 +73,9 @@ await forEachDatabase(
   t,
   'owners of an organization make repositories in it',
   async (t, location) => {
-    const town = await startTown(t, { location })
-    const { as } = town
-    await addClub(town, { mayCreate: false, visibility: 'public' })
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { as } = gateway
+    await addClub(gateway, { mayCreate: false, visibility: 'public' })
     const made = await as('ada', 'POST', '/orgs/CLUB/repos', { name: 'Shared', private: true })
     t.equal(made.status, 201)
     isExpected(t, made.json, 'api/repository-of-organization')
@@ -99,15 +99,15 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'members may where their team may', async (t, location) => {
-  const town = await startTown(t, { location })
-  await addClub(town, { mayCreate: true, visibility: 'private' })
-  const made = await town.as('bob', 'POST', '/orgs/club/repos', { name: 'work' })
+  const gateway = await startGatewayWithUsers(t, { location })
+  await addClub(gateway, { mayCreate: true, visibility: 'private' })
+  const made = await gateway.as('bob', 'POST', '/orgs/club/repos', { name: 'work' })
   t.match(made, { status: 201, json: { internal: true, private: false } })
-  t.equal((await town.as('anyone', 'GET', '/repos/club/work')).status, 404)
+  t.equal((await gateway.as('anyone', 'GET', '/repos/club/work')).status, 404)
 })
 
 await forEachDatabase(t, 'a private organization is missing to strangers', async (t, location) => {
-  const { as, ada, addOrganization } = await startTown(t, { location })
+  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
   for (const [visibility, status] of [['public', 403] as const, ['limited', 403] as const]) {
     await addOrganization(visibility, ada, visibility)
     const answer = await as('bob', 'POST', `/orgs/${visibility}/repos`, { name: 'x' })
@@ -132,7 +132,7 @@ await forEachDatabase(
   t,
   'organizations are listed for who may know of them',
   async (t, location) => {
-    const { as, ask, addToken, addOrganization, ada } = await startTown(t, { location })
+    const { as, ask, addToken, addOrganization, ada } = await startGatewayWithUsers(t, { location })
     for (const visibility of ['public', 'limited', 'private'] as const) {
       await addOrganization(visibility, ada, visibility)
     }
@@ -166,7 +166,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'an organization is read, changed and removed', async (t, location) => {
-  const { as, ada, addOrganization } = await startTown(t, { location })
+  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
   await addOrganization('Club', ada)
   await addOrganization('den', ada, 'private')
   const read = await as('anyone', 'GET', '/orgs/club')
@@ -204,9 +204,9 @@ await forEachDatabase(t, 'an organization is read, changed and removed', async (
 })
 
 await forEachDatabase(t, 'what one may in an organization is told members', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { as } = town
-  await addClub(town, { mayCreate: true, visibility: 'limited' })
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as } = gateway
+  await addClub(gateway, { mayCreate: true, visibility: 'limited' })
   const of = (name: string) => `/users/${name}/orgs/club/permissions`
   const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
   t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })

@@ -2,20 +2,23 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
 
-async function addTeam({ as }: Town, name: string): Promise<string> {
+async function addTeam({ as }: GatewayWithUsers, name: string): Promise<string> {
   const made = await as('ada', 'POST', '/orgs/club/teams', { name })
   return `/teams/${(made.json as Fields)['id']}`
 }
 
 await forEachDatabase(t, 'members come and go, and the last owner stays', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { as } = town
-  await town.addOrganization('club', town.ada)
-  const team = await addTeam(town, 'w')
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as } = gateway
+  await gateway.addOrganization('club', gateway.ada)
+  const team = await addTeam(gateway, 'w')
   const [owners] = (await as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
   const top = `/teams/${owners['id']}`
   t.equal((await as('ada', 'PUT', `${team}/members/bob`)).status, 204)
@@ -42,24 +45,24 @@ await forEachDatabase(t, 'members come and go, and the last owner stays', async 
 })
 
 await forEachDatabase(t, 'of two owners who leave at once one stays', async (t, location) => {
-  const town = await startTown(t, { location })
-  await town.addOrganization('club', town.ada)
-  const [owners] = (await town.as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
+  const gateway = await startGatewayWithUsers(t, { location })
+  await gateway.addOrganization('club', gateway.ada)
+  const [owners] = (await gateway.as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
   const top = `/teams/${owners['id']}/members`
-  await town.as('ada', 'PUT', `${top}/bob`)
+  await gateway.as('ada', 'PUT', `${top}/bob`)
   const left = await Promise.all(
-    ['ada', 'bob'].map((name) => town.as('root', 'DELETE', `${top}/${name}`)),
+    ['ada', 'bob'].map((name) => gateway.as('root', 'DELETE', `${top}/${name}`)),
   )
   t.strictSame(left.map(({ status }) => status).sort(), [204, 422])
-  t.equal(((await town.as('root', 'GET', top)).json as unknown[]).length, 1)
+  t.equal(((await gateway.as('root', 'GET', top)).json as unknown[]).length, 1)
 })
 
 await forEachDatabase(t, 'a team has repositories of its organization', async (t, location) => {
-  const town = await startTown(t, { location })
-  const { as, ada, addOrganization } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as, ada, addOrganization } = gateway
   await addOrganization('club', ada)
   await addOrganization('den', ada)
-  const team = await addTeam(town, 'w')
+  const team = await addTeam(gateway, 'w')
   await as('ada', 'PUT', `${team}/members/bob`)
   for (const place of ['/orgs/club/repos', '/orgs/den/repos', '/user/repos']) {
     await as('ada', 'POST', place, { name: 'r', private: true })

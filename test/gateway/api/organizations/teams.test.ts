@@ -3,13 +3,13 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
 await forEachDatabase(t, 'a team is made, changed and removed', async (t, location) => {
-  const { as, addOrganization, ada } = await startTown(t, { location })
+  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'Workers' })
   t.equal(made.status, 201, made.text)
@@ -53,7 +53,7 @@ await forEachDatabase(t, 'a team is made, changed and removed', async (t, locati
 })
 
 await forEachDatabase(t, 'a team may no more than was said of its units', async (t, location) => {
-  const { as, addOrganization, ada } = await startTown(t, { location })
+  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   await as('ada', 'POST', '/orgs/club/repos', { name: 'r', private: true })
   const expected: readonly [object, string, number | string][] = [
@@ -90,7 +90,7 @@ await forEachDatabase(t, 'a team may no more than was said of its units', async 
 })
 
 await forEachDatabase(t, 'what owners may is not for a team to say', async (t, location) => {
-  const { as, addOrganization, ada } = await startTown(t, { location })
+  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   const [owners] = (await as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
   const path = `/teams/${owners['id']}`
@@ -107,7 +107,7 @@ await forEachDatabase(t, 'what owners may is not for a team to say', async (t, l
 })
 
 await forEachDatabase(t, 'teams are for those in the organization', async (t, location) => {
-  const { as, ask, addToken, addOrganization, ada } = await startTown(t, { location })
+  const { as, ask, addToken, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   for (const visibility of ['public', 'private'] as const) {
     await addOrganization(visibility, ada, visibility)
     const made = await as('ada', 'POST', `/orgs/${visibility}/teams`, { name: 'w' })

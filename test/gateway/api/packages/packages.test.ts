@@ -6,7 +6,12 @@ import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
+import {
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+  visible,
+} from '../../../helpers/gateway-with-users.js'
 import { aPublication } from '../../../helpers/package-rows.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
@@ -25,22 +30,22 @@ interface Listed {
 }
 
 /** A town in which people can publish. */
-async function openTown(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
+async function openGateway(t: Test, location: DatabaseLocation) {
+  const gateway = await startGatewayWithUsers(t, { location })
   /** Publishes below `/api/packages`. */
   const publish = async (name: Name, path: string, text = path) => {
-    const authorization = town.authorizationOf(name)
+    const authorization = gateway.authorizationOf(name)
     const body = Buffer.from(text)
     const question = { method: 'PUT', path: `/api/packages/${path}`, body, authorization }
-    t.equal((await town.ask(question)).status, 201, path)
+    t.equal((await gateway.ask(question)).status, 201, path)
   }
   const namesOf = ({ json }: Answer) =>
     (json as Listed[]).map(({ name, version }) => `${name} ${version}`).join()
-  return { ...town, publish, namesOf }
+  return { ...gateway, publish, namesOf }
 }
 
 await forEachDatabase(t, 'a version is read, with its files', async (t, location) => {
-  const { as, publish } = await openTown(t, location)
+  const { as, publish } = await openGateway(t, location)
   await publish('ada', 'ada/generic/Report-Tool/2025.06%2FRC%201/Data+1.bin', 'data')
   await publish('root', 'ada/generic/report-tool/2025.06%2Frc%201/empty', '')
   const read = await as('bob', 'GET', '/packages/ADA/generic/report-TOOL/2025.06%2Frc%201')
@@ -70,7 +75,7 @@ await forEachDatabase(t, 'a version is read, with its files', async (t, location
 })
 
 await forEachDatabase(t, 'a version called - is named by its encoding', async (t, location) => {
-  const { as, publish } = await openTown(t, location)
+  const { as, publish } = await openGateway(t, location)
   await publish('ada', 'ada/generic/tool/-/f')
   t.match(await as('ada', 'GET', `${TOOL}/%2D`), { status: 200, json: { version: '-' } })
   t.equal((await as('ada', 'GET', `${TOOL}/%2D/files`)).status, 200)
@@ -78,7 +83,7 @@ await forEachDatabase(t, 'a version called - is named by its encoding', async (t
 })
 
 await forEachDatabase(t, 'all versions of an owner are listed by page', async (t, location) => {
-  const { as, publish, namesOf, db, ada, bob } = await openTown(t, location)
+  const { as, publish, namesOf, db, ada, bob } = await openGateway(t, location)
   for (const path of ['a_b/1', 'axb/1', 'A_B/2']) await publish('ada', `ada/generic/${path}/f`)
   await publish('bob', 'bob/generic/other/1/f')
   const lib = { ownerId: ada.id, format: 'composer', packageName: 'Acme/Lib', creatorId: bob.id }
@@ -121,7 +126,7 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
 })
 
 await forEachDatabase(t, 'the versions of a package, and the last of them', async (t, location) => {
-  const { as, publish, namesOf, db, ada } = await openTown(t, location)
+  const { as, publish, namesOf, db, ada } = await openGateway(t, location)
   for (const version of ['1.0', '3.0', '2.0']) await publish('ada', `ada/generic/tool/${version}/f`)
   await publish('ada', 'ada/generic/tools/9/f')
   await publish('ada', 'ada/generic/tool/1.0/g')
@@ -138,7 +143,7 @@ await forEachDatabase(t, 'the versions of a package, and the last of them', asyn
 })
 
 await forEachDatabase(t, 'a version is removed, and a whole package', async (t, location) => {
-  const { as, ask, publish, namesOf, addUser } = await openTown(t, location)
+  const { as, ask, publish, namesOf, addUser } = await openGateway(t, location)
   await addUser('cal')
   for (const version of ['1', '2', '3']) await publish('ada', `ada/generic/tool/${version}/f`)
   await publish('ada', 'ada/generic/other/1/f')
@@ -162,7 +167,7 @@ await forEachDatabase(t, 'a version is removed, and a whole package', async (t, 
 })
 
 await forEachDatabase(t, 'a package is linked to a repository, and not', async (t, location) => {
-  const { as, publish, bob, db, ada, addOrganization } = await openTown(t, location)
+  const { as, publish, bob, db, ada, addOrganization } = await openGateway(t, location)
   const club = await addOrganization('club', ada)
   await publish('ada', 'ada/generic/tool/1/f')
   await publish('ada', 'club/generic/tool/1/f')
@@ -211,7 +216,7 @@ await forEachDatabase(
   t,
   'a repository that has moved is linked where it is',
   async (t, location) => {
-    const { as, publish, db, ada, bob } = await openTown(t, location)
+    const { as, publish, db, ada, bob } = await openGateway(t, location)
     await publish('ada', 'ada/generic/tool/1/f')
     await as('ada', 'POST', '/user/repos', { name: 'engine' })
     await as('ada', 'PATCH', '/repos/ada/engine', { name: 'motor' })
@@ -233,7 +238,7 @@ await forEachDatabase(
   t,
   'a hidden repository is not shown with its packages',
   async (t, location) => {
-    const { as, ask, publish, ada, addToken } = await openTown(t, location)
+    const { as, ask, publish, ada, addToken } = await openGateway(t, location)
     await publish('ada', 'ada/generic/tool/1/f')
     await publish('ada', 'ada/generic/tool/2/f')
     await publish('ada', 'ada/generic/open/1/f')
@@ -271,7 +276,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'an owner who is not seen is not there', async (t, location) => {
-  const { as, publish, db, ada, addOrganization } = await openTown(t, location)
+  const { as, publish, db, ada, addOrganization } = await openGateway(t, location)
   await addOrganization('club', ada, 'private')
   await publish('ada', 'ada/generic/tool/1/f')
   await publish('ada', 'club/generic/tool/1/f')
@@ -305,15 +310,19 @@ await forEachDatabase(t, 'an owner who is not seen is not there', async (t, loca
 })
 
 t.test('without registries there are no packages in the API', async (t) => {
-  const town = await startTown(t, { environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' } })
-  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
-  const nothing = await town.as('ada', 'GET', '/nothing')
+  const gateway = await startGatewayWithUsers(t, {
+    environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' },
+  })
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
+  const nothing = await gateway.as('ada', 'GET', '/nothing')
   for (const path of ['/packages/ada', `${TOOL}/1`, `${TOOL}/1/files`]) {
-    t.strictSame(visible(await town.as('ada', 'GET', path)), visible(nothing), path)
+    t.strictSame(visible(await gateway.as('ada', 'GET', path)), visible(nothing), path)
   }
-  t.match(await town.as('ada', 'DELETE', TOOL), { status: 404, json: refusal('not found') })
-  const { text } = await town.ask({ path: '/swagger.v1.json' })
+  t.match(await gateway.as('ada', 'DELETE', TOOL), { status: 404, json: refusal('not found') })
+  const { text } = await gateway.ask({ path: '/swagger.v1.json' })
   t.notMatch(text, /packages\/|deletePackage|PackageFile/)
   const input = { has_packages: true }
-  t.match(await town.as('ada', 'PATCH', '/repos/ada/r', input), { json: { has_packages: false } })
+  t.match(await gateway.as('ada', 'PATCH', '/repos/ada/r', input), {
+    json: { has_packages: false },
+  })
 })

@@ -2,11 +2,11 @@
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'
 
 t.test('commits come newest first, with their files, in pages', async (t) => {
-  const { of, write, open } = await startPullTown(t)
+  const { of, write, open } = await startGatewayWithPull(t)
   const ids = [await write('topic', 'a'), await write('topic', 'b'), await write('topic', 'a', 'x')]
   await write('main', 'elsewhere')
   await open('topic')
@@ -32,7 +32,7 @@ t.test('commits come newest first, with their files, in pages', async (t) => {
 })
 
 t.test('files are what the two differ in since they went apart', async (t) => {
-  const { of, write, open } = await startPullTown(t)
+  const { of, write, open } = await startGatewayWithPull(t)
   await write('main', 'blank', 'a b\n')
   await write('topic', 'blank', 'a  b\n')
   const tip = await write('topic', 'ä b?#', 'x\ny\n')
@@ -59,7 +59,7 @@ t.test('files are what the two differ in since they went apart', async (t) => {
 })
 
 t.test('the diff and the patches are such that git takes them', async (t) => {
-  const { of, write, open, copy, bare } = await startPullTown(t)
+  const { of, write, open, copy, bare } = await startGatewayWithPull(t)
   await write('topic', 'a', 'one\n')
   const tip = await write('topic', 'bytes', '\0\u0001')
   await open('topic')

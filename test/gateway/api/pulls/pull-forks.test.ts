@@ -5,15 +5,15 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { visible } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
-import { type Fields, type PullTown, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, type GatewayWithPull, startGatewayWithPull } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
 import { incompressible } from '../../../helpers/working-copy.js'
 
 const NO_REPOSITORY = { repo: null, repo_id: -1, ref: 'refs/pull/1/head', label: 'topic' }
 
 /** What bob has made of `ada/r`, and a way to write there. */
-async function forkOf(town: PullTown, name: 'bob' | 'root' = 'bob') {
-  const { as, pathOf, copy } = town
+async function forkOf(gateway: GatewayWithPull, name: 'bob' | 'root' = 'bob') {
+  const { as, pathOf, copy } = gateway
   await as(name, 'POST', '/repos/ada/r/forks', {})
   const path = await pathOf(name, 'r')
   return {
@@ -37,9 +37,9 @@ const WAIT_MS = 30_000
 const TOPIC = { title: 'Topic', head: 'bob:topic', base: 'main' }
 
 await forEachDatabase(t, 'a branch of a fork is opened, and followed', async (t, location) => {
-  const town = await startPullTown(t, { location })
-  const { of, as, bare, copy } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t, { location })
+  const { of, as, bare, copy } = gateway
+  const fork = await forkOf(gateway)
   const first = await fork.write('topic', 'a')
   const opened = await of('bob', 'POST', '/pulls', TOPIC)
   const head = { label: 'topic', ref: 'topic', sha: first, repo: { full_name: 'bob/r' } }
@@ -73,9 +73,9 @@ await forEachDatabase(t, 'a branch of a fork is opened, and followed', async (t,
 })
 
 await forEachDatabase(t, 'whatever may not be read is not there', async (t, location) => {
-  const town = await startPullTown(t, { location })
-  const { of, as, copy, pathOf } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t, { location })
+  const { of, as, copy, pathOf } = gateway
+  const fork = await forkOf(gateway)
   const tip = await fork.write('topic', 'a')
   await as('bob', 'POST', '/user/repos', { name: 'other' })
   await copy.git('push', '--quiet', await pathOf('bob', 'other'), `${tip}:refs/heads/topic`)
@@ -104,15 +104,15 @@ await forEachDatabase(t, 'whatever may not be read is not there', async (t, loca
   t.equal((await as('bob', 'GET', '/repos/root/r')).status, 404)
   const secret = await fork.write('topic', 'c', next)
   t.match((await of('bob', 'GET', '/pulls/1')).json, { head: { ...NO_REPOSITORY, sha: next } })
-  t.equal(await isIn(town.bare, secret), false, 'it has not come along')
+  t.equal(await isIn(gateway.bare, secret), false, 'it has not come along')
 })
 
 t.test('heads that are none, and what comes from the same place', async (t) => {
-  const town = await startPullTown(t)
-  const { of, as } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t)
+  const { of, as } = gateway
+  const fork = await forkOf(gateway)
   const tip = await fork.write('topic', 'a')
-  await town.copy.git('push', '--quiet', fork.path, `${tip}:refs/tags/v1`)
+  await gateway.copy.git('push', '--quiet', fork.path, `${tip}:refs/tags/v1`)
   const status = async (head: string) =>
     (await of('bob', 'POST', '/pulls', { ...TOPIC, head })).status
   for (const head of [
@@ -137,7 +137,7 @@ t.test('heads that are none, and what comes from the same place', async (t) => {
   t.match((await as('bob', 'POST', '/repos/bob/r/pulls', back)).json, {
     head: { repo: { full_name: 'ada/r' } },
   })
-  const sibling = await forkOf(town, 'root')
+  const sibling = await forkOf(gateway, 'root')
   await sibling.write('side', 'b')
   const side = { title: 'Side', head: 'root:side', base: 'main' }
   t.match((await as('bob', 'POST', '/repos/bob/r/pulls', side)).json, {
@@ -152,9 +152,9 @@ t.test('heads that are none, and what comes from the same place', async (t) => {
 
 t.test('a head that brings too much is not taken', async (t) => {
   const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '64KiB' }
-  const town = await startPullTown(t, { environment })
-  const { of, copy, bare, lines } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t, { environment })
+  const { of, copy, bare, lines } = gateway
+  const fork = await forkOf(gateway)
   const small = await fork.write('topic', 'a')
   const large = await copy.commit('large', incompressible(200_000))
   const take = (tip: string) =>
@@ -175,9 +175,9 @@ t.test('a head that brings too much is not taken', async (t) => {
 })
 
 t.test('one is merged, and its branch goes if the merger may write there', async (t) => {
-  const town = await startPullTown(t)
-  const { of, as, bare, write } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t)
+  const { of, as, bare, write } = gateway
+  const fork = await forkOf(gateway)
   const tips = new Map<string, string>()
   for (const name of ['one', 'two', 'three']) tips.set(name, await fork.write(name, name))
   for (const name of ['one', 'two', 'three']) {
@@ -211,9 +211,9 @@ t.test('one is merged, and its branch goes if the merger may write there', async
 })
 
 t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) => {
-  const town = await startPullTown(t)
-  const { of, bare } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t)
+  const { of, bare } = gateway
+  const fork = await forkOf(gateway)
   const judged = await fork.write('topic', 'a')
   await of('bob', 'POST', '/pulls', TOPIC)
   const body = { Do: 'merge', head_commit_id: judged, delete_branch_after_merge: true }
@@ -231,9 +231,9 @@ t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) 
 })
 
 t.test('a push over HTTPS takes the pull request along, unread', async (t) => {
-  const town = await startPullTown(t)
-  const { of, as, bare, copy, port, authorizationOf } = town
-  const fork = await forkOf(town)
+  const gateway = await startGatewayWithPull(t)
+  const { of, as, bare, copy, port, authorizationOf } = gateway
+  const fork = await forkOf(gateway)
   const tip = await fork.write('topic', 'a')
   await of('bob', 'POST', '/pulls', TOPIC)
   const kept = () => git(['rev-parse', 'refs/pull/1/head'], { cwd: bare })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const MESSAGE = 'Title\n\nBody\nada ada@example.com'
 
@@ -19,7 +19,7 @@ const STYLES = {
 }
 
 await forEachDatabase(t, 'each style merges, and says so', async (t, location) => {
-  const { of, write, open, bare } = await startPullTown(t, { location })
+  const { of, write, open, bare } = await startGatewayWithPull(t, { location })
   for (const style of Object.keys(STYLES)) await write(style, style)
   for (const style of Object.keys(STYLES)) await open(style)
   for (const [at, [style, subjects]] of Object.entries(STYLES).entries()) {
@@ -51,7 +51,7 @@ await forEachDatabase(t, 'each style merges, and says so', async (t, location) =
 })
 
 t.test('what stands in the way of a merge', async (t) => {
-  const { of, as, write, open, bare } = await startPullTown(t)
+  const { of, as, write, open, bare } = await startGatewayWithPull(t)
   const head = await write('topic', 'a')
   await open('topic')
   const merge = async (body: Fields, name: 'ada' | 'bob' | 'anyone' = 'ada') => {
@@ -87,7 +87,7 @@ t.test('what stands in the way of a merge', async (t) => {
 })
 
 t.test('a merge says what it is told, and may take the branch along', async (t) => {
-  const { of, as, write, open, bare, copy } = await startPullTown(t)
+  const { of, as, write, open, bare, copy } = await startGatewayWithPull(t)
   const head = await write('topic', 'a')
   await write('topic2', 'b')
   await open('topic')
@@ -106,7 +106,7 @@ t.test('a merge says what it is told, and may take the branch along', async (t) 
 })
 
 t.test('a merge that somebody did is noted', async (t) => {
-  const { of, as, write, open } = await startPullTown(t)
+  const { of, as, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
   await as('ada', 'PATCH', '/repos/ada/r', { allow_manual_merge: true })
@@ -119,7 +119,7 @@ t.test('a merge that somebody did is noted', async (t) => {
 })
 
 await forEachDatabase(t, 'a merge that was cut off is found to be done', async (t, location) => {
-  const { of, write, open, db } = await startPullTown(t, { location })
+  const { of, write, open, db } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')
   const tip = await write('main', 'a')
@@ -134,7 +134,7 @@ await forEachDatabase(t, 'a merge that was cut off is found to be done', async (
 })
 
 t.test('the head is brought up to the base', async (t) => {
-  const { of, write, open, bare } = await startPullTown(t)
+  const { of, write, open, bare } = await startGatewayWithPull(t)
   for (const name of ['merged', 'rebased', 'apart']) await write(name, name)
   for (const name of ['merged', 'rebased', 'apart']) await open(name)
   const update = (number: number, style: string, name: 'ada' | 'bob' = 'ada') =>

@@ -5,7 +5,7 @@ import { createLabel } from '../../../../sql/issues/labels.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 const BUG = {
@@ -19,7 +19,7 @@ const BODY = { title: 'x', head: 'topic', base: 'main' }
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
 
 await forEachDatabase(t, 'a pull request is opened and read', async (t, location) => {
-  const { of, write, open, copy, bare, db } = await startPullTown(t, { location })
+  const { of, write, open, copy, bare, db } = await startGatewayWithPull(t, { location })
   const base = await copy.git('rev-parse', 'main')
   const head = await write('topic', 'a')
   const label = await createLabel(db, { repositoryId: 1 }, BUG)
@@ -82,7 +82,7 @@ await forEachDatabase(t, 'a pull request is opened and read', async (t, location
 })
 
 t.test('what is no pull request is refused', async (t) => {
-  const { of, as, write, open, copy, bare } = await startPullTown(t)
+  const { of, as, write, open, copy, bare } = await startGatewayWithPull(t)
   const tip = await write('topic', 'a')
   await copy.git('push', '--quiet', bare, `${tip}:refs/tags/v1`)
   const refused = async (body: Fields, status: number, message: string | RegExp) => {
@@ -127,7 +127,7 @@ t.test('what is no pull request is refused', async (t) => {
 })
 
 t.test('whoever reads may open one, and decide little', async (t) => {
-  const { of, write } = await startPullTown(t)
+  const { of, write } = await startGatewayWithPull(t)
   await write('topic', 'a')
   const body = { title: 'x', head: 'topic', base: 'main', assignees: ['ada'], labels: [7] }
   const opened = await of('bob', 'POST', '/pulls', body)
@@ -144,7 +144,7 @@ t.test('whoever reads may open one, and decide little', async (t) => {
 })
 
 t.test('an open one follows its head, however that moves', async (t) => {
-  const { of, write, open, copy, bare } = await startPullTown(t)
+  const { of, write, open, copy, bare } = await startGatewayWithPull(t)
   const first = await write('topic', 'a')
   await open('topic')
   const kept = () => copy.git('ls-remote', bare, 'refs/pull/1/head')
@@ -164,7 +164,7 @@ t.test('an open one follows its head, however that moves', async (t) => {
 })
 
 await forEachDatabase(t, 'they are listed by what is asked for', async (t, location) => {
-  const { of, write, open } = await startPullTown(t, { location })
+  const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('other', 'x')
   for (const name of ['a', 'b', 'c', 'd']) await write(name, name)
   for (const name of ['a', 'b', 'c']) await open(name)
@@ -192,7 +192,7 @@ await forEachDatabase(t, 'they are listed by what is asked for', async (t, locat
 })
 
 await forEachDatabase(t, 'one is found by its branches', async (t, location) => {
-  const { of, write, open } = await startPullTown(t, { location })
+  const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('release/1', 'x')
   await write('feature/a', 'a')
   await open('feature/a')
@@ -212,7 +212,7 @@ await forEachDatabase(t, 'one is found by its branches', async (t, location) => 
 })
 
 t.test('one is changed, closed, opened again and moved', async (t) => {
-  const { of, write, open } = await startPullTown(t)
+  const { of, write, open } = await startGatewayWithPull(t)
   await write('other', 'x')
   await write('topic', 'a')
   await open('topic')

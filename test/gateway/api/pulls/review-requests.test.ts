@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 t.test('people are asked, once, until they have answered', async (t) => {
-  const { of, write, open } = await startPullTown(t)
+  const { of, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
   const ask = (reviewers: readonly string[], name: 'ada' | 'bob' = 'ada') =>
@@ -35,7 +35,7 @@ t.test('people are asked, once, until they have answered', async (t) => {
 })
 
 t.test('who may not ask, and who cannot be asked', async (t) => {
-  const { of, as, write, open } = await startPullTown(t)
+  const { of, as, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
   const status = async (method: string, body: Fields, name: 'ada' | 'bob' | 'anyone' = 'ada') =>
@@ -53,7 +53,7 @@ t.test('who may not ask, and who cannot be asked', async (t) => {
 })
 
 await forEachDatabase(t, 'a team is asked until a member has decided', async (t, location) => {
-  const { as, write, addOrganization, ada } = await startPullTown(t, { location })
+  const { as, write, addOrganization, ada } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await addOrganization('club', ada)
   await as('ada', 'POST', '/repos/ada/r/transfer', { new_owner: 'club' })

@@ -4,12 +4,12 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
 
 await forEachDatabase(t, 'a review is written with comments on lines', async (t, location) => {
-  const { of, write, open } = await startPullTown(t, { location })
+  const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('topic', 'a', 'one\ntwo\nthree\n')
   const head = await write('topic', 'root', 'other\n')
   await open('topic')
@@ -60,7 +60,7 @@ await forEachDatabase(t, 'a review is written with comments on lines', async (t,
 })
 
 await forEachDatabase(t, 'a draft is seen by its author alone', async (t, location) => {
-  const { of, write, open } = await startPullTown(t, { location })
+  const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')
   const draft = await of('bob', 'POST', '/pulls/1/reviews', { body: 'Hm' })
@@ -88,7 +88,7 @@ await forEachDatabase(t, 'a draft is seen by its author alone', async (t, locati
 })
 
 t.test('what is no review is refused', async (t) => {
-  const { of, write, open } = await startPullTown(t)
+  const { of, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
   const refused = async (name: 'ada' | 'bob', body: Fields, message: string | RegExp) => {

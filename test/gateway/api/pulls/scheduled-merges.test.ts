@@ -7,19 +7,19 @@ import { findScheduledMerge } from '../../../../sql/pulls/scheduled-merges.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { type GatewayOptions, openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
-import { type Fields, startPullTown } from '../../../helpers/pulls.js'
+import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
 
 const WAIT_MS = 60_000
 const WISH = { Do: 'squash', merge_when_checks_succeed: true }
 
 async function startScene(t: Test, options: GatewayOptions = {}) {
-  const town = await startPullTown(t, options)
-  const { as, of, write, open, db } = town
+  const gateway = await startGatewayWithPull(t, options)
+  const { as, of, write, open, db } = gateway
   const head = await write('topic', 'a')
   await open('topic')
   return {
-    ...town,
+    ...gateway,
     head,
     input: (body: Fields = {}, name: 'ada' | 'bob' = 'ada') =>
       of(name, 'POST', '/pulls/1/merge', { ...WISH, ...body }),
@@ -90,7 +90,7 @@ t.test('it ends with the head, and with the pull request', async (t) => {
 })
 
 t.test('it is judged again when it is made', async (t) => {
-  const { of, as, head, input, write, isMerged, isScheduled, settings, db, ...town } =
+  const { of, as, head, input, write, isMerged, isScheduled, settings, db, ...gateway } =
     await startScene(t)
   const context = await contextOf(t, { settings, db })
   const make = () => mergeScheduled(context, 1)
@@ -108,7 +108,7 @@ t.test('it is judged again when it is made', async (t) => {
   await make()
   t.strictSame([await isMerged(), await isScheduled()], [false, true], 'a draft waits')
   await of('ada', 'PATCH', '/pulls/1', { title: 'x' })
-  await town.copy.git('push', '--quiet', '--force', town.bare, 'main:refs/heads/topic')
+  await gateway.copy.git('push', '--quiet', '--force', gateway.bare, 'main:refs/heads/topic')
   await make()
   t.strictSame(
     [await isMerged(), await isScheduled()],

@@ -6,7 +6,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
-import { type Name, refusal, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import type { Answer } from '../../../helpers/requests.js'
 
 const NOT_FOUND = refusal("The target couldn't be found.")
@@ -30,8 +30,8 @@ const FORM = { 'content-type': 'multipart/form-data; boundary=b' }
 
 /** Ada's release `v1` of her repository `engine`, and what is sent to it. */
 async function startDepot(t: Test, options: GatewayOptions = {}) {
-  const town = await startTown(t, options)
-  const { as, ask, authorizationOf } = town
+  const gateway = await startGatewayWithUsers(t, options)
+  const { as, ask, authorizationOf } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'engine', auto_init: true })
   const releases = '/repos/ada/engine/releases'
   const made = await as('ada', 'POST', releases, { tag_name: 'v1' })
@@ -48,8 +48,8 @@ async function startDepot(t: Test, options: GatewayOptions = {}) {
       path: `/api/v1${path}${name === undefined ? '' : `?name=${encodeURIComponent(name)}`}`,
       ...(form ? { headers: FORM } : {}),
     })
-  const incoming = () => readdir(`${town.settings.data.dir}/blobs/incoming`)
-  return { ...town, releases, path, send, incoming }
+  const incoming = () => readdir(`${gateway.settings.data.dir}/blobs/incoming`)
+  return { ...gateway, releases, path, send, incoming }
 }
 
 const idOf = ({ json }: Answer) => (json as { id: number }).id

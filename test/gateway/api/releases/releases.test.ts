@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Name, refusal, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 
 type Fields = Record<string, unknown>
@@ -13,11 +13,11 @@ type Fields = Record<string, unknown>
 const NOT_FOUND = refusal("The target couldn't be found.")
 
 /** Ada's repository `engine` with one commit on main, and bob, who may only read it. */
-async function startWorkshop(t: Test, location?: DatabaseLocation) {
-  const town = await startTown(t, location === undefined ? {} : { location })
-  const { as } = town
+async function startWorkspace(t: Test, location?: DatabaseLocation) {
+  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+  const { as } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'engine', auto_init: true })
-  const cwd = await town.pathOf('ada', 'engine')
+  const cwd = await gateway.pathOf('ada', 'engine')
   const path = '/repos/ada/engine/releases'
   const release = async (tag_name: string, body: Fields = {}) => {
     const answer = await as('ada', 'POST', path, { tag_name, ...body })
@@ -31,11 +31,11 @@ async function startWorkshop(t: Test, location?: DatabaseLocation) {
     const names = (json as Fields[]).map(({ tag_name }) => tag_name)
     return [headers['x-total-count'], ...names]
   }
-  return { ...town, cwd, path, release, tags, listed }
+  return { ...gateway, cwd, path, release, tags, listed }
 }
 
 await forEachDatabase(t, 'a release is made with its tag, and read back', async (t, location) => {
-  const { as, cwd, path, tags } = await startWorkshop(t, location)
+  const { as, cwd, path, tags } = await startWorkspace(t, location)
   const plain = await as('ada', 'POST', path, { tag_name: 'v1.0' })
   t.equal(plain.status, 201, plain.text)
   isExpected(t, plain.json, 'api/release-created')
@@ -75,7 +75,7 @@ await forEachDatabase(t, 'a release is made with its tag, and read back', async 
 })
 
 await forEachDatabase(t, 'a tag that is there becomes a release', async (t, location) => {
-  const { as, cwd, path, tags } = await startWorkshop(t, location)
+  const { as, cwd, path, tags } = await startWorkspace(t, location)
   await git(['tag', 'v1', 'main'], { cwd })
   t.equal((await as('ada', 'GET', `${path}/tags/v1`)).status, 404, 'a bare tag is none')
   const body = { tag_name: 'v1', target_commitish: 'absent', tag_message: 'late' }
@@ -92,7 +92,7 @@ await forEachDatabase(t, 'a tag that is there becomes a release', async (t, loca
 })
 
 await forEachDatabase(t, 'a release of nothing is refused', async (t, location) => {
-  const { as, path, tags } = await startWorkshop(t, location)
+  const { as, path, tags } = await startWorkspace(t, location)
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   for (const draft of [false, true]) {
     const body = { tag_name: 'v1', draft }
@@ -113,7 +113,7 @@ await forEachDatabase(t, 'a release of nothing is refused', async (t, location) 
 })
 
 t.test('a tag name that could be something else to git is a name like any other', async (t) => {
-  const { as, cwd, path, tags, lines } = await startWorkshop(t)
+  const { as, cwd, path, tags, lines } = await startWorkspace(t)
   const names = [
     '-d',
     '--help',
@@ -160,7 +160,7 @@ t.test('a tag name that could be something else to git is a name like any other'
 })
 
 await forEachDatabase(t, 'a draft is for those who write, and has no tag', async (t, location) => {
-  const { as, release, tags, listed, path } = await startWorkshop(t, location)
+  const { as, release, tags, listed, path } = await startWorkspace(t, location)
   await release('v1')
   const draft = await release('v2', { draft: true, tag_message: 'Two' })
   t.match(draft, { draft: true })
@@ -190,7 +190,7 @@ await forEachDatabase(t, 'a draft is for those who write, and has no tag', async
 })
 
 await forEachDatabase(t, 'a change leaves what it does not name', async (t, location) => {
-  const { as, release, path, tags, listed } = await startWorkshop(t, location)
+  const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const made = await release('v1', { name: 'One', body: 'text', prerelease: true })
   await release('v2')
   const edit = (body: Fields) => as('ada', 'PATCH', `${path}/${made.id}`, body)
@@ -214,7 +214,7 @@ await forEachDatabase(t, 'a change leaves what it does not name', async (t, loca
 })
 
 await forEachDatabase(t, 'a release goes and its tag stays', async (t, location) => {
-  const { as, release, path, tags, listed } = await startWorkshop(t, location)
+  const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const one = await release('v1')
   await release('lib/v2')
   const tag = '/repos/ada/engine/tags/lib/v2'
@@ -233,7 +233,7 @@ await forEachDatabase(t, 'a release goes and its tag stays', async (t, location)
 })
 
 await forEachDatabase(t, 'a list comes in pages, by its filters', async (t, location) => {
-  const { as, release, path, listed } = await startWorkshop(t, location)
+  const { as, release, path, listed } = await startWorkspace(t, location)
   for (let n = 1; n <= 5; n += 1) await release(`v${n}`, { prerelease: n % 2 === 0 })
   t.strictSame(await listed('anyone', '?pre-release=true'), ['2', 'v4', 'v2'])
   t.strictSame(await listed('anyone', '?pre-release=false&limit=1&page=2'), ['3', 'v3'])
@@ -243,7 +243,7 @@ await forEachDatabase(t, 'a list comes in pages, by its filters', async (t, loca
 })
 
 await forEachDatabase(t, 'who may not, and where, hears so', async (t, location) => {
-  const { as, release, path } = await startWorkshop(t, location)
+  const { as, release, path } = await startWorkspace(t, location)
   const { id } = await release('v1')
   for (const [method, rest] of [
     ['POST', ''],

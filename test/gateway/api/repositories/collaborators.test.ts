@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const ALL = '/repos/ada/r/collaborators'
 
 await forEachDatabase(t, 'who is let in may do what was said until then', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r', private: true })
   const mode = async () => {
     const { json, status } = await as('bob', 'GET', '/repos/ada/r')
@@ -37,7 +37,7 @@ await forEachDatabase(t, 'who is let in may do what was said until then', async 
 })
 
 await forEachDatabase(t, 'only who administers lets others in', async (t, location) => {
-  const { as, db, addUser, addOrganization, ada } = await startTown(t, { location })
+  const { as, db, addUser, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await addOrganization('club', ada)
   const hidden = await addUser('hidden')

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository, type Repository } from '../../../../sql/repositories/repositories.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
+import { refusal, startGatewayWithUsers, visible } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
 
@@ -24,9 +24,9 @@ interface Key {
 }
 
 /** A town in which ada has the repositories `engine` and `notes`, the latter a private one. */
-async function openTown(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
-  const { as, db } = town
+async function openGateway(t: Test, location: DatabaseLocation) {
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as, db } = gateway
   const make = async (path: string, owner: string, body: { name: string; private: boolean }) => {
     await as('ada', 'POST', path, body)
     const repository = await findRepository(db, owner, body.name)
@@ -39,7 +39,7 @@ async function openTown(t: Test, location: DatabaseLocation) {
     const full = { title: 'ci', key: aKeyLine(), ...body }
     return await as('ada', 'POST', keysOf(repository), full)
   }
-  return { ...town, make, engine, notes, add }
+  return { ...gateway, make, engine, notes, add }
 }
 
 function keysOf({ owner, name }: Repository): string {
@@ -47,7 +47,7 @@ function keysOf({ owner, name }: Repository): string {
 }
 
 await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, location) => {
-  const { as, add, engine } = await openTown(t, location)
+  const { as, add, engine } = await openGateway(t, location)
   const keys = keysOf(engine)
   const added = await add(engine, { title: 'ci', key: `${KEY}\n`, read_only: true })
   t.equal(added.status, 201)
@@ -68,7 +68,7 @@ await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, l
 })
 
 await forEachDatabase(t, 'a key without a word on it may write', async (t, location) => {
-  const { add, engine } = await openTown(t, location)
+  const { add, engine } = await openGateway(t, location)
   for (const [title, read_only] of [
     ['a', undefined] as const,
     ['b', false] as const,
@@ -83,7 +83,7 @@ await forEachDatabase(
   t,
   'one key serves many repositories, each by itself',
   async (t, location) => {
-    const { as, add, engine, notes } = await openTown(t, location)
+    const { as, add, engine, notes } = await openGateway(t, location)
     const first = (await add(engine, { key: KEY, read_only: true })).json as Key
     const other = KEY.replace('ci@example', 'ci of notes')
     const second = (await add(notes, { key: other, title: 'robot' })).json as Key
@@ -101,7 +101,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'keys are listed by page, key and fingerprint', async (t, location) => {
-  const { as, add, engine, notes } = await openTown(t, location)
+  const { as, add, engine, notes } = await openGateway(t, location)
   const added: Key[] = []
   for (const title of ['a', 'b', 'c']) added.push((await add(engine, { title })).json as Key)
   await add(notes, { key: added[0]?.key })
@@ -125,7 +125,7 @@ await forEachDatabase(
   t,
   'a key that does not fit is refused by what is wrong',
   async (t, location) => {
-    const { as, add, db, engine, notes } = await openTown(t, location)
+    const { as, add, db, engine, notes } = await openGateway(t, location)
     await as('bob', 'POST', '/user/keys', { title: 'k', key: KEY })
     const refused = async (body: object, message: string | RegExp) =>
       t.match(await add(engine, body), { status: 422, json: { message } })
@@ -148,7 +148,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'only who administers a repository sees its keys', async (t, location) => {
-  const { as, add, db, bob, engine, notes } = await openTown(t, location)
+  const { as, add, db, bob, engine, notes } = await openGateway(t, location)
   const { id } = (await add(engine, {})).json as Key
   const hidden = (await add(notes, {})).json as Key
   const body = { title: 'x', key: aKeyLine() }
@@ -187,7 +187,7 @@ await forEachDatabase(
   t,
   'teams of an organization reach its keys as admins',
   async (t, location) => {
-    const { as, db, ada, bob, make, addOrganization } = await openTown(t, location)
+    const { as, db, ada, bob, make, addOrganization } = await openGateway(t, location)
     const club = await addOrganization('club', ada)
     const repository = await make('/orgs/club/repos', 'club', { name: 'gear', private: true })
     const keys = keysOf(repository)

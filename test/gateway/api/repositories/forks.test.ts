@@ -5,17 +5,17 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
 async function startVillage(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
-  await town.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true, description: 'd' })
-  await town.as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
-  return town
+  const gateway = await startGatewayWithUsers(t, { location })
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true, description: 'd' })
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
+  return gateway
 }
 
 await forEachDatabase(t, 'a fork is a repository of its own', async (t, location) => {

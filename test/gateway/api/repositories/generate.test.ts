@@ -5,11 +5,13 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 
 await forEachDatabase(t, 'a template lends what is asked of it', async (t, location) => {
-  const { as, pathOf, addOrganization, settings, ada, db } = await startTown(t, { location })
+  const { as, pathOf, addOrganization, settings, ada, db } = await startGatewayWithUsers(t, {
+    location,
+  })
   await addOrganization('club', ada)
   await as('ada', 'POST', '/user/repos', { name: 't', auto_init: true, template: true })
   for (const name of ['link/deep', 'other']) {

@@ -3,10 +3,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { startGitTown } from '../../../helpers/gateway-with-repository.js'
+import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 t.test('the most written language comes first', async (t) => {
-  const { get, as, copy, push } = await startGitTown(t)
+  const { get, as, copy, push } = await startGatewayWithRepository(t)
   await mkdir(join(copy.path, 'vendor'))
   await copy.commit('vendor/x.c', 'x'.repeat(1_000))
   await copy.commit('a.py', 'x'.repeat(30))

@@ -8,7 +8,11 @@ import { listImports } from '../../../../sql/repositories/repository-imports.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
-import { refusal, startTown, type Town } from '../../../helpers/gateway-with-users.js'
+import {
+  type GatewayWithUsers,
+  refusal,
+  startGatewayWithUsers,
+} from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 import { withPassword } from '../../../helpers/requests.js'
 import { aSource, aTrap, referencesOf, serveBadly, serveBare } from '../../../helpers/sources.js'
@@ -18,22 +22,27 @@ type Fields = Record<string, unknown>
 const ALLOWED = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1,source.example' }
 
 async function startVillage(t: Test, { environment, ...rest }: GatewayOptions = {}) {
-  const town = await startTown(t, { ...rest, environment: { ...ALLOWED, ...environment } })
+  const gateway = await startGatewayWithUsers(t, {
+    ...rest,
+    environment: { ...ALLOWED, ...environment },
+  })
   return {
-    ...town,
-    migrate: (body: Fields) => town.as('ada', 'POST', '/repos/migrate', body),
+    ...gateway,
+    migrate: (body: Fields) => gateway.as('ada', 'POST', '/repos/migrate', body),
     isClean: async () => {
-      t.strictSame(await listImports(town.db), [], 'no row is left')
-      t.strictSame(await foldersOf(town), [], 'and no folder')
+      t.strictSame(await listImports(gateway.db), [], 'no row is left')
+      t.strictSame(await foldersOf(gateway), [], 'and no folder')
     },
   }
 }
 
-async function foldersOf({ settings }: Pick<Town, 'settings'>): Promise<readonly string[]> {
+async function foldersOf({
+  settings,
+}: Pick<GatewayWithUsers, 'settings'>): Promise<readonly string[]> {
   const top = join(settings.data.dir, 'repositories')
   if (!existsSync(top)) return []
-  const shelves = await readdir(top)
-  return (await Promise.all(shelves.map((shelf) => readdir(join(top, shelf))))).flat()
+  const shards = await readdir(top)
+  return (await Promise.all(shards.map((shard) => readdir(join(top, shard))))).flat()
 }
 
 const withoutPulls = (references: string) =>
@@ -69,8 +78,8 @@ await forEachDatabase(t, 'a repository is taken over with all it has', async (t,
 })
 
 await forEachDatabase(t, 'it is for whoever may make it there', async (t, location) => {
-  const town = await startVillage(t, { location })
-  const { as, addOrganization, ada, bob } = town
+  const gateway = await startVillage(t, { location })
+  const { as, addOrganization, ada, bob } = gateway
   const { url } = await serveBare(t)
   await addOrganization('club', ada)
   await addOrganization('lodge', bob)
@@ -97,8 +106,8 @@ await forEachDatabase(t, 'it is for whoever may make it there', async (t, locati
 })
 
 await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async (t, location) => {
-  const town = await startVillage(t, { location })
-  const { migrate, as, ask, db, port, authorizationOf, pathOf } = town
+  const gateway = await startVillage(t, { location })
+  const { migrate, as, ask, db, port, authorizationOf, pathOf } = gateway
   const source = await aSource(t)
   const fields = { clone_addr: source.url, mirror: true, issues: true, service: 'gitea' }
   const low = await migrate({ ...fields, repo_name: 'low', mirror_interval: '1m' })

@@ -6,32 +6,32 @@ import { setCollaborator } from '../../../../sql/repositories/collaborators.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { tryGit } from '../../../helpers/git-client.js'
-import { type PullTown, startPullTown } from '../../../helpers/pulls.js'
+import { type GatewayWithPull, startGatewayWithPull } from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
 
 const WITHIN_MS = 60_000
 const NOW = { grace: '0s' }
 
-const has = async ({ bare }: PullTown, commit: string) =>
+const has = async ({ bare }: GatewayWithPull, commit: string) =>
   (await tryGit(['cat-file', '-e', commit], { cwd: bare })).exitCode === 0
 
 /** Waits until a commit is not there any more. Returns whether it is. */
-const untilGone = (town: PullTown, commit: string) =>
+const untilGone = (gateway: GatewayWithPull, commit: string) =>
   until(
-    () => has(town, commit),
+    () => has(gateway, commit),
     (isThere) => !isThere,
     WITHIN_MS,
   )
 
-async function startScene(t: Test): Promise<PullTown> {
-  const town = await startPullTown(t)
-  await town.write('main', 'README.md')
-  return town
+async function startScene(t: Test): Promise<GatewayWithPull> {
+  const gateway = await startGatewayWithPull(t)
+  await gateway.write('main', 'README.md')
+  return gateway
 }
 
 t.test('a commit that a force-push removed is gone after it', async (t) => {
-  const town = await startScene(t)
-  const { of, write, copy, bare } = town
+  const gateway = await startScene(t)
+  const { of, write, copy, bare } = gateway
   const first = await copy.git('rev-parse', 'main')
   const leaked = await write('main', 'secret')
   const body = { ...NOW, commit: leaked }
@@ -43,7 +43,7 @@ t.test('a commit that a force-push removed is gone after it', async (t) => {
   await copy.git('push', '--quiet', '--force', bare, `${first}:refs/heads/main`)
   t.equal((await of('anyone', 'GET', `/git/commits/${leaked}`)).status, 200)
   t.match(await of('ada', 'POST', '/prune', body), { status: 202, text: '' })
-  t.notOk(await untilGone(town, leaked))
+  t.notOk(await untilGone(gateway, leaked))
   t.equal((await of('anyone', 'GET', `/git/commits/${leaked}`)).status, 404)
   t.equal((await of('anyone', 'GET', `/git/commits/${first}`)).status, 200)
   t.equal((await of('ada', 'POST', '/prune', body)).status, 202, 'a second time it is fine too')
@@ -73,8 +73,8 @@ t.test('it is for administrators of the repository, who say what they mean', asy
 })
 
 t.test('a pull request keeps its commits until it is closed and they are given up', async (t) => {
-  const town = await startScene(t)
-  const { of, write, open, copy, bare } = town
+  const gateway = await startScene(t)
+  const { of, write, open, copy, bare } = gateway
   const leaked = await write('feature', 'secret')
   const { number } = (await open('feature')) as { number: number }
   const pull = `/pulls/${number}`
@@ -87,13 +87,13 @@ t.test('a pull request keeps its commits until it is closed and they are given u
   t.match(await of('ada', 'POST', '/prune', without), { status: 409, json: keeps })
   t.equal((await of('anyone', 'GET', `${pull}/commits`)).status, 200)
   t.equal((await of('ada', 'POST', '/prune', body)).status, 202)
-  t.notOk(await untilGone(town, leaked))
+  t.notOk(await untilGone(gateway, leaked))
   t.match((await of('anyone', 'GET', pull)).json, { state: 'closed', head: { sha: leaked } })
   t.equal((await of('anyone', 'GET', '/pulls?state=all')).status, 200)
   for (const rest of ['/commits', '/files', '.diff', '.patch']) {
     t.equal((await of('anyone', 'GET', pull + rest)).status, 404, rest)
   }
-  const page = (rest: string) => town.ask({ path: `/ada/r/pulls/${number}${rest}` })
+  const page = (rest: string) => gateway.ask({ path: `/ada/r/pulls/${number}${rest}` })
   t.equal((await page('')).status, 200)
   for (const rest of ['/commits', '/files', '.diff', '.patch']) {
     t.equal((await page(rest)).status, 404, rest)
@@ -101,8 +101,8 @@ t.test('a pull request keeps its commits until it is closed and they are given u
 })
 
 t.test('a tag keeps a commit, with its release or without', async (t) => {
-  const town = await startScene(t)
-  const { of, write, copy, bare } = town
+  const gateway = await startScene(t)
+  const { of, write, copy, bare } = gateway
   const first = await copy.git('rev-parse', 'main')
   const leaked = await write('main', 'secret')
   const release = await of('ada', 'POST', '/releases', { tag_name: 'v1' })
@@ -116,5 +116,5 @@ t.test('a tag keeps a commit, with its release or without', async (t) => {
   t.match(await of('ada', 'POST', '/prune', body), { status: 409, json: keeps }, 'the tag stays')
   t.equal((await of('ada', 'DELETE', '/tags/v1')).status, 204)
   t.equal((await of('ada', 'POST', '/prune', body)).status, 202)
-  t.notOk(await untilGone(town, leaked))
+  t.notOk(await untilGone(gateway, leaked))
 })

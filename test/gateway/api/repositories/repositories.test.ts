@@ -5,7 +5,12 @@ import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Name, refusal, startTown, visible } from '../../../helpers/gateway-with-users.js'
+import {
+  type Name,
+  refusal,
+  startGatewayWithUsers,
+  visible,
+} from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { withToken } from '../../../helpers/requests.js'
 
@@ -18,7 +23,7 @@ await forEachDatabase(
   t,
   'a repository is created with every field of the API',
   async (t, location) => {
-    const { as, pathOf } = await startTown(t, { location })
+    const { as, pathOf } = await startGatewayWithUsers(t, { location })
     const created = await as('ada', 'POST', '/user/repos', { name: 'Engine' })
     t.equal(created.status, 201)
     isExpected(t, created.json, 'api/repository-created')
@@ -60,7 +65,7 @@ await forEachDatabase(
 )
 
 await forEachDatabase(t, 'a bad repository is refused by what is wrong', async (t, location) => {
-  const { as, ask, addUser, addToken } = await startTown(t, { location })
+  const { as, ask, addUser, addToken } = await startGatewayWithUsers(t, { location })
   const refused = async (body: unknown, status: number, message: string | RegExp) => {
     const answer = await as('ada', 'POST', '/user/repos', body)
     t.equal(answer.status, status, `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`)
@@ -103,7 +108,7 @@ await forEachDatabase(t, 'a bad repository is refused by what is wrong', async (
 })
 
 await forEachDatabase(t, 'missing and private look the same, to the byte', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'secret', private: true })
   for (const [name, method, status] of [
     ['anyone', 'GET', 404] as const,
@@ -126,7 +131,7 @@ await forEachDatabase(t, 'missing and private look the same, to the byte', async
 })
 
 await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
-  const { as, ask } = await startTown(t, { location })
+  const { as, ask } = await startGatewayWithUsers(t, { location })
   for (let n = 1; n <= 7; n += 1) {
     await as('ada', 'POST', '/user/repos', { name: `r${n}`, private: n % 2 === 0 })
   }
@@ -169,7 +174,7 @@ await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
 })
 
 await forEachDatabase(t, 'a page holds fifty at the most', async (t, location) => {
-  const { as, db } = await startTown(t, { location })
+  const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const [row] = await db('repositories').select('*')
   const more = Array.from({ length: 54 }, (_, n) => {
@@ -187,7 +192,7 @@ await forEachDatabase(t, 'a page holds fifty at the most', async (t, location) =
 })
 
 await forEachDatabase(t, 'a repository is changed, and only what is named', async (t, location) => {
-  const { as, pathOf } = await startTown(t, { location })
+  const { as, pathOf } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'one', description: 'd', auto_init: true })
   await as('ada', 'POST', '/user/repos', { name: 'other' })
   const edit = (body: unknown, name: Name = 'ada') => as(name, 'PATCH', '/repos/ada/one', body)
@@ -227,7 +232,7 @@ await forEachDatabase(t, 'a repository is changed, and only what is named', asyn
 })
 
 await forEachDatabase(t, 'a renamed repository is found at its old name', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'old', private: true })
   const renamed = await as('ada', 'PATCH', '/repos/ada/old', { name: 'New' })
   t.match(renamed.json, { name: 'New', full_name: 'ada/New', html_url: `${BASE_URL}/ada/New` })
@@ -246,7 +251,7 @@ await forEachDatabase(t, 'a renamed repository is found at its old name', async 
 })
 
 await forEachDatabase(t, 'a repository is removed with its folder', async (t, location) => {
-  const { as, pathOf } = await startTown(t, { location })
+  const { as, pathOf } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'gone', auto_init: true })
   const path = await pathOf('ada', 'gone')
   t.equal(existsSync(path), true)

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { addSource } from '../../../../sql/repositories/repository-sources.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
@@ -17,8 +17,8 @@ const namesOf = ({ json }: Answer) => {
 
 /** Ada's own, and those of two organizations of hers, one of them private. */
 async function startVillage(t: Test, location: DatabaseLocation) {
-  const town = await startTown(t, { location })
-  const { as, ada, addOrganization } = town
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as, ada, addOrganization } = gateway
   await addOrganization('club', ada, 'public')
   await addOrganization('den', ada, 'private')
   const places = ['/user/repos', '/orgs/club/repos', '/orgs/den/repos']
@@ -26,10 +26,10 @@ async function startVillage(t: Test, location: DatabaseLocation) {
     await as('ada', 'POST', place, { name: 'Open', description: 'of brass' })
     await as('ada', 'POST', place, { name: 'shut', private: true })
   }
-  const { plain } = await town.addToken(ada, 'public-only', 'all')
+  const { plain } = await gateway.addToken(ada, 'public-only', 'all')
   const publicOnly = (path: string) =>
-    town.ask({ path: `/api/v1${path}`, authorization: withToken(plain) })
-  return { ...town, publicOnly }
+    gateway.ask({ path: `/api/v1${path}`, authorization: withToken(plain) })
+  return { ...gateway, publicOnly }
 }
 
 await forEachDatabase(t, 'each list shows each caller what they may see', async (t, location) => {

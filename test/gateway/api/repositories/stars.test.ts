@@ -3,11 +3,11 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 await forEachDatabase(t, 'people star what they may see, and are counted', async (t, location) => {
-  const { as, ask, addToken, bob } = await startTown(t, { location })
+  const { as, ask, addToken, bob } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'POST', '/user/repos', { name: 'other' })
   await as('ada', 'POST', '/user/repos', { name: 'shut', private: true })

@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const TOPICS = '/repos/ada/r/topics'
 
 await forEachDatabase(t, 'a repository has the topics that it was given', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const topics = async () => (await as('anyone', 'GET', TOPICS)).json
   t.strictSame(await topics(), { topics: [] })
@@ -45,7 +45,7 @@ await forEachDatabase(
   t,
   'topics are found where the repository may be seen',
   async (t, location) => {
-    const { as } = await startTown(t, { location })
+    const { as } = await startGatewayWithUsers(t, { location })
     for (const [name, isPrivate] of [['r', false] as const, ['s', true] as const]) {
       await as('ada', 'POST', '/user/repos', { name, private: isPrivate })
       const topics = ['engine', isPrivate ? 'engine-secret' : 'engine-open']

@@ -3,10 +3,10 @@
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 await forEachDatabase(t, 'people watch what they may see, and are counted', async (t, location) => {
-  const { as } = await startTown(t, { location })
+  const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
   const watch = '/repos/ada/r/subscription'
@@ -40,7 +40,7 @@ await forEachDatabase(t, 'people watch what they may see, and are counted', asyn
 })
 
 await forEachDatabase(t, 'whoever has a repository watches it', async (t, location) => {
-  const { as, addOrganization, ada } = await startTown(t, { location })
+  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const watchers = async (path: string) => {

@@ -2,15 +2,15 @@
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
-import { toldTo } from '../../../helpers/deliveries.js'
-import { refusal, startTown } from '../../../helpers/gateway-with-users.js'
+import { listDeliveredPayloads } from '../../../helpers/deliveries.js'
+import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const CONFIG = { url: 'https://hooks.example.org/', content_type: 'json' }
 const HOOK = { type: 'gitea', config: { ...CONFIG, secret: 's' }, events: ['create', 'push'] }
 const NO_SUCH = refusal("The target couldn't be found.")
 
 await forEachDatabase(t, 'webhooks are made, listed, changed, removed', async (t, location) => {
-  const { as, ada, addOrganization } = await startTown(t, { location })
+  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const path of ['/repos/ada/r/hooks', '/orgs/club/hooks', '/user/hooks']) {
@@ -46,7 +46,7 @@ await forEachDatabase(t, 'webhooks are made, listed, changed, removed', async (t
 })
 
 t.test('webhooks of one place are not those of another, nor of others', async (t) => {
-  const { as, ada, addOrganization } = await startTown(t)
+  const { as, ada, addOrganization } = await startGatewayWithUsers(t)
   await addOrganization('club', ada, 'private')
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { id } = (await as('ada', 'POST', '/repos/ada/r/hooks', HOOK)).json as { id: number }
@@ -60,14 +60,14 @@ t.test('webhooks of one place are not those of another, nor of others', async (t
 })
 
 t.test('a try sends the newest commit, to a webhook that listens to nothing', async (t) => {
-  const { as, db } = await startTown(t)
+  const { as, db } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   const make = async (path: string) =>
     `${path}/${((await as('ada', 'POST', path, { ...HOOK, events: ['wiki'] })).json as { id: number }).id}/tests`
   const path = await make('/repos/ada/r/hooks')
   t.equal((await as('ada', 'POST', path)).status, 204)
-  const [told] = await toldTo(db)
+  const [told] = await listDeliveredPayloads(db)
   const payload: Readonly<Record<string, unknown>> = told?.payload ?? {}
   t.match(payload, {
     ref: 'refs/heads/main',
@@ -79,7 +79,7 @@ t.test('a try sends the newest commit, to a webhook that listens to nothing', as
   t.equal(payload['before'], payload['after'])
   t.equal((await as('ada', 'POST', `${path}?ref=main`)).status, 204)
   t.equal((await as('ada', 'POST', `${path}?ref=nothing`)).status, 404)
-  t.equal((await toldTo(db)).length, 2)
+  t.equal((await listDeliveredPayloads(db)).length, 2)
   t.equal((await as('ada', 'POST', await make('/repos/ada/empty/hooks'))).status, 204)
-  t.equal((await toldTo(db)).length, 2, 'an empty repository has nothing to tell')
+  t.equal((await listDeliveredPayloads(db)).length, 2, 'an empty repository has nothing to tell')
 })

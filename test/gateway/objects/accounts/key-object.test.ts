@@ -11,9 +11,9 @@ import { openContext } from '../../../helpers/gateway.js'
 import { aKey, aKeyLine } from '../../../helpers/ssh-keys.js'
 
 t.test('a stranger sees no comment, no use and no account', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  const root = await house.addUser('root', { isAdmin: true })
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  const root = await fixture.addUser('root', { isAdmin: true })
   const key = aKey('ada@home.example')
   const kept = { id: 7, userId: ada.id, title: 'k', key, createdAtMs: 0, lastUsedAtMs: 1_000 }
   const seenBy = (viewer: typeof ada) => publicKeyObject(context, kept, { owner: ada, viewer })

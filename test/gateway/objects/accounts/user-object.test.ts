@@ -9,9 +9,9 @@ import {
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 t.test('the address and the state of an account are its own and the admins’', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('Ada'), await house.addUser('bob')]
-  const root = await house.addUser('root', { isAdmin: true })
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('Ada'), await fixture.addUser('bob')]
+  const root = await fixture.addUser('root', { isAdmin: true })
   const seen = ownerObject(context, ada)
   t.equal(seen.email, 'ada@noreply.code.example.com')
   t.equal(seen.html_url, `${BASE_URL}/Ada`)
@@ -27,8 +27,8 @@ t.test('the address and the state of an account are its own and the admins’', 
 })
 
 t.test('who is gone or not to be seen is a ghost', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const shy = { ...bob, visibility: 'private' } as const
   t.match(personObject(context, ada, undefined), { login: 'ada' })
   for (const [person, viewer] of [

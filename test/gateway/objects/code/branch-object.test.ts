@@ -7,9 +7,9 @@ import { openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 t.test('who may write may push and merge, unless it is archived', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const commit = parseCommit('1'.repeat(40), Buffer.from('tree x\n\nTitle\n'))
   const seen = async (mode: 'read' | 'write', isArchived = false) => {
     const who = { kind: 'anonymous' } as const

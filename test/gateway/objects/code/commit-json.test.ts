@@ -26,9 +26,9 @@ const commit: Commit = {
 }
 
 t.test('people are the accounts of verified addresses', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const view = { repository, user: undefined }
   const api = `${BASE_URL}/api/v1/repos/ada/r`
   const stats = { total: 3, additions: 2, deletions: 1 }
@@ -72,10 +72,10 @@ t.test('people are the accounts of verified addresses', async (t) => {
 })
 
 t.test('an account that the caller may not see is not told of', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
-  await house.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
-  const repository = await aRepository(house.db, bob.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
+  await fixture.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+  const repository = await aRepository(fixture.db, bob.id, 'r')
   const [shown] = await commitObjects(context, { repository, user: bob }, [commit])
   t.equal(shown?.author, null)
   const [payload] = await payloadCommits(context, { repository, user: undefined }, [commit])

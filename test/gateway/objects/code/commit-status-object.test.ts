@@ -23,8 +23,8 @@ const STATUS: CommitStatus = {
 }
 
 async function aGrant(t: Test) {
-  const { context, house } = await openContext(t)
-  const made = await aRepository(house.db, (await house.addUser('ada')).id, 'engine')
+  const { context, fixture } = await openContext(t)
+  const made = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'engine')
   // Else its folder would be looked at, and there is none.
   const repository = { ...made, isEmpty: false }
   const who = { kind: 'anonymous' } as const

@@ -14,9 +14,9 @@ const COMMIT_ID = '2'.repeat(40)
 const main = { kind: 'branch', shortName: 'a/ü', commitId: COMMIT_ID } as const
 
 t.test('each kind has the fields that clients tell it by', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const show = (kind: 'file' | 'directory' | 'symlink' | 'submodule', extra = {}) =>
     contentsObject(context, repository, {
       revision: main,

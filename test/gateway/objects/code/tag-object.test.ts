@@ -11,8 +11,8 @@ const armored = '-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE--
 const head = `object ${'2'.repeat(40)}\ntype commit\ntag v1\ntagger Ada <a@b> 1700000000 +0000\n`
 
 t.test('the signature is told apart from the text', async (t) => {
-  const { context, house } = await openContext(t)
-  const repository = await aRepository(house.db, (await house.addUser('ada')).id, 'r')
+  const { context, fixture } = await openContext(t)
+  const repository = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'r')
   const content = Buffer.from(`${head}\nText\n${armored}`)
   t.match(annotatedTagObject(context, repository, parseTag(ID, content)), {
     tag: 'v1',

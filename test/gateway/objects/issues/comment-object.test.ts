@@ -6,9 +6,9 @@ import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 t.test('it leads to what it stands under, and whoever has gone is a ghost', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  const repository = await aRepository(house.db, ada.id, 'r')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const repository = await aRepository(fixture.db, ada.id, 'r')
   const fields = { issueId: 1, issueNumber: 2, content: 'c', createdAtMs: 0, updatedAtMs: 0 }
   const originalAuthor = { name: 'eve', id: 7 }
   const under = (isPull: boolean, authorId: number | undefined) => ({

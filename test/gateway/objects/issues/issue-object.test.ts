@@ -13,8 +13,8 @@ import { deleteRepository } from '../../../../sql/repositories/repositories.js'
 import { openContext } from '../../../helpers/gateway.js'
 
 t.test('who has gone or hides is a ghost, and lists ask as often as one', async (t) => {
-  const { context, house } = await openContext(t)
-  const [ada, bob] = [await house.addUser('ada'), await house.addUser('bob')]
+  const { context, fixture } = await openContext(t)
+  const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const repository = await makeRepository(context, {
     owner: ada,
     creator: ada,
@@ -27,7 +27,7 @@ t.test('who has gone or hides is a ghost, and lists ask as often as one', async 
     hasReadme: false,
   })
   const fields = { repositoryId: repository.id, isPull: false, content: '', authorId: bob.id }
-  const issue = await createIssue(house.db, { ...fields, title: 'x', assigneeIds: [bob.id] })
+  const issue = await createIssue(fixture.db, { ...fields, title: 'x', assigneeIds: [bob.id] })
   const seen = { repository, user: undefined }
   t.match(await issueObject(context, seen, issue), {
     user: { login: 'bob' },
@@ -35,18 +35,18 @@ t.test('who has gone or hides is a ghost, and lists ask as often as one', async 
     pull_request: null,
     milestone: null,
   })
-  await house.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
+  await fixture.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
   const hidden = await issueObject(context, seen, issue)
   t.match(hidden, { user: { id: -1, login: 'Ghost' }, assignees: [{ login: 'Ghost' }] })
   t.match(await issueObject(context, { repository, user: bob }, issue), { user: { login: 'bob' } })
-  await deleteUser(house.db, bob.id)
-  const left = await findIssue(house.db, repository.id, 1)
+  await deleteUser(fixture.db, bob.id)
+  const left = await findIssue(fixture.db, repository.id, 1)
   if (left === undefined) throw new Error('it is still there')
   t.match(await issueObject(context, seen, left), { user: { login: 'Ghost' }, assignees: null })
 
   const many = [left]
   for (let n = 0; n < 30; n += 1) {
-    many.push(await createIssue(house.db, { ...fields, authorId: ada.id, title: `${n}` }))
+    many.push(await createIssue(fixture.db, { ...fields, authorId: ada.id, title: `${n}` }))
   }
   let questions = 0
   const context_ = {
@@ -60,6 +60,6 @@ t.test('who has gone or hides is a ghost, and lists ask as often as one', async 
   }
   await issueObjects(context_, seen, many)
   t.ok(questions > 0 && questions < 20, `${questions} looks at the database`)
-  await deleteRepository(house.db, repository.id)
+  await deleteRepository(fixture.db, repository.id)
   t.strictSame(await foundIssueObjects(context, many, ada), [], 'gone meanwhile')
 })

@@ -9,8 +9,8 @@ import {
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 t.test('its address is that of its owner', async (t) => {
-  const { context, house } = await openContext(t)
-  const owner = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const owner = await fixture.addUser('ada')
   const fields = readLabel({ name: ' bug ', color: '#EE0701' })
   const label = { ...fields, id: 7 }
   const own = labelObject(context, { ...label, owner: { repositoryId: 1 } }, { owner, name: 'r' })

@@ -17,8 +17,8 @@ const VERSION: ListedVersion = {
 }
 
 t.test('the address of a version keeps every sign of its name', async (t) => {
-  const { context, house } = await openContext(t)
-  const owner = await house.addUser('Ada')
+  const { context, fixture } = await openContext(t)
+  const owner = await fixture.addUser('Ada')
   const grant = { who: { kind: 'anonymous' }, user: undefined, owner } as const
   const [object] = await packageObjects(context, [VERSION], grant)
   t.match(object, {
@@ -33,12 +33,12 @@ t.test('the address of a version keeps every sign of its name', async (t) => {
 })
 
 t.test('an account that is gone or hidden is a ghost', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
-  await house.addUser('bob')
-  await house.db('owners').where({ name: 'bob' }).update({ visibility: 'private' })
-  const bob = await findUser(house.db, 'bob')
-  const root = await house.addUser('root', { isAdmin: true })
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  await fixture.addUser('bob')
+  await fixture.db('owners').where({ name: 'bob' }).update({ visibility: 'private' })
+  const bob = await findUser(fixture.db, 'bob')
+  const root = await fixture.addUser('root', { isAdmin: true })
   const creatorFor = async (user: typeof bob, creator: typeof bob) => {
     const grant = { who: { kind: 'anonymous' }, user, owner: ada } as const
     const [object] = await packageObjects(context, [{ ...VERSION, creator }], grant)

@@ -7,8 +7,8 @@ import { createIssue } from '../../../../sql/issues/issues.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
 t.test('pull requests alone have one, with a draft told by its title', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, {
     owner: ada,
     creator: ada,
@@ -21,7 +21,7 @@ t.test('pull requests alone have one, with a draft told by its title', async (t)
     hasReadme: false,
   })
   const open = (title: string, isPull: boolean) =>
-    createIssue(house.db, {
+    createIssue(fixture.db, {
       repositoryId: repository.id,
       isPull,
       title,

@@ -9,11 +9,11 @@ import { aBlobOf, aRelease } from '../../../helpers/release-rows.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 t.test('its address is its own, and its size that of its bytes', async (t) => {
-  const { context, house } = await openContext(t)
-  const repository = await aRepository(house.db, (await house.addUser('ada')).id, 'engine')
-  const { id: releaseId } = await aRelease(house.db, repository, 'v1')
+  const { context, fixture } = await openContext(t)
+  const repository = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'engine')
+  const { id: releaseId } = await aRelease(fixture.db, repository, 'v1')
   const uuid = randomUUID()
-  const added = await addAttachment(house.db, { uuid, releaseId, name: 'ü' }, aBlobOf('ü'))
+  const added = await addAttachment(fixture.db, { uuid, releaseId, name: 'ü' }, aBlobOf('ü'))
   const downloads = 7
   t.strictSame(attachmentObject(context, { ...added, downloads, createdAtMs: 1_790_000_000_999 }), {
     id: added.id,

@@ -12,17 +12,17 @@ import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aBlobOf, aRelease } from '../../../helpers/release-rows.js'
 import { aRepository } from '../../../helpers/rows.js'
 
-async function aShelf(t: Test) {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('Ada')
-  const repository = await aRepository(house.db, ada.id, 'engine')
+async function openFixture(t: Test) {
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('Ada')
+  const repository = await aRepository(fixture.db, ada.id, 'engine')
   const grantOf = (mode: AccessMode) =>
     ({ who: { kind: 'anonymous' }, user: undefined, repository, mode, hasMoved: false }) as const
-  return { context, db: house.db, repository, grantOf }
+  return { context, db: fixture.db, repository, grantOf }
 }
 
 t.test('its addresses keep every sign of its tag', async (t) => {
-  const { context, db, repository, grantOf } = await aShelf(t)
+  const { context, db, repository, grantOf } = await openFixture(t)
   const release = await aRelease(db, repository, 'lib/v1#ß%')
   const full = `${BASE_URL}/Ada/engine`
   t.match(await releaseObject(context, grantOf('read'), release), {
@@ -38,7 +38,7 @@ t.test('its addresses keep every sign of its tag', async (t) => {
 })
 
 t.test('each has its own files', async (t) => {
-  const { context, db, repository, grantOf } = await aShelf(t)
+  const { context, db, repository, grantOf } = await openFixture(t)
   const [one, two] = [await aRelease(db, repository, 'v1'), await aRelease(db, repository, 'v2')]
   for (const [uuid, releaseId] of [['a', one.id] as const, ['b', two.id] as const]) {
     await addAttachment(db, { uuid, releaseId, name: uuid }, aBlobOf(uuid))
@@ -50,7 +50,7 @@ t.test('each has its own files', async (t) => {
 })
 
 t.test('a draft is found by who writes', async (t) => {
-  const { context, db, repository, grantOf } = await aShelf(t)
+  const { context, db, repository, grantOf } = await openFixture(t)
   const draft = await aRelease(db, repository, 'v1', { isDraft: true })
   t.strictSame(await releaseOfTag(context, grantOf('write'), 'v1'), draft)
   const hidden = releaseOfTag(context, grantOf('read'), 'v1')

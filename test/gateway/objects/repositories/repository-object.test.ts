@@ -22,8 +22,8 @@ const WANTED = {
 } as const
 
 t.test('permissions follow the access', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
   for (const [mode, permissions] of [
     ['none', { admin: false, push: false, pull: false }] as const,
@@ -38,16 +38,16 @@ t.test('permissions follow the access', async (t) => {
 
 t.test('SSH addresses show another port in the long form', async (t) => {
   const environment = { GATEHOUSE_SSH_PORT: '2222', GATEHOUSE_SSH_LISTEN_HOST: 'ssh.example.com' }
-  const { context, house } = await openContext(t, { environment })
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t, { environment })
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
   const { ssh_url } = await repositoryObject(context, repository, 'read')
   t.equal(ssh_url, 'ssh://git@ssh.example.com:2222/ada/r.git')
 })
 
 t.test('an empty repository is seen to be empty no more, whoever pushed', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
   t.equal((await repositoryObject(context, repository, 'read')).empty, true)
   const cwd = repositoryPath(context.settings.data.dir, repository.storage)
@@ -55,12 +55,12 @@ t.test('an empty repository is seen to be empty no more, whoever pushed', async 
   const commit = await git(['commit-tree', tree, '-m', 'x'], { cwd })
   await git(['update-ref', 'refs/heads/main', commit], { cwd })
   t.equal((await repositoryObject(context, repository, 'read')).empty, false)
-  t.equal((await findRepositoryById(house.db, repository.id))?.isEmpty, false, 'and kept')
+  t.equal((await findRepositoryById(fixture.db, repository.id))?.isEmpty, false, 'and kept')
 })
 
 t.test('each preference has a default, which what was set replaces', async (t) => {
-  const { context, house } = await openContext(t)
-  const ada = await house.addUser('ada')
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
   const made = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
   const object: Record<string, unknown> = await repositoryObject(context, made, 'read')
   for (const name of Object.keys(PREFERENCES)) t.not(object[name], undefined, name)
@@ -75,8 +75,8 @@ t.test('each preference has a default, which what was set replaces', async (t) =
 t.test('nobody has packages where there are no registries', async (t) => {
   for (const isEnabled of [true, false]) {
     const environment = { GATEHOUSE_PACKAGES_ENABLED: String(isEnabled) }
-    const { context, house } = await openContext(t, { environment })
-    const ada = await house.addUser('ada')
+    const { context, fixture } = await openContext(t, { environment })
+    const ada = await fixture.addUser('ada')
     const made = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
     for (const [preferences, wanted] of [
       [{}, isEnabled] as const,

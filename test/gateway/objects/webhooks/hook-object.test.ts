@@ -12,8 +12,8 @@ import { openContext } from '../../../helpers/gateway.js'
 
 const CONFIG = { url: 'https://hooks.example.org/a?secret=b', content_type: 'json' }
 
-const { context, house } = await openContext(t)
-const ada = await house.addUser('ada')
+const { context, fixture } = await openContext(t)
+const ada = await fixture.addUser('ada')
 
 async function made(of: Context, body: Parameters<typeof readNewHook>[1]) {
   return createWebhook(of.db, { ownerId: ada.id }, await readNewHook(of, body))
@@ -32,7 +32,7 @@ t.test('a webhook is as it was sent, and its secret is nowhere', async (t) => {
     authorization_header: 'Bearer x',
   })
   t.notMatch(JSON.stringify([webhook, await hookObject(context, webhook)]), /the key/)
-  const rows = await house.db('webhooks').select()
+  const rows = await fixture.db('webhooks').select()
   t.notMatch(JSON.stringify(rows), /the key|Bearer x/, 'they are sealed')
 })
 

@@ -2,10 +2,10 @@
 
 import t, { type Test } from 'tap'
 import {
-  anOauthHouse,
   CALLBACK,
   type Fields,
   LOOPBACK,
+  startOauthServer,
   TEA_ASKS,
   type Tokens,
 } from '../../../helpers/oauth.js'
@@ -18,8 +18,8 @@ const SETTINGS = '/user/settings/oauth2'
 const FROM_US = { 'sec-fetch-site': 'same-origin' }
 
 async function aBrowser(t: Test) {
-  const house = await anOauthHouse(t)
-  const { ask, send } = house
+  const fixture = await startOauthServer(t)
+  const { ask, send } = fixture
   const signIn = async (name: string) => {
     const fields = { user_name: name, password: passwordOf(name) }
     const { headers } = await send('/user/login', fields)
@@ -30,7 +30,7 @@ async function aBrowser(t: Test) {
     ask({ path: `${PATH}?${new URLSearchParams(fields)}`, headers })
   const reply = (fields: Fields, answer: string, headers: Fields = {}) =>
     send(PATH, { ...fields, answer }, { cookie, ...headers })
-  return { ...house, signIn, cookie, open, reply }
+  return { ...fixture, signIn, cookie, open, reply }
 }
 
 /** What an answer says to the application, at its own address alone. */

@@ -14,7 +14,7 @@ const KEYS = `${SECURITY}/keys`
 const proof = passwordOf('ada')
 const SCRIPT = `<script type="module" src="${BASE_URL}${KEY_SCRIPT.path}"></script>`
 
-async function aHouse(t: Test) {
+async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const app = await enrol(gateway, await gateway.addUser('ada'))
   const post = (path: string, fields: Record<string, string>, cookie = '') =>
@@ -37,7 +37,7 @@ function optionsOf({ text }: Answer): object {
 const policyOf = ({ headers }: Answer) => String(headers['content-security-policy'])
 
 t.test('a key is added with a proof, signs in, and is removed with one', async (t) => {
-  const { app, post, show, half, session } = await aHouse(t)
+  const { app, post, show, half, session } = await openFixture(t)
   const key = aSecurityKey()
   const name = '<b>blue</b>'
   const without = await show(SECURITY, session)
@@ -95,7 +95,7 @@ t.test('a key is added with a proof, signs in, and is removed with one', async (
 })
 
 t.test('a wrong answer costs a try, and another question is asked', async (t) => {
-  const { post, show, half, session } = await aHouse(t)
+  const { post, show, half, session } = await openFixture(t)
   const key = aSecurityKey()
   const options = optionsOf(await post(KEYS, { name: 'k', proof }, session))
   await post(`${KEYS}/confirm`, { name: 'k', answer: key.create(options) }, session)
@@ -114,7 +114,7 @@ t.test('a wrong answer costs a try, and another question is asked', async (t) =>
 })
 
 t.test('the keys go when the factor is switched off', async (t) => {
-  const { db, post, session } = await aHouse(t)
+  const { db, post, session } = await openFixture(t)
   const options = optionsOf(await post(KEYS, { name: 'k', proof }, session))
   const answer = aSecurityKey().create(options)
   t.equal((await post(`${SECURITY}/disable`, { proof }, session)).status, 303)

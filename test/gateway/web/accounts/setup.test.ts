@@ -11,11 +11,11 @@ const LOCAL = 'http://localhost:3000'
 const FIELDS = { user_name: 'ada', email: 'ada@example.com', password: 'a long password' }
 
 /** A gateway without accounts, which a browser of the same machine asks. */
-const aNewHouse = (t: Test, baseUrl = LOCAL) =>
+const startNewServer = (t: Test, baseUrl = LOCAL) =>
   startGateway(t, { environment: { GATEHOUSE_HTTP_BASE_URL: baseUrl } })
 
 t.test('who is at the machine makes the account that runs the site', async (t) => {
-  const gateway = await aNewHouse(t)
+  const gateway = await startNewServer(t)
   const { ask, db } = gateway
   t.match((await ask({ path: '/' })).text, /no account yet.*href="http:\/\/localhost:3000\/setup"/)
   t.match((await ask({ path: '/setup' })).text, /<h1>Set up<\/h1>/)
@@ -42,7 +42,7 @@ t.test('who is at the machine makes the account that runs the site', async (t) =
 })
 
 t.test('from elsewhere it is not there without the code', async (t) => {
-  const gateway = await aNewHouse(t)
+  const gateway = await startNewServer(t)
   const { ask, db, settings } = gateway
   const code = await renewSetUpCode(settings.data.dir)
   const elsewhere: ReadonlyArray<Record<string, string>> = [
@@ -83,12 +83,12 @@ t.test('an address of the network is not the machine', async (t) => {
 })
 
 t.test('a site with an address of its own asks everybody for the code', async (t) => {
-  const { ask } = await aNewHouse(t, 'https://code.example.com')
+  const { ask } = await startNewServer(t, 'https://code.example.com')
   t.equal((await ask({ path: '/setup' })).status, 404)
 })
 
 t.test('codes are guessed slowly, and another site guesses none', async (t) => {
-  const gateway = await aNewHouse(t)
+  const gateway = await startNewServer(t)
   const code = await renewSetUpCode(gateway.settings.data.dir)
   const headers = { 'x-forwarded-for': '192.0.2.1' }
   const guess = (tried: string) => gateway.ask({ path: `/setup?code=${tried}`, headers })
@@ -101,7 +101,7 @@ t.test('codes are guessed slowly, and another site guesses none', async (t) => {
 })
 
 t.test('two who set up at once make one account', async (t) => {
-  const gateway = await aNewHouse(t)
+  const gateway = await startNewServer(t)
   const names = ['ada', 'bob', 'cyd']
   const statuses = await Promise.all(
     names.map(async (name) => {

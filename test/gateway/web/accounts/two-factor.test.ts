@@ -18,7 +18,7 @@ function cookiesOf({ headers }: Pick<Answer, 'headers'>): string {
     .join('; ')
 }
 
-async function aHouse(t: Test) {
+async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const ada = await gateway.addUser('ada')
   const post = (path: string, fields: Record<string, string>, cookie = '') =>
@@ -37,8 +37,8 @@ async function aHouse(t: Test) {
 }
 
 t.test('a password leads to the code, and only the code to a session', async (t) => {
-  const { ada, post, signIn, show, opens, ...house } = await aHouse(t)
-  const app = await enrol(house, ada, RECOVERY_CODE)
+  const { ada, post, signIn, show, opens, ...fixture } = await openFixture(t)
+  const app = await enrol(fixture, ada, RECOVERY_CODE)
   const half = await signIn('/ada?tab=x')
   const next = `/user/two-factor?redirect_to=${encodeURIComponent('/ada?tab=x')}`
   t.equal(half.status, 303)
@@ -77,8 +77,8 @@ t.test('a password leads to the code, and only the code to a session', async (t)
 })
 
 t.test('a ticket has five tries, and its code counts in one of many posts', async (t) => {
-  const { ada, post, signIn, opens, ...house } = await aHouse(t)
-  const app = await enrol(house, ada)
+  const { ada, post, signIn, opens, ...fixture } = await openFixture(t)
+  const app = await enrol(fixture, ada)
   const posts = async (codes: readonly string[]) => {
     const ticket = cookiesOf(await signIn())
     return await Promise.all(codes.map((code) => post('/user/two-factor', { code }, ticket)))
@@ -95,7 +95,7 @@ t.test('a ticket has five tries, and its code counts in one of many posts', asyn
 })
 
 t.test('it is set up with the password and a code, and other sessions end', async (t) => {
-  const { post, signIn, show, opens, proof, ask } = await aHouse(t)
+  const { post, signIn, show, opens, proof, ask } = await openFixture(t)
   const [cookie, other] = [cookiesOf(await signIn()), cookiesOf(await signIn())]
   t.match((await show(SECURITY, cookie)).text, /<button[^>]*>Set up a second factor/)
   const begin = (proof: string) => post(`${SECURITY}/enrol`, { proof }, cookie)

@@ -3,17 +3,17 @@
 import t, { type Test } from 'tap'
 import { createPull } from '../../../../sql/pulls/pulls.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { type Name, startTown } from '../../../helpers/gateway-with-users.js'
-import { untilAllAreTold } from '../../../helpers/notified.js'
+import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
+import { untilAllAreNotified } from '../../../helpers/notified.js'
 
 /** A town with the public repository ada/r, whose people have sessions in their browsers. */
-async function aTownOfBrowsers(t: Test) {
-  const town = await startTown(t)
+async function openBrowsers(t: Test) {
+  const gateway = await startGatewayWithUsers(t)
   const cookies = new Map<string, string>()
   const send = (name: Name, path: string, fields: Record<string, string>) =>
-    town.ask({
+    gateway.ask({
       method: 'POST',
       path,
       body: new URLSearchParams(fields).toString(),
@@ -28,9 +28,9 @@ async function aTownOfBrowsers(t: Test) {
     cookies.set(name, String(headers['set-cookie']).split(';')[0] ?? '')
   }
   const see = (name: Name, path: string) =>
-    town.ask({ path, headers: { cookie: cookies.get(name) ?? '' } })
-  await town.as('ada', 'POST', '/user/repos', { name: 'r' })
-  return { ...town, send, see }
+    gateway.ask({ path, headers: { cookie: cookies.get(name) ?? '' } })
+  await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
+  return { ...gateway, send, see }
 }
 
 const NEW = '/ada/r/issues/new'
@@ -38,7 +38,7 @@ const ONE = '/ada/r/issues/1'
 const COMMENTS = `${ONE}/comments`
 
 t.test('an issue is opened, answered, closed and opened again, and all is told', async (t) => {
-  const { ada, db, as, see, send } = await aTownOfBrowsers(t)
+  const { ada, db, as, see, send } = await openBrowsers(t)
   const repository = await findRepository(db, 'ada', 'r')
   await aWebhook(db, { repositoryId: repository?.id ?? 0 })
   t.equal((await see('anyone', NEW)).headers.location?.includes('/user/login?'), true)
@@ -64,7 +64,10 @@ t.test('an issue is opened, answered, closed and opened again, and all is told',
   t.match((await see('bob', '/ada/r/issues?state=closed')).text, /It &lt;leaks>.*2 comments/s)
   t.equal((await send('ada', COMMENTS, { content: '', state: 'open' })).status, 303)
   t.match((await see('bob', '/ada/r/issues')).text, /It &lt;leaks>/)
-  const told = (await toldTo(db)).map(({ event, payload }) => [event, payload['action']])
+  const told = (await listDeliveredPayloads(db)).map(({ event, payload }) => [
+    event,
+    payload['action'],
+  ])
   t.strictSame(told, [
     ['issues', 'opened'],
     ['issue_comment', 'created'],
@@ -72,13 +75,13 @@ t.test('an issue is opened, answered, closed and opened again, and all is told',
     ['issues', 'closed'],
     ['issues', 'reopened'],
   ])
-  await untilAllAreTold({ db })
+  await untilAllAreNotified({ db })
   t.match((await as('ada', 'GET', '/notifications')).json, [{ subject: { title: 'It <leaks>' } }])
   t.match((await see('bob', `/${ada.name}/r`)).text, /href="[^"]*\/ada\/r\/issues"/)
 })
 
 t.test('locked, archived, switched off and private: pages refuse what the API does', async (t) => {
-  const { as, see, send } = await aTownOfBrowsers(t)
+  const { as, see, send } = await openBrowsers(t)
   await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Mine' })
   t.equal((await send('anyone', COMMENTS, { content: 'x' })).status, 401)
   t.equal((await send('anyone', NEW, { title: 'x' })).status, 401)
@@ -116,7 +119,7 @@ t.test('locked, archived, switched off and private: pages refuse what the API do
 })
 
 t.test('what an issue is tied to is shown, and who may not be seen is nobody', async (t) => {
-  const { db, ada, as, see, send } = await aTownOfBrowsers(t)
+  const { db, ada, as, see, send } = await openBrowsers(t)
   const label = { name: 'urgent', color: '#ff0000', description: 'now' }
   const { json } = await as('ada', 'POST', '/repos/ada/r/labels', label)
   await as('ada', 'POST', '/repos/ada/r/milestones', { title: 'One dot oh' })
@@ -157,7 +160,7 @@ t.test('what an issue is tied to is shown, and who may not be seen is nobody', a
 })
 
 t.test('lists and long conversations come page by page', async (t) => {
-  const { db, as, bob, see, send } = await aTownOfBrowsers(t)
+  const { db, as, bob, see, send } = await openBrowsers(t)
   for (let count = 1; count <= 31; count += 1) {
     await as('ada', 'POST', '/repos/ada/r/issues', { title: `number ${count}.` })
   }

@@ -2,21 +2,21 @@
 
 import t, { type Test } from 'tap'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { aWebhook, toldTo } from '../../../helpers/deliveries.js'
+import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import type { Name } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { startPullTown } from '../../../helpers/pulls.js'
+import { startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const ONE = '/ada/r/pulls/1'
 const COMPARE = '/ada/r/compare/main...topic'
 
 /** A town with ada/r and branches in it, whose people have sessions in their browsers. */
-async function aPullTownOfBrowsers(t: Test) {
-  const town = await startPullTown(t)
+async function openPullBrowsers(t: Test) {
+  const gateway = await startGatewayWithPull(t)
   const cookies = new Map<string, string>()
   const send = (name: Name, path: string, fields: Record<string, string>) =>
-    town.ask({
+    gateway.ask({
       method: 'POST',
       path,
       body: new URLSearchParams(fields).toString(),
@@ -31,14 +31,14 @@ async function aPullTownOfBrowsers(t: Test) {
     cookies.set(name, String(headers['set-cookie']).split(';')[0] ?? '')
   }
   const see = (name: Name, path: string) =>
-    town.ask({ path, headers: { cookie: cookies.get(name) ?? '' } })
+    gateway.ask({ path, headers: { cookie: cookies.get(name) ?? '' } })
   const merge = (name: Name, head: string, fields: Record<string, string> = {}) =>
     send(name, `${ONE}/merge`, { style: 'merge', head, ...fields })
-  return { ...town, send, see, merge }
+  return { ...gateway, send, see, merge }
 }
 
 t.test('branches are compared, opened, talked of and merged, and all is told', async (t) => {
-  const { db, bare, write, of, see, send, merge } = await aPullTownOfBrowsers(t)
+  const { db, bare, write, of, see, send, merge } = await openPullBrowsers(t)
   const repository = await findRepository(db, 'ada', 'r')
   await aWebhook(db, { repositoryId: repository?.id ?? 0 })
   await write('topic', 'a <file>', 'some <b>text\n')
@@ -79,7 +79,7 @@ t.test('branches are compared, opened, talked of and merged, and all is told', a
   )
   t.equal((await of('ada', 'GET', '/branches/topic')).status, 404)
   t.match((await of('ada', 'GET', '/pulls/1')).json, { merged: true, comments: 1 })
-  const told = (await toldTo(db))
+  const told = (await listDeliveredPayloads(db))
     .map(({ event, payload }) => `${event} ${payload['action'] ?? ''}`)
     .filter((told) => told.startsWith('pull_request'))
   t.strictSame(told, [
@@ -92,7 +92,7 @@ t.test('branches are compared, opened, talked of and merged, and all is told', a
 })
 
 t.test('who may not merge is told so, and a form that is sent all the same refused', async (t) => {
-  const { write, open, of, see, send, merge } = await aPullTownOfBrowsers(t)
+  const { write, open, of, see, send, merge } = await openPullBrowsers(t)
   const head = await write('topic', 'a')
   await open('topic')
   t.match((await see('bob', ONE)).text, /You may not merge into this branch/)
@@ -128,7 +128,7 @@ t.test('who may not merge is told so, and a form that is sent all the same refus
 })
 
 t.test('only the head that was seen is merged, and no conflict', async (t) => {
-  const { write, open, of, see, merge } = await aPullTownOfBrowsers(t)
+  const { write, open, of, see, merge } = await openPullBrowsers(t)
   const seen = await write('topic', 'a')
   await open('topic')
   const head = await write('topic', 'sneaked in')
@@ -145,7 +145,7 @@ t.test('only the head that was seen is merged, and no conflict', async (t) => {
 })
 
 t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
-  const { write, open, of, see, send } = await aPullTownOfBrowsers(t)
+  const { write, open, of, see, send } = await openPullBrowsers(t)
   await write('topic', 'a', 'one\n')
   await open('topic')
   const asked = { reviewers: ['bob'] }
@@ -186,8 +186,8 @@ t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
 })
 
 t.test('archived, switched off, private, and of a fork that is not to be seen', async (t) => {
-  const town = await aPullTownOfBrowsers(t)
-  const { write, open, of, as, see, send, merge, copy, pathOf } = town
+  const gateway = await openPullBrowsers(t)
+  const { write, open, of, as, see, send, merge, copy, pathOf } = gateway
   const head = await write('topic', 'a')
   await open('topic')
   await of('ada', 'POST', '/issues', { title: 'An issue' })

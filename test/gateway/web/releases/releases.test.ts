@@ -4,11 +4,11 @@ import t from 'tap'
 import { createRelease } from '../../../../sql/releases/releases.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { startTown } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword } from '../../../helpers/requests.js'
 
 t.test('releases are listed with notes and files, drafts for those who write', async (t) => {
-  const { ada, as, ask, db } = await startTown(t)
+  const { ada, as, ask, db } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const publish = async (tag_name: string, fields: object) => {
     const { json } = await as('ada', 'POST', '/repos/ada/r/releases', { tag_name, ...fields })

@@ -28,7 +28,7 @@ type Fields = Readonly<Record<string, string>> | readonly (readonly [string, str
 const PLACES = [OWN, `${OWN}/collaboration`, `${OWN}/keys`, `${OWN}/hooks`]
 
 /** Ada's repository `tool`; everybody can sign in, and `form` and `look` speak as a browser. */
-async function aHouse(t: Test) {
+async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const people: Record<string, User> = {}
   const cookies: Record<string, string> = {}
@@ -66,7 +66,7 @@ async function aHouse(t: Test) {
 }
 
 t.test('settings are there for administrators alone', async (t) => {
-  const { ask, look, form, addToken, people, find } = await aHouse(t)
+  const { ask, look, form, addToken, people, find } = await openFixture(t)
   for (const path of PLACES) {
     t.equal((await ask({ path })).status, 303, `${path} leads a stranger to the sign-in`)
     t.equal((await look('dan', path)).status, 404, path)
@@ -90,7 +90,7 @@ t.test('settings are there for administrators alone', async (t) => {
 })
 
 t.test('what the first page sends is changed, and what is wrong is said', async (t) => {
-  const { look, form, find } = await aHouse(t)
+  const { look, form, find } = await openFixture(t)
   const sent = {
     name: 'kit',
     description: 'A <b>',
@@ -126,7 +126,7 @@ t.test('what the first page sends is changed, and what is wrong is said', async 
 })
 
 t.test('a repository goes to another owner or away when its name is typed', async (t) => {
-  const { form, find, look, addOrganization, people } = await aHouse(t)
+  const { form, find, look, addOrganization, people } = await openFixture(t)
   await addOrganization('acme', people['ada'] as User)
   for (const confirm of ['', 'tool', 'ADA/TOOL', 'ada/other']) {
     for (const action of ['delete', 'transfer']) {
@@ -152,7 +152,7 @@ t.test('a repository goes to another owner or away when its name is typed', asyn
 })
 
 t.test('a repository is pruned when its name is typed', async (t) => {
-  const { form, db, lines, repositoryId } = await aHouse(t)
+  const { form, db, lines, repositoryId } = await openFixture(t)
   const confirm = 'ada/tool'
   t.equal((await form('bob', `${OWN}/prune`, { confirm })).status, 403)
   t.equal((await form('cleo', `${OWN}/prune`, {})).status, 422)
@@ -174,7 +174,7 @@ t.test('a repository is pruned when its name is typed', async (t) => {
 })
 
 t.test('people are let in, may do more or less, and are shut out', async (t) => {
-  const { form, look } = await aHouse(t)
+  const { form, look } = await openFixture(t)
   const path = `${OWN}/collaboration`
   const mayOf = async (name: string) => (await look(name, '/ada/tool')).status
   t.equal((await form('cleo', path, { user: 'dan', mode: 'read' })).status, 303)
@@ -201,7 +201,7 @@ t.test('people are let in, may do more or less, and are shut out', async (t) => 
 })
 
 t.test('a deploy key is added once, for reading or more, and refused in words', async (t) => {
-  const { db, form, look, people, repositoryId } = await aHouse(t)
+  const { db, form, look, people, repositoryId } = await openFixture(t)
   const path = `${OWN}/keys`
   const [line, other, own] = [aKeyLine('ci'), aKeyLine(), aKey()]
   await addUserKey(db, { userId: people['dan']?.id ?? 0, title: 'laptop', key: own })
@@ -238,7 +238,7 @@ t.test('a deploy key is added once, for reading or more, and refused in words', 
 const HOOK = { url: 'https://hooks.example.org/x', content_type: 'json', active: 'on' }
 
 t.test('a webhook is made and changed, and its secret never comes out', async (t) => {
-  const { db, form, look, repositoryId } = await aHouse(t)
+  const { db, form, look, repositoryId } = await openFixture(t)
   const path = `${OWN}/hooks`
   const sent = { ...HOOK, secret: 'the key', authorization: 'Bearer of all' }
   const events = [['event', 'issues_only'] as const, ['event', 'push'] as const]
@@ -289,7 +289,7 @@ t.test('a webhook is made and changed, and its secret never comes out', async (t
 })
 
 t.test('a webhook is tried, told again, and shows what was sent', async (t) => {
-  const { db, form, look, repositoryId } = await aHouse(t)
+  const { db, form, look, repositoryId } = await openFixture(t)
   const { url, received } = await startReceiver(t, {
     answer: (response) => response.writeHead(202).end('<b>thanks'),
   })

@@ -1,0 +1,3 @@
+/** The path under which the REST API is served. */
+
+export const API_PREFIX = '/api/v1'
