@@ -7,21 +7,27 @@ import { Spill } from './spill.js'
 const QUEUE_BYTES_MAX = 262_144
 
 /**
- * A paused socket is still read for as long as each read fills the listener's buffer of 512 KiB:
- * a fast sender on a busy machine brings tens of megabytes. Beyond this they wait in a file.
+ * Bytes of one body that are kept in memory; further ones are written to a file. A paused socket is
+ * still read while each read fills the listener's buffer of 512 KiB, so a fast sender on a busy
+ * machine can send tens of megabytes.
  */
 const MEMORY_BYTES_MAX = 2_097_152
 
-/** What the body may do to its socket. */
+/** The socket of a body, which the body can pause. */
 export interface BodySource {
   pause(): void
   resume(): void
 }
 
+export interface DrainLimits {
+  readonly bytesMax: number
+  readonly timeoutMs: number
+}
+
 /**
- * A queue of received chunks, read once as an async iterable. When the reader lags by more than
- * 256 KiB the socket is paused, so a slow reader slows the sender and memory stays flat. A chunk
- * is the reader's until it asks for the next one; then its memory may serve another body.
+ * A queue of received chunks, read once as an async iterable. If more than 256 KiB are queued, the
+ * socket is paused, so that a slow reader slows the sender. A chunk is valid until the reader asks
+ * for the next one; then its memory may be used for another body.
  */
 export class IncomingBody implements AsyncIterable<Uint8Array> {
   readonly #source: BodySource
@@ -32,7 +38,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   #isComplete = false
   #isDiscarded = false
   #failure: Failure | undefined
-  /** Holds what came after all that is in `#chunks`; while it is there, all goes into it. */
+  /** The file with the bytes after those in `#chunks`; if present, new chunks are added to it. */
   #spill: Spill | undefined
   #wake: (() => void) | undefined
 
@@ -48,7 +54,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     return this.#receivedBytes
   }
 
-  /** Takes a copy of one chunk from the socket. */
+  /** Copies one chunk from the socket into the queue. */
   push(chunk: Uint8Array, isLast: boolean): void {
     this.#receivedBytes += chunk.byteLength
     this.#isComplete = isLast
@@ -62,7 +68,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#wake?.()
   }
 
-  /** Ends the body before its time: the client is gone. */
+  /** Ends an incomplete body because the client has left; its reader gets an error. */
   cut(): void {
     if (this.#isComplete && this.#spill === undefined) return
     this.#failure = new Failure('bad_request', 'The request body ended before it was complete.')
@@ -70,7 +76,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#wake?.()
   }
 
-  /** Drops what is queued and what may still come; the socket flows again. */
+  /** Drops the queued bytes and all later ones, and resumes the socket. */
   discard(): void {
     this.#isDiscarded = true
     this.#chunks.forEach(reusePiece)
@@ -81,17 +87,35 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * All of it, once it has come to its end within so many bytes. Undefined where it has not: then
-   * nothing was read, and it can be. Throws the failure of a body that was cut.
+   * Waits until the rest of a discarded body has arrived or the client is gone, for at most
+   * `timeoutMs` and `bytesMax`. The rest is dropped.
+   */
+  async drain({ bytesMax, timeoutMs }: DrainLimits): Promise<void> {
+    const lastBytes = this.#receivedBytes + bytesMax
+    let isOver = false
+    const timer = setTimeout(() => {
+      isOver = true
+      this.#wake?.()
+    }, timeoutMs)
+    while (!this.#isComplete && this.#failure === undefined && !isOver) {
+      if (this.#receivedBytes > lastBytes) break
+      await this.#nextEvent()
+    }
+    clearTimeout(timer)
+  }
+
+  /**
+   * Returns the whole body once it is complete, or undefined if it exceeds `bytesMax`; in that case
+   * nothing was consumed, and the body can still be read. Throws if the body was cut off.
    */
   whole(bytesMax: number): Awaitable<Buffer | undefined> {
     if (!this.#isComplete && this.#failure === undefined && this.#queuedBytes <= bytesMax) {
-      return this.#news().then(() => this.whole(bytesMax))
+      return this.#nextEvent().then(() => this.whole(bytesMax))
     }
     if (this.#failure !== undefined) throw this.#failure
     if (this.#queuedBytes > bytesMax || this.#spill !== undefined) return undefined
     const [only] = this.#chunks
-    // The copy of a small chunk is nobody else's.
+    // The copy of a small chunk is not shared with another body.
     const isAlone = this.#chunks.length === 1 && only instanceof Buffer
     const whole = isAlone ? only : Buffer.concat(this.#chunks)
     this.discard()
@@ -111,13 +135,13 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
       } else if (this.#isComplete || this.#isDiscarded) {
         return
       } else {
-        await this.#news()
+        await this.#nextEvent()
       }
     }
   }
 
-  /** Settles when something has come, or the end. */
-  async #news(): Promise<void> {
+  /** Settles when a chunk or the end of the body arrives. */
+  async #nextEvent(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve
     })
@@ -139,7 +163,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** The next piece of what was spilled. Never called while there are chunks. */
+  /** Reads the next piece from the file. Must not be called while `#chunks` has any. */
   async #takeSpilled(): Promise<Uint8Array | undefined> {
     if (this.#spill === undefined) return undefined
     if (this.#spill.unreadBytes > 0) return await this.#spill.take(takePiece())
@@ -160,15 +184,15 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
 }
 
 /**
- * Left to the collector, the copies of a large body stay long after they have passed: V8 counts
- * some 100 MB of them before it looks. So large chunks are copied to pieces that are used again.
+ * Size of the pieces into which large chunks are copied, and which are used again. The garbage
+ * collector would free such copies only after some 100 MB of them.
  */
 const PIECE_BYTES = 65_536
 const SPARE_PIECES_MAX = 64
 const sparePieces: ArrayBuffer[] = []
 
 function copyToPieces(chunk: Uint8Array): readonly Uint8Array[] {
-  // A piece for each small body would cost more than it saves.
+  // Reuse does not pay for a small chunk.
   if (chunk.byteLength < PIECE_BYTES / 4) return [Buffer.from(chunk)]
   const pieces: Uint8Array[] = []
   for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES) {
@@ -189,14 +213,14 @@ function reusePiece({ buffer }: Uint8Array): void {
   if (isPiece && sparePieces.length < SPARE_PIECES_MAX) sparePieces.push(buffer)
 }
 
-/** A body that was never sent. */
+/** The body of a request without one. */
 export const NO_BODY: AsyncIterable<Uint8Array> = {
   async *[Symbol.asyncIterator]() {},
 }
 
 /**
- * The whole body as one buffer. Throws `payload_too_large` as soon as it exceeds `bytesMax`, and
- * before reading when `declaredBytes` already does.
+ * Reads the whole body into one buffer. Throws `payload_too_large` as soon as it exceeds
+ * `bytesMax`, or before reading if `declaredBytes` exceeds it.
  */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,

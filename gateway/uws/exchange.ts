@@ -6,33 +6,43 @@ import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 import { type Client, clientOf } from '../client-address.js'
 import { type BodySource, IncomingBody, NO_BODY } from '../incoming-body.js'
-import { isStreamed, longBytesOf, type StreamedReply, writeHead, writeReply } from './reply.js'
+import {
+  type ConnectionEnd,
+  isStreamed,
+  longBytesOf,
+  type StreamedReply,
+  writeHead,
+  writeReply,
+} from './reply.js'
 import { ReplyStream } from './reply-stream.js'
 import type { ArrivingBody, SlowBodies } from './slow-bodies.js'
 
 export interface ExchangeOptions {
   readonly trustedProxies: AddressSet
-  /** Answers a request; never throws. */
+  /** Returns the reply to a request. Never throws. */
   readonly handle: (request: Request) => Awaitable<Reply>
-  /** Told of what goes wrong after the reply's head is on its way, when no answer can say it. */
+  /** Reports an error that occurred after the head of the reply was sent. */
   readonly onBroken: (request: Request, error: unknown) => void
 }
 
-/** What the exchanges of one listener share. */
+/** State that the exchanges of one listener share. */
 export interface ExchangeState {
-  /** Open connections. */
+  /** Number of open connections. */
   connections: number
-  /** Requests that have no whole answer yet. */
+  /** Number of requests whose reply is not complete. */
   running: number
-  /** Whether each connection is closed after its next answer. */
+  /** True if each connection is closed after its next reply. */
   isDraining: boolean
   readonly slowBodies: SlowBodies
 }
 
-/** A body that says it is no longer is taken in whole before anybody is asked for an answer. */
+/** Bodies whose Content-Length is at most this many bytes are buffered before the handler runs. */
 const WHOLE_BODY_BYTES_MAX = 65_536
 
-/** A body that is still coming may be this large for the connection to be worth keeping. */
+/** Limits of reading the rest of a body with chunks whose request has been refused. */
+const DRAIN_LIMITS = { bytesMax: 134_217_728, timeoutMs: 2_000 }
+
+/** If more bytes than this are missing of a body, its reply tells the client to close. */
 const LEFTOVER_BYTES_MAX = 1_048_576
 
 const idPrefix = process.pid.toString(36)
@@ -51,9 +61,9 @@ export class Exchange implements Request, BodySource, ArrivingBody {
   readonly #incoming: IncomingBody | undefined
   readonly #isChunked: boolean
   #isPaused = false
-  /** Set while the library's timer may end the request before its response. */
+  /** The list of slow bodies, while the library's timer may end the request before its reply. */
   #slowBodies: SlowBodies | undefined
-  /** Set while the body is taken in before the request is answered. */
+  /** The listener's state, while the body is buffered before the handler runs. */
   #waiting: ExchangeState | undefined
   #client: Client | undefined
   #abort: AbortController | undefined
@@ -89,13 +99,13 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     }
   }
 
-  /** Reads no more of the body for now. */
+  /** Stops reading the body until `resume` is called. */
   pause(): void {
     this.#isPaused = true
     if (!this.#isAborted) this.#res.pause()
   }
 
-  /** Reads on. */
+  /** Continues reading the body. */
   resume(): void {
     this.#isPaused = false
     if (!this.#isAborted) this.#res.resume()
@@ -113,7 +123,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     return this.#isPaused
   }
 
-  /** The library starts its timer when a socket is resumed, and resumes it as it was paused. */
+  /** Restarts the library's timer, which starts when a paused socket is resumed. */
   restartTimer(): void {
     this.#res.pause()
     this.#res.resume()
@@ -124,7 +134,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     this.#slowBodies = undefined
   }
 
-  /** Nothing reads the body any more. To be called before the response ends. */
+  /** Drops the rest of the body. Must be called before the reply ends. */
   #discardBody(): void {
     this.#leaveSlowBodies()
     this.#incoming?.discard()
@@ -138,7 +148,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     return this.#lookUpClient().scheme
   }
 
-  /** Asking the socket costs a quarter of the smallest answer, and most have no use for it. */
+  /** Reads the address on first use: it costs a quarter of the smallest reply, and few need it. */
   #lookUpClient(): Client {
     if (this.#client !== undefined) return this.#client
     if (this.#isAborted) return { address: '', scheme: 'http' }
@@ -153,7 +163,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     return this.#abort.signal
   }
 
-  /** Has the request answered and writes the reply, at once where it is there. Never throws. */
+  /** Runs the handler and writes its reply, synchronously if there is no promise. Never throws. */
   run(state: ExchangeState): void {
     if (this.#incoming !== undefined) {
       this.#slowBodies = state.slowBodies
@@ -168,7 +178,10 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     }
   }
 
-  /** Who waits to be told to go on is answered before the body comes (RFC 9110 §10.1.1). */
+  /**
+   * Returns true if the body is buffered before the handler runs. A client that sends `Expect` may
+   * wait for the reply before it sends the body (RFC 9110 §10.1.1).
+   */
   #isSmall(): boolean {
     if (this.#isChunked || this.headers.has('expect')) return false
     return Number(this.headers.get('content-length')) <= WHOLE_BODY_BYTES_MAX
@@ -180,10 +193,10 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     return state
   }
 
-  /** To be called where the socket is corked. */
+  /** Must be called while the socket is corked. */
   #answer(state: ExchangeState): void {
     const reply = this.#options.handle(this)
-    // A closed socket tells no address, and who has to wait may come to ask for it.
+    // A handler may need the address after a wait, when a closed socket has none.
     if (reply instanceof Promise) this.#lookUpClient()
     const isRead = this.#incoming?.isComplete !== false
     if (reply instanceof Promise || !isRead || state.isDraining || isStreamed(reply)) {
@@ -192,7 +205,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
       return
     }
     this.#discardBody()
-    const sending = this.#write(reply, false)
+    const sending = this.#write(reply, 'keep')
     if (sending === undefined) return
     this.#res.onAborted(() => this.#aborted())
     state.running += 1
@@ -204,15 +217,15 @@ export class Exchange implements Request, BodySource, ArrivingBody {
   async #reply(promised: Awaitable<Reply>, state: ExchangeState): Promise<void> {
     state.running += 1
     const reply = await promised
-    // Until what came with it is parsed: a request that follows before this one is answered ends
-    // the connection, where one that follows the answer in the same packet would run.
+    // Waits until the bytes of the same read are parsed: a request behind this one then ends the
+    // connection. If the reply were sent first, that request would run.
     if (this.#isChunked) await new Promise((resolve) => setImmediate(resolve))
     try {
       await this.#send(reply, state.isDraining)
     } catch (error) {
       if (!this.#isAborted) {
         this.#options.onBroken(this, error)
-        // The length was not promised, so only a broken connection tells the reader.
+        // The length was not announced: only a broken connection shows that the body is cut.
         this.#res.close()
       }
     }
@@ -223,72 +236,82 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     const isUnread = this.#isAborted || this.method === 'HEAD'
     if (isUnread && isStreamed(reply)) await reply.body[Symbol.asyncIterator]().return?.()
     if (this.#isAborted) return
-    const isLast = isDraining || this.#mustClose()
-    if (!isUnread && isStreamed(reply)) return this.#sendStream(reply, isLast)
+    if (!isUnread && isStreamed(reply)) {
+      return this.#sendStream(reply, this.#connectionEnd(isDraining))
+    }
     this.#discardBody()
-    if (isLast) await this.#stopReading()
+    if (this.#isChunked) await this.#incoming?.drain(DRAIN_LIMITS)
+    const end = this.#connectionEnd(isDraining)
+    if (end !== 'keep') await this.#stopReading(end)
     if (this.#isAborted) return
     let sending: Promise<void> | undefined
     this.#res.cork(() => {
-      sending = this.#write(reply, isLast)
+      sending = this.#write(reply, end)
     })
     await sending
   }
 
-  /** Settles when a long body has gone out, or its reader; undefined where all did at once. */
-  #write(reply: Reply, isLast: boolean): Promise<void> | undefined {
+  /** Settles when a long body is sent or the client has left; undefined if all was sent already. */
+  #write(reply: Reply, end: ConnectionEnd): Promise<void> | undefined {
     const bytes = this.method === 'HEAD' ? undefined : longBytesOf(reply)
     if (bytes === undefined) {
-      writeReply(this.#res, this, reply, isLast)
+      writeReply(this.#res, this, reply, end)
       return undefined
     }
     this.#stream = new ReplyStream(this.#res)
-    this.#writeHead(reply, isLast)
+    this.#writeStreamHead(reply, end)
     return this.#stream.sendBytes(bytes)
   }
 
-  /** Of a body that does not end with the same call. */
-  #writeHead(reply: Reply, isLast: boolean): void {
-    writeHead(this.#res, this.id, reply)
-    if (isLast) this.#res.writeHeader('Connection', 'close')
+  /** Writes the head of a reply whose body is not written by the same call. */
+  #writeStreamHead(reply: Reply, end: ConnectionEnd): void {
+    writeHead(this.#res, this.id, reply, end === 'close' ? 'linger' : end)
   }
 
   /**
-   * Told to close after a stream, the library would write its `Connection: close` into the body.
-   * So the head says it; a client that does not heed it meets a connection that is read no more,
-   * until the library finds it idle.
+   * Sends a reply whose body is a stream. If the library closed the connection after a stream, it
+   * would write `Connection: close` into the body. So the head contains the header, and a client
+   * that ignores it has a connection that is not read, until the library closes it as idle.
    */
-  async #sendStream(reply: StreamedReply, isLast: boolean): Promise<void> {
+  async #sendStream(reply: StreamedReply, end: ConnectionEnd): Promise<void> {
     const stream = new ReplyStream(this.#res)
     this.#stream = stream
-    this.#res.cork(() => this.#writeHead(reply, isLast))
-    // The last byte of a known length ends the answer, so the request must be over by then.
+    this.#res.cork(() => this.#writeStreamHead(reply, end))
+    // The last byte of a body of known length ends the reply, so the request must end before it.
     if (reply.bodyBytes !== undefined) {
       this.#discardBody()
-      if (isLast) await this.#stopReading()
+      if (end !== 'keep') await this.#stopReading(end)
       return stream.sendWhole(reply.body, reply.bodyBytes)
     }
     await stream.sendChunks(reply.body)
     if (this.#isAborted) return
     this.#discardBody()
-    if (isLast) await this.#stopReading()
+    if (end !== 'keep') await this.#stopReading(end)
     if (!this.#isAborted) this.#res.cork(() => this.#res.end())
   }
 
   /**
-   * To be awaited before the last reply of a connection ends: nothing behind the request may run.
-   * What came in the same read would, if it were parsed after that end. So the read is parsed to
-   * its end first, where a request behind one whose reply is pending cuts the connection; and what
-   * comes later is not read.
+   * Prevents that bytes behind this request run as another one. Must be awaited before the last
+   * reply of a connection ends. The bytes of the current read are parsed to their end first: the
+   * library cuts a connection that brings a request while a reply is pending. Later bytes are not
+   * read. If the connection lingers, the library reads and drops the rest of the body, which has a
+   * known length: a client that sends all of it before it reads the reply gets the reply.
    */
-  async #stopReading(): Promise<void> {
+  async #stopReading(end: ConnectionEnd): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    if (!this.#isAborted) this.#res.pause()
+    if (!this.#isAborted && end === 'close') this.#res.pause()
+  }
+
+  #connectionEnd(isDraining: boolean): ConnectionEnd {
+    if (!isDraining && !this.#mustClose()) return 'keep'
+    const isArriving = this.#incoming?.isComplete === false
+    return isArriving && !this.#isChunked ? 'linger' : 'close'
   }
 
   /**
-   * A chunked body always ends its connection: the library does not check how a chunk ends, so
-   * what it took for the next request may be part of this one.
+   * Returns true if the connection must not be used for another request. A chunked body always ends
+   * its connection: the library does not check how a chunk ends, so the bytes that it takes for the
+   * next request may be a part of this one.
    */
   #mustClose(): boolean {
     if (this.#isChunked) return true

@@ -34,25 +34,42 @@ export function longBytesOf({ body }: Reply): Uint8Array | undefined {
   return body instanceof Uint8Array && isLarge(body) ? body : undefined
 }
 
-/** Writes a reply without a long body. To be called where the socket is corked. */
+/**
+ * The end of a connection after a reply. `close`: the gateway closes it. `linger`: the reply
+ * says `Connection: close`, and the client closes it. If the gateway closed it while the client is
+ * sending a body, the kernel would reset the connection, and the reply could be lost on its way.
+ */
+export type ConnectionEnd = 'keep' | 'linger' | 'close'
+
+/** Writes a reply without a long body. Must be called while the socket is corked. */
 export function writeReply(
   res: HttpResponse,
   { id, method }: Pick<Request, 'id' | 'method'>,
   reply: Reply,
-  isLast: boolean,
+  end: ConnectionEnd,
 ): void {
-  writeHead(res, id, reply)
-  if (method === 'HEAD') endWithoutBody(res, lengthOf(reply), isLast)
-  else if (reply.body === undefined) endWithoutBody(res, bodilessLength(reply.status), isLast)
-  else res.end(reply.body as string | Uint8Array, isLast)
+  // The library writes the header itself when it closes the connection.
+  writeHead(res, id, reply, end === 'close' ? 'keep' : end)
+  const isClosed = end === 'close'
+  if (method === 'HEAD') endWithoutBody(res, lengthOf(reply), isClosed)
+  else if (reply.body === undefined) endWithoutBody(res, bodilessLength(reply.status), isClosed)
+  else res.end(reply.body as string | Uint8Array, isClosed)
 }
 
-/** All headers in one call: each crosses into the library at the price of a small route. */
-export function writeHead(res: HttpResponse, id: string, reply: Reply): void {
+/** Writes all headers in one call: each call into the library costs as much as a small route. */
+export function writeHead(
+  res: HttpResponse,
+  id: string,
+  reply: Reply,
+  end: Exclude<ConnectionEnd, 'close'>,
+): void {
   // The library's own when it is told none.
   if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
-  res.writeHeader('X-Request-Id', id + linesOf(reply.headers))
+  const lines = linesOf(reply.headers)
+  res.writeHeader('X-Request-Id', id + lines + (end === 'linger' ? CONNECTION_CLOSE : ''))
 }
+
+const CONNECTION_CLOSE = '\r\nConnection: close'
 
 type Headers = NonNullable<Reply['headers']>
 
