@@ -1,4 +1,4 @@
-/** Which pushes are in flight, on disk: a restart mends the repositories of those that were cut. */
+/** The journal of running pushes, on disk: a restart recovers those that were interrupted. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { removeUpdateList, writeUpdateList } from '../refs/update-list.js'
 export interface Journal {
   /**
    * Notes a push before it changes anything. The returned function strikes it out again: to be
-   * called when git ended by itself. A push that was cut off stays noted until it is mended.
+   * called when git ended by itself. An interrupted push stays listed until it is recovered.
    */
   record(push: RecordedPush): Promise<() => Promise<void>>
 }

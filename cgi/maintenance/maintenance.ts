@@ -21,7 +21,7 @@ export interface Maintained {
 }
 
 export interface MaintenanceOptions {
-  /** Notes the work while it lasts, so that what a crash leaves of it is mended. */
+  /** Lists the work while it runs, so that its stale files are removed after a crash. */
   readonly journal: Journal
   readonly signal?: AbortSignal | undefined
 }

@@ -14,14 +14,14 @@ import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 /** A live reference lock exists for moments: what stands still for this long may be a dead one. */
 const STANDSTILL_MS = 1_000
 
-/** How often the repositories are looked at again in which somebody else is writing. */
+/** Number of further scans of the repositories in which another process is writing. */
 const LOOKS_MAX = 5
 
 /**
- * Ends what is left of pushes that nobody looks after and mends their repositories, which it
- * returns. A push that changed some of its refs is completed. Safe beside running gateways and
- * pushes over SSH; to be called at the start, when a worker has died, and when a push was cut off.
- * What may be somebody else's stays, and the push stays in the journal with it.
+ * Ends the processes of interrupted pushes, recovers their repositories and returns the paths of
+ * these. A push that changed some of its refs is completed. Safe beside running gateways and pushes
+ * over SSH. Must be called at the start, when a worker has died, and when a push was interrupted.
+ * Files that another process may be writing stay, and the push stays in the journal with them.
  */
 export async function recover(dataDir: string, log?: Log): Promise<readonly string[]> {
   const going: PushEntry[] = []
@@ -53,7 +53,7 @@ function byStart([, one]: CutPush, [, other]: CutPush): number {
 
 type CutPush = readonly [file: string, push: PushEntry]
 
-/** The number alone is not enough: after a while another process bears it. */
+/** Ends the group only if its leader is the same process: process ids are used again. */
 async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
   if (host !== hostname()) return
   if (await isRunning(leader)) return endProcessGroup(leader.pid)
@@ -80,7 +80,7 @@ async function recoverRepositories(
   return repositories.filter((repository) => !pending.has(repository))
 }
 
-/** The leavings of those repositories that have some. */
+/** Returns the stale files of the repositories that have some. */
 async function lookInto(
   repositories: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, StaleFile>>> {
@@ -92,13 +92,13 @@ async function lookInto(
   return found
 }
 
-/** Everybody who may be at work on some repository. */
+/** Processes and pushes that may be writing into some repository. */
 export interface Others {
   readonly processes: readonly ProcessRow[]
   readonly going: readonly PushEntry[]
 }
 
-/** Removes leavings that have not changed since, and that nobody who writes there can have made. */
+/** Removes stale files that are unchanged and older than every process that writes there. */
 export async function removeDead(
   repository: string,
   staleFiles: ReadonlyMap<string, StaleFile>,
@@ -110,7 +110,7 @@ export async function removeDead(
   for (const [path, before] of staleFiles) {
     const now = await readStaleFile(path)
     const stoodStill = now.fingerprint === before.fingerprint
-    // Who began to write here later than that did not make it.
+    // A writer that started after the last change of the file did not make it.
     if (!stoodStill || now.changedAtMs >= firstWriterMs) continue
     await rm(path, { recursive: true, force: true })
     removed.push(path)
@@ -118,7 +118,7 @@ export async function removeDead(
   return removed
 }
 
-/** Who writes into a repository now: git's commands work in its folder, and pushes are noted. */
+/** Returns the writers of a repository: git processes in its folder, and journaled pushes. */
 async function listWriters(
   repository: string,
   { processes, going }: Others,

@@ -20,7 +20,7 @@ export interface ReferenceChange {
 }
 
 export interface MoveOptions {
-  /** Notes the work while it lasts: a move that was cut off stays noted until it is mended. */
+  /** Lists the move while it runs; an interrupted move stays listed until it is recovered. */
   readonly journal: Journal
 }
 

@@ -1,4 +1,4 @@
-/** A bench beside a repository, on which git makes objects that nobody sees until they are kept. */
+/** A temporary repository beside another one; its new objects are invisible until they are kept. */
 
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -48,7 +48,7 @@ export interface KeptCommits {
   readonly known: readonly string[]
 }
 
-/** Takes what was made on a bench into the repository at `path`: one pack, and on the disk. */
+/** Moves the new objects into the repository at `path` as one pack, flushed to the disk. */
 export async function keepCommits(
   git: Git,
   path: string,
