@@ -1,15 +1,21 @@
-/** Sets of network addresses: who is a trusted proxy, who may read the metrics. */
+/** Sets of network addresses, such as the trusted proxies or the clients of the metrics. */
 
 import { BlockList, isIP } from 'node:net'
 
 export interface AddressSet {
-  /** As they were written. */
+  /** The addresses and networks as they were given. */
   readonly entries: readonly string[]
-  /** False for a text that is no address; an IPv4 address in IPv6 form is that IPv4 address. */
+  /**
+   * Returns true if the address is in the set. An IPv4-mapped IPv6 address counts as that IPv4
+   * address. A text that is not an address is never in the set.
+   */
   has(address: string): boolean
 }
 
-/** A set from `192.0.2.7` and `10.0.0.0/8` forms. Throws an Error that says what is wanted. */
+/**
+ * Parses addresses (`192.0.2.7`) and networks (`10.0.0.0/8`) into a set. Throws an Error that
+ * names the accepted forms.
+ */
 export function parseAddressSet(entries: readonly string[]): AddressSet {
   const list = new BlockList()
   for (const entry of entries) {
@@ -32,7 +38,7 @@ export function parseAddressSet(entries: readonly string[]): AddressSet {
   return { entries, has: memoize(check) }
 }
 
-/** The same few addresses are asked about on each request, and the list is slow to answer. */
+/** Size of the memo. Each request checks one of a few addresses, and a `BlockList` is slow. */
 const ADDRESSES_MAX = 1_000
 
 function memoize(check: (address: string) => boolean): (address: string) => boolean {

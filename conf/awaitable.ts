@@ -1,8 +1,8 @@
-/** Values that may be there at once, so that what waits for nothing costs no promise. */
+/** Values that are either available now or promised, so that synchronous code makes no promise. */
 
 export type Awaitable<T> = T | Promise<T>
 
-/** What `next` makes of the value: at once where the value is there, else when it comes. */
+/** Passes the value to `next`: synchronously, unless the value is a promise. */
 export function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -1,4 +1,4 @@
-/** Where the bytes of packages are kept: how a setting says it. */
+/** The setting for the storage of package files: a folder or an S3 bucket. */
 
 import { resolve } from 'node:path'
 import { asBoolean, asText } from './field.js'
@@ -10,14 +10,17 @@ export interface S3Location {
   /** `http://host:port` or `https://host:port`. */
   readonly origin: string
   readonly bucket: string
-  /** Before every name: empty, or with a slash at the end. */
+  /** A prefix of every object key: empty, or with a slash at the end. */
   readonly prefix: string
   readonly region: string
   readonly accessKey: string
   readonly secretKey: string
 }
 
-/** `file:PATH` or an address of S3. Throws an Error that never repeats the value. */
+/**
+ * Parses `file:PATH` or `s3://…`. Throws an Error that names the accepted form. Its message never
+ * contains the value, because that may hold a secret.
+ */
 export function asBlobLocation(value: unknown): BlobLocation {
   const text = asText(value)
   if (text.startsWith('file:') && text.length > 'file:'.length) {
@@ -29,7 +32,7 @@ export function asBlobLocation(value: unknown): BlobLocation {
 
 const S3_FORM = 's3://key:secret@host:port/bucket'
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/
-/** Names that stand in an address as they are, so that none is signed in another spelling. */
+/** Characters that need no percent-encoding, so that the signed and the sent path are the same. */
 const PREFIX = /^(?:[A-Za-z0-9_][A-Za-z0-9._-]*\/)*$/
 const REGION = /^[A-Za-z0-9-]+$/
 

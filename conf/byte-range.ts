@@ -1,17 +1,18 @@
-/** A part of an answer, for a client that has the rest of it already (RFC 9110 §14). */
+/** Byte ranges: parts of a response that a client asks for with `Range` (RFC 9110 §14). */
 
 export interface ByteRange {
-  /** Of the first byte. */
+  /** Offset of the first byte. */
   readonly start: number
-  /** Behind the last byte. */
+  /** Offset after the last byte. */
   readonly end: number
 }
 
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/
 
 /**
- * What `Range` asks for of so many bytes. Undefined where all of it is to be sent: for no range,
- * and for several, which a server may ignore. `outside`: there is nothing where it asks.
+ * Returns the range that a `Range` header selects of a body of `bytes` bytes, or `outside` if the
+ * body has no byte there. Returns undefined if the whole body is to be sent: without a header, or
+ * for a malformed or a multiple range, which a server may ignore.
  */
 export function readByteRange(
   header: string | undefined,
@@ -25,7 +26,7 @@ export function readByteRange(
   return start < end ? { start, end } : 'outside'
 }
 
-/** That part of what comes in chunks. */
+/** Yields the bytes of the range from a body in chunks, and reads no further than its end. */
 export async function* cutRange(
   chunks: AsyncIterable<Uint8Array>,
   { start, end }: ByteRange,

@@ -1,8 +1,8 @@
-/** Bodies in chunks, whose reader may leave early and whose maker must hear of it. */
+/** Bodies in chunks whose source is closed when the reader stops early. */
 
 /**
- * Chunks that can be read once. `leave` runs when the reader returns early, also before it asked
- * for the first chunk, where a generator would not run its own end.
+ * Returns chunks that can be read once. `leave` runs if the reader stops early, even before the
+ * first chunk. A generator that has not started yet would not run its `finally` block.
  */
 export function readOnce(
   next: () => Promise<IteratorResult<Uint8Array>>,
@@ -18,7 +18,7 @@ export function readOnce(
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-/** What reads on after a chunk, or the end, that has been read already. */
+/** Returns a `next` that yields `first`, which was read already, and then what `next` returns. */
 export function beginWith(
   first: IteratorResult<Uint8Array>,
   next: () => Promise<IteratorResult<Uint8Array>>,

@@ -1,4 +1,4 @@
-/** Where the metadata lives, as a setting says it. */
+/** The setting for the database that holds the metadata: an SQLite file or a MySQL server. */
 
 import { resolve } from 'node:path'
 import { asText } from './field.js'
@@ -7,7 +7,7 @@ export type DatabaseLocation =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'mysql'; readonly url: URL }
 
-/** Reads `sqlite:PATH` or `mysql://…`. Throws an Error that says what is wanted. */
+/** Parses `sqlite:PATH` or `mysql://…`. Throws an Error that names the accepted forms. */
 export function asDatabaseLocation(value: unknown): DatabaseLocation {
   const text = asText(value)
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length) {

@@ -1,9 +1,9 @@
-/** Errors of a disk that takes no more data, as the failure `insufficient_storage`. */
+/** Turns the errors of a full or read-only disk into the error `insufficient_storage`. */
 
 import { constants } from 'node:os'
 import { Failure, isFailure } from './failures.js'
 
-/** Error codes of the system, of SQLite and of MySQL. */
+/** Codes of the operating system, SQLite and MySQL for a full or read-only disk. */
 const CODES: ReadonlySet<string> = new Set([
   'ENOSPC',
   'EROFS',
@@ -17,7 +17,7 @@ const CODES: ReadonlySet<string> = new Set([
   'ER_RECORD_FILE_FULL',
 ])
 
-/** Codes under which MySQL reports every error of a file; the message names the system's error. */
+/** Codes that MySQL uses for any error of a file. The message names the system's error. */
 const CODES_OF_ANY_FILE_ERROR: ReadonlySet<string> = new Set([
   'ER_ERROR_ON_WRITE',
   'ER_ERROR_ON_CLOSE',
@@ -28,19 +28,19 @@ const CODES_OF_ANY_FILE_ERROR: ReadonlySet<string> = new Set([
 /** Messages of programs for ENOSPC (git has two), EDQUOT and EROFS under LC_ALL=C. */
 const TEXT = /No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system/
 
-/** An error is wrapped by a few others at most. */
+/** Number of errors in a chain of causes that are examined. */
 const CAUSES_MAX = 5
 
 const RETRY_AFTER_SECONDS = 60
 
-/** Tells whether the standard error of a program says that a disk takes no more data. */
+/** Returns true if the standard error of a program reports a full or read-only disk. */
 export function saysDiskIsFull(errorText: string): boolean {
   return TEXT.test(errorText)
 }
 
 /**
- * Returns `insufficient_storage` for an error, or an error with a cause, that says that a disk is
- * full, a quota is exceeded or a file system is read-only; undefined for any other error.
+ * Returns `insufficient_storage` if the error or one of its causes reports a full disk, an exceeded
+ * quota or a read-only file system. Returns undefined for any other error.
  */
 export function diskFailureOf(error: unknown): Failure | undefined {
   if (isFailure(error, 'insufficient_storage')) return error
@@ -52,7 +52,7 @@ export function diskFailureOf(error: unknown): Failure | undefined {
   return undefined
 }
 
-/** The failure of a write for which there is no room; without a cause, it was not attempted. */
+/** Returns the error for a write that the disk has no space for. No cause: it was not attempted. */
 export function insufficientStorage(cause?: unknown): Failure {
   return new Failure('insufficient_storage', MESSAGE, {
     cause,

@@ -1,8 +1,8 @@
-/** What rooms that keep files share: flushing these to the disk, and not minding those gone. */
+/** Helpers for files on disk: flushing them, and operations on files that may not exist. */
 
 import { open } from 'node:fs/promises'
 
-/** Makes one file, or the names within one folder, survive a loss of power. */
+/** Flushes a file, or the entries of a folder, to the disk (fsync), so that power loss is safe. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -12,7 +12,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** What an operation gives, or undefined where the file or folder is gone. */
+/** Returns the result of a file operation, or undefined if the file or folder does not exist. */
 export async function unlessMissing<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
     return await operation

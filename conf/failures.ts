@@ -1,4 +1,4 @@
-/** The closed list of answers that are not a success, by name, with the HTTP status of each. */
+/** The closed list of errors that clients get, by name, with the HTTP status of each. */
 const STATUS_BY_FAILURE = {
   bad_request: 400,
   sign_in_required: 401,
@@ -27,13 +27,13 @@ export interface FailureOptions {
   readonly cause?: unknown
   /** Seconds after which the same request may succeed; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** The methods that the path does take; becomes `Allow`. */
+  /** The methods that the path supports; becomes `Allow`. */
   readonly allow?: readonly string[]
 }
 
 /**
- * An answer that is not a success. Thrown anywhere, turned into a reply by the one catch in the
- * router; anything else that is thrown is a bug and becomes a 500 without detail.
+ * An error that the client gets with its status and message. Any code may throw it, and the router
+ * turns it into a reply. Any other thrown value is a bug: the reply is a 500 without detail.
  */
 export class Failure extends Error {
   readonly failure: FailureName
@@ -51,14 +51,14 @@ export class Failure extends Error {
 }
 
 /**
- * Returns the error for something that is missing or that the caller may not know of. Both have the
- * same message, Gitea's, unless another one is given.
+ * Returns the error for a missing resource, and for one whose existence is hidden from the caller.
+ * Both have the same message, which is Gitea's by default.
  */
 export function notFound(message = "The target couldn't be found."): Failure {
   return new Failure('not_found', message)
 }
 
-/** Whether `thrown` is the failure of that name. */
+/** Returns true if `thrown` is a Failure with that name. */
 export function isFailure(thrown: unknown, name: FailureName): thrown is Failure {
   return thrown instanceof Failure && thrown.failure === name
 }

@@ -1,28 +1,31 @@
-/** How one setting is written and read: each parser takes TOML's value or an environment's text. */
+/** One setting and its parser, which takes a TOML value or the text of an environment variable. */
 
 export interface Field<T> {
-  /** One sentence for the person who sets it. */
+  /** One sentence of documentation for administrators. */
   readonly about: string
-  /** Written as it would stand in the file; absent where the value follows from other settings. */
+  /** The default as written in TOML. Absent if there is none or it depends on other settings. */
   readonly byDefault?: string | number | boolean | readonly string[]
-  /** Throws an Error whose message says what is wanted; it never repeats the value. */
+  /**
+   * Parses the value. Throws an Error whose message follows the setting's name ("wants …") and
+   * never contains the value, because that may be a secret.
+   */
   readonly parse: (value: unknown) => T
 }
 
-/** A text that is not empty. */
+/** Returns a text that is not empty. */
 export function asText(value: unknown): string {
   if (typeof value !== 'string' || value === '') throw new Error('wants a text')
   return value
 }
 
-/** `true` or `false`. */
+/** Parses `true` or `false`. */
 export function asBoolean(value: unknown): boolean {
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
   throw new Error('wants true or false')
 }
 
-/** A whole number of at least `min`. */
+/** Returns a parser for a whole number of at least `min`. */
 export function asCount(min: number): (value: unknown) => number {
   return (value) => {
     const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
@@ -33,7 +36,7 @@ export function asCount(min: number): (value: unknown) => number {
 
 const PORT_MAX = 65_535
 
-/** The number of a port. */
+/** Parses a port number from 1 to 65535. */
 export function asPort(value: unknown): number {
   const port = asCount(1)(value)
   if (port > PORT_MAX) throw new Error(`wants a port of at most ${PORT_MAX}`)
@@ -42,10 +45,10 @@ export function asPort(value: unknown): number {
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** A timer of Node's that is set for longer goes off at once. */
+/** The longest delay of a Node.js timer (2³¹ − 1 ms); a longer one would fire immediately. */
 const TIMER_MS_MAX = 2_147_483_647
 
-/** `500ms`, `30s`, `5m` or `2h`, in milliseconds. */
+/** Converts a duration such as `500ms`, `30s`, `5m` or `2h` to milliseconds. */
 export function asDurationMs(value: unknown): number {
   const match = typeof value === 'string' ? /^(\d{1,9})(ms|s|m|h)$/.exec(value) : null
   const duration = Number(match?.[1]) * (MILLISECONDS[match?.[2] ?? ''] ?? Number.NaN)
@@ -61,7 +64,7 @@ const BYTES: Readonly<Record<string, number>> = {
   GiB: 1_073_741_824,
 }
 
-/** A number of bytes, or `64KiB`, `10MiB`, `2GiB`. */
+/** Converts a number of bytes, or a size such as `64KiB`, `10MiB` or `2GiB`, to bytes. */
 export function asBytes(value: unknown): number {
   const text = typeof value === 'number' ? String(value) : value
   const match = typeof text === 'string' ? /^(\d{1,12})(KiB|MiB|GiB|)$/.exec(text) : null
@@ -70,7 +73,7 @@ export function asBytes(value: unknown): number {
   throw new Error("wants a size such as '64KiB', '10MiB' or '2GiB'")
 }
 
-/** One of a few words. */
+/** Returns a parser that accepts exactly the given words. */
 export function asOneOf<const T extends string>(words: readonly T[]): (value: unknown) => T {
   return (value) => {
     const word = words.find((candidate) => candidate === value)
@@ -79,7 +82,7 @@ export function asOneOf<const T extends string>(words: readonly T[]): (value: un
   }
 }
 
-/** A list in the file; in the environment, the same separated by commas. */
+/** Returns a parser for an array in TOML, or for a comma-separated list in the environment. */
 export function asList<T>(parse: (value: unknown) => T): (value: unknown) => readonly T[] {
   return (value) => {
     const entries =
@@ -94,7 +97,7 @@ export interface HostPort {
   readonly port: number
 }
 
-/** `address:port`; an IPv6 address stands in brackets. */
+/** Parses `host:port`; an IPv6 address is in brackets. */
 export function asHostPort(value: unknown): HostPort {
   const text = typeof value === 'string' ? value : ''
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text)
@@ -106,7 +109,7 @@ export function asHostPort(value: unknown): HostPort {
   return { host, port }
 }
 
-/** A URL of one of the schemes, without a query. */
+/** Returns a parser for a URL of one of the schemes (such as `https:`), without query and hash. */
 export function asUrl(...schemes: readonly string[]): (value: unknown) => URL {
   return (value) => {
     const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined

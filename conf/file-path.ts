@@ -1,4 +1,4 @@
-/** What a file in a repository may be called, wherever its name would be checked out. */
+/** Rules for file names in a repository that are safe to check out on every operating system. */
 
 import { Failure } from './failures.js'
 
@@ -7,8 +7,8 @@ const NAME_BYTES_MAX = 255
 const DEPTH_MAX = 100
 
 /**
- * The names of a path from the top folder of a repository down to a file. Throws `invalid` for one
- * that leads elsewhere on some system, or that a person could not read.
+ * Splits the path of a file in a repository into its names, from the root down. Throws `invalid` if
+ * a name is not allowed in a tree, has control characters or a backslash, or a limit is exceeded.
  */
 export function parseFilePath(text: string): readonly string[] {
   const names = text.split('/')
@@ -20,14 +20,14 @@ export function parseFilePath(text: string): readonly string[] {
   return names
 }
 
-/** A backslash is a separator on Windows, and half a surrogate pair has no UTF-8. */
+/** Refuses backslashes, which are separators on Windows, and surrogates, which have no UTF-8. */
 function isPlain(name: string): boolean {
   return Buffer.byteLength(name) <= NAME_BYTES_MAX && !/[\p{Cc}\p{Cs}\\]/u.test(name)
 }
 
 /**
- * Whether an entry of a tree may have that name. Refused is what git's own check refuses in a push
- * (git-fsck(1): hasDot, hasDotdot, hasDotgit, fullPathname, emptyName).
+ * Returns true if a tree entry may have that name. Refuses the names that git itself refuses in a
+ * push (git-fsck(1): hasDot, hasDotdot, hasDotgit, fullPathname, emptyName).
  */
 export function isTreeName(name: string): boolean {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name)) return false
@@ -35,25 +35,28 @@ export function isTreeName(name: string): boolean {
 }
 
 /**
- * Whether git or a checkout takes that name for `.gitmodules`: what it says becomes addresses to
- * call and folders to write to.
+ * Returns true if git or a checkout treats a file of that name as `.gitmodules`, whose content
+ * determines URLs to fetch from and folders to write to.
  */
 export function isModulesName(name: string): boolean {
   return meansOnWindows(name, WINDOWS_MODULES) || withoutIgnored(name) === '.gitmodules'
 }
 
-/** The short names that NTFS gives to files. */
+/** The names themselves, and the short (8.3) names that NTFS generates for them. */
 const WINDOWS_DOT_GIT = /^(?:\.git|git~1)$/i
 const WINDOWS_MODULES = /^(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9]|gi7eb~[1-9]\d)$/i
 
-/** There, dots and spaces at the end are dropped, and a colon names a stream of the same file. */
+/**
+ * Returns true if a part of the name matches on Windows, which drops trailing dots and spaces,
+ * separates folders by backslashes and reads a colon as a stream of the same file.
+ */
 function meansOnWindows(name: string, pattern: RegExp): boolean {
   return name
     .split('\\')
     .some((part) => pattern.test(part.replace(/:.*$/s, '').replace(/[ .]+$/, '')))
 }
 
-/** As HFS+ compares names: without regard to case, or to these characters (git's utf8.c). */
+/** Normalizes a name like HFS+, which ignores case and these characters (git's utf8.c). */
 function withoutIgnored(name: string): string {
   return name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').toLowerCase()
 }
