@@ -32,8 +32,8 @@ export interface FormatRoute {
   /** Permission that the caller needs on the owner's packages; `signed-in`: any account. */
   readonly access: 'read' | 'write' | 'signed-in'
   /**
-   * Throws a `Failure` or rejects with it. Uploads are read by `Shelf.inspect` alone: the uploader
-   * chooses what that costs.
+   * Throws a `Failure` or rejects with it. Must read uploads through `PackageStore.inspect` only,
+   * because the uploader chooses what reading costs.
    */
   readonly handle: (store: PackageStore, call: FormatCall) => Awaitable<Reply>
 }

@@ -1,4 +1,4 @@
-/** What the registries of one gateway share, and the shelf that one request is lent of it. */
+/** The parts that all package formats of one gateway share. */
 
 import { openInstanceSecret } from '../conf/instance-secret.js'
 import type { Log } from '../conf/log.js'

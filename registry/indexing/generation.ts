@@ -50,9 +50,9 @@ export interface IndexPlace {
 }
 
 export interface Indexes {
-  /** See `Shelf.openIndex`. */
+  /** See `PackageStore.openIndex`. */
   open(place: IndexPlace): Promise<OpenIndex | undefined>
-  /** See `Shelf.findIndexFile`. */
+  /** See `PackageStore.findIndexFile`. */
   findFile(
     place: Omit<IndexPlace, 'maker' | 'signingKeys'>,
     digest: IndexDigest,

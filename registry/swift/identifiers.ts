@@ -30,12 +30,12 @@ export function parseIdentity(scope: string, name: string): Identity {
   return { scope, name }
 }
 
-/** `scope.name`, under which the package stands on its shelf. */
+/** Returns `scope.name`, the name of the package in the package store. */
 export function formatIdentity({ scope, name }: Identity): string {
   return `${scope}.${name}`
 }
 
-/** The two of a package on the shelf: a scope holds no dot. */
+/** Splits a name of the package store into scope and name; a scope has no dot. */
 export function identityOf(packageName: string): Identity {
   const dot = packageName.indexOf('.')
   return { scope: packageName.slice(0, dot), name: packageName.slice(dot + 1) }
