@@ -1,4 +1,4 @@
-/** Repositories on their way in: each has a row until it is whole, or its leavings are gone. */
+/** Running imports: each has a row until it is complete or its stale files are removed. */
 
 import { Failure } from '../../conf/failures.js'
 import { foldCase } from '../database/bindings.js'
