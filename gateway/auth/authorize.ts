@@ -1,4 +1,4 @@
-/** Authorization of all requests: every surface asks here, and no layer below asks again. */
+/** Authorization of all requests: every surface calls this module, and no layer below it does. */
 
 import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
@@ -28,57 +28,57 @@ import { callerWithin, type Reach } from './limits.js'
 import { refusePublicOnly, signedIn } from './refusals.js'
 import { type Scope, scopeAllows } from './scopes.js'
 
-/** What a route needs to be let through; a route without one does not compile. */
+/** The access that a route requires; a route without one does not compile. */
 export type Access =
-  /** Nothing, and credentials are not even read: probes must not depend on the database. */
+  /** No requirement; credentials are not read, because probes must not depend on the database. */
   | { readonly kind: 'open' }
-  /** Nothing: the answer is the same for everyone, but for what a list leaves out. */
+  /** No requirement: the answer differs only in what lists leave out for the caller. */
   | { readonly kind: 'anyone'; readonly isForBoundTokens?: true }
-  /** A signed-in user, whoever it is. */
+  /** Any signed-in user. */
   | {
       readonly kind: 'signed-in'
-      /** A token that opens some repositories alone may know the answer, or it keeps to them. */
+      /** True if limited tokens are permitted: the answer reveals nothing outside their limits. */
       readonly isForBoundTokens?: true
     }
   /** The account `{username}` itself or a site admin, signed in by password. */
   | { readonly kind: 'account' }
   /** A mode of access to the repository `{owner}/{repo}`. */
   | ({ readonly kind: 'repository' } & RepositoryNeed)
-  /** What the caller may do with the packages of `{owner}`. */
+  /** Permission to read or write the packages of `{owner}`. */
   | {
       readonly kind: 'packages'
       readonly mode: 'read' | 'write'
-      /** Of a registry; else the path names the package by `{type}` and `{name}`, if any. */
+      /** Format of a registry route. If absent, `{type}` and `{name}` may name a package. */
       readonly format?: PackageFormat
-      /** Strangers are refused, whatever they might see. */
+      /** True if anonymous callers are refused, also for public data. */
       readonly isSignedIn?: true
     }
-  /** What the caller may do with the repository of the attachment `{uuid}`. */
+  /** Read access to the repository of the attachment `{uuid}`. */
   | { readonly kind: 'attachment' }
   /** The right to create repositories in the organization `{org}`. */
   | { readonly kind: 'organization-repositories' }
-  /** A role in the organization `{org}`; `visible`: to know of it. */
+  /** A role in the organization `{org}`; `visible` means that the caller can see it. */
   | {
       readonly kind: 'organization'
       readonly role: OrganizationNeed
-      /** Strangers are refused, whatever they might see. */
+      /** True if anonymous callers are refused, also for public data. */
       readonly isSignedIn?: true
     }
-  /** To be in the team `{id}`, or to own its organization, which alone is `owner`. */
+  /** Membership of the team `{id}`, or ownership of its organization; `owner`: the latter. */
   | {
       readonly kind: 'team'
       readonly role: 'member' | 'owner'
-      /** The path names it by `{org}` and `{team}`. */
+      /** True if the path names the team by `{org}` and `{team}`. */
       readonly isByName?: true
     }
-  /** To run the site. */
+  /** A site administrator. */
   | {
       readonly kind: 'admin'
-      /** To anybody else it is not there. */
+      /** True if other callers get `not_found`. */
       readonly isHidden?: true
     }
 
-/** What the gate found out on the way, by the access asked for, so that no handler looks again. */
+/** The rows that authorization has read, by kind of access, so that handlers need not read them. */
 export interface Grants {
   readonly open: { readonly who: Identity }
   readonly anyone: { readonly who: Identity }
@@ -86,7 +86,7 @@ export interface Grants {
   readonly account: {
     readonly who: Extract<Identity, { by: 'password' }>
     readonly user: User
-    /** Whom the path names. */
+    /** The account that the path names. */
     readonly account: User
   }
   readonly repository: RepositoryGrant
@@ -107,15 +107,15 @@ export type AccessKind = Access['kind']
 export interface AuthorizationRequest<K extends AccessKind = AccessKind> {
   readonly who: Identity
   readonly access: Extract<Access, { kind: K }>
-  /** A token needs all of them. */
+  /** Scopes that a token needs, all of them. */
   readonly scopes: readonly Scope[]
   readonly params: Readonly<Record<string, string>>
   /**
-   * Whether a stranger who may not see a repository is asked for credentials, as git expects,
-   * instead of being told that there is none. Missing and private ones look the same either way.
+   * True if an anonymous caller who cannot see a repository is asked for credentials, as git
+   * expects, in place of `not_found`. Missing and private repositories look the same either way.
    */
   readonly challenges: boolean
-  /** A larger repository is for signed-in users to download; none: any is for everybody. */
+  /** Size of the largest repository that anonymous clients may download; undefined for no limit. */
   readonly anonymousBytesMax: number | undefined
 }
 
@@ -140,14 +140,14 @@ const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
   admin: (_db, { who, access }) => authorizeAdministrator(who, access),
 }
 
-/** What each kind is to a token that opens some repositories or packages alone. */
+/** How each kind of access treats a token that is limited to some repositories or packages. */
 const REACHES: {
   readonly [K in AccessKind]: (access: Extract<Access, { kind: K }>) => Reach
 } = {
   open: () => 'as anybody',
   anyone: ({ isForBoundTokens }) => (isForBoundTokens ? 'judged' : 'as anybody'),
   'signed-in': ({ isForBoundTokens }) => (isForBoundTokens ? 'judged' : 'closed'),
-  // Whatever a token opens: it is closed to each.
+  // Authorization of an account refuses every token.
   account: () => 'judged',
   repository: () => 'judged',
   packages: () => 'judged',
@@ -160,8 +160,8 @@ const REACHES: {
 }
 
 /**
- * Lets the caller through with what it learnt, or throws or rejects: `sign_in_required`,
- * `scope_missing`, `forbidden`, `not_found`.
+ * Authorizes a request and returns the rows that it has read. Throws or rejects with
+ * `sign_in_required`, `scope_missing`, `forbidden` or `not_found`.
  */
 export function authorize<K extends AccessKind>(
   db: Database,

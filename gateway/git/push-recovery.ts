@@ -1,4 +1,4 @@
-/** Mends repositories after pushes that were cut off: in the background, one look at a time. */
+/** Recovers repositories after interrupted pushes, in the background, one scan at a time. */
 
 import { isGoing, listPushes } from '../../cgi/maintenance/journal.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
@@ -9,7 +9,7 @@ export interface PushRecovery {
   pushWasCut(): void
 }
 
-/** What somebody else may still be writing is looked at again after a pause that grows. */
+/** Pauses between scans while another process may still be writing; they grow. */
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 60_000
 

@@ -1,11 +1,11 @@
-/** A shelf as a token for some of its packages opens it. */
+/** A package store restricted to the packages that a limited token names. */
 
 import type { PackageStore } from '../../registry/package-store.js'
 import { refuseOtherPackage } from '../auth/limits.js'
 
 /**
- * The same shelf, on which only packages of these names, in lower case, can be changed, and be
- * asked for before; undefined: all can.
+ * Returns the store restricted to packages of these names (lower case): others can be neither
+ * published, removed nor found by name. If `names` is undefined, returns the store itself.
  */
 export function narrowPackageStore(
   store: PackageStore,

@@ -1,4 +1,4 @@
-/** A shelf whose changes are told of: the formats know nothing of who listens. */
+/** A package store that notifies webhooks of its changes; the formats know nothing of them. */
 
 import type { Format } from '../../registry/format.js'
 import type { PackageStore } from '../../registry/package-store.js'

@@ -1,4 +1,4 @@
-/** What git answers to the first request of protocol v2, remembered: it names no reference. */
+/** A cache of git's capability advertisements for protocol v2, which do not depend on refs. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,18 +12,18 @@ interface CachedAdvertisement {
   readonly expiresAtMs: number
 }
 
-/** Nearly all repositories are configured alike, so few entries serve them all. */
+/** Maximum cached advertisements; repositories with the same configuration share one. */
 const ENTRIES_MAX = 100
 
-/** An upgrade of git shows after a minute at the latest. */
+/** Maximum age of a cached advertisement, so that an upgrade of git takes effect. */
 const LIFETIME_MS = 60_000
 
 const ADVERTISEMENT_BYTES_MAX = 65_536
 
-/** gitprotocol-v2(5): the one value that every client since git 2.26 sends. */
+/** `Git-Protocol` value that every client since git 2.26 sends by default (gitprotocol-v2(5)). */
 const PROTOCOL_V2 = 'version=2'
 
-/** gitprotocol-common(5): the packet that ends the list. */
+/** Flush packet, which ends an advertisement (gitprotocol-common(5)). */
 const FLUSH = '0000'
 
 const cachedAdvertisements = new Map<string, CachedAdvertisement>()
@@ -33,14 +33,15 @@ export interface AdvertisementRequest {
   readonly repositoryPath: string
   /** `Git-Protocol` as sent. */
   readonly gitProtocol: string | undefined
-  /** Lets git answer. */
+  /** Runs git to produce the advertisement. */
   readonly ask: () => Awaitable<Reply>
 }
 
 /**
- * The capabilities of `git-upload-pack` (gitprotocol-v2(5) "Capability Advertisement"). They are a
- * function of git itself, of our configuration and of the repository's own, whose text is the key;
- * so a repository whose configuration leads elsewhere, or cannot be read, is asked about each time.
+ * Returns the capabilities of `git-upload-pack` (gitprotocol-v2(5) "Capability Advertisement").
+ * They depend on git itself, on our configuration and on the repository's own configuration, whose
+ * text is the cache key. Git is run each time if the client speaks another protocol version, or if
+ * the repository's configuration includes other files or cannot be read.
  */
 export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> {
   const { repositoryPath, gitProtocol, ask } = request
@@ -73,8 +74,9 @@ function store(config: string, reply: Reply): void {
 }
 
 /**
- * The repository's configuration; undefined where it is not all in its own files. A repository with
- * too many references to have a state is read each time.
+ * Returns the text of the repository's settings files, or of `config` alone if the repository has
+ * no state (for example because it has too many folders of refs). Returns undefined if the text
+ * cannot be read or refers to other files.
  */
 async function readSettings(repositoryPath: string): Promise<string | undefined> {
   const read = () => readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)

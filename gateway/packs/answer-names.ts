@@ -1,4 +1,4 @@
-/** What answers of git are kept under: digests of all that they are a function of. */
+/** Cache keys of git's answers: digests of everything that an answer depends on. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,28 +8,28 @@ import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import type { FetchRequest, NormalRequest } from './normal-request.js'
 import type { ReferenceList } from './reference-list.js'
 
-/** The references that a request is answered from, and the state that they were seen in. */
+/** The refs that a request is answered from, and the repository state in which they were read. */
 export interface Seen {
   readonly state: RepositoryState
   readonly references: ReferenceList
 }
 
-/** What a client asks for. */
+/** A fetch, with the refs and the repository state that it is answered from. */
 export interface Wanted extends Seen {
   readonly request: FetchRequest
 }
 
-/** Whether references besides those that are wanted have a say in the answer. */
+/** Returns true if the answer depends on refs other than those of the wanted objects. */
 export function dependsOnAll(request: NormalRequest, { settingsText }: RepositoryState): boolean {
   if (request.command === 'ls-refs') return false
-  // Hidden tags are sent along as well, and are not among those that are known here.
+  // Git sends hidden tags for `include-tag` too, and the ref list does not contain hidden refs.
   return request.asksReferences || (request.includesTags && /hiderefs/i.test(settingsText))
 }
 
-/** Raised with every change of what is kept or how. */
+/** Version of the cache; increment it when stored answers or their file format change. */
 const FORMAT = 3
 
-/** Beginning of the names of all answers of a repository, by which they can be removed. */
+/** Returns the prefix that the cache keys of all answers of a repository share. */
 export function answersPrefix(repositoryPath: string): string {
   return createHash('sha256').update(basename(repositoryPath)).digest('hex').slice(0, 16)
 }
@@ -39,9 +39,9 @@ interface KeyedInputs extends Seen {
   readonly name: string
 }
 
-/** The names of answers of one git. */
+/** Computes cache keys for one git executable and its configuration. */
 export class AnswerNames {
-  /** Changes with git and with how it is configured. */
+  /** Digest of git's version and of the text of its configuration file. */
   readonly #gitDigest: string
   /** Last key of each request, with the inputs from which it was computed. */
   readonly #last = new WeakMap<FetchRequest, KeyedInputs>()
@@ -52,10 +52,11 @@ export class AnswerNames {
   }
 
   /**
-   * Equal where git answers alike. The references are no part of it, but that the wanted objects
-   * are among them is asked each time: so a push to one branch leaves the answers for others. Where
-   * tags are sent along, the tags are part of it; where other references have a say, the whole
-   * state is.
+   * Returns the cache key of a fetch. If two fetches have equal keys, git answers them equally. The
+   * key does not cover the ref list, so a push to one branch keeps the answers for other branches;
+   * callers check for every request that the wanted objects are tips of refs. The key covers all
+   * tags if the client sends `include-tag`, and the whole repository state if the answer depends on
+   * other refs.
    */
   nameOf(repositoryPath: string, wanted: Wanted): string {
     const { request, state, references } = wanted

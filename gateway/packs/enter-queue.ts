@@ -1,4 +1,4 @@
-/** The queue of git processes, for whoever has one to start on a client's behalf. */
+/** Entry of requests into the queue of git processes, with a metric for refused ones. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
 import type { Context } from '../context.js'
@@ -7,13 +7,14 @@ export interface QueueEntry {
   readonly signal: AbortSignal
   readonly service: GitService
   readonly repositoryPath: string
-  /** See `auth/client`. */
+  /** Key of the client, see `auth/client`. */
   readonly client: string
 }
 
 /**
- * A place among the git processes that may run, to be left by the returned function. Throws
- * `unavailable` when too many run and wait, `throttled` when too many of them are this client's.
+ * Waits for a free slot among the git processes; the returned function frees the slot. Throws
+ * `unavailable` if too many processes run and wait, and `throttled` if too many of them belong to
+ * this client.
  */
 export async function enterQueue(
   context: Context,

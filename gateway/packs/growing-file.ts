@@ -1,4 +1,4 @@
-/** A file that git writes while many clients read it, each at its own pace. */
+/** A file that git writes while several clients read it, each at its own pace. */
 
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { readOnce } from '../../conf/chunks.js'
@@ -8,14 +8,15 @@ import { borrowBuffer, readPart } from '../../conf/read-buffers.js'
 const POLL_MS_MIN = 4
 const POLL_MS_MAX = 8
 
-/** How the writing ended. */
+/** Result of the writing: the length of the complete file, or the error that prevented it. */
 export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
 
+/** A file with one writer and any number of readers, which wait for bytes not yet written. */
 export class GrowingFile {
   readonly path: string
-  /** Open for reading and writing. */
+  /** File descriptor, open for reading and writing. */
   readonly file: number
-  /** Told when the last reader has left, which may happen more than once. */
+  /** Callback that runs each time the number of readers falls to zero. */
   onUnread: () => void = () => {}
   #end: WriteEnd | undefined
   #sizeBytes = 0
@@ -26,7 +27,9 @@ export class GrowingFile {
   #timer: NodeJS.Timeout | undefined
   #pauseMs = POLL_MS_MIN
 
-  /** Opens the file: its writer makes it, a reader finds it. Throws when it cannot. */
+  /**
+   * Opens the file. A writer creates it, a reader needs it to exist. Throws the error of `open`.
+   */
   constructor(path: string, role: 'writer' | 'reader') {
     this.path = path
     const flags = role === 'writer' ? constants.O_CREAT | constants.O_EXCL : 0
@@ -37,12 +40,12 @@ export class GrowingFile {
     return this.#readers
   }
 
-  /** Whether the last reader of a released file has left: nobody can read it any more. */
+  /** True if the file was released and its last reader has left, so that it is closed. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** To be called once: the file is whole with that many bytes, or will never be. */
+  /** Reports that the file is complete or has failed. Calls after the first have no effect. */
   end(end: WriteEnd): void {
     if (this.#end !== undefined) return
     this.#end = end
@@ -50,13 +53,18 @@ export class GrowingFile {
     this.#wake()
   }
 
-  /** Nobody will ask for another reader; the file is closed with the last one. */
+  /**
+   * Declares that `open` is not called any more. The file is closed when its last reader leaves.
+   */
   release(): void {
     this.#isReleased = true
     this.#closeIfDone()
   }
 
-  /** Settles with the first byte, the end or the signal; throws where there will be no byte. */
+  /**
+   * Waits for the first byte, the end of the writing, or the abort of the signal. Throws the
+   * writer's error if the writing failed before the first byte.
+   */
   async begun(signal: AbortSignal): Promise<void> {
     while (this.#sizeBytes === 0 && this.#end === undefined && !signal.aborted) {
       await this.#waitForGrowth()
@@ -67,9 +75,10 @@ export class GrowingFile {
   }
 
   /**
-   * A reader from the first byte on: counted from now until it ends or returns, and to be read or
-   * returned from. Ends early with the signal; throws the error of a file that will not be whole.
-   * A chunk is the reader's until it asks for the next. Not for a file that is closed.
+   * Returns a reader that begins at the first byte. It counts as a reader from now on, so the
+   * caller must read it to its end or call `return`. It ends early if the signal aborts, and throws
+   * the writer's error if the writing failed. A chunk is valid until the next one is requested.
+   * Must not be called on a closed file.
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array> {
     this.#readers += 1
@@ -81,7 +90,7 @@ export class GrowingFile {
       if (this.#readers === 0) this.onUnread()
       this.#closeIfDone()
     }
-    // Who waits for more would not see that its client has gone.
+    // A reader that waits for more bytes checks the signal only when it is woken.
     signal.addEventListener('abort', () => this.#wake(), { once: true })
     const chunks = this.#read(signal, onLeave)
     const end = async () => {

@@ -1,30 +1,30 @@
-/** Requests of protocol v2 in one form, so that equal ones are told (gitprotocol-v2(5)). */
+/** Protocol v2 requests in a form in which equivalent ones are equal (gitprotocol-v2(5)). */
 
 import { packetLine, readSections } from './pkt-line.js'
 
 export type ObjectFormat = 'sha1' | 'sha256'
 
-/** `ls-refs`: which references there are. */
+/** An `ls-refs` request, which lists refs. */
 export interface LsRefsRequest {
   readonly command: 'ls-refs'
   readonly objectFormat: ObjectFormat
   readonly peel: boolean
   readonly symrefs: boolean
   readonly unborn: boolean
-  /** None: all references. */
+  /** Ref name prefixes, sorted; if there are none, all refs are listed. */
   readonly prefixes: readonly string[]
 }
 
-/** `fetch` of a client that has nothing yet: a clone, whole, shallow or partial. */
+/** A `fetch` without `have` lines: a full, shallow or partial clone. */
 export interface FetchRequest {
   readonly command: 'fetch'
   readonly objectFormat: ObjectFormat
-  /** Object names, sorted. */
+  /** Wanted object ids, sorted. */
   readonly wants: readonly string[]
   readonly includesTags: boolean
-  /** Whether references besides those that are wanted have a say in the answer. */
+  /** True if refs other than those of the wanted objects can change the answer. */
   readonly asksReferences: boolean
-  /** Equal for requests that git answers alike. */
+  /** Text that is equal for requests with the same answer; see `writeFetch`. */
   readonly text: string
 }
 
@@ -34,8 +34,9 @@ const PREFIXES_MAX = 1_000
 const WANTS_MAX = 10_000
 
 /**
- * A request in its normal form. Undefined for one that is malformed, or that says anything which is
- * not known here to be a function of the references and objects alone: git itself answers those.
+ * Parses a request into its normal form. Returns undefined if the request is malformed, or contains
+ * a line that is not known to have an answer computable from refs and objects alone. Git itself
+ * must answer such a request.
  */
 export function normalize(body: Buffer): NormalRequest | undefined {
   const sections = readSections(body)
@@ -48,8 +49,8 @@ export function normalize(body: Buffer): NormalRequest | undefined {
 }
 
 /**
- * What the lines behind a command say of the objects; undefined for a capability not known here.
- * The client's name and session say nothing that git answers to.
+ * Returns the object format from the capability lines after a command, `sha1` by default. Ignores
+ * `agent` and `session-id`, which do not change the answer. Returns undefined for any other line.
  */
 export function readCapabilities(lines: readonly string[]): ObjectFormat | undefined {
   let format: ObjectFormat | undefined
@@ -64,7 +65,7 @@ export function readCapabilities(lines: readonly string[]): ObjectFormat | undef
   return format ?? 'sha1'
 }
 
-/** Git ends a prefix at a zero byte, and no name of a reference holds any of these. */
+/** A prefix without control characters: git stops at a zero byte, and ref names contain none. */
 const PREFIX = /^ref-prefix ([^\u0000-\u001f\u007f]*)$/
 
 function readLsRefs(
@@ -98,10 +99,10 @@ const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'done',
 ])
 
-/** Filters that the objects alone decide; `sparse:oid` takes the name of a reference too. */
+/** Filters that depend on objects alone. `sparse:oid` is missing because it can name a ref. */
 const FILTER = '(?:blob:none|blob:limit=\\d{1,15}[kmg]?|tree:\\d{1,9}|object:type=[a-z]{1,9})'
 
-/** What may stand once in a fetch, and what its value looks like. */
+/** Arguments with a value that a fetch may contain once, and the form of their values. */
 const FETCH_VALUES: ReadonlyMap<string, RegExp> = new Map([
   ['deepen', /^[1-9]\d{0,9}$/],
   ['deepen-since', /^[1-9]\d{0,14}$/],
@@ -109,7 +110,10 @@ const FETCH_VALUES: ReadonlyMap<string, RegExp> = new Map([
   ['filter', new RegExp(`^(?:${FILTER}|combine:${FILTER}(?:\\+${FILTER}){0,9})$`)],
 ])
 
-/** The request that git is sent for all who ask the same: nobody's odd wording fails the others. */
+/**
+ * Returns the request that is sent to git on behalf of all clients with equal requests. It is built
+ * from the normal form, so that the wording of one client's request cannot break the others.
+ */
 export function writeFetch({ text }: FetchRequest): Buffer {
   const [format = '', ...lines] = text.split('\n')
   const head = `${packetLine('command=fetch')}${packetLine(`object-format=${format}`)}`
@@ -134,7 +138,7 @@ function readFetch(lines: readonly string[], objectFormat: ObjectFormat): FetchR
       values.set(name, value)
     }
   }
-  // Without it git tells what is common and waits for more, which depends on the objects it has.
+  // Without `done`, git answers with the common objects and waits for more lines.
   if (!flags.has('done') || wants.size === 0 || wants.size > WANTS_MAX) return undefined
   const sorted = [...wants].toSorted()
   return {

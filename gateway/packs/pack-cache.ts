@@ -1,4 +1,4 @@
-/** Clones without a process: from what git said before, or is just saying to somebody else. */
+/** The pack cache: answers `ls-refs` and clones from stored and from in-flight answers of git. */
 
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,14 +23,14 @@ import type { ReferenceList } from './reference-list.js'
 import type { ReferenceListRequest, ReferenceLists } from './reference-lists.js'
 import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './single-flight.js'
 
-/** How an answer was come by. */
+/** Source of an answer: a stored one, another request's in-flight one, or a new git process. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'
 
 export interface WarmAnswer {
   readonly command: NormalRequest['command']
   readonly outcome: PackCacheOutcome
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
-  /** Absent while it is not known. */
+  /** Length of the body; absent if it is not known yet. */
   readonly bytes?: number
 }
 
@@ -38,11 +38,11 @@ export interface WarmAnswer {
 export interface WarmRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
-  /** Its size on the disk: its answers are hardly larger. */
+  /** Size of the repository on disk, which estimates the size of its largest answer. */
   readonly repositoryBytes: number
-  /** Whose share of the git processes is taken from, where git is asked; see `auth/client`. */
+  /** Returns the client that a git process is counted for, if one is needed; see `auth/client`. */
   readonly client: () => string
-  /** Its signal is asked for only where there is something to wait for. */
+  /** The request; its signal is read only if the answer must be waited for. */
   readonly request: { readonly signal: AbortSignal }
 }
 
@@ -63,12 +63,13 @@ const TRIES = 5
 const PAUSE_MS = 20
 
 /**
- * Whoever asks has passed the gate. What cannot be shown to be what git would say now is git's.
+ * A cache of git's answers to upload-pack requests. Callers must have authorized the request. A
+ * request is left to git unless the cached answer is provably what git would answer now.
  */
 export class PackCache {
   readonly #parts: PackCacheParts
   readonly #names: AnswerNames
-  /** By the bytes of requests: a fleet sends few. */
+  /** Parsed requests by their bytes, because many clients send identical requests. */
   readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
   #lastRead: { readonly body: Buffer; readonly request: NormalRequest } | undefined
 
@@ -77,7 +78,7 @@ export class PackCache {
     this.#names = new AnswerNames(parts.git)
   }
 
-  /** What this process holds of the answers in memory. */
+  /** Bytes of answers that this process holds in memory. */
   get memoryBytes(): number {
     return this.#parts.store.memoryBytes
   }
@@ -90,8 +91,9 @@ export class PackCache {
   }
 
   /**
-   * The answer to a request that is decoded and whole, from its first byte on. Undefined: git is to
-   * be asked. Throws what the queue of git processes throws, and UploadPackError.
+   * Answers a decoded, complete request body; settles with the first byte of the answer. Returns
+   * undefined if git must answer. Throws `unavailable` or `throttled` like `ProcessQueue.enter`,
+   * and UploadPackError if git rejects the request.
    */
   answer(warmRequest: WarmRequest, body: Buffer): Awaitable<WarmAnswer | undefined> {
     const request = this.#read(body)
@@ -129,8 +131,9 @@ export class PackCache {
   }
 
   /**
-   * The references, right after a change without waiting until it is past. That is not possible
-   * where other references than those that are wanted have a say: the whole state names the answer.
+   * Returns the refs and the state they belong to. After a recent change, it derives the refs from
+   * the last list instead of waiting for a settled state. It cannot do so if the answer depends on
+   * other refs, because then the whole state is part of the cache key.
    */
   #readRefs(
     warmRequest: WarmRequest,
@@ -236,7 +239,7 @@ export class PackCache {
   }
 }
 
-/** A refusal of git is one packet: a longer answer that ended badly is a part of one. */
+/** Maximum length of git's error packet; a longer answer of a failed git is a truncated pack. */
 const REFUSAL_BYTES_MAX = 4_096
 
 function throwIfBroken(end: ProcessEnd, bytes: number): void {

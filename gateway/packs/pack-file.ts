@@ -1,4 +1,4 @@
-/** The file of an answer of git that is kept: its bytes, and checksums that tell damage. */
+/** File format of a stored answer: its bytes, then a trailer with checksums that detect damage. */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -6,30 +6,31 @@ import { crc32 } from 'node:zlib'
 import { readChunks } from '../../conf/read-buffers.js'
 
 /**
- * After the answer stand a checksum of each piece, then the answer's length, a mark, and a checksum
- * of these: a file that was cut, or of which a part was lost, is told before any of it is sent.
+ * Bytes of the answer that one checksum covers. The trailer holds the CRC-32 of each piece, then
+ * the answer's length, a magic number, and the CRC-32 of the trailer. A truncated file is detected
+ * before any of it is sent.
  */
 const PIECE_BYTES = 65_536
 const MARK = 0x47_48_50_31
 const CHECKSUM_BYTES = 4
 const FOOTER_BYTES = 16
 
-/** A kept answer, open; to be closed once. */
+/** A stored answer that is open; the caller closes `file` once. */
 export interface PackFile {
   readonly file: number
   readonly bytes: number
-  /** Of each piece. */
+  /** Trailer of the file, which begins with the CRC-32 of each piece. */
   readonly checksums: Buffer
-  /** Which file this is, and in which state: equal for one that nobody has touched. */
+  /** Inode, size and modification time; equal as long as the file is unchanged. */
   readonly identity: string
 }
 
-/** That a file does not hold what was once written to it. */
+/** Error for a file that does not contain what was written to it. */
 export class DamagedPack extends Error {
   override readonly name = 'DamagedPack'
 }
 
-/** Ends a file of that many bytes with its checksums. */
+/** Appends the trailer to a file that holds an answer of `bytes` bytes. */
 export async function sealPack(path: string, bytes: number): Promise<void> {
   const handle = await open(path, 'r+')
   try {
@@ -51,7 +52,10 @@ export async function sealPack(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** Opens a kept answer. Undefined when there is none; throws DamagedPack for what is not whole. */
+/**
+ * Opens a stored answer. Returns undefined if the file cannot be opened. Throws DamagedPack if the
+ * file is truncated or its trailer is damaged.
+ */
 export function openPack(path: string): PackFile | undefined {
   let file: number
   try {
@@ -80,8 +84,8 @@ export function openPack(path: string): PackFile | undefined {
 }
 
 /**
- * The bytes of an answer; a chunk is the reader's until it asks for the next. Where it is told to
- * look, throws DamagedPack before a chunk that is not as it was written.
+ * Yields the bytes of an answer; a chunk is valid until the next one is requested. If `isChecked`
+ * is set, throws DamagedPack instead of yielding a chunk whose checksum is wrong.
  */
 export async function* readPack(
   { file, bytes, checksums }: PackFile,
@@ -101,7 +105,7 @@ export async function* readPack(
   }
 }
 
-/** The answer that a file begins with, in chunks that are whole pieces, but for the last one. */
+/** Reads the answer in chunks of whole pieces, except for the last one. */
 function answerOf(file: number, bytes: number): AsyncIterable<Uint8Array> {
   const cutShort = () => new DamagedPack('a stored answer was truncated while it was read')
   return readChunks(file, { start: 0, end: bytes, cutShort })

@@ -1,4 +1,4 @@
-/** Answers of git that are kept: on the disk for all workers, the small ones in memory too. */
+/** Store of git's answers: on disk for all workers, and the small ones also in memory. */
 
 import { closeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
@@ -9,44 +9,48 @@ import type { Log } from '../../conf/log.js'
 import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
 
 export interface PackStoreOptions {
-  /** A folder of its own on a local disk; what is in it may be removed at any time. */
+  /** Folder on a local disk that holds nothing else; its files may be removed at any time. */
   readonly folder: string
-  /** Bytes of all answers together. */
+  /** Maximum bytes of all answers on disk; if zero, nothing is stored. */
   readonly diskBytesMax: number
-  /** Where less than this is free on the disk, nothing is kept. */
+  /** Bytes that must stay free on the disk; answers that would take them are not stored. */
   readonly diskBytesFree: number
-  /** Bytes of answers that this process holds in memory as well. */
+  /** Maximum bytes of answers that this process also holds in memory. */
   readonly memoryBytesMax: number
 }
 
-/** An answer that was found. */
+/** An answer that was found in the store. */
 export interface StoredPack {
   readonly bytes: number
-  /** To be read or returned from; breaks off where the file turns out to be damaged. */
+  /**
+   * Bytes of the answer. A stream must be read to its end or returned from; it throws DamagedPack
+   * if the file turns out to be damaged.
+   */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-/** That an answer was used is noted at most this often: the note is a write. */
+/** Minimum interval between updates of one answer's last use, because each update is a write. */
 const TOUCH_INTERVAL_MS = 60_000
 const NOTES_MAX = 10_000
 const FREE_SPACE_READ_INTERVAL_MS = 1_000
 /** Pause after a full disk, because each failed write breaks the answers of all its readers. */
 const FULL_PAUSE_MS = 60_000
 const SWEEP_INTERVAL_MS = 5_000
-/** By that much of its bound, at the most, a worker may exceed it between two sweeps. */
+/** Share of `diskBytesMax` that a worker may store before it sweeps ahead of the interval. */
 const SWEEP_SHARE = 1 / 32
-/** One answer may fill this much of the memory. */
+/** Maximum size of an answer held in memory, as a share of `memoryBytesMax`. */
 const MEMORY_SHARE = 0.5
-/** What a crash left of an answer is removed when it has stood still for so long. */
+/** Time since the last write after which an unfinished file is a leftover of a crash. */
 const PART_AGE_MS = 3_600_000
 
+/** The stored answers in one folder, by their cache keys. */
 export class PackStore {
   readonly #options: PackStoreOptions
   readonly #log: Log
-  /** The least recently used first. */
+  /** Answers by key, the least recently used first. */
   readonly #memory = new Map<string, Uint8Array>()
   readonly #loading = new Map<string, Promise<Uint8Array>>()
-  /** Files that were read to their end and found right, as they were then. */
+  /** Identities of files that were read to their end without damage, by key. */
   readonly #checked = new Map<string, string>()
   readonly #touchedAtMs = new Map<string, number>()
   #memoryBytes = 0
@@ -64,7 +68,7 @@ export class PackStore {
     return this.#memoryBytes
   }
 
-  /** The answer of that name, where it is kept in memory. */
+  /** Returns the answer with this key if it is in memory. */
   held(key: string): StoredPack | undefined {
     const known = this.#memory.get(key)
     if (known === undefined) return undefined
@@ -74,7 +78,7 @@ export class PackStore {
     return storedInMemory(known)
   }
 
-  /** The kept answer of that name. A damaged or unreadable one is removed and counts as none. */
+  /** Returns the answer with this key, if any. Removes a damaged or unreadable file. */
   async find(key: string): Promise<StoredPack | undefined> {
     const held = this.held(key)
     if (held !== undefined) return held
@@ -103,12 +107,12 @@ export class PackStore {
     return this.#freeSpace.freeBytes >= diskBytesFree + bytes
   }
 
-  /** To be told that an answer did not fit: for a while there is no room for any. */
+  /** Records that an answer did not fit, after which `canFit` returns false for a minute. */
   noteFull(): void {
     this.#fullUntilMs = Date.now() + FULL_PAUSE_MS
   }
 
-  /** Takes over the file of a whole answer, under that name. */
+  /** Moves the file of a complete answer into the store, under this key. */
   async keep(key: string, part: { readonly path: string; readonly bytes: number }): Promise<void> {
     await sealPack(part.path, part.bytes)
     const path = this.#pathOf(key)
@@ -168,7 +172,7 @@ export class PackStore {
     }
   }
 
-  /** The first chunk is read before anybody is told that there is an answer. */
+  /** Opens a stream and reads its first chunk, so that damage there counts as a miss. */
   async #stream(key: string, pack: PackFile): Promise<AsyncIterable<Uint8Array>> {
     const isChecked = this.#checked.get(key) !== pack.identity
     const chunks = readPack(pack, isChecked)
@@ -190,7 +194,7 @@ export class PackStore {
         const result = await next()
         if (result.done) await close()
         else bytesLeft -= result.value.byteLength
-        // Who knows the length does not ask for what follows the last byte.
+        // A reader that knows the length does not request a chunk after the last byte.
         if (bytesLeft === 0) this.#noteChecked(key, pack.identity)
         return result
       } catch (error) {
@@ -218,13 +222,14 @@ export class PackStore {
     if (this.#touchedAtMs.size > NOTES_MAX) this.#touchedAtMs.clear()
     this.#touchedAtMs.set(key, now)
     const path = this.#pathOf(key)
-    // The time of its writing stays: by that a file is known. Removed meanwhile, it needs no note.
+    // The modification time stays because it identifies the file. An error means that the file was
+    // removed in the meantime, so it needs no update.
     stat(path)
       .then(({ mtime }) => utimes(path, new Date(now), mtime))
       .catch(() => {})
   }
 
-  /** Removes the least recently used answers beyond the bound, and what crashes left. */
+  /** Removes the least recently used answers beyond `diskBytesMax`, and leftovers of crashes. */
   async #sweep(newestPath: string): Promise<void> {
     const now = Date.now()
     const isMuch = this.#keptBytes > this.#options.diskBytesMax * SWEEP_SHARE
@@ -244,7 +249,8 @@ export class PackStore {
     const packs = files.filter((file) => !isPart(file))
     let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
     const bytesMax = Math.min(this.#options.diskBytesMax, leftBytes - missingBytes)
-    // Files are stamped by a coarser clock than ours: the newest may seem older than one just used.
+    // The kernel's clock for new files is coarser than ours, so the newest file might seem older
+    // than one that was just used.
     const usedAtMs = (pack: KeptFile) => (pack.path === newestPath ? Infinity : pack.usedAtMs)
     for (const { path, bytes } of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
       if (leftBytes <= bytesMax) break
@@ -258,7 +264,7 @@ export class PackStore {
   }
 }
 
-/** Path of the answer of that name, in a folder with the others that begin alike. */
+/** Returns the path of an answer, in a subfolder named by the first two characters of its key. */
 export function answerPath(folder: string, key: string): string {
   return join(folder, key.slice(0, 2), key)
 }
@@ -268,9 +274,9 @@ function storedInMemory(bytes: Uint8Array): StoredPack {
 }
 
 interface Removal {
-  /** An answer that was kept just now. */
+  /** Path of the answer that was stored just now. */
   readonly newestPath?: string
-  /** What the disk lacks of the space that it is to have free. */
+  /** Bytes to free, in addition to the limit of the store. */
   readonly missingBytes?: number
 }
 

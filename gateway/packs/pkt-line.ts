@@ -1,21 +1,21 @@
-/** Lines of git's protocol (gitprotocol-common(5) "pkt-line Format"), read strictly. */
+/** A strict parser of git's packet lines (gitprotocol-common(5) "pkt-line Format"). */
 
 const FLUSH = '0000'
 const DELIMITER = '0001'
 const LENGTH_DIGITS = 4
 const LINE_BYTES_MAX = 65_520
 
-/** The sections of a request of protocol v2, each without its end. */
+/** Lines of a protocol v2 request, without the packets that end a section. */
 export interface PacketSections {
-  /** Before the delimiter. */
+  /** Lines before the delimiter packet. */
   readonly head: readonly string[]
-  /** Between delimiter and flush. */
+  /** Lines between the delimiter packet and the flush packet. */
   readonly tail: readonly string[]
 }
 
 /**
- * The one request that a body of protocol v2 holds. Undefined for whatever is not exactly that:
- * git may make something of it, and is asked.
+ * Parses a body that contains exactly one protocol v2 request. Returns undefined for any other
+ * body; git itself may still accept it.
  */
 export function readSections(body: Buffer): PacketSections | undefined {
   const head: string[] = []
@@ -44,7 +44,7 @@ export function readSections(body: Buffer): PacketSections | undefined {
   return undefined
 }
 
-/** A line with its length in front. */
+/** Returns a packet: the text, preceded by its length as four hexadecimal digits. */
 export function packetLine(text: string): string {
   const length = Buffer.byteLength(text, 'latin1') + LENGTH_DIGITS
   return length.toString(16).padStart(LENGTH_DIGITS, '0') + text

@@ -1,27 +1,27 @@
-/** A bound on git processes that run at once, in all and of each client, and on those that wait. */
+/** A limit on concurrent git processes, in total and for each client, with a queue of requests. */
 
 import { performance } from 'node:perf_hooks'
 import { Failure } from '../../conf/failures.js'
 import { WaitEstimate } from './wait-estimate.js'
 import { WaitingLines } from './waiting-lines.js'
 
-/** The client that takes a place, and its repository. */
+/** A request for a slot: the client and the repository of the git process. */
 export interface Visitor {
   readonly repository: string
-  /** Equal for requests of one client. */
+  /** Key of the client, equal for all its requests. */
   readonly client: string
 }
 
 export interface ProcessQueue {
   /**
-   * Waits for a place; the returned function gives it back, and may be called more than once. The
-   * repositories that wait take turns, so that one with many requests does not hold up the others.
-   * Throws `throttled` when the client has its share already, and `unavailable` when the line is
-   * full, the wait too long or the client gone. A wait that will be too long by the pace of the
-   * last places is refused immediately.
+   * Waits for a slot. The returned function frees the slot and may be called more than once. Slots
+   * go to the waiting repositories in rotation, so that a repository with many requests does not
+   * delay the others. Throws `throttled` if the client has `clientMax` requests already. Throws
+   * `unavailable` if the queue is full, the wait exceeds `waitMs` or the signal aborts. Throws
+   * `unavailable` immediately if the estimated wait exceeds `waitMs`.
    */
   enter(signal: AbortSignal, visitor: Visitor): Promise<() => void>
-  /** Number of requests that hold a place and that wait. */
+  /** Numbers of requests that hold a slot and that wait for one. */
   readonly load: { readonly running: number; readonly waiting: number }
 }
 
@@ -29,7 +29,7 @@ export interface ProcessQueueOptions {
   readonly runningMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  /** Requests of one client that run or wait. */
+  /** Maximum requests of one client that run or wait. */
   readonly clientMax: number
 }
 
@@ -40,8 +40,8 @@ const RETRY_AFTER_SECONDS = 5
 const RETRY_AFTER_SECONDS_MAX = 120
 
 /**
- * Serves each repository in the order of arrival; the bounds are read at each entry. Tells of each
- * place that it gives how long that was waited for.
+ * Creates a queue that serves the requests of each repository in order of arrival. It reads the
+ * limits at each entry. It calls `onWaited` with the waiting time when it gives a slot.
  */
 export function createProcessQueue(
   bounds: () => ProcessQueueOptions,
@@ -125,7 +125,7 @@ export function createProcessQueue(
   }
 }
 
-/** Adds to the count of a key; nothing is kept of a key whose count is zero. */
+/** Adds to the count of a key, and deletes the key if its count becomes zero. */
 function add(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change
   if (count === 0) counts.delete(key)

@@ -1,4 +1,4 @@
-/** All references of a repository at one moment, as git told them, and what follows from them. */
+/** A ref list of a repository at one moment, as git sent it, and `ls-refs` answers made from it. */
 
 import { createHash } from 'node:crypto'
 import type { LsRefsRequest, ObjectFormat } from './normal-request.js'
@@ -14,25 +14,25 @@ export function referenceListRequest(objectFormat: ObjectFormat): Buffer {
 interface Line {
   readonly oid: string
   readonly name: string
-  /** ` symref-target:…`, or nothing. */
+  /** Attribute ` symref-target:…`, or empty. */
   readonly target: string
-  /** ` peeled:…`, or nothing. */
+  /** Attribute ` peeled:…`, or empty. */
   readonly peeled: string
 }
 
 const SYMREF_TARGET = ' symref-target:'
 
-/** gitprotocol-v2(5) "ls-refs": an object name or `unborn`, a name, and attributes. */
+/** Line with an object id or `unborn`, a ref name and attributes (gitprotocol-v2(5) "ls-refs"). */
 const LINE =
   /^([0-9a-f]{40}|[0-9a-f]{64}|unborn) ([^ ]+)( symref-target:[^ ]+)?( peeled:[0-9a-f]+)?$/
 
-/** Answers that are kept ready, in bytes: clients of one repository ask in few forms. */
+/** Bounds of the bytes of answers cached with one list; they are few because clients are alike. */
 const ANSWERS_BYTES_MIN = 16_384
 const ANSWERS_BYTES_MAX = 262_144
 
 const texts = new WeakMap<LsRefsRequest, string>()
 
-/** Equal for requests that ask the same. */
+/** Returns a text that is equal for equivalent requests. */
 function textOf(request: LsRefsRequest): string {
   const known = texts.get(request)
   if (known !== undefined) return known
@@ -42,9 +42,9 @@ function textOf(request: LsRefsRequest): string {
   return text
 }
 
-/** The references of one repository in one state. */
+/** The refs of one repository in one state. */
 export class ReferenceList {
-  /** What it takes, with the answers that it keeps ready, about. */
+  /** Approximate memory use in bytes, including the cached answers. */
   readonly weightBytes: number
   readonly #lines: readonly Line[]
   readonly #bytes: number
@@ -61,7 +61,7 @@ export class ReferenceList {
     this.weightBytes = bytes + this.#answersBytesMax
   }
 
-  /** Undefined for what is not a whole answer to `referenceQuestion`. */
+  /** Parses an answer to `referenceListRequest`; returns undefined if it is not a complete one. */
   static parse(answer: Buffer): ReferenceList | undefined {
     const sections = readSections(answer)
     if (sections === undefined || sections.tail.length > 0) return undefined
@@ -75,8 +75,8 @@ export class ReferenceList {
   }
 
   /**
-   * The same list once these branches stand elsewhere, and `HEAD` with them. Undefined where one of
-   * them is not in it.
+   * Returns the list with new object ids for these branches (by full name) and for symbolic refs to
+   * them, such as `HEAD`. Returns undefined if a branch is not in the list.
    */
   withMoved(branches: ReadonlyMap<string, string>): ReferenceList | undefined {
     const names = new Set(this.#lines.map(({ name }) => name))
@@ -88,7 +88,7 @@ export class ReferenceList {
     return new ReferenceList(lines, this.#bytes)
   }
 
-  /** What git answers to this request, to the byte. */
+  /** Returns the bytes that git would answer to this request. */
   answer(request: LsRefsRequest): Buffer {
     const { peel, symrefs, unborn, prefixes } = request
     const key = textOf(request)
@@ -117,7 +117,7 @@ export class ReferenceList {
     this.#answersBytes += bytes
   }
 
-  /** Whether all of these are what a reference or an annotated tag points to. */
+  /** Returns true if each of these objects is the target of a ref or of an annotated tag. */
   areTips(oids: readonly string[]): boolean {
     this.#tips ??= new Set(
       this.#lines.flatMap(({ oid, peeled }) =>
@@ -128,7 +128,7 @@ export class ReferenceList {
     return oids.every((oid) => tips.has(oid))
   }
 
-  /** Equal for lists with the same tags. */
+  /** Digest of all tags, equal for lists with the same tags. */
   get tagsDigest(): string {
     this.#tagsDigest ??= createHash('sha256')
       .update(

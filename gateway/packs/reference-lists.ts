@@ -1,4 +1,4 @@
-/** The references of repositories, asked of git once for each state. */
+/** A cache of ref lists, which runs git at most once for each state of a repository. */
 
 import { hasOwnObject } from '../../cgi/objects/object-presence.js'
 import {
@@ -16,13 +16,16 @@ import { ReferenceList, referenceListRequest } from './reference-list.js'
 export interface ReferenceListRequest {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
-  /** On whose behalf git is asked; see `auth/client`. */
+  /** Key of the client that a git process is counted for; see `auth/client`. */
   readonly client: string
   readonly state: RepositoryState
   readonly objectFormat: ObjectFormat
 }
 
-/** Asks git, and gives its whole answer; undefined for one beyond the bound. */
+/**
+ * Runs `git upload-pack` with this request body and returns its whole answer. Returns undefined if
+ * git rejects the request or the answer is longer than `bytesMax`.
+ */
 export type AskReferences = (
   listRequest: Pick<ReferenceListRequest, 'repositoryPath' | 'client'>,
   body: Buffer,
@@ -31,25 +34,27 @@ export type AskReferences = (
 
 export interface KnownReferences {
   readonly references: ReferenceList
-  /** Whether git was not asked for them this time. */
+  /** True if git was not run for this request. */
   readonly isKnown: boolean
 }
 
-/** One list as git sent it, and all of a process together with the answers made from them. */
+/** Maximum bytes of one list as git sends it. */
 const LIST_BYTES_MAX = 4_194_304
+/** Maximum bytes of all lists of a process, including the answers cached with them. */
 const BYTES_MAX = 33_554_432
 
 interface Entry {
   readonly state: RepositoryState
   readonly objectFormat: ObjectFormat
   readonly references: ReferenceList
-  /** As they were in that state; undefined where they do not tell what moves. */
+  /** Ref files in that state; undefined if later moves of branches cannot be seen in them. */
   readonly files: ReferenceFiles | undefined
 }
 
+/** The cached ref lists of one process. */
 export class ReferenceLists {
   readonly #ask: AskReferences
-  /** By repository, which has one format; the least recently used first. */
+  /** Entries by repository path, least recently used first. A repository has one object format. */
   readonly #entries = new Map<string, Entry>()
   readonly #inFlight = new Map<string, Promise<ReferenceList | undefined>>()
   /** Entry that is last in `#entries`. */
@@ -74,8 +79,8 @@ export class ReferenceLists {
   }
 
   /**
-   * What follows without git: from what was known of a settled state, and from what the references
-   * hold at this moment. Undefined where git has to be asked.
+   * Derives the present list from the cached list of an earlier state and from the repository's ref
+   * files, without running git. Returns undefined if git must list the refs.
    */
   followed(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
     const entry = this.#find(listRequest)
@@ -83,8 +88,8 @@ export class ReferenceLists {
   }
 
   /**
-   * Those of a settled state. Undefined when there are too many, when git does not tell, or when
-   * they change meanwhile.
+   * Returns the list of a settled state, from the cache or from git. Returns undefined if the list
+   * is too long, if git rejects the request, or if the refs change while git runs.
    */
   async get(listRequest: ReferenceListRequest): Promise<KnownReferences | undefined> {
     const references = this.known(listRequest)
@@ -151,23 +156,25 @@ export class ReferenceLists {
 }
 
 /**
- * The list of a repository in which nothing but branches moved since, as after most pushes; so the
- * first clone of a new commit spares a process. Undefined: git is to be asked.
+ * Derives the entry of a state from a known one if only branches moved in between, as after most
+ * pushes. The first clone of a new commit then needs no git process to list the refs. Returns
+ * undefined if git must list the refs.
  */
 function deriveEntry(
   known: Entry,
   { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
 ): Entry | undefined {
-  // Settings decide which references show.
+  // Settings decide which refs git lists.
   if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
   const files = readReferenceFiles(repositoryPath)
   const moved = files && movedBranches(known.files, files)
   if (moved === undefined) return undefined
-  // Git leaves out a branch whose commit is lost.
+  // Git does not list a branch whose commit is missing.
   for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
   const references = known.references.withMoved(moved)
   if (references === undefined) return undefined
-  // What is to be remembered has to be all of that state; git itself reads one after the other.
+  // A list that is cached must belong to one state. In an unsettled state, refs may be read one
+  // after the other, as git does itself.
   const isSame = !state.isSettled || readPresentState(repositoryPath)?.text === state.text
   const { objectFormat } = known
   return isSame ? { state, objectFormat, references, files } : undefined

@@ -1,4 +1,4 @@
-/** Removes the kept answers to clones of one repository. */
+/** Removal of the stored answers to clones of one repository. */
 
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,9 @@ import { answersPrefix } from './answer-names.js'
 import { answerPath } from './pack-store.js'
 import { packFolder } from './warm.js'
 
-/** Removes them from the disk, for all workers and gateways of the data folder. */
+/**
+ * Removes a repository's answers from the disk, for all workers and gateways of the data folder.
+ */
 export async function removeAnswers(dataDir: string, repositoryPath: string): Promise<void> {
   const prefix = answersPrefix(repositoryPath)
   const folder = dirname(answerPath(packFolder(dataDir), prefix))

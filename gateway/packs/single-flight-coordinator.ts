@@ -1,18 +1,18 @@
-/** Who works on which answer of git, on one machine: the first to ask leads, the others join. */
+/** Single flight for the workers of one machine: the first to want an answer of git leads. */
 
 /** A message of a worker. Each in-flight answer has its own path; keys are used again. */
 export type SingleFlightReport =
   /** Asks whether the worker leads or follows for this key; the `board` notice is the reply. */
   | { readonly act: 'want'; readonly id: number; readonly key: string }
-  /** The process group that works for the leader. */
+  /** Names the process group that makes the answer. */
   | { readonly act: 'started'; readonly path: string; readonly groupId: number }
-  /** All is written; without a length, it never will be. */
+  /** The leader has written the whole answer, or failed if `bytes` is undefined. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
-  /** A joined worker knows where the answer ends. */
+  /** A follower has received the length of the answer. */
   | { readonly act: 'heard'; readonly path: string }
-  /** The file has its last name, or is gone: nobody can join any more. */
+  /** The file is renamed or removed: no worker can follow any more. */
   | { readonly act: 'sealed'; readonly path: string }
-  /** A joined worker has no reader left. */
+  /** The last reader of a follower has left. */
   | { readonly act: 'left'; readonly path: string }
 
 /** A message to a worker. */
@@ -22,14 +22,14 @@ export type SingleFlightNotice =
       readonly id: number
       readonly path: string
       readonly role: 'leader' | 'joiner'
-      /** For a joiner of what has been written to its end. */
+      /** Length of the answer, if the worker follows one that is already complete. */
       readonly bytes: number | undefined
     }
-  /** To the leader: so many other workers read along. */
+  /** Tells the leader how many other workers follow. */
   | { readonly act: 'joiners'; readonly path: string; readonly count: number }
-  /** To the leader: what is added to the file now, nobody takes for a part of the answer. */
+  /** Tells the leader that all followers know the length, so that it may append to the file. */
   | { readonly act: 'sealable'; readonly path: string }
-  /** To the joiners. */
+  /** Tells a follower the length of the answer, or that it failed. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
 
 interface InFlightAnswer {

@@ -1,4 +1,4 @@
-/** Answers of git that are being made: whoever wants the same one reads along. */
+/** Single flight: concurrent requests with the same answer share one git process. */
 
 import { rm, unlink } from 'node:fs/promises'
 import { isFailure } from '../../conf/failures.js'
@@ -16,7 +16,7 @@ export interface CoordinatorLink {
 /** A complete answer. */
 export interface SingleFlightEnd {
   readonly bytes: number
-  /** Gives the file its last name. Absent for what is not worth keeping: it is removed. */
+  /** Gives the file its final name. If absent, the file is removed. */
   readonly keep?: () => Promise<void>
 }
 
@@ -25,8 +25,8 @@ export interface SingleFlightPlan {
   /** Key of letters and digits, equal for requests with the same answer. */
   readonly key: string
   /**
-   * Has the answer written into an open file; settles when it is. Throws where it will never be
-   * whole. The signal: nobody wants it any more.
+   * Writes the whole answer into an open file. Throws if it cannot be completed. The signal aborts
+   * when no reader is left.
    */
   readonly write: (
     file: GrowingFile,
@@ -39,7 +39,7 @@ export class SingleFlightMissed extends Error {
   override readonly name = 'SingleFlightMissed'
 }
 
-/** How long git goes on without a reader; its group is to be gone within a second. */
+/** Time that git goes on without a reader; its process group must end within a second. */
 const UNWANTED_GRACE_MS = 250
 
 interface InFlightAnswer {
@@ -73,8 +73,8 @@ export class SingleFlight {
   }
 
   /**
-   * The answer, from its first byte on, while it is being made. Throws what the plan threw when
-   * nothing was written, FlightMissed, or an error of the file system.
+   * Returns the answer from its first byte on, while it is being made. If nothing was written,
+   * throws the error of the plan, SingleFlightMissed, or an error of the file system.
    */
   async join(
     plan: SingleFlightPlan,
@@ -89,7 +89,7 @@ export class SingleFlight {
       await file.begun(signal)
     } catch (error) {
       await body[Symbol.asyncIterator]().return?.()
-      // The client that led has had its share; whoever joined it has another.
+      // The client that led has used up its share of the queue; a follower has a share of its own.
       if (known !== undefined && isFailure(error, 'throttled')) {
         throw new SingleFlightMissed('who led was refused', { cause: error })
       }
@@ -140,7 +140,7 @@ export class SingleFlight {
       this.#drop(plan.key, boarding)
       unwanted.abort()
     }
-    // Somebody may be about to join: the news of it is on its way.
+    // The notice of a new follower may be on its way.
     const lookSoon = () => setTimeout(endIfUnwanted, UNWANTED_GRACE_MS)
     file.onUnread = lookSoon
     const sealable = new Promise<void>((resolve) => {
@@ -159,12 +159,12 @@ export class SingleFlight {
           file.end({ bytes })
           report({ bytes })
           if (keep === undefined) return unlink(path)
-          // Checksums at its end would be read for answer by who still waits for the file to grow.
+          // A follower that waits for more bytes would read the checksums as a part of it.
           await sealable
           await keep()
         },
         async (error: unknown) => {
-          // Whoever comes now is not to meet what has failed.
+          // Later requests must not get the failed answer.
           this.#drop(plan.key, boarding)
           const missed = new SingleFlightMissed('nobody wanted the answer any more', {
             cause: error,

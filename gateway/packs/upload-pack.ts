@@ -14,30 +14,30 @@ import type { WarmAnswer, WarmRequest } from './pack-cache.js'
 export interface UploadPackRequest extends WarmRequest {
   /** Protocol version as sent, such as `version=2`. */
   readonly gitProtocol: string | undefined
-  /** Decoded; it may be of any length. */
+  /** Decoded body of any length. */
   readonly body: AsyncIterable<Uint8Array>
-  /** Answers a whole request that the pack cache does not know, if the surface can do so itself. */
+  /** Answers a request that the pack cache does not answer, if the surface can do so itself. */
   readonly answerUnknown?: (body: Buffer) => Awaitable<Buffer | undefined>
 }
 
 export interface UploadPackReply {
   readonly body: WarmAnswer['body']
-  /** Absent while it is not known. */
+  /** Length of the body; absent if it is not known yet. */
   readonly bytes?: number
-  /** These two are absent where it did not come through the pack cache. */
+  /** Source of the answer; this and `command` are absent if the pack cache did not answer. */
   readonly outcome?: WarmAnswer['outcome']
   readonly command?: WarmAnswer['command']
 }
 
 const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
 
-/** What a clone says fits in this; a longer request, with all that a client has, goes to git. */
+/** Maximum bytes of a request for the pack cache: enough for clones, not for long `have` lists. */
 const WARM_REQUEST_BYTES_MAX = 65_536
 
 /**
- * What git answers, from the pack cache where that can be shown to be it. Throws UploadPackError
- * for what git cannot read, `payload_too_large`, and `unavailable` or `throttled` when too many git
- * processes run.
+ * Answers a request as git would, from the pack cache if possible. Throws UploadPackError if git
+ * rejects the request, `payload_too_large` if it is longer than FETCH_REQUEST_BYTES_MAX, and
+ * `unavailable` or `throttled` if too many git processes run.
  */
 export function answerUploadPack(
   context: Context,
@@ -66,7 +66,7 @@ function count({ metrics }: Context, warm: WarmAnswer): UploadPackReply {
   return { ...warm, body }
 }
 
-/** The same body; it tells how many bytes went out with each chunk that was asked for. */
+/** Wraps a body so that `onChunk` is called with the length of each chunk when it is read. */
 function counted(
   body: AsyncIterable<Uint8Array>,
   onChunk: (bytes: number) => void,
@@ -118,11 +118,11 @@ function countOutcome({ metrics }: Context, outcome: 'ok' | 'failed'): void {
 
 interface Beginning {
   readonly beginning: Buffer
-  /** Absent when the beginning is all of it. */
+  /** Remaining chunks; absent if `beginning` is the whole body. */
   readonly rest: AsyncIterator<Uint8Array> | undefined
 }
 
-/** Reads a body to its end, or until it is longer than that. */
+/** Reads a body to its end, or until more than `bytesMax` bytes are read. */
 function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Awaitable<Beginning> {
   if (!(body instanceof IncomingBody)) return readChunks(body, bytesMax)
   return after(body.whole(bytesMax), (whole) =>
@@ -153,7 +153,7 @@ async function* joined(
   }
 }
 
-/** What a client wants and has is a list, not a pack: it ends. */
+/** Yields the body, and throws `payload_too_large` beyond FETCH_REQUEST_BYTES_MAX. */
 async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const chunk of body) {

@@ -1,33 +1,35 @@
-/** How long a full queue will keep a newcomer waiting, from how fast its places came free. */
+/** Estimate of the wait in a full queue, from the rate at which its slots became free. */
 
-/** Fewer places than this say nothing about those that follow. */
+/** Minimum freed slots from which a wait is estimated. */
 const PLACES_MIN = 4
 
-/** Times are of one clock, in milliseconds. */
+/** An estimate of the wait in one queue. Its times are in milliseconds, of one monotonic clock. */
 export class WaitEstimate {
-  /** When all places were taken, and when the last ones came free since. */
+  /** Time at which all slots were taken, then the times at which slots became free since. */
   readonly #timesMs: number[] = []
 
-  /** All places are taken from now on. Does nothing if they were before. */
+  /** Records that all slots are taken. Does nothing if they were taken already. */
   begin(nowMs: number): void {
     if (this.#timesMs.length === 0) this.#timesMs.push(nowMs)
   }
 
-  /** A place came free and was given to the next in line. `placesMax` is how many there are. */
+  /**
+   * Records that a slot was freed and given to a waiting request, of `placesMax` slots in total.
+   */
   note(nowMs: number, placesMax: number): void {
     this.#timesMs.push(nowMs)
-    // Two rounds: requests that began together end together.
+    // Two times the number of slots, because requests that began together end together.
     if (this.#timesMs.length > 2 * Math.max(placesMax, PLACES_MIN) + 1) this.#timesMs.shift()
   }
 
-  /** A place is free. */
+  /** Records that a slot is free, which resets the estimate. */
   end(): void {
     this.#timesMs.length = 0
   }
 
   /**
-   * The time until a newcomer with `aheadCount` others before it has a place. Undefined until as
-   * many places came free as there are.
+   * Returns the expected wait of a new request that has `aheadCount` requests before it. Returns
+   * undefined until at least `placesMax` slots, and at least four, became free.
    */
   waitMs(
     nowMs: number,

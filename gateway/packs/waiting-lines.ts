@@ -1,8 +1,8 @@
-/** Requests that wait for a place, a line for each repository; the repositories take turns. */
+/** Waiting requests, in one first-in-first-out line for each repository, served in rotation. */
 
-/** Lines of callbacks, each called when its turn has come. */
+/** Lines of callbacks, one for each repository. */
 export class WaitingLines {
-  /** By repository; the one whose turn is next comes first. */
+  /** Lines by repository, the next one to be served first. */
   readonly #lines = new Map<string, Set<() => void>>()
   #size = 0
 
@@ -22,7 +22,10 @@ export class WaitingLines {
     if (line?.size === 0) this.#lines.delete(repository)
   }
 
-  /** The callback whose turn it is; its repository has its next turn after the others. */
+  /**
+   * Returns the next callback, without removing it, and moves its repository to the end of the
+   * rotation.
+   */
   next(): (() => void) | undefined {
     const [first] = this.#lines
     if (first === undefined) return undefined
@@ -33,7 +36,7 @@ export class WaitingLines {
     return start
   }
 
-  /** How many have their turn before one more for that repository. */
+  /** Returns how many callbacks are served before a new one of that repository. */
   countAhead(repository: string): number {
     const own = this.#lines.get(repository)?.size ?? 0
     let count = own

@@ -1,4 +1,4 @@
-/** Puts the pack cache of a worker together from what the worker has. */
+/** Construction of a worker's pack cache. */
 
 import { join } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
@@ -19,12 +19,12 @@ export interface WarmOptions {
   readonly git: Git
   readonly log: Log
   readonly queue: ProcessQueue
-  /** As they are now. */
+  /** Returns the current settings. */
   readonly settings: () => Settings
   readonly link: CoordinatorLink
 }
 
-/** The pack cache of a worker. */
+/** Creates the pack cache of a worker. */
 export function createPackCache({ git, log, queue, settings, link }: WarmOptions): PackCache {
   const { cache, data } = settings()
   const ask: AskReferences = async ({ repositoryPath, client }, body, bytesMax) => {
@@ -71,7 +71,7 @@ async function* onlyChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk
 }
 
-/** Where the answers are kept. */
+/** Returns the folder of the stored answers. */
 export function packFolder(dataDir: string): string {
   return join(dataDir, 'cache', 'packs')
 }

@@ -1,17 +1,17 @@
-/** How a listener ends: new connections first, then open ones, then running requests. */
+/** The orderly end of a listener: of new connections, then of open ones, then of requests. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExchangeState } from './exchange.js'
 
-/** Times of an ending listener, each counted from the end of the one before. */
+/** Durations of the steps of an end; each step starts when the one before is over. */
 export interface DrainTimes {
-  /** How long new connections are accepted. */
+  /** Time in which new connections are accepted. */
   readonly acceptMs: number
-  /** How long open connections may send another request; ends early when none is open. */
+  /** Time in which open connections may send requests; ends early if none is open. */
   readonly lingerMs: number
-  /** How long running requests may go on. */
+  /** Time in which running requests may finish. */
   readonly graceMs: number
-  /** Whether another process listens on the port, so that clients may be told to connect again. */
+  /** True if another process listens on the port, so that clients can connect again. */
   readonly hasSuccessor: boolean
 }
 
@@ -56,14 +56,14 @@ export function createDrain(
   }
 }
 
-/** A round of the event loop that takes no longer had next to nothing to do. */
+/** Longest duration of an event-loop tick that counts as idle. */
 const CALM_MS = 0.2
 const ROUNDS_MAX = 200
 
 /**
- * The kernel resets the connections that it has queued at a listening socket when that is closed.
- * Each round of the event loop accepts those that were there when it began, so the socket is closed
- * after a round that was short.
+ * Closes the listening socket after an idle event-loop tick. The kernel resets the connections that
+ * are queued at a listening socket when it is closed. Each tick accepts the connections that were
+ * queued when it began, so few can be queued after a short tick.
  */
 async function closeEmptied(closeListener: () => void): Promise<void> {
   await endRound()

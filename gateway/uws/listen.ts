@@ -1,4 +1,4 @@
-/** The listener: sockets become exchanges, and an end lets what runs come to its own. */
+/** The HTTP listener: creates an exchange for each request, and ends in an orderly way. */
 
 import uws, { type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
 import type { HostPort } from '../../conf/field.js'
@@ -14,13 +14,13 @@ export interface ListenOptions extends ExchangeOptions {
 }
 
 export interface Listener {
-  /** The port that was bound; differs from the wanted one when that was 0. */
+  /** The port that is bound; the system chooses it if the option is 0. */
   readonly port: number
-  /** Ends in steps; a later call changes the times. Resolves when all connections are closed. */
+  /** Ends in steps. A later call changes the durations. Resolves when no connection is open. */
   drain(times: DrainTimes): Promise<void>
 }
 
-/** Listens; several processes may listen on the same port. Throws when the port cannot be had. */
+/** Listens on a port, which several processes can share. Throws if the port is not available. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const slowBodies = new SlowBodies()
   const state: ExchangeState = { connections: 0, running: 0, isDraining: false, slowBodies }
@@ -45,7 +45,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   if (socket === false) throw new Error(`cannot listen on ${host}:${port}: is the port in use?`)
   return {
     port: uws.us_socket_local_port(socket),
-    // The library keeps no count: a socket that is closed twice ends the process.
+    // Closing a socket of this library twice ends the process.
     drain: createDrain(state, {
       closeListener: () => uws.us_listen_socket_close(socket),
       closeConnections: () => app.close(),
@@ -54,9 +54,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 /**
- * Answers 400 and closes at once, so that nothing behind the malformed head is read as a request.
- * A graceful end would run a pipelined one first, and a short write would be lost with the close:
- * the padding makes it larger than the buffer that the library keeps writes in (16 KiB).
+ * Replies 400 and closes the connection immediately, so that no bytes behind the malformed head are
+ * read as a request. A graceful end would run a pipelined request first. A short write would be
+ * lost with the close, so the body is padded beyond the library's write buffer (16 KiB).
  */
 function refuseFraming(res: HttpResponse, fault: string): void {
   res.onAborted(() => {})

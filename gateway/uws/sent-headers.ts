@@ -1,16 +1,16 @@
-/** The headers of one request, as they came. */
+/** The headers of one request. */
 
 import type { RequestHeaders } from '../../conf/http.js'
 
 /**
- * A request has a handful of headers and is asked for as many: to look through them costs less
- * than a Map does to make. The listener bounds how many there are.
+ * Headers in two parallel lists. A request has few headers and few lookups: a linear search costs
+ * less than building a Map. The listener limits the number of headers.
  */
 export class SentHeaders implements RequestHeaders {
   readonly #names: string[] = []
   readonly #values: string[] = []
 
-  /** Repeated ones are joined by `, ` (RFC 9110 §5.3). */
+  /** Adds a header; values of repeated headers are joined by `, ` (RFC 9110 §5.3). */
   add(name: string, value: string): void {
     const at = this.#names.indexOf(name)
     if (at === -1) {
