@@ -52,8 +52,8 @@ export async function onPackageGatehouse(
 }
 
 /**
- * The same as `forEachPackageHouse` with a gateway in the test's own process, a new one for each
- * subtest, which answers with all the bytes itself.
+ * Runs the same subtest on a gateway in the process of the test, a new one for each
+ * subtest. It sends all bytes itself.
  */
 export async function forEachPackageGateway(
   t: Test,
