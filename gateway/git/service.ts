@@ -67,11 +67,12 @@ export async function runService(
       context.metrics.countGitService({ service: wanted.service, outcome })
       await push?.end(outcome)
     }
+    // Frees the slot before the reply ends, so that the client's next request is not refused.
+    void answer.ended.then(leave)
     answer.ended
       .then(noteEnd)
       .catch((error: unknown) => context.log.warn({ error, path }, 'a push was not noted'))
       .finally(() => push?.close())
-      .finally(leave)
     return { status: answer.status, headers: answer.headers, body: answer.body }
   } catch (error) {
     leave()

@@ -56,12 +56,7 @@ async function aServer(
   const remote = ada.remote(await makeRepository(ada, 'library'))
   const copy = await newWorkingCopy(t)
   const tip = await copy.commit('content', randomBytes(contentBytes))
-  // A client with one place is refused while the process of its request before still ends.
-  const pushed = await until(
-    () => copy.try(['push', '--quiet', remote, 'main']),
-    ({ exitCode }) => exitCode === 0,
-    SETTLES_WITHIN_MS,
-  )
+  const pushed = await copy.try(['push', '--quiet', remote, 'main'])
   t.match(pushed, { exitCode: 0, errorText: '' })
   return { gatehouse, ada, tip }
 }
@@ -288,7 +283,8 @@ async function refuseBrokenGzip(t: Test, scene: Scene): Promise<void> {
   wrongSum.writeUInt8(wrongSum.readUInt8(whole.length - 8) ^ 1, whole.length - 8)
   const broken: Readonly<Record<string, Buffer>> = {
     'cut in the middle': whole.subarray(0, whole.length >> 1),
-    'with zeros in the middle': Buffer.from(whole).fill(0, whole.length >> 1, whole.length - 8),
+    // Zeros may decode to more `have` lines and to a flush packet, which git answers.
+    'with ones in the middle': Buffer.from(whole).fill(0xff, whole.length >> 1, whole.length - 8),
     'with a wrong sum': wrongSum,
     'of random bytes': randomBytes(100_000),
     'of nothing': Buffer.alloc(0),
