@@ -12,13 +12,13 @@ import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
-import { collectFromWorkers } from './metrics.js'
 import {
   SingleFlightCoordinator,
   type SingleFlightReport,
 } from './packs/single-flight-coordinator.js'
 import { packFolder } from './packs/warm.js'
 import { untilOthersListen } from './port-listeners.js'
+import { collectFromWorkers } from './request/metrics.js'
 
 /** A worker that dies sooner is started again only after this pause. */
 const RESTART_PAUSE_MS = 1_000

@@ -6,8 +6,8 @@ import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { ping } from '../sql/database/database.js'
 import { jsonReply } from './api/surface.js'
-import type { Context } from './context.js'
-import type { AnyRoute, Route, Surface } from './route.js'
+import type { Context } from './request/context.js'
+import type { AnyRoute, Route, Surface } from './request/route.js'
 
 const SYSTEM_SURFACE: Surface = {
   name: 'system',

@@ -1,7 +1,7 @@
 /** What the supervisor and its workers say to one another. */
 
+import type { DrainTimes } from './http/drain.js'
 import type { SingleFlightNotice, SingleFlightReport } from './packs/single-flight-coordinator.js'
-import type { DrainTimes } from './uws/drain.js'
 
 /**
  * To be raised when a worker and a supervisor of the release before would not understand each

@@ -4,12 +4,12 @@ import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { createSharedThrottle } from './auth/throttle.js'
+import type { DrainTimes } from './http/drain.js'
 import { isSupervisorMessage, PROTOCOL, type WorkerMessage } from './messages.js'
-import { shareMetrics } from './metrics.js'
 import { isBehind, migrateDatabase } from './migrate-database.js'
 import type { CoordinatorLink } from './packs/single-flight.js'
+import { shareMetrics } from './request/metrics.js'
 import { startServer } from './server.js'
-import type { DrainTimes } from './uws/drain.js'
 
 /** Serves until the supervisor ends the worker or is gone. */
 export async function runWorker(settings: Settings): Promise<void> {

@@ -252,8 +252,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'a list; api/swagger.test.ts and the credentials matrix go through it',
   'gateway/api/code/writable.ts': 'by file-changes.test.ts and branch-changes.test.ts',
   'conf/package.ts': 'shapes and a list without behaviour',
-  'gateway/context.ts': 'a shape without behaviour',
-  'gateway/route.ts': 'a shape without behaviour',
+  'gateway/request/context.ts': 'a shape without behaviour',
+  'gateway/request/route.ts': 'a shape without behaviour',
   'gateway/actions/code/git-queue.ts': 'by threats/floods.test.ts, whose clients wait in it',
   'gateway/pool/inspect.ts': 'by threats/event-loop.test.ts, whose uploads exceed its limits',
   'gateway/pool/pool-thread.ts': 'by web/kit/drawings.test.ts, whose texts it draws',
@@ -268,7 +268,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/packs/enter-queue.ts': 'by git/service.test.ts, whose requests wait and are refused',
   'gateway/packs/upload-pack.ts': 'by git/fetch.test.ts and journeys/ssh-clone.test.ts',
   'gateway/packs/warm.ts': 'by pack-cache.test.ts, whose caches it puts together',
-  'gateway/request-times.ts': 'by metrics.test.ts, which reads what was counted',
+  'gateway/request/request-times.ts': 'by metrics.test.ts, which reads what was counted',
   'gateway/ssh/conversation.ts': 'by journeys/ssh-clone.test.ts and threats/ssh.test.ts',
   'gateway/ssh/decision.ts': 'by journeys/ssh-clone.test.ts and ssh-push.test.ts',
   'gateway/ssh/surface.ts': 'by journeys/ssh-clone.test.ts, through sshd',
@@ -366,7 +366,7 @@ const spreads: Rule = {
 /** Who alone may import what was borrowed; tests may as well. */
 const ROOM_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   '@simplewebauthn/server': /^gateway\/auth\/security-keys\.ts$/,
-  'uWebSockets.js': /^gateway\/uws\//,
+  'uWebSockets.js': /^gateway\/http\//,
   'better-sqlite3': /^sql\//,
   mysql2: /^sql\//,
   // The peer of a benchmark is a program of its own, and speaks to knex as a stranger would.
@@ -416,7 +416,7 @@ const libraries: Rule = {
         .map((path) => `${path} imports ${library}`),
     ),
   breaks: [
-    { path: 'gateway/router.ts', text: "import { App } from 'uWebSockets.js'\n" },
+    { path: 'gateway/request/router.ts', text: "import { App } from 'uWebSockets.js'\n" },
     { path: 'gateway/api/users.ts', text: "import type { Knex } from 'knex'\n" },
     { path: 'cgi/process/git.ts', text: "import { execa } from 'execa'\n" },
     { path: 'cgi/process/run.ts', text: "import { spawn } from 'node:child_process'\n" },

@@ -5,7 +5,7 @@ import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/releases/attachments.js'
 import { refuseWithoutReleases, releaseOfTag } from '../actions/releases/visible-releases.js'
-import type { AnyRoute, Route } from '../route.js'
+import type { AnyRoute, Route } from '../request/route.js'
 import { DOWNLOAD_SURFACE } from './surface.js'
 
 const byUuid: Route<'attachment'> = {

@@ -5,8 +5,8 @@ import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request } from '../../conf/http.js'
 import type { Access, AccessKind, Grants } from '../auth/authorize.js'
 import type { Scope } from '../auth/scopes.js'
-import type { Context } from '../context.js'
-import type { Route } from '../route.js'
+import type { Context } from '../request/context.js'
+import type { Route } from '../request/route.js'
 
 /** What the handler is given: everything checked and typed. */
 export interface Input<K extends AccessKind, Q extends TObject, B extends TSchema> {

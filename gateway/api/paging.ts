@@ -4,8 +4,8 @@ import { type TObject, Type } from 'typebox'
 import type { Reply } from '../../conf/http.js'
 import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../conf/limits.js'
 import type { Page } from '../../sql/database/page.js'
-import type { Context } from '../context.js'
 import { API_PREFIX } from '../objects/api-prefix.js'
+import type { Context } from '../request/context.js'
 import { jsonReply } from './surface.js'
 
 export const PAGE_QUERY = {

@@ -2,8 +2,8 @@
 
 import type { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import type { Context } from '../context.js'
-import type { Surface } from '../route.js'
+import type { Context } from '../request/context.js'
+import type { Surface } from '../request/route.js'
 
 export const API_SURFACE: Surface = {
   name: 'api',

@@ -2,8 +2,8 @@
 
 import type { TSchema } from 'typebox'
 import { API_PREFIX } from '../objects/api-prefix.js'
-import type { Route } from '../route.js'
-import { plainPath } from '../route-table.js'
+import type { Route } from '../request/route.js'
+import { plainPath } from '../request/route-table.js'
 import { API_VERSION } from './admin/version.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE, jsonReply } from './surface.js'

@@ -1,6 +1,6 @@
 /** Who counts as one client, where clients have shares of what there is. */
 
-import { networkOf } from '../client-address.js'
+import { networkOf } from '../http/client-address.js'
 import type { Identity } from './authenticate.js'
 
 /** The account, the deploy key, or of a stranger the network; `address` is asked for then alone. */

@@ -9,7 +9,7 @@ import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
 import { hasUsers } from '../../sql/admin/site.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 import { newToken } from './token.js'
 
 const FILE = 'set-up.code'

@@ -2,7 +2,7 @@
 
 import { RateLimiterCluster, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
-import { networkOf } from '../client-address.js'
+import { networkOf } from '../http/client-address.js'
 
 export interface SignInAttempt {
   /** The account's name as given. */

@@ -5,9 +5,9 @@ import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
-import type { Context } from '../context.js'
 import type { WarmRequest } from '../packs/pack-cache.js'
-import { repositoryPathOf } from '../repository-path.js'
+import type { Context } from '../request/context.js'
+import { repositoryPathOf } from '../request/repository-path.js'
 
 /** Throws `unsupported_media_type` where the body is not this service's. */
 export function refuseForeignBody(request: Request, service: GitService): void {

@@ -1,7 +1,7 @@
 /** Errors of Git over HTTP: one sentence that git prints on the client's terminal. */
 
 import type { Reply } from '../../conf/http.js'
-import type { Surface } from '../route.js'
+import type { Surface } from '../request/route.js'
 import { bringsPack, refusePush } from './refused-push.js'
 
 /** Path of the page where users create access tokens. */

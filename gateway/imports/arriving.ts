@@ -2,7 +2,7 @@
 
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import type { ArrivedContents } from '../../sql/repositories/imported-contents.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 import { type ContentsInput, gatherContents } from './gather-contents.js'
 import { openGiteaApi } from './gitea-api.js'
 import { settleContents } from './settle-contents.js'

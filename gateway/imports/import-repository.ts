@@ -17,9 +17,9 @@ import {
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
 import { journalPush } from '../actions/code/journal-push.js'
-import type { Context } from '../context.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
+import type { Context } from '../request/context.js'
 import { type Arriving, openArriving } from './arriving.js'
 import type { ContentsInput } from './gather-contents.js'
 

@@ -6,7 +6,7 @@ import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import type { Registry } from '../../registry/registry.js'
 import type { Database } from '../../sql/database/database.js'
-import type { DiskWatch } from '../disk-watch.js'
+import type { DiskWatch } from '../request/disk-watch.js'
 
 /** What every job may reach. */
 export interface JobContext {

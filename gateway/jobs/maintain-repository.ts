@@ -4,7 +4,7 @@ import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepository } from '../../cgi/maintenance/sweeper.js'
 import { findRepositoryById, updateRepository } from '../../sql/repositories/repositories.js'
-import { repositoryPathOf } from '../repository-path.js'
+import { repositoryPathOf } from '../request/repository-path.js'
 import type { JobKind } from './job.js'
 
 export const MAINTAIN_REPOSITORY: JobKind = {

@@ -18,7 +18,7 @@ import {
 } from '../../sql/repositories/repository-sources.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { unsealCredentials } from '../outbound/mirror-credentials.js'
-import { repositoryPathOf } from '../repository-path.js'
+import { repositoryPathOf } from '../request/repository-path.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 

@@ -1,7 +1,7 @@
 /** Where everything is that an application needs to sign people in (OpenID Connect Discovery). */
 
 import { OPENID_SCOPES } from '../auth/oauth-scopes.js'
-import type { Route } from '../route.js'
+import type { Route } from '../request/route.js'
 import { OAUTH_SURFACE, oauthReply } from './surface.js'
 
 export const DISCOVERY: Route<'open'> = {

@@ -3,7 +3,7 @@
 import type { Request } from '../../conf/http.js'
 import type { OauthFields } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
-import { readBody } from '../incoming-body.js'
+import { readBody } from '../http/incoming-body.js'
 
 const BYTES_MAX = 65_536
 

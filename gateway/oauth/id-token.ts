@@ -2,7 +2,7 @@
 
 import { sign } from 'node:crypto'
 import type { OauthGrant } from '../../sql/accounts/oauth-grants.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 import { claimsOf } from './claims.js'
 import { privateKey } from './signing-key.js'
 

@@ -5,7 +5,7 @@ import { canSignIn } from '../auth/authenticate.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
 import { hashToken } from '../auth/token.js'
-import type { Route } from '../route.js'
+import type { Route } from '../request/route.js'
 import { readOauthFields } from './fields.js'
 import { OAUTH_SURFACE, oauthReply } from './surface.js'
 

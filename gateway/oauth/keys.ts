@@ -1,6 +1,6 @@
 /** The keys with which id tokens are checked (RFC 7517). */
 
-import type { Route } from '../route.js'
+import type { Route } from '../request/route.js'
 import { publicJwk } from './signing-key.js'
 import { OAUTH_SURFACE, oauthReply } from './surface.js'
 

@@ -4,7 +4,7 @@ import { endGrant } from '../../sql/accounts/oauth-grants.js'
 import { findAccess, findRefresh } from '../../sql/accounts/oauth-tokens.js'
 import { identifyClient } from '../auth/oauth-client.js'
 import { hashToken } from '../auth/token.js'
-import type { Route } from '../route.js'
+import type { Route } from '../request/route.js'
 import { readOauthFields } from './fields.js'
 import { OAUTH_SURFACE, oauthReply } from './surface.js'
 

@@ -1,6 +1,6 @@
 /** The list of what applications ask that sign people in; people themselves see a page of web/. */
 
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../request/route.js'
 import { ACCESS_TOKEN } from './access-token.js'
 import { DISCOVERY } from './discovery.js'
 import { INTROSPECT } from './introspect.js'

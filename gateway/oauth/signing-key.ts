@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import { findOauthKey, keepOauthKey } from '../../sql/accounts/oauth-keys.js'
 import type { SealedKey } from '../../sql/packages/signing-keys.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 
 const WORDS = 'oauth id tokens'
 const RSA_BITS = 2_048

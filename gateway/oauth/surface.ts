@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../conf/http.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
-import type { Surface } from '../route.js'
+import type { Surface } from '../request/route.js'
 
 export const OAUTH_SURFACE: Surface = {
   name: 'api',

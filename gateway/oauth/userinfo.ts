@@ -1,6 +1,6 @@
 /** Who has signed in with an application, as OpenID Connect tells it (Core §5.3). */
 
-import type { Route } from '../route.js'
+import type { Route } from '../request/route.js'
 import { claimsOf } from './claims.js'
 import { OAUTH_SURFACE, oauthReply } from './surface.js'
 

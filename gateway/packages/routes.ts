@@ -3,8 +3,8 @@
 import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
 import { lendPackageStore } from '../../registry/lend-package-store.js'
-import type { Context } from '../context.js'
-import type { AnyRoute, Call, Route, Surface } from '../route.js'
+import type { Context } from '../request/context.js'
+import type { AnyRoute, Call, Route, Surface } from '../request/route.js'
 import { narrowPackageStore } from './narrow-package-store.js'
 import { watchPackageStore } from './watched-package-store.js'
 

@@ -4,7 +4,7 @@ import type { Format } from '../../registry/format.js'
 import type { PackageStore } from '../../registry/package-store.js'
 import { publishAndNotify, removeAndNotify } from '../actions/packages/package-events.js'
 import type { Grants } from '../auth/authorize.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 
 export interface PackageStoreWatch {
   readonly grant: Grants['packages']

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readStateOfTick } from '../../cgi/repository/repository-state.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
-import { readBody } from '../incoming-body.js'
+import { readBody } from '../http/incoming-body.js'
 
 interface CachedAdvertisement {
   readonly reply: Reply

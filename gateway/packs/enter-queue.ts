@@ -1,7 +1,7 @@
 /** Entry of requests into the queue of git processes, with a metric for refused ones. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
-import type { Context } from '../context.js'
+import type { Context } from '../request/context.js'
 
 export interface QueueEntry {
   readonly signal: AbortSignal

@@ -3,8 +3,8 @@
 import { Failure } from '../../conf/failures.js'
 import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
-import type { MarkdownPlace } from '../web/kit/markdown.js'
-import type { TrustedHtml } from '../web/kit/trusted-html.js'
+import type { MarkdownPlace } from '../rendering/markdown.js'
+import type { TrustedHtml } from '../rendering/trusted-html.js'
 import type { Tasks } from './pool.js'
 
 export const TASKS = {
@@ -23,7 +23,7 @@ export interface HighlightInput {
 
 /** Returns the rows of a table of lines. Throws `payload_too_large`. */
 async function highlightFile({ text, name }: HighlightInput): Promise<TrustedHtml> {
-  const { highlightedRows } = await import('../web/code/highlight.js')
+  const { highlightedRows } = await import('../rendering/highlight.js')
   return notTooLong(highlightedRows(text, name))
 }
 
@@ -34,7 +34,7 @@ export interface MarkdownInput {
 
 /** Throws `payload_too_large`. */
 async function drawMarkdown({ text, from }: MarkdownInput): Promise<TrustedHtml> {
-  const { renderMarkdown } = await import('../web/kit/markdown.js')
+  const { renderMarkdown } = await import('../rendering/markdown.js')
   return notTooLong(renderMarkdown(text, from))
 }
 

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import type { Reply } from '../../conf/http.js'
-import type { AnyRoute, Route } from '../route.js'
+import type { AnyRoute, Route } from '../request/route.js'
 import { type AssetFile, KEY_SCRIPT, STYLESHEET } from './asset-files.js'
 import { takesGzip } from './kit/html.js'
 import { WEB_SURFACE } from './kit/surface.js'

@@ -1,6 +1,6 @@
 /** The list of the pages: another page is a file and a line here. */
 
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../request/route.js'
 import { APPLICATIONS_PAGES } from './accounts/applications.js'
 import { AUTHORIZE_PAGES } from './accounts/authorize-page.js'
 import { CHANGE_PASSWORD_PAGES } from './accounts/change-password.js'

@@ -2,7 +2,7 @@
 
 // Its own types would bring a browser's globals into a server.
 
-import type { TrustedHtml } from './kit/trusted-html.js'
+import type { TrustedHtml } from '../rendering/trusted-html.js'
 
 export namespace JSX {
   /** What preact makes of a tag; to be rendered, and never looked into. */

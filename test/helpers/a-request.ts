@@ -1,7 +1,7 @@
 /** A request that nobody sent, for what is asked about one. */
 
 import type { Request } from '../../conf/http.js'
-import { NO_BODY } from '../../gateway/incoming-body.js'
+import { NO_BODY } from '../../gateway/http/incoming-body.js'
 
 /** A plain GET, but for some fields. */
 export function aRequest(fields: Partial<Request> = {}): Request {

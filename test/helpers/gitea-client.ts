@@ -3,7 +3,7 @@
 import { giteaApi } from 'gitea-js'
 import { OPERATIONS } from '../../gateway/api/operations.js'
 import { API_PREFIX } from '../../gateway/objects/api-prefix.js'
-import { createRouteTable } from '../../gateway/route-table.js'
+import { createRouteTable } from '../../gateway/request/route-table.js'
 import type { GatewayWithUsers } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
 

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { parseAddressSet } from '../../conf/addresses.js'
 import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { type Listener, listen } from '../../gateway/uws/listen.js'
+import { type Listener, listen } from '../../gateway/http/listen.js'
 
 export interface Listening {
   readonly listener: Listener

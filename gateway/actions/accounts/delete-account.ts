@@ -8,8 +8,8 @@ import { listOwnerVersions } from '../../../sql/packages/package-lists.js'
 import { removePackage } from '../../../sql/packages/publications.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { conflictAsInvalid } from './conflict-as-invalid.js'
 
 const ENTRIES_AT_ONCE = 50

@@ -10,7 +10,7 @@ import { parseGlob } from '../../../conf/glob.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Protection } from '../../../sql/code/branch-protections.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { type Actor, actorOf, mayForcePush, mayPush, readBranchRules } from './branch-rules.js'
 
 /** References that somebody wants to move. */

@@ -14,7 +14,7 @@ import { isModulesName } from '../../../conf/file-path.js'
 import { FILE_TOLD_BYTES_MAX } from '../../../conf/limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { createKeyedMutex } from './keyed-mutex.js'
 import { changeReferences } from './references-moved.js'
 

@@ -7,7 +7,7 @@ import {
   combineCommitStatuses,
 } from '../../../sql/code/commit-statuses.js'
 import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 /** Where nothing was said yet, nothing has succeeded. */
 export async function haveChecksSucceeded(

@@ -2,8 +2,8 @@
 
 import type { Request } from '../../../conf/http.js'
 import { clientOf } from '../../auth/client.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import type { RepositoryGrant } from './git-reader.js'
 
 /** The request that takes a place in the queue. */

@@ -10,8 +10,8 @@ import { notFound } from '../../../conf/failures.js'
 import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
 import { offsetOf, type Page } from '../../../sql/database/page.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 export type RepositoryGrant = Grants['repository']
 

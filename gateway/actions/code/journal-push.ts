@@ -2,7 +2,7 @@
 
 import { repositorySizeKib } from '../../../cgi/repository/repository.js'
 import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { followHeads } from '../pulls/follow-heads.js'
 
 /** The client has its answer; what the database says of the repository at `path` follows. */

@@ -8,8 +8,8 @@ import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { changeReferences } from './references-moved.js'
 
 export interface WantedTag {

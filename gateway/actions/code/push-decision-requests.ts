@@ -7,7 +7,7 @@ import {
   type PushDecisionRequest,
 } from '../../../cgi/refs/push-decision-request.js'
 import { hasProtections } from '../../../sql/code/branch-protections.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { judgeMoves, type WantedMoves } from './branch-judge.js'
 
 export type PushToJudge = Pick<WantedMoves, 'repository' | 'path' | 'pusher'>

@@ -10,12 +10,12 @@ import { withObjects } from '../../../cgi/objects/objects.js'
 import type { PushedChange } from '../../../cgi/refs/pushed-changes.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
 import { ownerObject } from '../../objects/accounts/user-object.js'
 import { payloadCommits } from '../../objects/code/commit-json.js'
 import type { PayloadCommitObject } from '../../objects/code/commit-schema.js'
 import { repositoryObject } from '../../objects/repositories/repository-object.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 /** Commits of a push that are told. */
 const COMMITS_MAX = 5

@@ -12,7 +12,7 @@ import { CRASH_GRACE_MS } from '../../../conf/limits.js'
 import { findOwner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { hasSubscribers } from '../webhooks/events.js'
 import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'
 

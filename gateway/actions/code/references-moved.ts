@@ -4,7 +4,7 @@ import { moveReferences, type ReferenceChange } from '../../../cgi/refs/referenc
 import { isFailure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { refuseMoves } from './branch-judge.js'
 import { journalPush } from './journal-push.js'
 import { recordReferenceEvents } from './reference-events.js'

@@ -3,7 +3,7 @@
 import { Failure } from '../../../conf/failures.js'
 import { type Comment, createComment } from '../../../sql/issues/comments.js'
 import type { Issue } from '../../../sql/issues/issues.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { refuseLocked } from './issue-access.js'

@@ -6,7 +6,7 @@ import {
   type IssueUpdate,
   updateIssue,
 } from '../../../sql/issues/issues.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { changePullState } from '../pulls/change-pull-state.js'

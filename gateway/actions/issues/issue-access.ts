@@ -6,7 +6,7 @@ import { findIssue, type Issue } from '../../../sql/issues/issues.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 type Grant = Grants['repository']
 

@@ -2,7 +2,7 @@
 
 import { notFound } from '../../../conf/failures.js'
 import { createIssue, type Issue, type NewIssue } from '../../../sql/issues/issues.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, titleOf } from './issue-access.js'

@@ -3,7 +3,7 @@
 import type { User } from '../../../sql/accounts/users.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 export interface IssueNotification {
   readonly repository: Pick<Repository, 'id'>

@@ -9,8 +9,8 @@ import {
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { hasSubscribersAnywhere } from '../../../sql/webhooks/webhooks.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import { packageObjects } from '../../objects/packages/package-object.js'
+import type { Context } from '../../request/context.js'
 import { emit } from '../webhooks/events.js'
 import { packageEvent } from '../webhooks/house-events.js'
 

@@ -8,7 +8,7 @@ import {
   type Review,
   type ReviewState,
 } from '../../../sql/pulls/reviews.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isOfficialFor } from './merge-rules.js'

@@ -3,7 +3,7 @@
 import { Failure } from '../../../conf/failures.js'
 import type { Issue, IssueState } from '../../../sql/issues/issues.js'
 import { findPull, holdTargets, type Pull } from '../../../sql/pulls/pulls.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 /** Throws `precondition_failed` where a merged one would be opened. */
 export function refuseStateChange(issue: Issue, pull: Pull, state: IssueState | undefined): void {

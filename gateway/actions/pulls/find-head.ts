@@ -5,8 +5,8 @@ import { findRepositoryById, type Repository } from '../../../sql/repositories/r
 import { findRepositoryFacts } from '../../../sql/repositories/repository-facts.js'
 import type { Grants } from '../../auth/authorize.js'
 import { accessToLinked } from '../../auth/authorize-repository.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 export interface Head {
   readonly repository: Repository

@@ -3,7 +3,7 @@
 import type { CommitRange } from '../../../cgi/objects/commit-range.js'
 import { notFound } from '../../../conf/failures.js'
 import { findPull } from '../../../sql/pulls/pulls.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, issueOf } from '../issues/issue-access.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'

@@ -2,7 +2,7 @@
 
 import { listPullsFrom } from '../../../sql/pulls/pull-lists.js'
 import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { refreshPulls } from './refresh-pulls.js'
 
 /** Those that this misses follow when they are next read. */

@@ -12,8 +12,8 @@ import {
   findRepositoryById,
   type Repository,
 } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 /** The tip of a head in a repository that is not the base's. */
 export interface ForeignTip {

@@ -2,9 +2,9 @@
 
 import { readDiff } from '../../../cgi/objects/diff.js'
 import type { Reply } from '../../../conf/http.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
-import type { Call } from '../../route.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
+import type { Call } from '../../request/route.js'
 import { pullOf, rangeOf } from './find-pull.js'
 
 /** As `{diffType}` says. Throws `not_found`, and `payload_too_large` for too many files. */

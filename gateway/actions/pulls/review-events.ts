@@ -3,7 +3,7 @@
 import { noteMentions } from '../../../sql/issues/issue-people.js'
 import { touchIssue } from '../../../sql/issues/issues.js'
 import type { Review } from '../../../sql/pulls/reviews.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { type IssueNotification, notifyOfIssue } from '../notifications/notify-users.js'
 
 /** To be told of each review that was written or submitted, once it is in the database. */

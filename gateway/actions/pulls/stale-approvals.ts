@@ -2,7 +2,7 @@
 
 import type { Pull } from '../../../sql/pulls/pulls.js'
 import { dismissApprovals } from '../../../sql/pulls/reviews.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { readBranchRules } from '../code/branch-rules.js'
 
 /** The head has moved: approvals of other commits are dismissed, where the rule says so. */

@@ -6,7 +6,7 @@ import { accessToRepository, atLeast } from '../../../sql/repositories/access.js
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
 import { accessToLinked } from '../../auth/authorize-repository.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { isForeign } from './foreign-heads.js'
 
 /** Undefined where the repository is gone, or the caller may not see it. */

@@ -11,7 +11,7 @@ import {
   type ReleaseQuery,
 } from '../../../sql/releases/releases.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { mayWrite, numberOf } from '../issues/issue-access.js'
 

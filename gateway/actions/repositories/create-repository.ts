@@ -15,7 +15,7 @@ import {
   findRepository,
   type Repository,
 } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { emit } from '../webhooks/events.js'
 import { repositoryEvent } from '../webhooks/house-events.js'
 

@@ -2,8 +2,8 @@
 
 import { removeRepository } from '../../../cgi/repository/repository.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { emit } from '../webhooks/events.js'
 import { repositoryEvent, type Scene } from '../webhooks/house-events.js'
 

@@ -10,8 +10,8 @@ import {
   updateRepository,
 } from '../../../sql/repositories/repositories.js'
 import { setMirrorInterval } from '../../../sql/repositories/repository-sources.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
 export const DESCRIPTION_CHARACTERS_MAX = 2_048

@@ -14,7 +14,7 @@ import {
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { journalPush } from '../code/journal-push.js'
 
 export interface NewFork {

@@ -14,8 +14,8 @@ import {
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import { createFromTemplate } from '../../../sql/repositories/templates.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { journalPush } from '../code/journal-push.js'
 import { emit } from '../webhooks/events.js'
 import { repositoryEvent } from '../webhooks/house-events.js'

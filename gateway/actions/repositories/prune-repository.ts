@@ -11,7 +11,7 @@ import { findIssue } from '../../../sql/issues/issues.js'
 import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
 import type { JobContext } from '../../jobs/job.js'
 import { removeAnswers } from '../../packs/remove-answers.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 /** What pruning needs of a gateway or of the command line. */
 export type PruneContext = Pick<JobContext, 'settings' | 'db' | 'git' | 'journal'>

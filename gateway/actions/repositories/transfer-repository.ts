@@ -9,7 +9,7 @@ import { transferRepository } from '../../../sql/repositories/repository-transfe
 import type { Identity } from '../../auth/authenticate.js'
 import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 
 export interface TransferInput {

@@ -7,7 +7,7 @@ import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { addDeliveries } from '../../../sql/webhooks/webhook-deliveries.js'
 import { listeningWebhooks, type Webhook } from '../../../sql/webhooks/webhooks.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 export interface DomainEvent {
   readonly event: HookEvent

@@ -2,9 +2,9 @@
 
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
 import { ownerObject } from '../../objects/accounts/user-object.js'
 import { repositoryObject } from '../../objects/repositories/repository-object.js'
+import type { Context } from '../../request/context.js'
 import { type DomainEvent, hasSubscribers } from './events.js'
 
 /** Where it happened, and who did it. */

@@ -12,9 +12,9 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { readId } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import { resolveOutbound } from '../../outbound/address.js'
 import { AUTHORIZATION_WORDS, SECRET_WORDS } from '../../outbound/delivery-request.js'
+import type { Context } from '../../request/context.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
 /** Of its address, its secret and its header `Authorization`. */

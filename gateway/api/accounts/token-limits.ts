@@ -12,9 +12,9 @@ import {
   namesOfLimits,
   readLimits,
 } from '../../actions/accounts/token-limits.js'
-import type { Context } from '../../context.js'
 import { omissible, TIME } from '../../objects/schema.js'
 import { apiTime, readTime } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 
 /** What a reader of the description is told. */
 const ABOUT = {

@@ -6,7 +6,6 @@ import type { Reply } from '../../../conf/http.js'
 import { addUserKey, findUserKey, listUserKeys, removeUserKey } from '../../../sql/accounts/keys.js'
 import { readKey } from '../../actions/accounts/read-key.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
 import {
   CREATE_KEY_OPTION,
   FINGERPRINT_QUERY,
@@ -16,6 +15,7 @@ import {
   PUBLIC_KEY,
   publicKeyObject,
 } from '../../objects/accounts/key-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -8,7 +8,6 @@ import { findUser, type User } from '../../../sql/accounts/users.js'
 import { changeUser, makeUser, removeUser } from '../../actions/accounts/manage-users.js'
 import { readKey } from '../../actions/accounts/read-key.js'
 import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import {
   CREATE_KEY_OPTION,
   idOf,
@@ -16,6 +15,7 @@ import {
   publicKeyObject,
 } from '../../objects/accounts/key-object.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -15,7 +15,6 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { checkFilePatterns } from '../../actions/code/branch-judge.js'
 import { isRuleName } from '../../actions/code/branch-rules.js'
-import type { Context } from '../../context.js'
 import {
   BRANCH_PROTECTION,
   CREATE_BRANCH_PROTECTION_OPTION,
@@ -25,6 +24,7 @@ import {
   protectionObject,
   sentSettings,
 } from '../../objects/code/branch-protection-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -16,7 +16,6 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { statusChanged } from '../../actions/releases/release-changed.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import {
   COMBINED_STATUS,
   COMMIT_STATE,
@@ -24,7 +23,8 @@ import {
   combinedStatusObject,
   commitStatusObject,
 } from '../../objects/code/commit-status-object.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

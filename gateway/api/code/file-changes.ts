@@ -12,7 +12,6 @@ import {
   type WrittenFile,
 } from '../../actions/code/change-files.js'
 import { type Caller, inQueue } from '../../actions/code/git-queue.js'
-import type { Context } from '../../context.js'
 import { fileCommitObject, verificationOf } from '../../objects/code/commit-json.js'
 import { FILE_COMMIT_RESPONSE, VERIFICATION } from '../../objects/code/commit-schema.js'
 import {
@@ -21,6 +20,7 @@ import {
   contentsObject,
 } from '../../objects/code/contents-object.js'
 import { nullable } from '../../objects/schema.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -9,7 +9,7 @@ import type { Reply } from '../../../conf/http.js'
 import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
 import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 type Headers = NonNullable<Reply['headers']>
 

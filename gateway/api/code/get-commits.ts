@@ -18,10 +18,10 @@ import {
   readGit,
   revisionOf,
 } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
 import { commitObjects } from '../../objects/code/commit-json.js'
 import { COMMIT, type CommitObject } from '../../objects/code/commit-schema.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageHeaders, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

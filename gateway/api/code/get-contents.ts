@@ -12,13 +12,13 @@ import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Caller } from '../../actions/code/git-queue.js'
 import { type GitReader, readBlob, readGit, revisionOf } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
 import {
   CONTENTS_RESPONSE,
   type Contents,
   contentsObject,
 } from '../../objects/code/contents-object.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { jsonReply } from '../surface.js'
 

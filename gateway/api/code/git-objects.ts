@@ -24,10 +24,10 @@ import {
   readBlob,
   readGit,
 } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
 import { addressesOf } from '../../objects/code/commit-json.js'
 import { escapePath } from '../../objects/code/contents-object.js'
 import { nullable } from '../../objects/schema.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -5,8 +5,8 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { SIGN_IN_MESSAGE } from '../../auth/authenticate.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 
 export interface Writable {
   readonly repository: Repository

@@ -5,8 +5,8 @@ import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { IssueFilter } from '../../../sql/issues/issue-lists.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
 import { readBounds } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 

@@ -5,8 +5,8 @@ import { findUser } from '../../../sql/accounts/users.js'
 import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import { mayWrite } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import { readDay } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 
 /** As a body says it: one may name one person, or several, or both. */
 interface SentInputs {

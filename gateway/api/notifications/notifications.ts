@@ -14,12 +14,12 @@ import {
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Identity } from '../../auth/authenticate.js'
 import { readId, signedIn, viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import {
   NOTIFICATION_THREAD,
   threadObjects,
 } from '../../objects/notifications/notification-object.js'
 import { readBounds } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -13,9 +13,9 @@ import {
 } from '../../actions/organizations/team-contents.js'
 import type { Grants } from '../../auth/authorize.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { API_PREFIX } from '../../objects/api-prefix.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 

@@ -16,7 +16,6 @@ import {
 import { atLeast } from '../../../sql/repositories/access.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
 import {
   CREATE_ORG_OPTION,
   EDIT_ORG_OPTION,
@@ -24,6 +23,7 @@ import {
   ORGANIZATION_OBJECT,
   organizationObject,
 } from '../../objects/organizations/organization-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import type { Reply } from '../../../conf/http.js'
 import { listTeams, type TeamSearch } from '../../../sql/organizations/teams.js'
 import { changeTeam, makeTeam, removeTeam } from '../../actions/organizations/change-team.js'
-import type { Context } from '../../context.js'
 import {
   CREATE_TEAM_OPTION,
   EDIT_TEAM_OPTION,
@@ -13,6 +12,7 @@ import {
   teamObjects,
   teamPatchOf,
 } from '../../objects/organizations/team-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { foundPage, NO_QUERY, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

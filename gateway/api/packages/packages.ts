@@ -14,13 +14,13 @@ import { findPackage, type PackageNamespace } from '../../../sql/packages/packag
 import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { removeAndNotify } from '../../actions/packages/package-events.js'
 import { authorize, type Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import {
   PACKAGE_FILE,
   PACKAGE_OBJECT,
   packageFileObject,
   packageObjects,
 } from '../../objects/packages/package-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

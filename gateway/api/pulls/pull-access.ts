@@ -5,9 +5,9 @@ import { isFailure } from '../../../conf/failures.js'
 import { rangeOf } from '../../actions/pulls/find-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import { pullObject } from '../../objects/pulls/pull-object.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 
 type Grant = Grants['repository']

@@ -13,7 +13,7 @@ import { CHANGED_FILE, changedFileObject } from '../../objects/code/changed-file
 import { commitObjects } from '../../objects/code/commit-json.js'
 import { COMMIT } from '../../objects/code/commit-schema.js'
 import { FILE } from '../../objects/schema.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { PULL_PARAMS } from './pull-access.js'

@@ -10,7 +10,7 @@ import { numberOf } from '../../actions/issues/issue-access.js'
 import type { ReviewerInput } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 type Grant = Grants['repository']
 

@@ -19,7 +19,7 @@ import {
   reviewObject,
   reviewObjects,
 } from '../../objects/pulls/review-object.js'
-import { repositoryPathOf } from '../../repository-path.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

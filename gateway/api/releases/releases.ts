@@ -23,8 +23,8 @@ import {
   releaseOfTag,
 } from '../../actions/releases/visible-releases.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
 import { RELEASE, releaseObject, releaseObjects } from '../../objects/releases/release-object.js'
+import type { Context } from '../../request/context.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'

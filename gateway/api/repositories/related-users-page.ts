@@ -4,8 +4,8 @@ import type { Reply } from '../../../conf/http.js'
 import { listRelatedUsers, type UserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import { userObject } from '../../objects/accounts/user-object.js'
+import type { Context } from '../../request/context.js'
 import { pageOf, pageReply } from '../paging.js'
 
 interface RelatedUsersPage {

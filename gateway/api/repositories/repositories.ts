@@ -13,7 +13,6 @@ import {
   type RepositoryInput,
   WEBSITE_CHARACTERS_MAX,
 } from '../../actions/repositories/edit-repository.js'
-import type { Context } from '../../context.js'
 import {
   PREFERENCES,
   REPOSITORY_OBJECT,
@@ -21,6 +20,7 @@ import {
   repositoryObjects,
   visibleRepositoryObject,
 } from '../../objects/repositories/repository-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -11,11 +11,11 @@ import {
 import type { Identity } from '../../auth/authenticate.js'
 import { visibleOwner } from '../../auth/authorize-accounts.js'
 import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import {
   REPOSITORY_OBJECT,
   repositoryObjects,
 } from '../../objects/repositories/repository-object.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { foundPage, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
 

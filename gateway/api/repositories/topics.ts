@@ -13,9 +13,9 @@ import {
   type Topic,
 } from '../../../sql/repositories/topics.js'
 import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
 import { TIME } from '../../objects/schema.js'
 import { apiTime } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

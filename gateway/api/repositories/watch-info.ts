@@ -2,9 +2,9 @@
 
 import { type Static, Type } from 'typebox'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
 import { nullable, TIME } from '../../objects/schema.js'
 import { apiTime } from '../../objects/times.js'
+import type { Context } from '../../request/context.js'
 
 export const WATCH_INFO = Type.Object(
   {

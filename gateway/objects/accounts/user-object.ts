@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { isVisible } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { apiTime, NEVER } from '../times.js'
 
 export const USER_OBJECT = Type.Object(

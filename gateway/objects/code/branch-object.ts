@@ -6,7 +6,7 @@ import { teamIdsOf } from '../../../sql/organizations/teams.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import { mayMerge, mayPush, readBranchRules } from '../../actions/code/branch-rules.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { payloadCommits } from './commit-json.js'
 import { PAYLOAD_COMMIT } from './commit-schema.js'
 

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import type { ChangedFile } from '../../../cgi/objects/diff.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { omissible } from '../schema.js'
 import { addressesOf } from './commit-json.js'
 

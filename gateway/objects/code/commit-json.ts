@@ -6,7 +6,7 @@ import { findUsersByEmail } from '../../../sql/accounts/users-by-email.js'
 import { foldCase } from '../../../sql/database/bindings.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { isVisible } from '../../auth/visible-owner.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { userObject } from '../accounts/user-object.js'
 import { ZERO_TIME } from '../times.js'
 import type {

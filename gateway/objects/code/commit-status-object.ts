@@ -8,7 +8,7 @@ import {
 } from '../../../sql/code/commit-statuses.js'
 import { worstStateOf } from '../../actions/code/commit-checks.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
 import { REPOSITORY_OBJECT, repositoryObject } from '../repositories/repository-object.js'
 import { TIME } from '../schema.js'

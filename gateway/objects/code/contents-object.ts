@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { EntryKind, TreeEntry } from '../../../cgi/objects/tree.js'
 import type { Revision } from '../../../cgi/refs/revision.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { nullable } from '../schema.js'
 import { addressesOf } from './commit-json.js'
 

@@ -9,7 +9,7 @@ import {
 } from '../../../cgi/objects/commit-object.js'
 import type { GitObject } from '../../../cgi/objects/objects.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { ZERO_TIME } from '../times.js'
 import {
   addressesOf,

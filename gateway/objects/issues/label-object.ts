@@ -5,7 +5,7 @@ import { Failure } from '../../../conf/failures.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Label, LabelPatch, NewLabel } from '../../../sql/issues/labels.js'
 import { titleOf } from '../../actions/issues/issue-access.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { API_PREFIX } from '../api-prefix.js'
 
 export const LABEL = Type.Object(

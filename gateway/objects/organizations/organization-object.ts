@@ -5,7 +5,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import type { Organization } from '../../../sql/organizations/organizations.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/accounts/owner-details.js'
 import { openOrganization } from '../../actions/organizations/open-organization.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 
 export const ORGANIZATION_OBJECT = Type.Object(
   {

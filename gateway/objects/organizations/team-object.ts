@@ -9,7 +9,7 @@ import {
 import { findTeamsById, type Team, type TeamPatch } from '../../../sql/organizations/teams.js'
 import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
 import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-team.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
 
 const UNITS: readonly string[] = [

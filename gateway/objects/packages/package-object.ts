@@ -6,7 +6,7 @@ import type { ListedVersion } from '../../../sql/packages/package-lists.js'
 import { findRepositoriesById } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
 import { accessToLinked } from '../../auth/authorize-repository.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { ownerObject, personObject, USER_OBJECT } from '../accounts/user-object.js'
 import {
   REPOSITORY_OBJECT,

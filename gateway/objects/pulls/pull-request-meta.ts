@@ -5,7 +5,7 @@ import type { Issue } from '../../../sql/issues/issues.js'
 import { findPulls } from '../../../sql/pulls/pulls.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { isDraft } from '../../actions/pulls/find-pull.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { nullable, TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 

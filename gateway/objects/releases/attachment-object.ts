@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import type { Attachment } from '../../../sql/releases/attachments.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 

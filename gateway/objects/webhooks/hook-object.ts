@@ -11,8 +11,8 @@ import {
   type WebhookInput,
   wantedWebhook,
 } from '../../actions/webhooks/webhook-input.js'
-import type { Context } from '../../context.js'
 import { AUTHORIZATION_WORDS } from '../../outbound/delivery-request.js'
+import type { Context } from '../../request/context.js'
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 

@@ -14,11 +14,11 @@ import { OauthFailure } from '../../auth/oauth-failure.js'
 import { sentenceOfScope } from '../../auth/oauth-scopes.js'
 import { withAnswer } from '../../auth/redirect-address.js'
 import { signedIn } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, readForm } from '../kit/page.js'
-import { Shown } from '../kit/visible-text.js'
 
 const PATH = '/login/oauth/authorize'
 

@@ -1,7 +1,7 @@
 /** A form that is sent with what a security key answers: the one thing that takes a script. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { KEY_SCRIPT } from '../asset-files.js'
 
 interface KeyCeremonyProps {

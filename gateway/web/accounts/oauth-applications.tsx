@@ -14,13 +14,13 @@ import {
   type TrustedApplication,
 } from '../../actions/accounts/oauth-application.js'
 import { readId } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
 import { Problem } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 import { AccountDocument } from './account-document.js'
 
 const PATH = '/user/settings/oauth2'

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { encode } from 'uqr'
-import { trustHtml } from '../kit/trusted-html.js'
+import { trustHtml } from '../../rendering/trusted-html.js'
 
 /** The light margin that readers need, in modules. */
 const MARGIN = 4

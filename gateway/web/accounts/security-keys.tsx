@@ -2,10 +2,10 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { SecurityKey } from '../../../sql/accounts/security-keys.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { Icon } from '../kit/icon.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 import { KeyCeremony } from './key-ceremony.js'
 import { ProofForm } from './security-parts.js'
 

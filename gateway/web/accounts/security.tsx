@@ -15,7 +15,7 @@ import {
 } from '../../auth/second-factor.js'
 import { beginSession } from '../../auth/session.js'
 import { keyUri } from '../../auth/totp.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
 import { Problem } from '../kit/problem.js'

@@ -3,7 +3,7 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
 import { Problem } from '../kit/problem.js'
 import { Tab } from '../kit/tab.js'

@@ -7,7 +7,7 @@ import { authenticateByPassword, completeSignIn } from '../../auth/authenticate.
 import { hasSecondFactor } from '../../auth/second-factor.js'
 import { beginSession, endSession, forgetSession } from '../../auth/session.js'
 import { beginTicket, TICKET_PATH } from '../../auth/ticket.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'

@@ -2,7 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { Tab } from '../kit/tab.js'
 

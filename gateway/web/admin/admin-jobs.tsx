@@ -3,11 +3,11 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { type ListedJob, listJobs, retryJob } from '../../../sql/admin/job-lists.js'
 import { readId } from '../../auth/refusals.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, leadTo, pageNumber, readForm } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 
 const PATH = '/admin/jobs'

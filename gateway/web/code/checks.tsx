@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { CombinedStatus } from '../../../sql/code/commit-statuses.js'
-import { Shown } from '../kit/visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 
 /** How many of them a page has. */
 export const CHECKS_SHOWN = 50

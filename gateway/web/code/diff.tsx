@@ -5,7 +5,7 @@ import type { CommitRange } from '../../../cgi/objects/commit-range.js'
 import { readDiff } from '../../../cgi/objects/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
-import { Shown } from '../kit/visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { type DiffFile, parseDiff } from './diff-lines.js'
 
 const LINES_MAX = 5_000

@@ -1,9 +1,9 @@
 /** A file on a page: its lines with their numbers, to link to, or where to get it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { type Drawing, isDrawn, type NoDrawing } from '../kit/drawings.js'
+import { type Drawing, isDrawn, type NoDrawing } from '../../pool/renderings.js'
+import { plainRows } from '../../rendering/file-rows.js'
 import { placePath } from '../kit/links.js'
-import { plainRows } from './file-rows.js'
 import type { ShownFile } from './files.js'
 import { PathLine } from './path-line.js'
 import type { Place } from './place.js'

@@ -1,9 +1,9 @@
 /** The way to a place: the revision, and each folder above it. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { Shown } from '../../rendering/visible-text.js'
 import { Icon } from '../kit/icon.js'
 import { placePath } from '../kit/links.js'
-import { Shown } from '../kit/visible-text.js'
 import type { Place } from './place.js'
 
 export interface PathLineProps {

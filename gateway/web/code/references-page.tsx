@@ -5,14 +5,14 @@ import { pageOfReferences, type Reference } from '../../../cgi/refs/list-referen
 import { offsetOf } from '../../../sql/database/page.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { findVisibleParent } from '../../actions/pulls/find-head.js'
-import { repositoryPathOf } from '../../repository-path.js'
-import type { AnyRoute } from '../../route.js'
+import { Shown } from '../../rendering/visible-text.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
+import type { AnyRoute } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { comparisonUrl, placePath, repositoryUrl } from '../kit/links.js'
 import { definePage, pageNumber } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Shown } from '../kit/visible-text.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 const LISTED = 50

@@ -6,9 +6,9 @@ import { assigneesOfIssues } from '../../../sql/issues/issue-people.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import { type Label, labelsOfIssues } from '../../../sql/issues/labels.js'
 import { findMilestonesById, type Milestone } from '../../../sql/issues/milestones.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { Person } from '../kit/person.js'
-import { Shown } from '../kit/visible-text.js'
 import { LabelName } from './label-name.js'
 
 export interface ShownFacts {

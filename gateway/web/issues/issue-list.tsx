@@ -5,11 +5,11 @@ import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import { type Label, labelsOfIssues } from '../../../sql/issues/labels.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
 import { Person } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 import { LabelName } from './label-name.js'
 
 export interface ShownIssues {

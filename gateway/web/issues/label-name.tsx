@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Label } from '../../../sql/issues/labels.js'
-import { Shown } from '../kit/visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 
 export function LabelName({ label }: { readonly label: Label }): JSX.Element {
   return (

@@ -2,10 +2,10 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
-import { type Drawing, isDrawn, type NoDrawing } from '../kit/drawings.js'
-import { Markdown, PlainMarkdown } from '../kit/drawn-markdown.js'
+import { type Drawing, isDrawn, type NoDrawing } from '../../pool/renderings.js'
+import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
+import { Markdown, PlainMarkdown } from '../kit/markdown-view.js'
 
 /** The drawings of a page by their texts. */
 export type WrittenTexts = ReadonlyMap<string, Drawing>

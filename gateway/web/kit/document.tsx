@@ -2,7 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { STYLESHEET } from '../asset-files.js'
 import { Icon } from './icon.js'
 

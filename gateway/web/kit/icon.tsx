@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { JSX } from 'preact/jsx-runtime'
-import { type TrustedHtml, trustHtml } from './trusted-html.js'
+import { type TrustedHtml, trustHtml } from '../../rendering/trusted-html.js'
 
 const NAMES = [
   ...(['book', 'code', 'copy', 'file', 'file-directory-fill', 'file-submodule'] as const),

@@ -5,9 +5,9 @@ import { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
 import type { Access, AccessKind } from '../../auth/authorize.js'
 import type { Scope } from '../../auth/scopes.js'
-import type { Context } from '../../context.js'
-import { readBody } from '../../incoming-body.js'
-import type { AnyRoute, Call, Route } from '../../route.js'
+import { readBody } from '../../http/incoming-body.js'
+import type { Context } from '../../request/context.js'
+import type { AnyRoute, Call, Route } from '../../request/route.js'
 import { WEB_SURFACE } from './surface.js'
 
 export interface Page<K extends AccessKind = AccessKind> {

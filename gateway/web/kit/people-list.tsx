@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
-import { Shown } from './visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 
 export interface PeopleListProps {
   readonly base: string

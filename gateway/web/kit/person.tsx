@@ -5,7 +5,7 @@ import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { OriginalAuthor } from '../../../sql/issues/issues.js'
 import { isVisible } from '../../auth/visible-owner.js'
-import { Shown } from './visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 
 export interface PersonProps {
   /** Of the server. */

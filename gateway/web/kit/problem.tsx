@@ -1,7 +1,7 @@
 /** What was wrong with what a form sent; the form is shown again below it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { Shown } from './visible-text.js'
+import { Shown } from '../../rendering/visible-text.js'
 
 /** Nothing where nothing was wrong. */
 export function Problem({ error }: { readonly error: string | undefined }): JSX.Element | null {

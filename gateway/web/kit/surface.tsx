@@ -2,8 +2,8 @@
 
 import type { Request } from '../../../conf/http.js'
 import type { Settings } from '../../../conf/settings.js'
-import type { Context } from '../../context.js'
-import type { Surface } from '../../route.js'
+import type { Context } from '../../request/context.js'
+import type { Surface } from '../../request/route.js'
 import { Document } from './document.js'
 import { htmlReply } from './html.js'
 

@@ -12,7 +12,7 @@ import {
   visibleMembers,
 } from '../../actions/organizations/team-contents.js'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { sentenceOfNamed } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'

@@ -2,7 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Grants } from '../../auth/authorize.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import type { VisibilityWords } from '../kit/detail-fields.js'
 import { Document } from '../kit/document.js'
 import { Problem } from '../kit/problem.js'

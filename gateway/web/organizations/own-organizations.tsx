@@ -2,11 +2,11 @@
 
 import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { AccountDocument } from '../accounts/account-document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, pageNumber } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Shown } from '../kit/visible-text.js'
 
 const PATH = '/user/settings/organizations'
 const LISTED = 50

@@ -11,11 +11,11 @@ import {
 } from '../../actions/pulls/merge-now.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import { findWritableHead } from '../../actions/pulls/writable-head.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { issueUrl, repositoryUrl } from '../kit/links.js'
 import { Person } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 
 /** In the words of who chooses. */
 export const STYLES = {

@@ -7,10 +7,10 @@ import { isDraft } from '../../actions/pulls/find-pull.js'
 import { isForeign } from '../../actions/pulls/foreign-heads.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import { findVisibleHead } from '../../actions/pulls/writable-head.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { placePath, repositoryUrl } from '../kit/links.js'
 import { Tab } from '../kit/tab.js'
-import { Shown } from '../kit/visible-text.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 /** A page of a pull request; its path is that of the pull request and, but for the talk, this. */

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
-import type { Context } from '../../context.js'
+import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
 import { fieldOf, textOf } from '../kit/page.js'
 

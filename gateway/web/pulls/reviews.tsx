@@ -11,11 +11,11 @@ import {
   type ReviewComment,
 } from '../../../sql/pulls/reviews.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { drawWritten, Written, type WrittenTexts } from '../issues/written.js'
 import { Person } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 
 const REVIEWS_SHOWN = 50
 const COMMENTS_SHOWN = 100

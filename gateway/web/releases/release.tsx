@@ -4,14 +4,14 @@ import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Attachment } from '../../../sql/releases/attachments.js'
 import type { Release } from '../../../sql/releases/releases.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { sizeOf } from '../code/file-view.js'
 import { Written, type WrittenTexts } from '../issues/written.js'
 import { Icon } from '../kit/icon.js'
 import { repositoryUrl, tagPath } from '../kit/links.js'
 import { Person } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 
 export interface ReleaseViewProps {
   readonly context: Context

@@ -7,12 +7,12 @@ import {
   listVisibleReleases,
   releaseOfTag,
 } from '../../actions/releases/visible-releases.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { drawWritten } from '../issues/written.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl, tagPath } from '../kit/links.js'
 import { definePage, leadTo, pageNumber } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Shown } from '../kit/visible-text.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { ReleaseView, titleOfRelease } from './release.js'
 

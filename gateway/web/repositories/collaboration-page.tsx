@@ -15,14 +15,14 @@ import {
   shutCollaboratorOut,
 } from '../../actions/repositories/change-collaborators.js'
 import { viewerOf } from '../../auth/refusals.js'
-import type { Context } from '../../context.js'
-import type { Call } from '../../route.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
+import type { Call } from '../../request/route.js'
 import { SettingsDocument, sentenceOfNamed } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Shown } from '../kit/visible-text.js'
 
 const PATH = '/{owner}/{repo}/settings/collaboration'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const

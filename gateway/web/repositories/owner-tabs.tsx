@@ -3,9 +3,9 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { OrganizationRole } from '../../../sql/organizations/organizations.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { Tab } from '../kit/tab.js'
-import { Shown } from '../kit/visible-text.js'
 
 export interface OwnerTabsProps {
   readonly context: Context

@@ -3,11 +3,11 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { atLeast } from '../../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { Context } from '../../context.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { Icon } from '../kit/icon.js'
 import { Tab } from '../kit/tab.js'
-import { Shown } from '../kit/visible-text.js'
 
 /** A page of a repository; its path is that of the repository and, but for the code, its name. */
 export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS

@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { Icon } from '../kit/icon.js'
 import { Ago } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 
 export interface RepositoryListProps {
   readonly base: string

@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Delivery } from '../../../sql/webhooks/webhook-deliveries.js'
+import { Shown } from '../../rendering/visible-text.js'
 import { Ago, agoOf } from '../kit/times.js'
-import { Shown } from '../kit/visible-text.js'
 
 const SHOWN_CHARACTERS_MAX = 8_192
 

@@ -10,14 +10,14 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { NEW_WEBHOOK, wantedWebhook } from '../../actions/webhooks/webhook-input.js'
-import type { Context } from '../../context.js'
-import type { Call } from '../../route.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
+import type { Call } from '../../request/route.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Shown } from '../kit/visible-text.js'
 import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './hook-form.js'
 
 const PATH = '/{owner}/{repo}/settings/hooks'

@@ -8,8 +8,8 @@ import { defineOperation } from '../../../gateway/api/operation.js'
 import { jsonReply } from '../../../gateway/api/surface.js'
 import { routeOf } from '../../../gateway/api/validate.js'
 import { ANONYMOUS } from '../../../gateway/auth/authenticate.js'
-import type { Context } from '../../../gateway/context.js'
-import type { Route } from '../../../gateway/route.js'
+import type { Context } from '../../../gateway/request/context.js'
+import type { Route } from '../../../gateway/request/route.js'
 import { openContext } from '../../helpers/gateway.js'
 
 const route = routeOf(

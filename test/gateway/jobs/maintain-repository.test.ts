@@ -10,8 +10,8 @@ import {
   initRepository,
   repositorySizeKib,
 } from '../../../cgi/repository/repository.js'
-import type { Context } from '../../../gateway/context.js'
 import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
+import type { Context } from '../../../gateway/request/context.js'
 import { deleteRepository, findRepositoryById } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository, aUser } from '../../helpers/rows.js'

@@ -6,7 +6,7 @@ import { type Test, t } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { callBackend } from '../../../cgi/transfer/backend.js'
-import { NO_BODY } from '../../../gateway/incoming-body.js'
+import { NO_BODY } from '../../../gateway/http/incoming-body.js'
 import { advertiseFetch } from '../../../gateway/packs/advertisement.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 

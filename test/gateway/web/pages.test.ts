@@ -2,11 +2,11 @@
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { highlightedRows } from '../../../gateway/rendering/highlight.js'
+import { renderMarkdown } from '../../../gateway/rendering/markdown.js'
 import { ownPath } from '../../../gateway/web/accounts/sign-in.js'
 import { STYLESHEET } from '../../../gateway/web/asset-files.js'
 import { parseDiff } from '../../../gateway/web/code/diff-lines.js'
-import { highlightedRows } from '../../../gateway/web/code/highlight.js'
-import { renderMarkdown } from '../../../gateway/web/kit/markdown.js'
 import { agoOf } from '../../../gateway/web/kit/times.js'
 import { BASE_URL, openContext, startGateway } from '../../helpers/gateway.js'
 import { withToken } from '../../helpers/requests.js'

@@ -11,8 +11,8 @@ import {
   readGit,
   revisionOf,
 } from '../../../../gateway/actions/code/git-reader.js'
-import { NO_BODY } from '../../../../gateway/incoming-body.js'
-import { repositoryPathOf } from '../../../../gateway/repository-path.js'
+import { NO_BODY } from '../../../../gateway/http/incoming-body.js'
+import { repositoryPathOf } from '../../../../gateway/request/repository-path.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'

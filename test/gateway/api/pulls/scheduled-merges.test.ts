@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { mergeScheduled } from '../../../../gateway/actions/pulls/merge-scheduled.js'
-import type { Context } from '../../../../gateway/context.js'
+import type { Context } from '../../../../gateway/request/context.js'
 import { findScheduledMerge } from '../../../../sql/pulls/scheduled-merges.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { type GatewayOptions, openContext } from '../../../helpers/gateway.js'

@@ -1,12 +1,12 @@
 /** What is sent for a webhook is read or refused; what is shown has no secret. */
 
 import t from 'tap'
-import type { Context } from '../../../../gateway/context.js'
 import {
   hookObject,
   patchHook,
   readNewHook,
 } from '../../../../gateway/objects/webhooks/hook-object.js'
+import type { Context } from '../../../../gateway/request/context.js'
 import { createWebhook } from '../../../../sql/webhooks/webhooks.js'
 import { openContext } from '../../../helpers/gateway.js'
 

@@ -1,0 +1,35 @@
+/** What every handler may reach: made once in each worker and handed down. */
+
+import type { Journal } from '../../cgi/maintenance/journal.js'
+import type { Git } from '../../cgi/process/git.js'
+import type { Log } from '../../conf/log.js'
+import type { Settings } from '../../conf/settings.js'
+import type { Registry } from '../../registry/registry.js'
+import type { Database } from '../../sql/database/database.js'
+import type { Throttle } from '../auth/throttle.js'
+import type { Upkeep } from '../jobs/upkeep.js'
+import type { PackCache } from '../packs/pack-cache.js'
+import type { ProcessQueue } from '../packs/process-queue.js'
+import type { Drawings } from '../pool/renderings.js'
+import type { DiskWatch } from './disk-watch.js'
+import type { Metrics } from './metrics.js'
+import type { PushRecovery } from './push-recovery.js'
+
+export interface Context {
+  readonly settings: Settings
+  readonly log: Log
+  readonly db: Database
+  readonly disk: DiskWatch
+  readonly git: Git
+  readonly journal: Journal
+  readonly pushRecovery: PushRecovery
+  readonly upkeep: Upkeep
+  readonly queue: ProcessQueue
+  readonly registry: Registry
+  readonly packCache: PackCache
+  readonly throttle: Throttle
+  readonly metrics: Metrics
+  readonly drawings: Drawings
+  /** The text of all workers' metrics. */
+  readonly collectMetrics: () => Promise<string>
+}

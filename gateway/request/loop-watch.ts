@@ -1,0 +1,103 @@
+/** Measures how late the event loop is, and logs the routes that were at work when it was late. */
+
+import { performance } from 'node:perf_hooks'
+import type { Log } from '../../conf/log.js'
+import type { Found } from './route-table.js'
+
+/** The part of a request that the watch needs. */
+export interface Watched {
+  readonly found: Found | undefined
+}
+
+export interface LoopWatch {
+  /** Notes a request before its handler runs. Costs no allocation. */
+  begin(request: Watched): void
+  /** Notes that the request waits for something: until `end` it may go on in any later tick. */
+  wait(request: Watched): void
+  end(request: Watched): void
+  stop(): void
+}
+
+export interface LoopWatchOptions {
+  readonly log: Log
+  /** Called for each tick of the watch with its delay. */
+  readonly observe: (seconds: number) => void
+  /** By default the time of the process. */
+  readonly now?: () => number
+}
+
+const TICK_MS = 20
+/** Ticks without a request after which the watch sleeps: an idle process wakes for nothing. */
+const QUIET_TICKS_MAX = 50
+
+const SLOW_MS = 100
+const LOG_EVERY_MS = 10_000
+
+/** Longer delays are those of a machine that was suspended. */
+const DELAY_MS_MAX = 60_000
+
+/** Requests of one tick that are remembered: a power of two. */
+const RECENT_MAX = 64
+
+/** Watches the event loop of this process while there are requests. */
+export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): LoopWatch {
+  const recent: Array<Found | undefined> = new Array(RECENT_MAX)
+  const waiting = new Set<Watched>()
+  let recentCount = 0
+  let quietTicks = 0
+  let lastMs = 0
+  let loggedMs = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+
+  function wake(): void {
+    lastMs = now()
+    quietTicks = 0
+    timer = setInterval(tick, TICK_MS).unref()
+  }
+
+  function tick(): void {
+    const nowMs = now()
+    const delayMs = Math.min(Math.max(0, nowMs - lastMs - TICK_MS), DELAY_MS_MAX)
+    lastMs = nowMs
+    // Ticks that did not take place count as well: a request in the middle waited for the rest.
+    for (let ms = delayMs; ms >= 0; ms -= TICK_MS) observe(ms / 1_000)
+    if (delayMs > SLOW_MS) logDelay(nowMs, delayMs)
+    quietTicks = recentCount + waiting.size === 0 ? quietTicks + 1 : 0
+    recentCount = 0
+    if (quietTicks > QUIET_TICKS_MAX) stop()
+  }
+
+  function logDelay(nowMs: number, delayMs: number): void {
+    if (nowMs - loggedMs < LOG_EVERY_MS) return
+    loggedMs = nowMs
+    const began = recent.slice(0, Math.min(recentCount, RECENT_MAX))
+    const found = [...began, ...[...waiting].map((request) => request.found)]
+    const routes = [...new Set(found.map(nameOf))]
+    log.warn({ delayMs: Math.round(delayMs), routes }, 'the event loop was late')
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    begin({ found }) {
+      if (timer === undefined) wake()
+      recent[recentCount & (RECENT_MAX - 1)] = found
+      recentCount += 1
+    },
+    wait: (request) => waiting.add(request),
+    end: (request) => waiting.delete(request),
+    stop,
+  }
+}
+
+function readClock(): number {
+  return performance.now()
+}
+
+function nameOf(found: Found | undefined): string {
+  if (found === undefined || !('route' in found)) return 'unknown'
+  return `${found.route.method} ${found.route.path}`
+}

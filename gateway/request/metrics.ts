@@ -1,0 +1,224 @@
+/** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
+
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
+import { childrenCpuSeconds } from '../../cgi/process/process-table.js'
+import type { PackCache, PackCacheOutcome, WarmAnswer } from '../packs/pack-cache.js'
+import type { ProcessQueue } from '../packs/process-queue.js'
+import type { TaskOutcome } from '../pool/pool.js'
+import type { PoolName } from '../pool/pools.js'
+import type { DiskWatch } from './disk-watch.js'
+import { createRequestTimes, type RequestLabels } from './request-times.js'
+
+export interface Metrics {
+  readonly registry: Registry
+  /** One answered request. */
+  countRequest(labels: RequestLabels, seconds: number): void
+  /** One Git service that ran, with its outcome. */
+  countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
+  /** One request to git-upload-pack, and whether the pack cache had a part in it. */
+  countPackCache(labels: PackCacheLabels): void
+  /** What was handed to the connection of the answer to such a request. */
+  countPackBytes(labels: PackCacheLabels, bytes: number): void
+  /** One task of a pool that has ended or was refused. */
+  countTask(pool: PoolName, outcome: TaskOutcome): void
+  /** One tick of the watch of the event loop. */
+  observeLoopDelay(seconds: number): void
+  /** How long a request stood in the queue that then got a place. */
+  observeQueueWait(seconds: number): void
+  /** Shows what the pack cache holds in memory, at each reading. */
+  watchPackCache(cache: Pick<PackCache, 'memoryBytes'>): void
+  /** Reports the free space of the disks, and whether new writes are refused, at each reading. */
+  watchDisks(disk: DiskWatch): void
+  /** Shows the load of the queue of git processes at each reading. */
+  watchQueue(queue: ProcessQueue): void
+}
+
+/** `other` is what went past the cache, whatever it was and in whichever protocol. */
+export interface PackCacheLabels {
+  readonly command: WarmAnswer['command'] | 'other'
+  readonly outcome: PackCacheOutcome | 'bypass'
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
+
+/** The metrics of one process. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  // The loop's delay is sampled by a timer: at the library's 10 ms it is most of what rest costs.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 })
+  const requestTimes = createRequestTimes()
+  registry.registerMetric(requestTimes.metric)
+  const services = new Counter({
+    name: 'gatehouse_git_services_total',
+    help: 'Git services that were asked for, by service and outcome.',
+    labelNames: ['service', 'outcome'],
+    registers: [registry],
+  })
+  const countFetch = createTally(registry, {
+    name: 'gatehouse_pack_cache_requests_total',
+    help: 'Requests to git-upload-pack: answered from the cache, along with another, by git for the cache, or past it.',
+  })
+  const countFetchBytes = createTally(registry, {
+    name: 'gatehouse_pack_cache_answer_bytes_total',
+    help: 'Bytes of the answers to these requests, as far as they went out.',
+  })
+  const waits = new Histogram({
+    name: 'gatehouse_git_queue_wait_seconds',
+    help: 'How long Git services waited for a place, of those that got one.',
+    buckets: [0.001, 0.01, 0.1, 1, 5, 10, 30],
+    registers: [registry],
+  })
+  const tasks = new Counter({
+    name: 'gatehouse_pool_tasks_total',
+    help: 'Tasks of the worker threads, by pool and outcome.',
+    labelNames: ['pool', 'outcome'],
+    registers: [registry],
+  })
+  const loopDelay = new Histogram({
+    name: 'gatehouse_event_loop_delay_seconds',
+    help: 'How late the event loops were while there were requests, sampled each 20 ms.',
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
+  countGitCpu(registry)
+  return {
+    registry,
+    countRequest({ door, method, status }, seconds) {
+      // Each new label is kept for good, and anybody can make up a method.
+      const known = METHODS.has(method) ? method : 'other'
+      requestTimes.observe({ door, method: known, status }, seconds)
+    },
+    countGitService: (labels) => services.inc(labels),
+    countPackCache: (labels) => countFetch(labels, 1),
+    countPackBytes: countFetchBytes,
+    countTask: (pool, outcome) => tasks.inc({ pool, outcome }),
+    observeLoopDelay: (seconds) => loopDelay.observe(seconds),
+    observeQueueWait: (seconds) => waits.observe(seconds),
+    watchPackCache(cache) {
+      const gauge = new Gauge({
+        name: 'gatehouse_pack_cache_memory_bytes',
+        help: 'What the workers hold of the pack cache in memory.',
+        registers: [registry],
+        collect() {
+          gauge.set(cache.memoryBytes)
+        },
+      })
+    },
+    watchDisks(disk) {
+      watchDisks(registry, disk)
+    },
+    watchQueue(queue) {
+      const gauge = new Gauge({
+        name: 'gatehouse_git_queue',
+        help: 'Git services that hold a place or wait for one.',
+        labelNames: ['state'],
+        registers: [registry],
+        collect() {
+          gauge.set({ state: 'running' }, queue.load.running)
+          gauge.set({ state: 'waiting' }, queue.load.waiting)
+        },
+      })
+    },
+  }
+}
+
+/** Workers share the disks: the least of what they see counts, and any that refuses writes. */
+function watchDisks(registry: Registry, disk: DiskWatch): void {
+  const free = new Gauge({
+    name: 'gatehouse_disk_free_bytes',
+    help: 'Bytes that are free on the disk of each folder.',
+    labelNames: ['folder'],
+    aggregator: 'min',
+    registers: [registry],
+    async collect() {
+      const { folders } = await disk.state()
+      for (const { name, freeBytes } of folders) free.set({ folder: name }, freeBytes)
+    },
+  })
+  const refused = new Gauge({
+    name: 'gatehouse_writes_refused',
+    help: '1 while new writes are refused because a disk is full or read-only, else 0.',
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const { refusal } = await disk.state()
+      refused.set(refusal === undefined ? 0 : 1)
+    },
+  })
+}
+
+interface Tally {
+  readonly labels: Record<'command' | 'outcome', string>
+  total: number
+}
+
+/** Counts in plain numbers: the library joins the labels into a key each time. */
+function createTally(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+): (labels: PackCacheLabels, count: number) => void {
+  const tallies = new Map<string, Map<string, Tally>>()
+  const counter = new Counter({
+    name,
+    help,
+    registers: [registry],
+    labelNames: ['command', 'outcome'],
+    collect() {
+      counter.reset()
+      for (const ofCommand of tallies.values()) {
+        for (const { labels, total } of ofCommand.values()) counter.inc(labels, total)
+      }
+    },
+  })
+  return ({ command, outcome }, count) => {
+    const known = tallies.get(command)?.get(outcome)
+    if (known !== undefined) {
+      known.total += count
+      return
+    }
+    const ofCommand = tallies.get(command) ?? new Map<string, Tally>()
+    tallies.set(command, ofCommand.set(outcome, { labels: { command, outcome }, total: count }))
+  }
+}
+
+/** The kernel adds up what child processes used, and theirs, as they end. */
+function countGitCpu(registry: Registry): void {
+  const counter = new Counter({
+    name: 'gatehouse_git_cpu_seconds_total',
+    help: 'Processor time of the git processes that have ended.',
+    registers: [registry],
+    async collect() {
+      const seconds = await childrenCpuSeconds()
+      counter.reset()
+      counter.inc(seconds)
+    },
+  })
+}
+
+/** In a worker: lets the supervisor ask for these metrics. */
+export function shareMetrics(metrics: Metrics): void {
+  AggregatorRegistry.setRegistries([metrics.registry])
+  // Making one is what listens for the supervisor's question.
+  new AggregatorRegistry()
+}
+
+/** In the supervisor: a function that gives the metrics of all workers as one text. */
+export function collectFromWorkers(): () => Promise<string> {
+  const aggregator = new AggregatorRegistry()
+  return () => aggregator.clusterMetrics()
+}

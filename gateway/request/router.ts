@@ -1,0 +1,208 @@
+/** From a request to its reply: find the route, ask who and whether, answer; the one catch. */
+
+import { performance } from 'node:perf_hooks'
+import { type Awaitable, after } from '../../conf/awaitable.js'
+import { diskFailureOf } from '../../conf/disk-failure.js'
+import { Failure } from '../../conf/failures.js'
+import { decodePercent, type Reply, type Request } from '../../conf/http.js'
+import { inTick } from '../../conf/tick.js'
+import { ANONYMOUS, authenticate, type Identity } from '../auth/authenticate.js'
+import { authorize } from '../auth/authorize.js'
+import { identifySession, refuseForeignOrigin } from '../auth/session.js'
+import { actAs, sudoNameOf } from '../auth/sudo.js'
+import type { Context } from './context.js'
+import type { LoopWatch } from './loop-watch.js'
+import type { AnyRoute, Call, Surface } from './route.js'
+import { type Found, isRest, REST_SUFFIX, type RouteTable } from './route-table.js'
+import { storesData } from './stores-data.js'
+
+export interface RouterOptions {
+  readonly context: Context
+  readonly table: RouteTable
+  /** How a request is refused whose path no route knows. */
+  readonly surfaceOfUnknown: (request: Request) => Surface
+  /** Answers what no route serves; none: a 404. */
+  readonly forward: ((request: Request) => Promise<Reply>) | undefined
+  readonly watch: LoopWatch
+}
+
+/** A function that answers every request and never throws; at once where nothing is waited for. */
+export function createRouter(options: RouterOptions): (request: Request) => Awaitable<Reply> {
+  const { context, watch } = options
+  return (request) => {
+    const startedAt = performance.now()
+    const found = options.table.find(
+      request.method,
+      localPath(context, request.path),
+      request.query,
+    )
+    const surface = surfaceOf(found) ?? options.surfaceOfUnknown(request)
+    const arrival = { request, found, surface }
+    watch.begin(arrival)
+    const answered = inTick(() => answer(options, arrival))
+    if (answered instanceof Promise) watch.wait(arrival)
+    return after(answered, (reply) => {
+      watch.end(arrival)
+      const seconds = (performance.now() - startedAt) / 1_000
+      record(context, { request, reply, surface, seconds })
+      return reply
+    })
+  }
+}
+
+interface Arrival {
+  readonly request: Request
+  readonly found: Found | undefined
+  readonly surface: Surface
+}
+
+function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
+  const { context } = options
+  const { request, surface } = arrival
+  const catchIt = (thrown: unknown) => refuse(context, { request, surface, thrown })
+  try {
+    const reply = dispatch(options, arrival)
+    return reply instanceof Promise ? reply.catch(catchIt) : reply
+  } catch (thrown) {
+    return catchIt(thrown)
+  }
+}
+
+function dispatch(options: RouterOptions, { request, found, surface }: Arrival): Awaitable<Reply> {
+  const { context } = options
+  if (found === undefined) {
+    if (options.forward !== undefined) return options.forward(request)
+    throw new Failure('not_found', 'not found')
+  }
+  if (!('route' in found)) {
+    throw new Failure('method_not_allowed', `Allowed here: ${found.allow.join(', ')}.`, {
+      allow: found.allow,
+    })
+  }
+  const { route } = found
+  const { access, scopes } = route
+  const { segments } = found
+  const isPlain = !request.path.includes('%') && !route.path.endsWith(REST_SUFFIX)
+  const params = isPlain ? segments : decodeSegments(segments)
+  return after(access.kind === 'open' ? ANONYMOUS : callerOf(context, route, request), (who) =>
+    after(
+      authorize(context.db, {
+        who,
+        access,
+        scopes,
+        params,
+        challenges: surface.challenges,
+        anonymousBytesMax: context.settings.git.anonymousCloneBytesMax,
+      }),
+      (grant) => pass(context, route, { request, params, grant }),
+    ),
+  )
+}
+
+/** Who asks, or in whose place a site admin does: over the API alone, and the log says so. */
+function callerOf(
+  context: Context,
+  { surface, method }: AnyRoute,
+  request: Request,
+): Awaitable<Identity> {
+  const isBrowsers = surface.sessions === 'alone'
+  if (isBrowsers || (surface.sessions && !request.headers.has('authorization'))) {
+    if (method !== 'GET') refuseForeignOrigin(request, context.settings)
+    return request.headers.has('cookie') ? identifySession(context, request) : ANONYMOUS
+  }
+  const options = { passwordRefusal: surface.passwordRefusal?.(context.settings) }
+  return after(authenticate(context, request, options), (who) => {
+    const name = surface.name === 'api' ? sudoNameOf(request) : undefined
+    if (name === undefined) return who
+    return after(actAs(context.db, who, name), (acting) => {
+      const admin = who.kind === 'user' ? who.user.name : undefined
+      context.log.info({ event: 'sudo', requestId: request.id, admin, as: name }, 'an admin acts')
+      return acting
+    })
+  })
+}
+
+/** The gate's grant is of the route's own kind: the one place where that is said, not shown. */
+function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
+  const handle = route.handle as (context: Context, call: Call) => Awaitable<Reply>
+  if (!storesData(route)) return handle(context, call)
+  return after(context.disk.refuseWrites(), () => handle(context, call))
+}
+
+function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {
+  const decoded: Record<string, string> = {}
+  for (const name in segments) {
+    const sent = segments[name] ?? ''
+    if (isRest(name)) decoded[name.slice(0, -'...'.length)] = sent
+    else decoded[name] = decodePercent(sent)
+  }
+  return decoded
+}
+
+interface Refusal {
+  readonly request: Request
+  readonly surface: Surface
+  readonly thrown: unknown
+}
+
+function refuse(context: Context, { request, surface, thrown }: Refusal): Reply {
+  const failure = failureOf(thrown)
+  context.disk.noteFailure(failure)
+  if (failure.status >= 500 && !request.signal.aborted) {
+    const { id, method, path } = request
+    context.log.error(
+      { requestId: id, method, path, error: failure.cause ?? failure },
+      failure.message,
+    )
+  }
+  const reply = surface.refuse(context, failure, request)
+  const headers = [...(reply.headers ?? [])]
+  if (failure.retryAfterSeconds !== undefined) {
+    headers.push(['Retry-After', String(failure.retryAfterSeconds)])
+  }
+  if (failure.allow !== undefined) headers.push(['Allow', failure.allow.join(', ')])
+  return { ...reply, headers }
+}
+
+/** The failure of whatever was thrown; a write for which the disk has no room is no bug. */
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Failure && thrown.failure !== 'internal') return thrown
+  const diskFailure = diskFailureOf(thrown)
+  if (diskFailure !== undefined) return diskFailure
+  if (thrown instanceof Failure) return thrown
+  return new Failure('internal', 'internal server error', { cause: thrown })
+}
+
+/** The path below the base URL's sub-path; a proxy may pass it on with or without. */
+function localPath(context: Context, path: string): string {
+  const { basePath } = context.settings.http
+  const local =
+    basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
+  // Clients that join a base URL with its slash and a path with its own send two.
+  return local.startsWith('//') ? local.slice(1) : local
+}
+
+function surfaceOf(found: Found | undefined): Surface | undefined {
+  if (found === undefined) return undefined
+  return 'route' in found ? found.route.surface : found.surface
+}
+
+interface Outcome {
+  readonly request: Request
+  readonly reply: Reply
+  readonly surface: Surface
+  readonly seconds: number
+}
+
+/** Plain reads are many and say little; so is what git asks before it says what it wants. */
+function record(context: Context, { request, reply, surface, seconds }: Outcome): void {
+  const { method } = request
+  const { status } = reply
+  context.metrics.countRequest({ door: surface.name, method, status }, seconds)
+  const isPlainRead = surface.name !== 'git' && (method === 'GET' || method === 'HEAD')
+  const level = status < 400 && (reply.isRoutine ?? isPlainRead) ? 'debug' : 'info'
+  if (!context.log.isLevelEnabled(level)) return
+  const { id, path, address } = request
+  const durationMs = Math.round(seconds * 1_000)
+  context.log[level]({ requestId: id, method, path, status, address, durationMs }, 'request')
+}

@@ -1,0 +1,32 @@
+/** Markdown on a page: drawn, or as it was written with the reason. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import type { NoDrawing } from '../../pool/renderings.js'
+import type { TrustedHtml } from '../../rendering/trusted-html.js'
+import { PlainText } from '../../rendering/visible-text.js'
+
+/** Markdown that was drawn. */
+export function Markdown({ html }: { readonly html: TrustedHtml }): JSX.Element {
+  return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
+}
+
+const SENTENCES: Readonly<Record<NoDrawing['why'], string>> = {
+  slow: 'drawing it takes too long',
+  long: 'it is too long to draw',
+  busy: 'the server is busy. Load the page again in a moment',
+}
+
+interface PlainMarkdownProps extends NoDrawing {
+  readonly what: 'text' | 'README'
+  readonly text: string
+}
+
+/** Markdown as it was written, with the reason. */
+export function PlainMarkdown({ what, text, why }: PlainMarkdownProps): JSX.Element {
+  return (
+    <>
+      <p class="notice">{`This ${what} is shown as it was written: ${SENTENCES[why]}.`}</p>
+      <PlainText text={text} />
+    </>
+  )
+}

@@ -1,0 +1,151 @@
+/** A request's body keeps its order and its bounds, however fast it comes and slowly it is read. */
+
+import t from 'tap'
+import { isFailure } from '../../../conf/failures.js'
+import { IncomingBody, NO_BODY, readBody } from '../../../gateway/http/incoming-body.js'
+
+/** A body and what it did to its socket. */
+function aBody() {
+  const calls: string[] = []
+  const source = { pause: () => calls.push('pause'), resume: () => calls.push('resume') }
+  return { body: new IncomingBody(source), calls }
+}
+
+const bytes = (size: number, fill = 0) => new Uint8Array(size).fill(fill)
+
+t.test('chunks come out as they came in, before and after the reader waits', async (t) => {
+  const { body, calls } = aBody()
+  body.push(Buffer.from('one '), false)
+  body.push(bytes(0), false)
+  const read = readBody(body, 100)
+  setTimeout(() => body.push(Buffer.from('two '), false), 5)
+  setTimeout(() => body.push(Buffer.from('three'), true), 10)
+  t.equal((await read).toString(), 'one two three')
+  t.equal(body.isComplete, true)
+  t.equal(body.receivedBytes, 13)
+  t.strictSame(calls, [])
+})
+
+t.test('a reader that lags pauses the socket, and resumes it when it catches up', async (t) => {
+  const { body, calls } = aBody()
+  for (let n = 0; n < 5; n += 1) body.push(bytes(65_536, n), false)
+  t.strictSame(calls, ['pause'], 'paused once above 256 KiB')
+  const reader = body[Symbol.asyncIterator]()
+  for (let n = 0; n < 4; n += 1) {
+    const { value } = await reader.next()
+    t.equal(value?.[0], n)
+  }
+  t.strictSame(calls, ['pause'], 'not yet')
+  await reader.next()
+  t.strictSame(calls, ['pause', 'resume'])
+  body.push(bytes(1), true)
+  await reader.next()
+  t.equal((await reader.next()).done, true)
+})
+
+t.test('the last chunk never pauses: nothing is left to hold back', async (t) => {
+  const { body, calls } = aBody()
+  body.push(bytes(1_000_000), true)
+  t.strictSame(calls, [])
+  t.equal((await readBody(body, 1_000_000)).length, 1_000_000)
+})
+
+t.test('a body that is cut off fails after what has come', async (t) => {
+  const { body } = aBody()
+  body.push(Buffer.from('half'), false)
+  const reader = body[Symbol.asyncIterator]()
+  t.equal(Buffer.from((await reader.next()).value ?? []).toString(), 'half')
+  const next = reader.next()
+  body.cut()
+  t.ok(isFailure(await next.catch((error: unknown) => error), 'bad_request'))
+  const whole = aBody().body
+  whole.push(Buffer.from('x'), true)
+  whole.cut()
+  t.equal((await readBody(whole, 9)).toString(), 'x', 'a complete one cannot be cut')
+})
+
+t.test('a discarded body ends its reader, frees the socket and keeps nothing', async (t) => {
+  const { body, calls } = aBody()
+  body.push(bytes(300_000), false)
+  body.discard()
+  t.strictSame(calls, ['pause', 'resume'])
+  body.push(bytes(300_000), false)
+  t.strictSame(calls, ['pause', 'resume'], 'what still comes is dropped')
+  t.equal((await readBody(body, 10)).length, 0)
+  t.equal(body.receivedBytes, 600_000)
+})
+
+t.test('a cut body is not resumed: its socket is gone', async (t) => {
+  const { body, calls } = aBody()
+  body.push(bytes(300_000), false)
+  body.cut()
+  body.discard()
+  t.strictSame(calls, ['pause'])
+})
+
+t.test('a body over its bound is refused, unread where its length says so', async (t) => {
+  const { body } = aBody()
+  body.push(bytes(6), false)
+  body.push(bytes(5), false)
+  await t.rejects(readBody(body, 10), { message: /10 bytes/ })
+  const unread = aBody().body
+  const refused = await readBody(unread, 10, 11).catch((error: unknown) => error)
+  t.ok(isFailure(refused, 'payload_too_large'))
+  const exact = aBody().body
+  exact.push(bytes(10), true)
+  t.equal((await readBody(exact, 10, 10)).length, 10)
+  t.equal((await readBody(NO_BODY, 0)).length, 0)
+})
+
+t.test('what a sender brings beyond the pause comes whole and in order', async (t) => {
+  const body = new IncomingBody({ pause() {}, resume() {} })
+  const chunks = Array.from({ length: 100 }, (_, index) => Buffer.alloc(100_000, index))
+  for (const chunk of chunks.slice(0, 60)) body.push(chunk, false)
+  const received: Buffer[] = []
+  for await (const chunk of body) {
+    received.push(Buffer.from(chunk))
+    if (received.length === 30) {
+      for (const [index, more] of chunks.slice(60).entries()) body.push(more, index === 39)
+    }
+  }
+  t.ok(Buffer.concat(received).equals(Buffer.concat(chunks)))
+})
+
+t.test('a body that is cut while it waits in a file never passes for the whole', async (t) => {
+  const body = new IncomingBody({ pause() {}, resume() {} })
+  for (let index = 0; index < 40; index += 1) body.push(Buffer.alloc(100_000), index === 39)
+  body.cut()
+  const ended = await readBody(body, 10_000_000).catch((error: unknown) => error)
+  t.ok(isFailure(ended, 'bad_request'))
+})
+
+t.test('a short body comes whole, in however many chunks', async (t) => {
+  for (const parts of [['one two'], ['one', ' ', 'two'], ['o'.repeat(20_000), 'x'], ['']]) {
+    const { body } = aBody()
+    const whole = body.whole(65_536)
+    for (const [at, part] of parts.entries()) {
+      body.push(Buffer.from(part), at === parts.length - 1)
+      await null
+    }
+    t.equal((await whole)?.toString(), parts.join(''))
+    t.equal((await readBody(body, 9)).length, 0, 'and is read')
+  }
+})
+
+t.test('of a long body nothing is read before it is asked for', async (t) => {
+  const { body } = aBody()
+  const whole = Promise.resolve(body.whole(10))
+  body.push(Buffer.from('one two '), false)
+  body.push(Buffer.from('three'), false)
+  t.equal(await whole, undefined)
+  body.push(Buffer.from(' four'), true)
+  t.equal((await readBody(body, 100)).toString(), 'one two three four')
+})
+
+t.test('a short body that is cut off fails', async (t) => {
+  const { body } = aBody()
+  const whole = Promise.resolve(body.whole(10))
+  body.push(Buffer.from('half'), false)
+  body.cut()
+  t.ok(isFailure(await whole.catch((error: unknown) => error), 'bad_request'))
+})

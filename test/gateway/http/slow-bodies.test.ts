@@ -1,0 +1,91 @@
+/** Bodies slower than uWebSockets.js waits for, on the real listener and in small times. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { readBody } from '../../../gateway/http/incoming-body.js'
+import { SlowBodies } from '../../../gateway/http/slow-bodies.js'
+import { startListener } from '../../helpers/listening.js'
+import { isFullSize } from '../../helpers/test-size.js'
+
+/** Longer than the 12 seconds after which the library closes the connection of a slow body. */
+const SECONDS = isFullSize ? 3_600 : 16
+const BYTES_PER_SECOND = 1_024
+const SILENT_MS = 15_000
+
+t.test('bodies of one kibibyte a second arrive, with a length and in chunks', async (t) => {
+  const { connect } = await startListener(t, async ({ body }) => {
+    const bytes = await readBody(body, 100_000_000)
+    return { status: 200, body: `read ${bytes.length}` }
+  })
+  // More than what is read before the handler runs, and less.
+  const small = SECONDS * BYTES_PER_SECOND
+  const send = async (head: string, chunk: string) => {
+    const wire = await connect()
+    wire.socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`)
+    for (let second = 0; second < SECONDS; second += 1) {
+      wire.socket.write(chunk)
+      await sleep(1_000)
+    }
+    return wire
+  }
+  const plain = 'x'.repeat(BYTES_PER_SECOND)
+  const large = 'x'.repeat(100_000)
+  const [whole, streamed, chunked] = await Promise.all([
+    send(`Content-Length: ${small}`, plain),
+    send(`Content-Length: ${small + large.length}`, plain),
+    send('Transfer-Encoding: chunked', `${BYTES_PER_SECOND.toString(16)}\r\n${plain}\r\n`),
+  ])
+  streamed.socket.write(large)
+  chunked.socket.write('0\r\n\r\n')
+  t.match(await whole.until(/read \d+/), `read ${small}`)
+  t.match(await streamed.until(/read \d+/), `read ${small + large.length}`)
+  t.match(await chunked.until(/read \d+/), `read ${small}`)
+})
+
+t.test('a request whose body was read late is answered late', async (t) => {
+  const { connect } = await startListener(t, async ({ body }) => {
+    // All of it arrives meanwhile, and the connection is paused.
+    await sleep(1_000)
+    const { length } = await readBody(body, 100_000_000)
+    await sleep(SILENT_MS)
+    return { status: 200, body: `read ${length}` }
+  })
+  const wire = await connect()
+  const body = 'x'.repeat(1_000_000)
+  wire.socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  t.match(await wire.until(/read \d+/), `read ${body.length}`)
+})
+
+t.test('the timer is restarted for bodies that arrive, and no longer for others', async (t) => {
+  const bodies = new SlowBodies({ tickMs: 20, restMsMax: 200 })
+  const add = (isPaused = false) => {
+    const body = { receivedBytes: 0, isComplete: false, isPaused, restarts: 0 }
+    const entry = {
+      ...body,
+      restartTimer() {
+        entry.restarts += 1
+      },
+    }
+    bodies.add(entry)
+    return entry
+  }
+  const [silent, arriving, paused, removed] = [add(), add(), add(true), add()]
+  bodies.remove(removed)
+  for (let time = 0; time < 50; time += 1) {
+    await sleep(20)
+    arriving.receivedBytes += 100
+  }
+  const [silentBefore, arrivingBefore] = [silent.restarts, arriving.restarts]
+  t.ok(silentBefore >= 1 && silentBefore < 12, `${silentBefore} restarts for a silent body`)
+  t.ok(arrivingBefore > silentBefore, `${arrivingBefore} restarts for one that arrives`)
+  t.equal(removed.restarts, 0)
+  t.equal(paused.restarts, 0)
+  arriving.receivedBytes += 1_000_000
+  paused.isPaused = false
+  await sleep(100)
+  t.equal(silent.restarts, silentBefore)
+  t.ok(paused.restarts >= 1, 'time in which nobody read the body does not count')
+  const beforeRest = arriving.restarts
+  await sleep(2_000)
+  t.ok(arriving.restarts - beforeRest < 12, 'many bytes do not allow a long rest')
+})

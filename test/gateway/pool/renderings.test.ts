@@ -1,0 +1,73 @@
+/** Texts are drawn once each, in a pool, and a text that cannot be drawn is not tried again. */
+
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { createPools } from '../../../gateway/pool/pools.js'
+import { createDrawings, type Drawing, isDrawn } from '../../../gateway/pool/renderings.js'
+
+function startDrawings(t: Test) {
+  const outcomes: string[] = []
+  const pools = createPools((pool, outcome) => outcomes.push(`${pool} ${outcome}`))
+  t.teardown(() => pools.stop())
+  return {
+    drawings: createDrawings({ pool: pools.pages, log: pino({ level: 'silent' }) }),
+    outcomes,
+  }
+}
+
+const FROM = {
+  address: 'http://x/ada/r',
+  place: { kind: 'branch', name: 'main', path: [] },
+} as const
+
+/** A name without an end, for which the library's grammar of Java takes quadratic time. */
+const SLOW_FILE = { name: 'a.java', text: '$'.repeat(190_000) }
+
+/** Links, each of which is drawn with the whole address. */
+const LONG_TEXT = '[a](b) '.repeat(1_000)
+const LONG_FROM = { ...FROM, address: `http://x/${'r'.repeat(5_000)}` }
+
+const whyOf = (drawing: Drawing) => (isDrawn(drawing) ? 'drawn' : drawing.why)
+
+t.test('a text is drawn once, also for requests at the same time', async (t) => {
+  const { drawings, outcomes } = startDrawings(t)
+  const file = { name: 'a.ts', text: 'let a = 1\n' }
+  const both = await Promise.all([drawings.highlight(file, 1), drawings.highlight(file, 2)])
+  t.match(both[0], /^<tr id="L1">.*<span class="hljs-keyword">let<\/span> a/)
+  t.equal(both[1], both[0])
+  t.equal(await drawings.highlight({ ...file }, 1), both[0])
+  t.strictSame(outcomes, ['pages ok'])
+
+  const markdown = await drawings.markdown({ text: '**a** <script>b</script>', from: FROM }, 1)
+  t.equal(markdown, '<p><strong>a</strong> </p>\n')
+  t.strictSame(outcomes, ['pages ok', 'pages ok'])
+})
+
+t.test('another place, name or text is another drawing', async (t) => {
+  const { drawings } = startDrawings(t)
+  const text = '[a](b)'
+  const here = await drawings.markdown({ text, from: FROM }, 1)
+  const there = await drawings.markdown({ text, from: { ...FROM, address: 'http://x/eve/r' } }, 1)
+  t.match(here, 'http://x/ada/r/src/branch/main/b')
+  t.match(there, 'http://x/eve/r/src/branch/main/b')
+  const code = 'let a'
+  const asCode = await drawings.highlight({ name: 'a.ts', text: code }, 1)
+  t.not(await drawings.highlight({ name: 'a.txt', text: code }, 1), asCode)
+})
+
+t.test('a text that takes too long is refused once and remembered', async (t) => {
+  const { drawings, outcomes } = startDrawings(t)
+  t.equal(whyOf(await drawings.highlight(SLOW_FILE, 1)), 'slow')
+  t.equal(whyOf(await drawings.highlight(SLOW_FILE, 1)), 'slow')
+  t.strictSame(outcomes, ['pages deadline'])
+  t.equal(whyOf(await drawings.highlight({ ...SLOW_FILE, text: 'int a;\n' }, 1)), 'drawn')
+})
+
+t.test('texts that are too long, before or after they are drawn, are refused', async (t) => {
+  const { drawings, outcomes } = startDrawings(t)
+  t.equal(whyOf(await drawings.highlight({ name: 'a.ts', text: ' '.repeat(262_145) }, 1)), 'long')
+  t.strictSame(outcomes, [], 'without a task')
+  t.equal(whyOf(await drawings.markdown({ text: LONG_TEXT, from: LONG_FROM }, 1)), 'long')
+  t.equal(whyOf(await drawings.markdown({ text: LONG_TEXT, from: LONG_FROM }, 1)), 'long')
+  t.equal(outcomes.length, 1)
+})

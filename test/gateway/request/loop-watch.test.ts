@@ -1,0 +1,74 @@
+/** The watch of the event loop: what it measures, and which routes it names. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { HEALTH_ROUTES } from '../../../gateway/health.js'
+import { watchLoop } from '../../../gateway/request/loop-watch.js'
+import type { AnyRoute } from '../../../gateway/request/route.js'
+
+function requestTo(path: string) {
+  const route = HEALTH_ROUTES.find((one) => one.path === path) as AnyRoute
+  return { found: { route, segments: {} } }
+}
+
+function startWatch(t: Test) {
+  const delays: number[] = []
+  const lines: Array<{ msg: string; delayMs: number; routes: string[] }> = []
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const watch = watchLoop({ log, observe: (seconds) => delays.push(seconds) })
+  t.teardown(async () => watch.stop())
+  return { watch, delays, lines }
+}
+
+/** Blocks the event loop. */
+function block(ms: number): void {
+  const endMs = performance.now() + ms
+  while (performance.now() < endMs);
+}
+
+t.test('a delay names the routes that began and those that waited', async (t) => {
+  const { watch, delays, lines } = startWatch(t)
+  const waiting = requestTo('/readyz')
+  const ended = requestTo('/metrics')
+  watch.wait(waiting)
+  watch.wait(ended)
+  watch.end(ended)
+  watch.begin(requestTo('/livez'))
+  watch.begin({ found: undefined })
+  watch.begin(requestTo('/livez'))
+  block(400)
+  await sleep(60)
+  t.equal(lines.length, 1)
+  t.match(lines, [{ msg: 'the event loop was late', level: 40 }])
+  t.strictSame(lines[0]?.routes, ['GET /livez', 'unknown', 'GET /readyz'])
+  t.ok((lines[0]?.delayMs ?? 0) >= 350, `${lines[0]?.delayMs} ms`)
+  // A request at a random moment of the delay waited for half of it: a delay counts for each tick.
+  t.ok(delays.filter((seconds) => seconds > 0.1).length >= 10, `${delays.length} ticks`)
+  t.ok(Math.max(...delays) < 60)
+})
+
+t.test('delays are logged each ten seconds at most, and short ones never', async (t) => {
+  const { watch, lines } = startWatch(t)
+  for (const ms of [200, 200, 200]) {
+    watch.begin(requestTo('/livez'))
+    block(ms)
+    await sleep(60)
+  }
+  t.equal(lines.length, 1)
+})
+
+t.test('the watch sleeps while there are no requests', async (t) => {
+  const { watch, delays } = startWatch(t)
+  await sleep(100)
+  t.equal(delays.length, 0)
+  watch.begin(requestTo('/livez'))
+  for (let tries = 0, before = -1; before !== delays.length && tries < 50; tries += 1) {
+    before = delays.length
+    await sleep(300)
+  }
+  t.ok(delays.length >= 50, `${delays.length} ticks`)
+  const atRest = delays.length
+  await sleep(300)
+  t.equal(delays.length, atRest)
+})

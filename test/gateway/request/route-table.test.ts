@@ -1,0 +1,197 @@
+/** The table of routes: raw segments find one route, its methods, or nothing. */
+
+import t from 'tap'
+import { API_SURFACE } from '../../../gateway/api/surface.js'
+import type { AnyRoute, Route } from '../../../gateway/request/route.js'
+import {
+  createRouteTable,
+  type Found,
+  isRest,
+  plainPath,
+} from '../../../gateway/request/route-table.js'
+
+function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
+  return {
+    surface: API_SURFACE,
+    method,
+    path,
+    access: { kind: 'open' },
+    scopes: [],
+    ...(query === undefined ? {} : { query }),
+    handle: async () => ({ status: 200 }),
+  }
+}
+
+const TABLE = createRouteTable([
+  aRoute('GET', '/api/v1/user'),
+  aRoute('GET', '/api/v1/users/{username}'),
+  aRoute('GET', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('PATCH', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('DELETE', '/api/v1/repos/{owner}/{repo}'),
+  aRoute('GET', '/{owner}/{repo}/info/refs', 'service=git-upload-pack'),
+  aRoute('GET', '/{owner}/{repo}/info/refs'),
+  aRoute('POST', '/{owner}/{repo}/git-upload-pack'),
+])
+
+/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+function find(method: string, path: string, query = ''): string | undefined {
+  const first = TABLE.find(method, path, query)
+  const found: Found | undefined = TABLE.find(method, path, query)
+  t.strictSame(found, first, 'what was found last is found again')
+  if (found === undefined) return undefined
+  if (!('route' in found)) return `allow ${found.allow.join(', ')}`
+  const { route, segments } = found
+  const named = Object.entries(segments).map(([name, value]) => ` ${name}=${value}`)
+  return `${route.method} ${route.path}${route.query ? `?${route.query}` : ''}${named.join('')}`
+}
+
+t.test('a path finds its route with the segments as they were sent', async (t) => {
+  t.equal(find('GET', '/api/v1/user'), 'GET /api/v1/user')
+  const repo = '/api/v1/repos/{owner}/{repo}'
+  t.equal(find('GET', '/api/v1/repos/a/b'), `GET ${repo} owner=a repo=b`)
+  t.equal(find('DELETE', '/api/v1/repos/a/b', 'x=y'), `DELETE ${repo} owner=a repo=b`)
+  t.equal(find('GET', '/api/v1/repos/a%2Fb/..'), `GET ${repo} owner=a%2Fb repo=..`)
+  t.equal(
+    find('GET', '/api/v1/repos/__proto__/constructor'),
+    `GET ${repo} owner=__proto__ repo=constructor`,
+  )
+})
+
+t.test('HEAD is answered where GET is', async (t) => {
+  t.equal(find('HEAD', '/api/v1/user'), 'GET /api/v1/user')
+  t.equal(find('HEAD', '/a/b/git-upload-pack'), 'allow POST')
+})
+
+t.test('a route of one query goes before the one of any', async (t) => {
+  const path = '/{owner}/{repo}/info/refs'
+  const named = 'owner=a repo=b.git'
+  const service = 'service=git-upload-pack'
+  t.equal(find('GET', '/a/b.git/info/refs', service), `GET ${path}?${service} ${named}`)
+  t.equal(find('HEAD', '/a/b.git/info/refs', service), `GET ${path}?${service} ${named}`)
+  for (const query of ['', 'service=git-upload-archive', `${service}&x=1`, `x=1&${service}`]) {
+    t.equal(find('GET', '/a/b.git/info/refs', query), `GET ${path} ${named}`, query)
+  }
+})
+
+t.test('a wrong method is told which ones there are', async (t) => {
+  t.equal(find('PUT', '/api/v1/repos/a/b'), 'allow GET, PATCH, DELETE, HEAD')
+  t.equal(find('OPTIONS', '/a/b/info/refs'), 'allow GET, HEAD')
+  t.equal(find('BREW', '/api/v1/user'), 'allow GET, HEAD')
+})
+
+t.test('what no route has is nothing', async (t) => {
+  for (const path of [
+    '',
+    '/',
+    '//',
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/user/',
+    '/API/v1/user',
+    '/api/v1/users',
+    '/api/v1/users/',
+    '/api/v1/repos//b',
+    '/api/v1/repos/a/',
+    'api/v1/user',
+    '/api/v1/repos/a/b/c',
+    '/a/b/info',
+    '/a/../info/refs/',
+    '/a//info/refs',
+  ]) {
+    t.equal(find('GET', path), undefined, path)
+  }
+})
+
+const RESTS = createRouteTable([
+  aRoute('GET', '/{owner}/go/{rest...}'),
+  aRoute('PUT', '/{owner}/go/upload'),
+  aRoute('GET', '/{owner}/go/{name}/info'),
+  aRoute('POST', '/{owner}/go/{name}/{rest...}'),
+  aRoute('GET', '/{owner}/files/{rest...}'),
+  aRoute('DELETE', '/{owner}/files/{rest...}'),
+])
+
+/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+function findRest(method: string, path: string): string | undefined {
+  const found = RESTS.find(method, path, '')
+  if (found === undefined) return undefined
+  if (!('route' in found)) return `allow ${found.allow.join(', ')}`
+  const named = Object.entries(found.segments).map(([name, value]) => ` ${name}=${value}`)
+  return `${found.route.method} ${found.route.path}${named.join('')}`
+}
+
+t.test('the rest of a path is one parameter, as it was sent', async (t) => {
+  const rest = (path: string) => findRest('GET', `/a/files/${path}`)
+  const route = 'GET /{owner}/files/{rest...} owner=a rest...='
+  for (const path of [
+    'x',
+    'x/y',
+    'x/y/@v/v1.0.0.zip',
+    'x%2Fy/%2e%2e/%',
+    '../..',
+    'files/files',
+    '__proto__',
+    'x/',
+    'x//y',
+    '/x',
+    '//',
+    '',
+  ]) {
+    t.equal(rest(path), `${route}${path}`, path)
+  }
+  t.equal(findRest('HEAD', '/a/files/x/y'), `${route}x/y`)
+  t.equal(findRest('PUT', '/a/files/x/y'), 'allow GET, DELETE, HEAD')
+  t.equal(findRest('GET', '/a/files'), undefined, 'a rest has a segment at least')
+  t.equal(findRest('GET', '//files/x'), undefined)
+})
+
+t.test('a rest takes what nothing more exact fits', async (t) => {
+  const rest = '/{owner}/go/{rest...} owner=a rest...='
+  t.equal(findRest('PUT', '/a/go/upload'), 'PUT /{owner}/go/upload owner=a')
+  t.equal(findRest('PUT', '/a/go/uploads'), 'allow GET, HEAD')
+  t.equal(findRest('GET', '/a/go/mod/info'), 'GET /{owner}/go/{name}/info owner=a name=mod')
+  t.equal(findRest('GET', '/a/go/mod'), `GET ${rest}mod`)
+  const within = 'POST /{owner}/go/{name}/{rest...} owner=a name=mod rest...='
+  t.equal(findRest('POST', '/a/go/mod/x/info'), `${within}x/info`)
+  t.equal(findRest('POST', '/a/go/mod/info/x'), `${within}info/x`)
+})
+
+t.test('two parameters share a segment that ends in one of their words', async (t) => {
+  const paths = ['/{r}/{sha}', '/{r}/{sha}.{type:diff|patch}', '/{r}/{sha}.{type:diff|patch}/x']
+  const table = createRouteTable(paths.map((path) => aRoute('GET', path)))
+  const found = (path: string) => {
+    const { route, segments } = table.find('GET', path, '') as Extract<Found, { route: AnyRoute }>
+    return [paths.indexOf(route.path), segments]
+  }
+  t.strictSame(found('/r/main'), [0, { r: 'r', sha: 'main' }])
+  t.strictSame(found('/r/v1.2'), [0, { r: 'r', sha: 'v1.2' }])
+  t.strictSame(found('/r/.diff'), [0, { r: 'r', sha: '.diff' }])
+  t.strictSame(found('/r/a%2Fb.c.diff'), [1, { r: 'r', sha: 'a%2Fb.c', type: 'diff' }])
+  t.strictSame(found('/r/x.patch'), [1, { r: 'r', sha: 'x', type: 'patch' }])
+  t.strictSame(found('/r/x.patch/x'), [2, { r: 'r', sha: 'x', type: 'patch' }])
+  const twice = [1, 2].map(() => aRoute('GET', '/{a}.{b:x|y}'))
+  t.throws(() => createRouteTable(twice), { message: /two routes/ })
+  t.equal(plainPath('/a/{b}/{c}.{d:x|y}/{e...}'), '/a/{b}/{c}.{d}/{e}')
+})
+
+t.test('a parameter that takes the rest is known by its name', async (t) => {
+  t.equal(isRest('rest...'), true)
+  for (const name of ['rest', '...rest', 'rest..', '']) t.equal(isRest(name), false, name)
+})
+
+t.test('two routes for one place are a mistake that stops the start', async (t) => {
+  const twice = [aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}')]
+  t.throws(() => createRouteTable(twice), { message: 'two routes for GET /x/{b}' })
+  t.doesNotThrow(() => createRouteTable([aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}', 'q')]))
+})
+
+t.test('a route without access or scopes does not compile', async (t) => {
+  const handle = async () => ({ status: 200 })
+  const base = { surface: API_SURFACE, method: 'GET', path: '/x', handle } as const
+  // @ts-expect-error: the compiler refuses a route that does not say what it needs.
+  const withoutAccess: Route<'open'> = { ...base, scopes: [] }
+  // @ts-expect-error: nor one that does not say what a token needs.
+  const withoutScopes: Route<'open'> = { ...base, access: { kind: 'open' } }
+  t.notOk('access' in withoutAccess || 'scopes' in withoutScopes)
+})

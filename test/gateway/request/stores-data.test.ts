@@ -1,0 +1,73 @@
+/** Of all requests that change something, these few are served while the disk is full. */
+
+import t from 'tap'
+import { SERVED_ON_FULL_DISK, storesData } from '../../../gateway/request/stores-data.js'
+import { allRoutes } from '../../../gateway/server.js'
+
+const ROUTES = allRoutes({ packages: { isEnabled: true }, web: { isEnabled: true } })
+const nameOf = ({ method, path }: (typeof ROUTES)[number]) => `${method} ${path}`
+
+t.test('each exception is a route', async (t) => {
+  const names = new Set(ROUTES.map(nameOf))
+  t.strictSame(
+    [...SERVED_ON_FULL_DISK].filter((name) => !names.has(name)),
+    [],
+  )
+})
+
+t.test('reads are served, but for the start of a push', async (t) => {
+  const refused = ROUTES.filter((route) => route.method === 'GET' && storesData(route))
+  t.match(refused, [{ path: '/{owner}/{repo}/info/refs', query: 'service=git-receive-pack' }])
+  t.equal(refused.length, 1)
+})
+
+t.test('what makes room is served, but for the removal of a file by a commit', async (t) => {
+  const refused = ROUTES.filter((route) => route.method === 'DELETE' && storesData(route))
+  t.strictSame(refused.map(nameOf), ['DELETE /api/v1/repos/{owner}/{repo}/contents/{filepath...}'])
+})
+
+t.test('of all other requests, those that sign in, close and remove', async (t) => {
+  const served = ROUTES.filter(
+    (route) => !['GET', 'DELETE'].includes(route.method) && !storesData(route),
+  )
+  t.strictSame(served.map(nameOf).toSorted(), SERVED)
+})
+
+const SERVED: readonly string[] = [
+  'PATCH /api/v1/admin/users/{username}',
+  'PATCH /api/v1/repos/{owner}/{repo}',
+  'POST /admin/settings/registration',
+  'POST /admin/users/{username}',
+  'POST /admin/users/{username}/delete',
+  'POST /admin/users/{username}/password',
+  'POST /api/packages/{owner}/swift',
+  'POST /api/packages/{owner}/swift/login',
+  'POST /login/oauth/access_token',
+  'POST /login/oauth/authorize',
+  'POST /login/oauth/introspect',
+  'POST /login/oauth/revoke',
+  'POST /org/{org}/members/leave',
+  'POST /org/{org}/members/remove',
+  'POST /org/{org}/settings/delete',
+  'POST /org/{org}/teams/{team}/members/remove',
+  'POST /org/{org}/teams/{team}/repositories/remove',
+  'POST /org/{org}/teams/{team}/settings/delete',
+  'POST /user/login',
+  'POST /user/logout',
+  'POST /user/settings/applications/delete',
+  'POST /user/settings/keys/delete',
+  'POST /user/settings/oauth2/delete',
+  'POST /user/settings/oauth2/revoke',
+  'POST /user/settings/password',
+  'POST /user/settings/security/keys/delete',
+  'POST /user/settings/sessions/delete',
+  'POST /user/settings/sessions/delete-others',
+  'POST /user/two-factor',
+  'POST /user/two-factor/key',
+  'POST /{owner}/{repo}/git-upload-pack',
+  'POST /{owner}/{repo}/settings',
+  'POST /{owner}/{repo}/settings/collaboration/delete',
+  'POST /{owner}/{repo}/settings/delete',
+  'POST /{owner}/{repo}/settings/hooks/{id}/delete',
+  'POST /{owner}/{repo}/settings/keys/delete',
+]
