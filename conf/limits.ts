@@ -19,7 +19,7 @@ export const JSON_VALUES_MAX = 20_000
 export const FILES_CHANGED_MAX = 1_000
 
 /** Bytes of a file that a JSON answer still tells. */
-export const FILE_TOLD_BYTES_MAX = 10_485_760
+export const FILE_CONTENT_BYTES_MAX = 10_485_760
 
 /** Bytes of a public SSH key with its comment: RSA of 16,384 bits needs 2,800. */
 export const SSH_KEY_BYTES_MAX = 16_384

@@ -47,7 +47,7 @@ let lentBytes = 0
 export interface BorrowedBuffer {
   readonly bytes: Uint8Array
   /** To be called once; then the memory may serve another reader. */
-  giveBack(): void
+  release(): void
 }
 
 /** A buffer to read into: a smaller one, the more is lent already. */
@@ -58,7 +58,7 @@ export function borrowBuffer(): BorrowedBuffer {
   lentBytes += sizeBytes
   return {
     bytes,
-    giveBack() {
+    release() {
       lentBytes -= sizeBytes
       const store = spare.get(sizeBytes) ?? []
       if (store.length < SPARE_MAX) store.push(bytes)
@@ -93,7 +93,7 @@ export async function* readChunks(
       position += bytes
       yield buffer.bytes.subarray(0, bytes)
     } finally {
-      buffer.giveBack()
+      buffer.release()
     }
   }
 }

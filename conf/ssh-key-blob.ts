@@ -34,7 +34,7 @@ export function isSshKeyAlgorithm(name: string): name is SshKeyAlgorithm {
 }
 
 /** What is wrong with the bytes as a key of that algorithm; undefined when nothing is. */
-export function whyNoSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | undefined {
+export function checkSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | undefined {
   const [name, ...fields] = fieldsOf(blob) ?? []
   if (name === undefined) return 'it ends too early, or goes on too long. Copy the line again.'
   if (!name.equals(Buffer.from(algorithm))) {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from './failures.js'
 import { SSH_KEY_BYTES_MAX } from './limits.js'
-import { isSshKeyAlgorithm, type SshKeyAlgorithm, whyNoSshKey } from './ssh-key-blob.js'
+import { checkSshKey, isSshKeyAlgorithm, type SshKeyAlgorithm } from './ssh-key-blob.js'
 
 export interface SshKey {
   readonly algorithm: SshKeyAlgorithm
@@ -31,7 +31,7 @@ export function parseSshKey(text: string): SshKey {
   if (base64 === '' || blob.toString('base64') !== base64) {
     throw invalid('what follows the key type is not whole, canonical base64. Copy the line again.')
   }
-  const fault = whyNoSshKey(algorithm, blob)
+  const fault = checkSshKey(algorithm, blob)
   if (fault !== undefined) throw invalid(fault)
   const digest = createHash('sha256').update(blob).digest('base64').replace('=', '')
   return { algorithm, base64, comment: rest.join(' '), fingerprint: `SHA256:${digest}` }

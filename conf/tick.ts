@@ -42,11 +42,11 @@ export function currentTick(): number | undefined {
 }
 
 /** To be told of each change that this process makes: nobody is answered from before it. */
-export function endTurn(): void {
+export function endTick(): void {
   startedAtMs = Number.NEGATIVE_INFINITY
 }
 
 function endAwaited(): void {
   isEndAwaited = false
-  endTurn()
+  endTick()
 }

@@ -32,7 +32,7 @@ import type { CoordinatorLink } from './packs/single-flight.js'
 import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
 import { createPools } from './pool/pools.js'
-import { createDrawings } from './pool/renderings.js'
+import { createRenderings } from './pool/renderings.js'
 import type { Context } from './request/context.js'
 import { watchDisks } from './request/disk-watch.js'
 import { watchLoop } from './request/loop-watch.js'
@@ -52,7 +52,7 @@ export interface ServerOptions {
   /** By default the one of this system. */
   readonly git?: Git
   /** Where workers agree on who asks git for what; by default this one is alone. */
-  readonly board?: CoordinatorLink
+  readonly coordinator?: CoordinatorLink
   /** The path of the socket at which sshd asks; by default there is none. */
   readonly sshSocket?: string
   /** The text of `/metrics`; by default the metrics of this process alone. */
@@ -156,7 +156,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     log,
     queue,
     settings: () => settings,
-    link: options.board ?? createLocalCoordinator(settings.data.dir),
+    link: options.coordinator ?? createLocalCoordinator(settings.data.dir),
   })
   metrics.watchPackCache(packCache)
   const disk = watchDisks({ settings: () => settings, log, packCache })
@@ -187,7 +187,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     packCache,
     throttle,
     metrics,
-    drawings: createDrawings({ pool: pools.pages, log }),
+    renderings: createRenderings({ pool: pools.pages, log }),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   return {

@@ -21,7 +21,7 @@ export async function runWorker(settings: Settings): Promise<void> {
         settings,
         log,
         throttle,
-        board: sharedCoordinator,
+        coordinator: sharedCoordinator,
         collectMetrics: askMetrics,
         sshSocket: settings.ssh.socket,
       }),

@@ -5,8 +5,8 @@ import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { type Attachment, addAttachment, type NewAttachment } from '../sql/releases/attachments.js'
 import { holdBlob } from '../sql/repositories/repository-imports.js'
-import { settledTime } from './conditions.js'
-import { keepBlob } from './keep-blob.js'
+import { lastModifiedTime } from './conditions.js'
+import { storeBlob } from './keep-blob.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
@@ -44,7 +44,7 @@ export async function keepAttachment(
   file: ReceivedFile,
   of: Omit<NewAttachment, 'uuid'>,
 ): Promise<Attachment> {
-  return await keepBlob(storage, file, (blob) =>
+  return await storeBlob(storage, file, (blob) =>
     addAttachment(db, { ...of, uuid: randomUUID() }, blob),
   )
 }
@@ -55,7 +55,7 @@ export async function keepForImport(
   file: ReceivedFile,
   importId: number,
 ): Promise<number> {
-  const { id } = await keepBlob(storage, file, async (blob) => {
+  const { id } = await storeBlob(storage, file, async (blob) => {
     const held = await holdBlob(db, importId, blob)
     return { id: held.id, blobKey: held.key }
   })
@@ -68,7 +68,7 @@ export async function serveAttachment(
   attachment: Attachment,
   request: Pick<Request, 'method' | 'headers'>,
 ): Promise<Reply> {
-  const file = { ...attachment, changedAtMs: settledTime(attachment.createdAtMs) }
+  const file = { ...attachment, changedAtMs: lastModifiedTime(attachment.createdAtMs) }
   const { reply, isDownload } = await serveFile(registry, { file, request, options: {} })
   if (isDownload) registry.attachmentDownloads.count(attachment.id)
   return reply

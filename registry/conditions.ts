@@ -21,7 +21,7 @@ export interface Validators {
 const SETTLED_AFTER_MS = 3_000
 
 /** A time of change as it may be told to clients; undefined while it may not. */
-export function settledTime(changedAtMs: number, nowMs = Date.now()): number | undefined {
+export function lastModifiedTime(changedAtMs: number, nowMs = Date.now()): number | undefined {
   return nowMs - changedAtMs > SETTLED_AFTER_MS ? changedAtMs : undefined
 }
 

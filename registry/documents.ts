@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Reply, Request } from '../conf/http.js'
 import type { Package } from '../conf/package.js'
-import { conditionStatus, entityTag, settledTime } from './conditions.js'
+import { conditionStatus, entityTag, lastModifiedTime } from './conditions.js'
 import type { DocumentOptions } from './package-store.js'
 
 export interface Documents {
@@ -32,7 +32,7 @@ export function createDocuments(now: () => number = Date.now): Documents {
     async answer(of, request, { kind, contentType, headers = [], make }) {
       const key = `${of.id} ${of.generation} ${kind}`
       const found = await kept.forceFetch(key, { context: make })
-      const changedAtMs = settledTime(of.changedAtMs, now())
+      const changedAtMs = lastModifiedTime(of.changedAtMs, now())
       const validators: Array<readonly [string, string]> = [
         ['ETag', found.tag],
         // What may be private is kept by nobody between, and asked for anew each time.

@@ -11,7 +11,7 @@ import type { BlobStorage } from './storage/storage.js'
  * where they were known before. The bytes are durable before any row names them, so that a crash
  * leaves a blob without a name at the worst, which the sweeper finds.
  */
-export async function keepBlob<T extends { readonly blobKey: string }>(
+export async function storeBlob<T extends { readonly blobKey: string }>(
   storage: BlobStorage,
   { path, bytes, digests }: Pick<ReceivedFile, 'path' | 'bytes' | 'digests'>,
   name: (blob: NewBlob) => Promise<T>,

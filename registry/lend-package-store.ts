@@ -6,7 +6,7 @@ import { findFile } from '../sql/packages/package-files.js'
 import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
 import { findPackage, searchPackages } from '../sql/packages/packages.js'
 import { removeFile, removeVersion } from '../sql/packages/publications.js'
-import { settledTime } from './conditions.js'
+import { lastModifiedTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
 import type { PackageQuery, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
@@ -32,7 +32,7 @@ export interface LentPackageStore extends PackageStore {
 }
 
 /** Returns the package store for an authorized request. */
-export function lendPackageStore(
+export function openPackageStore(
   registry: Registry,
   options: PackageStoreOptions,
 ): LentPackageStore {
@@ -77,7 +77,7 @@ export function lendPackageStore(
     removeFile: (question) => removeFile(db, namespace, question),
     removeVersion: (packageName, version) => removeVersion(db, namespace, { packageName, version }),
     async serve(file, request, options) {
-      const dated = { ...file, changedAtMs: settledTime(file.createdAtMs) }
+      const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
       const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
       if (isDownload) registry.downloads.count(file.id)
       return reply

@@ -11,7 +11,7 @@ import {
   publishFile,
   VERSION_EXISTS,
 } from '../sql/packages/publications.js'
-import { keepBlob } from './keep-blob.js'
+import { storeBlob } from './keep-blob.js'
 import type { Publication } from './package-store.js'
 import type { ReceivedFile } from './received-file.js'
 import type { BlobStorage } from './storage/storage.js'
@@ -37,7 +37,7 @@ export async function publishReceived(
   const publication = checkPublication(publisher, given)
   await refuseKnown(publisher, publication)
   const { storage, db, namespace } = publisher
-  await keepBlob(storage, file, async (blob) => ({
+  await storeBlob(storage, file, async (blob) => ({
     blobKey: await publishFile(db, namespace, { publication, blob }),
   }))
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { unlessMissing } from '../conf/disk.js'
 import { CRASH_GRACE_MS } from '../conf/limits.js'
 import type { Database } from '../sql/database/database.js'
-import { forgetUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
+import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
 import type { BlobStorage } from './storage/storage.js'
 
 export interface Swept {
@@ -41,7 +41,7 @@ async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<numbe
     for (const { id, key } of batch) {
       if (signal?.aborted) return removed
       afterId = id
-      if (!(await forgetUnusedBlob(db, id))) continue
+      if (!(await deleteUnusedBlob(db, id))) continue
       await storage.remove(key)
       removed += 1
     }

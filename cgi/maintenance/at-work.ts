@@ -6,7 +6,7 @@ import type { Journal } from './journal.js'
  * Runs `work` while the journal names this process as a writer of the repository. Pruning keeps
  * every object that was written or used since the start of such work, and waits for its end.
  */
-export async function whileNoted<T>(
+export async function withJournalEntry<T>(
   journal: Journal,
   repositoryPath: string,
   work: () => Promise<T>,

@@ -44,7 +44,7 @@ export interface RecordedUpdates {
  * Notes a process that is about to write into a repository and waits for its input, or ends it.
  * What is returned strikes it out.
  */
-export async function noteWriter(
+export async function recordWriter(
   journal: Journal,
   repositoryPath: string,
   running: RunningProcess,
@@ -61,7 +61,7 @@ export async function noteWriter(
 }
 
 /** A push as it was noted. */
-export interface PushEntry {
+export interface JournalEntry {
   readonly host: string
   /** The gateway process that reads and writes for it. */
   readonly gateway: ProcessMark
@@ -87,7 +87,7 @@ export async function openJournal(dataDir: string): Promise<Journal> {
       const updates = listed === undefined ? own : { ...listed, writer: GIT }
       const startedAtMs = Date.now()
       const push = { host: hostname(), gateway, leader, repositoryPath, startedAtMs }
-      const entry: PushEntry = {
+      const entry: JournalEntry = {
         ...push,
         ...(isUpkeep ? { isUpkeep } : {}),
         ...(updates === undefined ? {} : { updates }),
@@ -105,15 +105,17 @@ const GIT = 'git' as const
 const GATEWAY = 'gateway' as const
 
 /** Removes an entry with its list of ref updates. The list goes first: no entry would name it. */
-export async function removeEntry(path: string, { updates }: PushEntry): Promise<void> {
+export async function removeEntry(path: string, { updates }: JournalEntry): Promise<void> {
   if (updates !== undefined) await removeUpdateList(updates.file)
   await rm(path, { force: true })
 }
 
 /** Every push in the journal, by the file that notes it. */
-export async function listPushes(dataDir: string): Promise<ReadonlyMap<string, PushEntry>> {
+export async function listJournalEntries(
+  dataDir: string,
+): Promise<ReadonlyMap<string, JournalEntry>> {
   const folder = folderOf(dataDir)
-  const pushes = new Map<string, PushEntry>()
+  const pushes = new Map<string, JournalEntry>()
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name)
     const entry = parseEntry(await readlink(path).catch(() => ''))
@@ -126,7 +128,12 @@ export async function listPushes(dataDir: string): Promise<ReadonlyMap<string, P
  * Whether a push is still at work: its gateway and its git both run. A machine that shares the
  * folder cannot be asked, but no push lasts a day.
  */
-export async function isGoing({ host, gateway, leader, startedAtMs }: PushEntry): Promise<boolean> {
+export async function isRunningPush({
+  host,
+  gateway,
+  leader,
+  startedAtMs,
+}: JournalEntry): Promise<boolean> {
   if (host !== hostname()) return Date.now() - startedAtMs < PUSH_MS_MAX
   return (await isRunning(gateway)) && (await isRunning(leader))
 }
@@ -138,9 +145,9 @@ function folderOf(dataDir: string): string {
 }
 
 /** Nothing for one that was struck out just now. */
-function parseEntry(text: string): PushEntry | undefined {
+function parseEntry(text: string): JournalEntry | undefined {
   try {
-    return JSON.parse(text) as PushEntry
+    return JSON.parse(text) as JournalEntry
   } catch {
     return undefined
   }

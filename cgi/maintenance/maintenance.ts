@@ -11,7 +11,7 @@ import { lowerPriority, UPKEEP_NICENESS } from '../process/priority.js'
 import { syncRepositoryNames } from '../repository/durable.js'
 import { repositorySizeKib } from '../repository/repository.js'
 import { walk } from '../repository/walk.js'
-import { type Journal, noteWriter } from './journal.js'
+import { type Journal, recordWriter } from './journal.js'
 
 /** What upkeep made of a repository. */
 export interface Maintained {
@@ -179,7 +179,7 @@ export async function runStep(
   })
   lowerPriority(running.pid, UPKEEP_NICENESS)
   running.input.end()
-  const strike = await noteWriter(journal, path, running)
+  const strike = await recordWriter(journal, path, running)
   for await (const _ of running.output) {
     // What git says of its progress is nobody's concern, but a full pipe would stop it.
   }

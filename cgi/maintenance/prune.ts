@@ -11,7 +11,7 @@ import { gitRecords } from '../process/git-output.js'
 import { syncTree } from '../repository/durable.js'
 import { repositorySizeKib } from '../repository/repository.js'
 import { keepPacks } from '../transfer/take-commit.js'
-import { listPushes, type PushEntry } from './journal.js'
+import { type JournalEntry, listJournalEntries } from './journal.js'
 import {
   type MaintenanceOptions,
   repack,
@@ -122,10 +122,10 @@ async function findExpiry(
  * Lists the pushes and API writes at work on a repository, of all gateways. One that was killed is
  * among them until recovery has finished with it.
  */
-async function listWriters(dataDir: string, path: string): Promise<readonly PushEntry[]> {
-  const pushes = [...(await listPushes(dataDir)).values()]
+async function listWriters(dataDir: string, path: string): Promise<readonly JournalEntry[]> {
+  const pushes = [...(await listJournalEntries(dataDir)).values()]
   // Gateways of other machines may have the data folder under another name.
-  const isHere = (push: PushEntry) => basename(push.repositoryPath) === basename(path)
+  const isHere = (push: JournalEntry) => basename(push.repositoryPath) === basename(path)
   return pushes.filter((push) => isHere(push) && push.isUpkeep !== true)
 }
 

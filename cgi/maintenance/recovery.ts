@@ -8,7 +8,7 @@ import type { Log } from '../../conf/log.js'
 import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
-import { isGoing, listPushes, type PushEntry, removeEntry } from './journal.js'
+import { isRunningPush, type JournalEntry, listJournalEntries, removeEntry } from './journal.js'
 import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 
 /** A live reference lock exists for moments: what stands still for this long may be a dead one. */
@@ -24,15 +24,15 @@ const LOOKS_MAX = 5
  * Files that another process may be writing stay, and the push stays in the journal with them.
  */
 export async function recover(dataDir: string, log?: Log): Promise<readonly string[]> {
-  const going: PushEntry[] = []
-  const cut = new Map<string, PushEntry>()
-  for (const [file, push] of await listPushes(dataDir)) {
-    if (await isGoing(push)) going.push(push)
+  const runningPushes: JournalEntry[] = []
+  const cut = new Map<string, JournalEntry>()
+  for (const [file, push] of await listJournalEntries(dataDir)) {
+    if (await isRunningPush(push)) runningPushes.push(push)
     else cut.set(file, push)
   }
   await Promise.all([...cut.values()].map(endLeftGroup))
   const repositories = new Set([...cut.values()].map((push) => push.repositoryPath))
-  const recovered = await recoverRepositories([...repositories], going)
+  const recovered = await recoverRepositories([...repositories], runningPushes)
   const incomplete = new Set<string>()
   for (const [file, push] of [...cut].sort(byStart)) {
     if (!recovered.includes(push.repositoryPath)) continue
@@ -51,10 +51,10 @@ function byStart([, one]: CutPush, [, other]: CutPush): number {
   return one.startedAtMs - other.startedAtMs
 }
 
-type CutPush = readonly [file: string, push: PushEntry]
+type CutPush = readonly [file: string, push: JournalEntry]
 
 /** Ends the group only if its leader is the same process: process ids are used again. */
-async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
+async function endLeftGroup({ host, leader }: JournalEntry): Promise<void> {
   if (host !== hostname()) return
   if (await isRunning(leader)) return endProcessGroup(leader.pid)
   // Its leader is dead, and a group of that number holds git: a new leader would be among them.
@@ -66,14 +66,14 @@ async function endLeftGroup({ host, leader }: PushEntry): Promise<void> {
 /** Those of the repositories in which nothing is left that might be of a dead push. */
 async function recoverRepositories(
   repositories: readonly string[],
-  going: readonly PushEntry[],
+  runningPushes: readonly JournalEntry[],
 ): Promise<readonly string[]> {
   let pending = await lookInto(repositories)
   for (let look = 0; pending.size > 0 && look < LOOKS_MAX; look += 1) {
     await delay(STANDSTILL_MS)
     const processes = await listProcesses()
     for (const [repository, staleFiles] of pending) {
-      await removeDead(repository, staleFiles, { processes, going })
+      await removeDead(repository, staleFiles, { processes, runningPushes })
     }
     pending = await lookInto([...pending.keys()])
   }
@@ -95,7 +95,7 @@ async function lookInto(
 /** Processes and pushes that may be writing into some repository. */
 export interface Others {
   readonly processes: readonly ProcessRow[]
-  readonly going: readonly PushEntry[]
+  readonly runningPushes: readonly JournalEntry[]
 }
 
 /** Removes stale files that are unchanged and older than every process that writes there. */
@@ -121,12 +121,12 @@ export async function removeDead(
 /** Returns the writers of a repository: git processes in its folder, and journaled pushes. */
 async function listWriters(
   repository: string,
-  { processes, going }: Others,
+  { processes, runningPushes }: Others,
 ): Promise<ReadonlyArray<{ readonly startedAtMs: number }>> {
   const folder = await unlessMissing(realpath(repository))
   return [
     ...processes.filter((row) => row.folder === folder && !READER.test(row.command)),
-    ...going.filter((push) => push.repositoryPath === repository),
+    ...runningPushes.filter((push) => push.repositoryPath === repository),
   ]
 }
 

@@ -6,7 +6,7 @@ import { unlessMissing } from '../../conf/disk.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
 import { listProcesses } from '../process/process-table.js'
 import { repositoryShardsFolder } from '../repository/paths.js'
-import { isGoing, listPushes, type PushEntry } from './journal.js'
+import { isRunningPush, type JournalEntry, listJournalEntries } from './journal.js'
 import { removeDead } from './recovery.js'
 import { listStaleFiles, readStaleFile } from './stale-files.js'
 
@@ -41,11 +41,11 @@ export async function sweepRepositories(
 export async function sweepRepository(dataDir: string, path: string): Promise<readonly string[]> {
   const old = new Map([...(await listStaleFiles(path))].filter(([, staleFile]) => isOld(staleFile)))
   if (old.size === 0) return []
-  const going: PushEntry[] = []
-  for (const push of (await listPushes(dataDir)).values()) {
-    if (await isGoing(push)) going.push(push)
+  const runningPushes: JournalEntry[] = []
+  for (const push of (await listJournalEntries(dataDir)).values()) {
+    if (await isRunningPush(push)) runningPushes.push(push)
   }
-  return removeDead(path, old, { processes: await listProcesses(), going })
+  return removeDead(path, old, { processes: await listProcesses(), runningPushes })
 }
 
 function isOld({ changedAtMs }: { readonly changedAtMs: number }): boolean {

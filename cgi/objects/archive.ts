@@ -7,7 +7,12 @@ import { Failure } from '../../conf/failures.js'
 import { ARCHIVE_ENTRIES_MAX } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
-import { refusalKey, remembering, rememberingChunks, throwIfRefused } from '../process/refusals.js'
+import {
+  refusalKey,
+  rememberingChunks,
+  rememberRefusal,
+  throwIfRefused,
+} from '../process/refusals.js'
 import type { RunningProcess } from '../process/run.js'
 import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
@@ -44,7 +49,9 @@ export async function streamArchive(
   { format, folder, ...input }: ArchiveInput,
 ): Promise<GitStream> {
   const commitId = fullId(input.commitId)
-  await remembering(refusalKey(path, ['archive', commitId]), () => refuseMany(git, path, commitId))
+  await rememberRefusal(refusalKey(path, ['archive', commitId]), () =>
+    refuseMany(git, path, commitId),
+  )
   await turnPlaceholdersOff(path)
   const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
   return stream(git, path, { args, ...input })

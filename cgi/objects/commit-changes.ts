@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Git } from '../process/git.js'
 import { fullId, gitRecords } from '../process/git-output.js'
-import { refusalKey, remembering } from '../process/refusals.js'
+import { refusalKey, rememberRefusal } from '../process/refusals.js'
 import type { Commit } from './commit-object.js'
 import type { ObjectReader } from './objects.js'
 import { type Budget, type ChangedPath, changedPaths, type TreePair } from './tree-changes.js'
@@ -92,7 +92,7 @@ async function lookAt(
   const [looked, lines] = await Promise.all([
     Promise.all(looks),
     hasLines && commits.length > 0
-      ? remembering(refusalKey(path, ['lines', ...commits.map(({ id }) => id)]), () =>
+      ? rememberRefusal(refusalKey(path, ['lines', ...commits.map(({ id }) => id)]), () =>
           countLines(git, path, boundedOf(looks), signal),
         )
       : undefined,

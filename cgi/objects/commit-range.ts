@@ -75,7 +75,7 @@ export async function listCommits(
 }
 
 /** How many commits each of the two has that the other has not. */
-export async function countApart(
+export async function countAheadBehind(
   git: Git,
   path: string,
   { from, to }: CommitRange,
@@ -90,7 +90,7 @@ export async function countApart(
 }
 
 /** The newest commits that one of the two has and the other has not, without merges. */
-export async function listCommitsApart(
+export async function listDivergedCommits(
   git: Git,
   path: string,
   { from, to }: CommitRange,

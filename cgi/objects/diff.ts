@@ -3,7 +3,12 @@
 import { Failure } from '../../conf/failures.js'
 import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
-import { refusalKey, remembering, rememberingChunks, throwIfRefused } from '../process/refusals.js'
+import {
+  refusalKey,
+  rememberingChunks,
+  rememberRefusal,
+  throwIfRefused,
+} from '../process/refusals.js'
 import { isBounded, isBoundedPair } from './commit-changes.js'
 import { parseCommit } from './commit-object.js'
 import { type CommitRange, checkedId, listCommits } from './commit-range.js'
@@ -41,7 +46,7 @@ export async function listChangedFiles(
 ): Promise<readonly ChangedFile[]> {
   const options = [...PLAIN, ...WHITESPACE_OPTIONS[whitespace], '--raw', '--numstat', '-z']
   const args = ['diff-tree', '-r', ...options, checkedId(from), checkedId(to)]
-  return await remembering(refusalKey(path, args), async () => {
+  return await rememberRefusal(refusalKey(path, args), async () => {
     await refuseTooMany(git, path, { from, to })
     const output = await readOutput(git, path, args)
     if (output === undefined) throw tooMany()
@@ -130,7 +135,9 @@ export async function readDiff(
   const key = refusalKey(path, args)
   throwIfRefused(key)
   const refuse = format === 'diff' ? refuseTooMany : refuseLargePatches
-  await remembering(refusalKey(path, [format, one, other]), () => refuse(git, path, { from, to }))
+  await rememberRefusal(refusalKey(path, [format, one, other]), () =>
+    refuse(git, path, { from, to }),
+  )
   return rememberingChunks(key, boundedOutput(git, path, args, signal))
 }
 
@@ -191,7 +198,7 @@ export async function readFileDiff(
 ): Promise<string | undefined> {
   const names = ['--', `:(top,literal)${file}`]
   const args = ['diff-tree', '-r', '-p', ...PLAIN, checkedId(from), checkedId(to), ...names]
-  return await remembering(refusalKey(path, args), async () => {
+  return await rememberRefusal(refusalKey(path, args), async () => {
     await refuseTooMany(git, path, { from, to })
     return (await readOutput(git, path, args))?.toString()
   })

@@ -4,7 +4,7 @@ import { fullId, gitRecords } from '../process/git-output.js'
 import type { Repository } from './commit-changes.js'
 import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
-import { differing } from './tree-changes.js'
+import { differingEntries } from './tree-changes.js'
 
 export interface LastCommitsInput {
   /** The full id of the youngest commit. */
@@ -45,7 +45,7 @@ export async function lastCommits(
       }),
     )
     for (const { id, ...pair } of pairs) {
-      for (const [, entry] of await differing(objects, pair)) {
+      for (const [, entry] of await differingEntries(objects, pair)) {
         if (entry === undefined || !names.has(entry.name) || found.has(entry.name)) continue
         found.set(entry.name, id)
       }

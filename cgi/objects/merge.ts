@@ -3,14 +3,14 @@
 import { Failure, isFailure } from '../../conf/failures.js'
 import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
 import { type Git, gitError, tryGit } from '../process/git.js'
-import { findRefusal, refusalKey, remembering } from '../process/refusals.js'
+import { findRefusal, refusalKey, rememberRefusal } from '../process/refusals.js'
 import { keepCommits, withTemporaryRepository } from '../repository/temporary-repository.js'
 import { parseCommit, type Signature } from './commit-object.js'
 import {
   checkedId,
   isAncestor,
-  listCommitsApart,
   listCommitsToRebase,
+  listDivergedCommits,
   listMergeBases,
 } from './commit-range.js'
 import { type ObjectReader, withObjects } from './objects.js'
@@ -52,7 +52,7 @@ export async function makeMerge(git: Git, path: string, input: MergeInput): Prom
   const rebases = style === 'rebase' || style === 'rebase-merge'
   const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, input)
   try {
-    return await remembering(key, async () => {
+    return await rememberRefusal(key, async () => {
       await refuseLarge(git, path, { base, head, bases })
       return await withTemporaryRepository(path, async (temporary) => {
         const tip = await STYLES[style](git, temporary, input)
@@ -83,7 +83,7 @@ const attempts = new Map<string, Promise<boolean>>()
 export async function canMerge(git: Git, path: string, tips: Tips): Promise<boolean> {
   if (!mergesTrees(git)) return false
   const key = mergeKey(path, tips)
-  const attempt = attempts.get(key) ?? remembering(key, () => attemptMerge(git, path, tips))
+  const attempt = attempts.get(key) ?? rememberRefusal(key, () => attemptMerge(git, path, tips))
   attempts.set(key, attempt)
   try {
     return await attempt
@@ -199,7 +199,7 @@ async function refuseLargeCommits(
   temporary: string,
   { base, head }: Tips,
 ): Promise<void> {
-  const ids = await listCommitsApart(git, temporary, { from: base, to: head })
+  const ids = await listDivergedCommits(git, temporary, { from: base, to: head })
   await withObjects(git, temporary, async (objects) => {
     for (const id of ids) {
       const { parents, tree } = await readCommit(objects, id)

@@ -39,7 +39,7 @@ export async function changedPaths(
   const waiting = [{ ...pair, prefix: '' }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { prefix } = next
-    for (const [before, after] of await differing(objects, next)) {
+    for (const [before, after] of await differingEntries(objects, next)) {
       const path = prefix + (before ?? after)?.name
       budget.entries -= 1 + Math.floor(path.length / PATH_CHARACTERS)
       if (budget.entries < 0) return undefined
@@ -55,7 +55,7 @@ export async function changedPaths(
 }
 
 /** The names in either tree that do not mean the same in both. */
-export async function differing(
+export async function differingEntries(
   objects: ObjectReader,
   { before, after }: TreePair,
 ): Promise<readonly (readonly [TreeEntry | undefined, TreeEntry | undefined])[]> {

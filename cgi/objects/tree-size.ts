@@ -2,7 +2,7 @@
 
 import type { ObjectReader } from './objects.js'
 import type { TreeEntry } from './tree.js'
-import { differing, type TreePair } from './tree-changes.js'
+import { differingEntries, type TreePair } from './tree-changes.js'
 
 /** Nested folders; newer versions of git refuse more (core.maxTreeDepth). */
 const DEPTH_MAX = 2_048
@@ -32,7 +32,7 @@ export async function areWalkable(
     if (depth > DEPTH_MAX) return false
     const below: TreePair[] = []
     for (const part of partsOf(level.filter((pair) => !folders.has(keyOf(pair))))) {
-      const read = await Promise.all(part.map((pair) => differing(objects, pair)))
+      const read = await Promise.all(part.map((pair) => differingEntries(objects, pair)))
       for (const [index, differences] of read.entries()) {
         entries += differences.length
         if (entries > pathsMax) return false
@@ -69,7 +69,7 @@ function* partsOf(pairs: readonly TreePair[]): Generator<readonly TreePair[]> {
   for (let at = 0; at < pairs.length; at += READS_AT_ONCE) yield pairs.slice(at, at + READS_AT_ONCE)
 }
 
-function folderOf(differences: Awaited<ReturnType<typeof differing>>): Folder {
+function folderOf(differences: Awaited<ReturnType<typeof differingEntries>>): Folder {
   const subfolders: { readonly pair: TreePair; readonly nameBytes: number }[] = []
   let nameBytes = 0
   for (const [one, other] of differences) {

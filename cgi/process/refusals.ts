@@ -38,7 +38,7 @@ export function throwIfRefused(key: string): void {
 }
 
 /** Does the work, and remembers a Failure of a limit that it throws. */
-export async function remembering<T>(key: string, work: () => Promise<T>): Promise<T> {
+export async function rememberRefusal<T>(key: string, work: () => Promise<T>): Promise<T> {
   throwIfRefused(key)
   try {
     return await work()

@@ -7,7 +7,7 @@ import { isFailure } from '../../conf/failures.js'
 import { CONNECTIVITY_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import { isReferenceName } from '../../conf/names.js'
-import type { Journal, PushEntry } from '../maintenance/journal.js'
+import type { Journal, JournalEntry } from '../maintenance/journal.js'
 import { findGit, type Git, gitEnvironment, runGitToEnd } from '../process/git.js'
 import { gitRecords } from '../process/git-output.js'
 import { completeChangeNote, type PushedChange } from './pushed-changes.js'
@@ -20,7 +20,7 @@ import { readUpdateList } from './update-list.js'
  * it. Rolling back instead could undo a push that somebody else made of the same ref in between.
  * Throws if git fails for another reason than what the refs are: then it can be tried again.
  */
-export async function completeUpdates(entry: PushEntry, log: Log | undefined): Promise<void> {
+export async function completeUpdates(entry: JournalEntry, log: Log | undefined): Promise<void> {
   const { updates, repositoryPath: path } = entry
   const listed = updates && (await readUpdateList(updates.file))
   if (updates === undefined || listed === undefined) return

@@ -15,7 +15,7 @@ export interface Reference {
 export const VISIBLE_REFERENCES = ['refs/heads', 'refs/tags', 'refs/pull/*/head'] as const
 
 export interface ReferenceListInput {
-  readonly rooms: readonly (typeof VISIBLE_REFERENCES)[number][]
+  readonly namespaces: readonly (typeof VISIBLE_REFERENCES)[number][]
   /** By name unless said otherwise; tags are as old as their own date, or their commit's. */
   readonly order?: 'name' | 'newest'
   readonly signal?: AbortSignal | undefined
@@ -25,11 +25,11 @@ export interface ReferenceListInput {
 export async function* listReferences(
   git: Git,
   path: string,
-  { rooms, order = 'name', signal }: ReferenceListInput,
+  { namespaces, order = 'name', signal }: ReferenceListInput,
 ): AsyncGenerator<Reference> {
   const sorted = order === 'name' ? [] : ['--sort=-refname', '--sort=-creatordate']
   const format = '--format=%(objectname) %(objecttype) %(refname)'
-  const args = ['for-each-ref', format, ...sorted, ...rooms]
+  const args = ['for-each-ref', format, ...sorted, ...namespaces]
   for await (const record of gitRecords(git, args, { cwd: path, separator: '\n', signal })) {
     const [id = '', type = '', ...rest] = record.split(' ')
     yield { id, type, name: rest.join(' ') }

@@ -23,7 +23,7 @@ export interface PushDecisionRequest {
 export type PushAnswer = readonly string[]
 
 /** What a git process has to be told, so that it asks. */
-export interface PushAsking {
+export interface PushDecisionSetup {
   readonly config: readonly GitSetting[]
   readonly variables: Readonly<Record<string, string>>
   /** To be called when git has ended, however it did. Never rejects. */
@@ -35,7 +35,7 @@ export interface PushOfRepository {
   /** The folder of the repository. */
   readonly path: string
   /** Must not reject. */
-  readonly judge: (question: PushDecisionRequest) => Promise<PushAnswer>
+  readonly decide: (question: PushDecisionRequest) => Promise<PushAnswer>
 }
 
 /** What may be asked at once, in bytes: a hundred thousand references. */
@@ -47,8 +47,8 @@ const QUESTION_BYTES_MAX = 33_554_432
  */
 export async function expectPushDecisionRequest(
   git: Git,
-  { dataDir, path, judge }: PushOfRepository,
-): Promise<PushAsking> {
+  { dataDir, path, decide }: PushOfRepository,
+): Promise<PushDecisionSetup> {
   const folder = join(folderOf(dataDir), randomBytes(12).toString('hex'))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const [question, answer] = [join(folder, 'question'), join(folder, 'answer')]
@@ -58,7 +58,7 @@ export async function expectPushDecisionRequest(
   const answerFile = await openFile(answer, flags)
   const socket = new Socket({ fd: await openFile(question, flags), readable: true })
   const work = readRequest(socket, folder)
-    .then(async (text) => textOf(await sentencesFor(text, { path, judge })))
+    .then(async (text) => textOf(await sentencesFor(text, { path, decide })))
     .then((text) => writeFile(answerFile, text))
     .catch(() => {})
   return {
@@ -118,7 +118,7 @@ const QUARANTINE = /^(?:tmp_objdir-)?incoming-[A-Za-z0-9]+$/
 
 async function sentencesFor(
   text: string | undefined,
-  { path, judge }: Pick<PushOfRepository, 'path' | 'judge'>,
+  { path, decide }: Pick<PushOfRepository, 'path' | 'decide'>,
 ): Promise<PushAnswer> {
   if (text === undefined) return ['The push names too many references.']
   const [folder = '', ...lines] = text.split('\n')
@@ -127,7 +127,7 @@ async function sentencesFor(
     return name === undefined ? [] : [{ name, before: idOf(before), after: idOf(after) }]
   })
   if (changes.length < lines.length) return ['A reference of the push has no valid name.']
-  return await judge({ changes, quarantine: quarantineOf(path, basename(folder)) })
+  return await decide({ changes, quarantine: quarantineOf(path, basename(folder)) })
 }
 
 /** Git names the folder by a path of its own, which may lead through other links than ours. */

@@ -5,7 +5,7 @@ import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
 import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { isReferenceName } from '../../conf/names.js'
-import { type Journal, noteWriter } from '../maintenance/journal.js'
+import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
 import { syncRepositoryNames } from '../repository/durable.js'
 
@@ -48,7 +48,7 @@ export async function moveReferences(
     environment: gitEnvironment(git, { config: LOCK_WAIT }),
     timeoutMs: GIT_COMMAND_MS,
   })
-  const strike = await noteWriter(journal, path, running, changes)
+  const strike = await recordWriter(journal, path, running, changes)
   void running.input.write(commands).then(() => running.input.end())
   for await (const _ of running.output) {
     // It says nothing when all is well.
@@ -81,7 +81,7 @@ function commandOf({ name, before, after }: ReferenceChange): string {
 export const REFERENCE_MOVED = 'The reference has changed meanwhile.'
 
 /** What a `conflict` says of `a/b` where there is `a`, and the other way round. */
-export const NAME_IN_THE_WAY = 'A reference of another name is in the way.'
+export const NAME_CONFLICT = 'A reference of another name is in the way.'
 
 /** What a `conflict` says where a lock has been held for longer than a writer holds it. */
 export const REFERENCE_HELD = 'The reference is being changed by somebody else.'
@@ -96,7 +96,7 @@ function failureOf(complaint: string): Error {
     return new Failure('conflict', REFERENCE_MOVED, { cause })
   }
   if (IN_THE_WAY.test(complaint)) {
-    return new Failure('conflict', NAME_IN_THE_WAY, { cause })
+    return new Failure('conflict', NAME_CONFLICT, { cause })
   }
   if (LOCKED.test(complaint)) {
     return new Failure('conflict', REFERENCE_HELD, { cause })

@@ -10,7 +10,7 @@ import { initRepository, repositorySizeKib, setDefaultBranch } from '../reposito
 import { callRemote, type Remote, type RemoteBounds, RemoteError } from './remote.js'
 
 /** What the other side has. */
-export interface RemoteLook {
+export interface RemoteSummary {
   /** Of an empty repository, which does not tell, the usual one. */
   readonly objectFormat: 'sha1' | 'sha256'
   /** Absent where there is no branch. */
@@ -30,8 +30,8 @@ export async function cloneRepository(
   git: Git,
   path: string,
   source: RemoteSource,
-): Promise<RemoteLook & { readonly defaultBranch: string }> {
-  const look = await lookAtRemote(git, source)
+): Promise<RemoteSummary & { readonly defaultBranch: string }> {
+  const look = await inspectRemote(git, source)
   const { objectFormat, defaultBranch = DEFAULT_BRANCH } = look
   await initRepository(git, path, {
     defaultBranch,
@@ -62,9 +62,9 @@ export async function updateFromRemote(
   git: Git,
   path: string,
   source: RemoteSource,
-): Promise<RemoteLook> {
+): Promise<RemoteSummary> {
   const startedAtMs = Date.now()
-  const look = await lookAtRemote(git, source)
+  const look = await inspectRemote(git, source)
   await fetchAll(git, path, source)
   if (look.defaultBranch !== undefined) await setDefaultBranch(git, path, look.defaultBranch)
   await syncRepositoryNames(path, startedAtMs)
@@ -72,14 +72,14 @@ export async function updateFromRemote(
 }
 
 /** What the other side has, without fetching it. Throws RemoteError. */
-export async function lookAtRemote(git: Git, source: RemoteSource): Promise<RemoteLook> {
+export async function inspectRemote(git: Git, source: RemoteSource): Promise<RemoteSummary> {
   const args = ['ls-remote', '--symref', '--quiet', '--end-of-options', source.remote.url.href]
   const timeoutMs = Math.min(source.timeoutMs, source.idleMs)
   const listed = await callRemote(git, source.remote, { ...source, args, timeoutMs })
   return lookOf(listed.toString())
 }
 
-function lookOf(listed: string): RemoteLook {
+function lookOf(listed: string): RemoteSummary {
   const lines = listed.split('\n').map((line) => line.split('\t'))
   const branches: string[] = []
   let head: string | undefined
@@ -142,7 +142,7 @@ async function fetchAll(git: Git, path: string, source: RemoteSource): Promise<v
   const references = source.hasPulls === true ? [...REFERENCES, PULL_REFERENCES] : REFERENCES
   const args = [...FETCH, '--end-of-options', source.remote.url.href, ...references]
   try {
-    await callRemote(git, source.remote, { ...source, path, args, enough: watch.enough })
+    await callRemote(git, source.remote, { ...source, path, args, limitSignal: watch.enough })
   } finally {
     watch.end()
   }

@@ -34,7 +34,7 @@ export interface RemoteCall extends RemoteBounds {
   /** The repository that is written to; none for a call that only asks. */
   readonly path?: string
   /** Aborted with a RemoteError by whoever finds that enough is enough. */
-  readonly enough?: AbortSignal
+  readonly limitSignal?: AbortSignal
 }
 
 export type RemoteFault = 'authentication' | 'rate-limit' | 'failed'
@@ -65,7 +65,7 @@ const OUTPUT_BYTES_MAX = 67_108_864
 export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Promise<Buffer> {
   const { args, path, signal, timeoutMs, journal } = call
   signal.throwIfAborted()
-  const stops = [signal, ...(call.enough === undefined ? [] : [call.enough])]
+  const stops = [signal, ...(call.limitSignal === undefined ? [] : [call.limitSignal])]
   const running = startGit(git, 'import', [git.file, ...args], {
     cwd: path ?? '/',
     environment: {
@@ -90,7 +90,7 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
   // whose pack there was no room, since git leaves that behind.
   if (end.exitCode !== undefined && !saysDiskIsFull(end.errorText)) await strike?.()
   signal.throwIfAborted()
-  call.enough?.throwIfAborted()
+  call.limitSignal?.throwIfAborted()
   if (output !== undefined && end.exitCode === 0) return output
   throw errorOf(end)
 }

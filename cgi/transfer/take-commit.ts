@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
-import { type Journal, noteWriter } from '../maintenance/journal.js'
+import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { checkedId } from '../objects/commit-range.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { type Quarantine, withQuarantine } from '../repository/quarantine.js'
@@ -39,7 +39,7 @@ const FETCH = [
  * Brings what the repository at `path` lacks of the commit: whole, of its own and on the disk when
  * this settles, and nothing of it otherwise. No reference moves. Throws `payload_too_large`.
  */
-export async function takeCommit(git: Git, path: string, taken: TakenCommit): Promise<void> {
+export async function copyCommit(git: Git, path: string, taken: TakenCommit): Promise<void> {
   await withQuarantine(path, async (quarantine) => {
     await fetchInto(git, path, { ...taken, quarantine })
     await keepPacks(path, quarantine.folder)
@@ -62,7 +62,7 @@ async function fetchInto(
     timeoutMs,
     signal,
   })
-  const strike = await noteWriter(journal, path, running)
+  const strike = await recordWriter(journal, path, running)
   running.input.end()
   let isTooLarge = false
   const look = async () => {

@@ -5,7 +5,7 @@ import { TOKEN_OPERATIONS } from './accounts/tokens.js'
 import { USER_KEY_OPERATIONS } from './accounts/user-keys.js'
 import { USER_SETTING_OPERATIONS } from './accounts/user-settings.js'
 import { USER_OPERATIONS } from './accounts/users.js'
-import { ADMIN_BELONGING_OPERATIONS } from './admin/admin-belongings.js'
+import { ADMIN_OWNED_OPERATIONS } from './admin/admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
 import { SETTING_OPERATIONS } from './admin/settings.js'
 import { VERSION_OPERATIONS } from './admin/version.js'
@@ -64,7 +64,7 @@ import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-hooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-hooks.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
-  ...ADMIN_BELONGING_OPERATIONS,
+  ...ADMIN_OWNED_OPERATIONS,
   ...ADMIN_USER_OPERATIONS,
   ...ARCHIVE_OPERATIONS,
   ...ASSIGNEE_OPERATIONS,

@@ -37,7 +37,7 @@ export interface PageReply {
 }
 
 /** What a search finds, as this API says it. */
-export function foundPage(entries: readonly unknown[]) {
+export function wrapSearchResults(entries: readonly unknown[]) {
   return { ok: true, data: entries }
 }
 

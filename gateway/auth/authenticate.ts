@@ -11,9 +11,9 @@ import { findPassword, recordSignIn, type User } from '../../sql/accounts/users.
 import { readCredentials } from './credentials.js'
 import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
-import { type FactorContext, hasSecondFactor, judgeCode } from './second-factor.js'
+import { type FactorContext, hasSecondFactor, verifyCode } from './second-factor.js'
 import type { SignInAttempt } from './throttle.js'
-import { countsNow, hashToken, isTokenShaped } from './token.js'
+import { hashToken, isTokenShaped, isValidNow } from './token.js'
 import { isCodeShaped } from './totp.js'
 
 export type Identity =
@@ -131,7 +131,7 @@ function identifyToken(
   text: string,
 ): Awaitable<Identity> {
   return after(findTokenWithUser(context.db, hashToken(text)), (found) => {
-    if (found === undefined || !countsNow(found.token.limits, request, Date.now())) {
+    if (found === undefined || !isValidNow(found.token.limits, request, Date.now())) {
       throw new Failure('bad_credentials', WRONG_MESSAGE)
     }
     refuseClosedAccount(found.user)
@@ -163,7 +163,7 @@ async function identifyPassword(
   if (await hasSecondFactor(context.db, user.id)) {
     const code = headers.get('x-gitea-otp')
     if (code === undefined) throw new Failure('bad_credentials', FACTOR_MESSAGE)
-    await judgeCode(context, { user, code, address })
+    await verifyCode(context, { user, code, address })
   }
   await completeSignIn(context, attempt, user)
   return { kind: 'user', user, by: 'password', scopes: undefined }
@@ -215,7 +215,7 @@ export async function reauthenticate(
 ): Promise<void> {
   try {
     const code = text.replace(/\s/g, '')
-    if (isCodeShaped(code)) await judgeCode(context, { user, code, address })
+    if (isCodeShaped(code)) await verifyCode(context, { user, code, address })
     else await authenticateByPassword(context, { name: user.name, password: text, address })
   } catch (error) {
     if (!isFailure(error, 'bad_credentials')) throw error

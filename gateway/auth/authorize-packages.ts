@@ -8,7 +8,7 @@ import { foldCase } from '../../sql/database/bindings.js'
 import type { Database } from '../../sql/database/database.js'
 import { accessToPackages, atLeast } from '../../sql/repositories/access.js'
 import { ANONYMOUS, type Identity } from './authenticate.js'
-import { limited, packagesOpened } from './limits.js'
+import { limited, permittedPackages } from './limits.js'
 import { refuseAnonymous, refusePublicOnly } from './refusals.js'
 
 export interface PackagesGrant {
@@ -69,7 +69,7 @@ function callerAtPackages(
   { ownerId, params, mode, isSignedIn, ...question }: PackagesQuery & { ownerId: number },
 ): { readonly caller: Identity; readonly packageNames: ReadonlySet<string> | undefined } {
   const format = question.format ?? params['type']
-  const packageNames = packagesOpened(who, { ownerId, format })
+  const packageNames = permittedPackages(who, { ownerId, format })
   const isRegistry = question.format !== undefined
   const name = isRegistry ? undefined : params['name']
   const isOpen =

@@ -24,7 +24,7 @@ import {
   type RepositoryGrant,
   type RepositoryNeed,
 } from './authorize-repository.js'
-import { callerWithin, type Reach } from './limits.js'
+import { callerWithin, type TokenTreatment } from './limits.js'
 import { refusePublicOnly, signedIn } from './refusals.js'
 import { type Scope, scopeAllows } from './scopes.js'
 
@@ -142,7 +142,7 @@ const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
 
 /** How each kind of access treats a token that is limited to some repositories or packages. */
 const REACHES: {
-  readonly [K in AccessKind]: (access: Extract<Access, { kind: K }>) => Reach
+  readonly [K in AccessKind]: (access: Extract<Access, { kind: K }>) => TokenTreatment
 } = {
   open: () => 'as anybody',
   anyone: ({ isForBoundTokens }) => (isForBoundTokens ? 'judged' : 'as anybody'),
@@ -170,7 +170,9 @@ export function authorize<K extends AccessKind>(
   refuseScopes(question)
   const { access, scopes } = question
   const kind: K = access.kind
-  const reach = (REACHES[kind] as (access: AuthorizationRequest<K>['access']) => Reach)(access)
+  const reach = (REACHES[kind] as (access: AuthorizationRequest<K>['access']) => TokenTreatment)(
+    access,
+  )
   const who = callerWithin(question.who, { reach, scopes })
   return (AUTHORIZERS[kind] as Authorizer<K>)(
     db,

@@ -6,7 +6,7 @@ import { ANONYMOUS, type Identity } from './authenticate.js'
 import type { Scope } from './scopes.js'
 
 /** What a kind of access is to a token that opens some repositories or packages alone. */
-export type Reach =
+export type TokenTreatment =
   /** The judge or the handler asks what the token opens. */
   | 'judged'
   /** The same as to who gave no credentials. */
@@ -25,7 +25,7 @@ const GOVERNING_SCOPES: ReadonlySet<Scope> = new Set([
 /** As whom the caller is judged. Throws `forbidden` where a limited token has no place. */
 export function callerWithin(
   who: Identity,
-  { reach, scopes }: { readonly reach: Reach; readonly scopes: readonly Scope[] },
+  { reach, scopes }: { readonly reach: TokenTreatment; readonly scopes: readonly Scope[] },
 ): Identity {
   if (!isLimited(who)) return who
   if (scopes.some((scope) => GOVERNING_SCOPES.has(scope))) throw limited()
@@ -54,7 +54,7 @@ export function callerAt(who: Identity, repositoryId: number): Identity {
  * Which packages of an owner and format the caller's token opens, in lower case; undefined where
  * that is all of them.
  */
-export function packagesOpened(
+export function permittedPackages(
   who: Identity,
   { ownerId, format }: { readonly ownerId: number; readonly format: string | undefined },
 ): ReadonlySet<string> | undefined {

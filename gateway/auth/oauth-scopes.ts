@@ -19,7 +19,7 @@ const AREAS: Readonly<Record<string, string>> = {
   user: 'your account, with its keys and settings',
 }
 
-export interface AskedScopes {
+export interface RequestedScopes {
   /** In the form of `normaliseScopes`. */
   readonly scopes: readonly string[]
   readonly openidScopes: readonly string[]
@@ -30,7 +30,7 @@ export interface AskedScopes {
  * know who it is reads the account alone. An area without `read:` or `write:` is meant with both.
  * Throws `invalid_scope`.
  */
-export function readOauthScopes(text: string): AskedScopes {
+export function readOauthScopes(text: string): RequestedScopes {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   const openidScopes = OPENID_SCOPES.filter((word) => words.includes(word))
   const others = words.filter((word) => !OPENID_SCOPES.some((known) => known === word))

@@ -42,7 +42,7 @@ export async function hasSecondFactor(db: Database, userId: number): Promise<boo
 }
 
 /** Uses a code up. Throws `bad_credentials` for a wrong one, and `throttled` after too many. */
-export async function judgeCode(context: FactorContext, attempt: CodeAttempt): Promise<void> {
+export async function verifyCode(context: FactorContext, attempt: CodeAttempt): Promise<void> {
   const { user, address } = attempt
   await context.throttle.reserve({ name: user.name, address })
   if (await takeCode(context, user, attempt.code.replace(/[\s-]/g, ''))) {

@@ -133,7 +133,7 @@ export interface KeyAttempt {
 }
 
 /** Judges what a key answered. Throws `bad_credentials`, and `throttled` after too many. */
-export async function judgeKey(context: FactorContext, attempt: KeyAttempt): Promise<void> {
+export async function verifyKey(context: FactorContext, attempt: KeyAttempt): Promise<void> {
   const { user, address } = attempt
   await context.throttle.reserve({ name: user.name, address })
   try {

@@ -32,7 +32,7 @@ export async function forgetSetUpCode(dataDir: string): Promise<void> {
  * Lets through who may make the first account. Throws `not_found` for anybody else, and once there
  * is an account; `throttled` after many codes.
  */
-export async function admitToSetUp(
+export async function authorizeSetUp(
   { db, settings, throttle }: Pick<Context, 'db' | 'settings' | 'throttle'>,
   request: Request,
   code: string,

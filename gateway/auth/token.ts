@@ -25,7 +25,7 @@ export function hashToken(token: string): string {
 }
 
 /** Whether a token of these limits counts at that time, for a request that comes from there. */
-export function countsNow(
+export function isValidNow(
   limits: TokenLimits | undefined,
   origin: { readonly address: string },
   nowMs: number,

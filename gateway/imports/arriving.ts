@@ -1,7 +1,7 @@
 /** What comes with a repository from elsewhere besides its Git, from the first page to the rows. */
 
 import { RemoteError } from '../../cgi/transfer/remote.js'
-import type { ArrivedContents } from '../../sql/repositories/imported-contents.js'
+import type { ImportedContents } from '../../sql/repositories/imported-contents.js'
 import type { Context } from '../request/context.js'
 import { type ContentsInput, gatherContents } from './gather-contents.js'
 import { openGiteaApi } from './gitea-api.js'
@@ -19,18 +19,21 @@ export interface ArrivingInput {
   readonly signal: AbortSignal
 }
 
-export interface Arriving {
+export interface ContentsImport {
   /** Whether the heads of pull requests are wanted of Git. */
   readonly hasPulls: boolean
   /** Fetches everything, before Git: so Git has what is told of here. Throws RemoteError. */
   gather(): Promise<void>
   /** Compares it with the repository that came. */
-  settle(path: string): Promise<ArrivedContents>
+  settle(path: string): Promise<ImportedContents>
   close(): Promise<void>
 }
 
 /** Begins; whoever asks for it closes it in the end. Throws `invalid` for an odd address. */
-export async function openArriving(context: Context, input: ArrivingInput): Promise<Arriving> {
+export async function openContentsImport(
+  context: Context,
+  input: ArrivingInput,
+): Promise<ContentsImport> {
   const { settings, registry, git, journal } = context
   const { idleMs, timeoutMs, itemsMax, packBytesMax } = settings.migrations
   const late = new AbortController()

@@ -20,7 +20,7 @@ import { journalPush } from '../actions/code/journal-push.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import type { Context } from '../request/context.js'
-import { type Arriving, openArriving } from './arriving.js'
+import { type ContentsImport, openContentsImport } from './arriving.js'
 import type { ContentsInput } from './gather-contents.js'
 
 export interface ImportInput {
@@ -71,7 +71,7 @@ export async function importRepository(
   try {
     return await carryOut(context, importer, { ...input, id, name, storage, remote })
   } catch (error) {
-    context.pushRecovery.pushWasCut()
+    context.pushRecovery.recoverPushes()
     await endImport(context.db, id)
     throw await refusalOf(context, error, attempt)
   } finally {
@@ -109,7 +109,7 @@ async function carryOut(context: Context, importer: Importer, begun: Begun): Pro
   const { contents, id: importId } = begun
   if (contents === undefined) return await take(context, importer, { begun, arriving: undefined })
   const input = { ...begun, contents, importId, signal: importer.signal }
-  const arriving = await openArriving(context, input)
+  const arriving = await openContentsImport(context, input)
   try {
     return await take(context, importer, { begun, arriving })
   } finally {
@@ -119,7 +119,7 @@ async function carryOut(context: Context, importer: Importer, begun: Begun): Pro
 
 interface Taking {
   readonly begun: Begun
-  readonly arriving: Arriving | undefined
+  readonly arriving: ContentsImport | undefined
 }
 
 async function take(

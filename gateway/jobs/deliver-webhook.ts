@@ -4,9 +4,9 @@ import { isFailure } from '../../conf/failures.js'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import {
   type Attempt,
-  askForDelivery,
   DELIVERY_JOB,
   type Delivery,
+  enqueueDelivery,
   nextDeliveryTime,
   nextDueDelivery,
   recordAttempt,
@@ -40,7 +40,7 @@ export const DELIVER_WEBHOOK: JobKind = {
     }
     const nextAtMs = await nextDeliveryTime(db, webhookId)
     if (nextAtMs === undefined) return
-    await askForDelivery(db, webhookId, Math.max(0, nextAtMs - Date.now()))
+    await enqueueDelivery(db, webhookId, Math.max(0, nextAtMs - Date.now()))
   },
 }
 

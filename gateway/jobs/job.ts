@@ -18,7 +18,7 @@ export interface JobContext {
   readonly journal: Journal
   readonly registry: Registry
   /** To be told when git was ended in the middle of its work. */
-  readonly pushRecovery: { pushWasCut(): void }
+  readonly pushRecovery: { recoverPushes(): void }
 }
 
 /**

@@ -13,7 +13,7 @@ import type { JobKind } from './job.js'
 const USERS_AT_ONCE = 500
 
 /** What has happened, and who did it. */
-export interface Happening {
+export interface NotificationInput {
   readonly repositoryId: number
   readonly actorId: number
   readonly about:
@@ -22,7 +22,7 @@ export interface Happening {
 }
 
 /** `issue 12 of 4 by 3 to everybody`, `release 5 of 4 by 3` */
-export function notifySubject({ repositoryId, actorId, about }: Happening): string {
+export function notifySubject({ repositoryId, actorId, about }: NotificationInput): string {
   const place = `of ${repositoryId} by ${actorId}`
   if ('releaseId' in about) return `release ${about.releaseId} ${place}`
   return `issue ${about.issueNumber} ${place} to ${about.to}`

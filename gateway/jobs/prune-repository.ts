@@ -19,7 +19,7 @@ export const PRUNE_REPOSITORY: JobKind = {
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.
       if (signal.aborted) await recover(settings.data.dir)
-      else pushRecovery.pushWasCut()
+      else pushRecovery.recoverPushes()
       // Its folder goes as soon as it is deleted, whoever is at work there.
       if ((await find()) !== undefined) throw error
     }

@@ -17,7 +17,7 @@ import type { JobContext, JobKind } from './job.js'
 export interface JobRunner {
   start(): void
   /** Looks for a job that is due in so many milliseconds, if not sooner. */
-  lookIn(ms: number): void
+  pollIn(ms: number): void
   /** Ends the job that runs, and gives it back. */
   stop(): Promise<void>
 }
@@ -39,12 +39,12 @@ export interface JobRunnerOptions {
   /** On one machine; by default, as the settings say of maintenance. */
   readonly jobsMax?: number
   /** In this process. */
-  readonly atOnce?: number
+  readonly concurrencyMax?: number
 }
 
 /** A runner that knows these kinds; it does nothing before it is started. */
 export function createJobRunner(context: JobContext, options: JobRunnerOptions): JobRunner {
-  const { kinds, leaseMs = LEASE_MS, atOnce = 1 } = options
+  const { kinds, leaseMs = LEASE_MS, concurrencyMax = 1 } = options
   const { db, log } = context
   const worker = workerOf(context, { ...options, leaseMs })
   const stopping = new AbortController()
@@ -56,7 +56,7 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
   let atWork = Promise.resolve()
   const running = new Set<Promise<void>>()
 
-  function lookIn(ms: number): void {
+  function pollIn(ms: number): void {
     const lookMs = Date.now() + ms
     if (!isStarted || signal.aborted || lookMs >= nextLookMs) return
     clearTimeout(timer)
@@ -69,7 +69,7 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
 
   async function look(): Promise<void> {
     try {
-      while (!signal.aborted && running.size < atOnce) {
+      while (!signal.aborted && running.size < concurrencyMax) {
         const job = await leaseDue(context, worker, kinds)
         isAway = false
         if (job === undefined) break
@@ -78,7 +78,7 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
     } catch (error) {
       noteAbsence(error)
     }
-    lookIn(LOOK_EVERY_MS)
+    pollIn(LOOK_EVERY_MS)
   }
 
   function start(job: Job): void {
@@ -90,7 +90,7 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
       })
       .then((pauseMs) => {
         running.delete(run)
-        lookIn(pauseMs)
+        pollIn(pauseMs)
       })
     running.add(run)
   }
@@ -112,11 +112,11 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
   }
 
   return {
-    lookIn,
+    pollIn,
     start() {
       isStarted = true
       atWork = askForLasting()
-      lookIn(LOOK_EVERY_MS)
+      pollIn(LOOK_EVERY_MS)
     },
     async stop() {
       stopping.abort()

@@ -39,7 +39,7 @@ export const SYNC_MIRROR: JobKind = {
     } catch (error) {
       // Who stops waits for it, so that an orderly end leaves nothing.
       if (signal.aborted) await recover(context.settings.data.dir, log)
-      else context.pushRecovery.pushWasCut()
+      else context.pushRecovery.recoverPushes()
       if (!isOfTheSource(error)) throw error
       // The next interval is soon enough for another try, and its owner can ask for one.
       await noteMirrorTry(db, id, { intervalMs, hasSucceeded: false })

@@ -1,12 +1,12 @@
 /** What is done in the background: which jobs there are, and what calls for them. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
-import { pruneSubject, type WaitingPrune } from '../actions/repositories/prune-repository.js'
+import { pruneSubject, type QueuedPrune } from '../actions/repositories/prune-repository.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 import { MERGE_PULL, mergePullWith } from './merge-pull.js'
-import { type Happening, NOTIFY, notifySubject } from './notify.js'
+import { NOTIFY, type NotificationInput, notifySubject } from './notify.js'
 import { PRUNE_REPOSITORIES } from './prune-repositories.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
@@ -20,17 +20,17 @@ import { SYNC_MIRRORS } from './sync-mirrors.js'
 
 export interface Upkeep {
   /** To be told of each push that ended well. Never throws: a push does not fail by it. */
-  pushWasTaken(repositoryId: number): Promise<void>
+  enqueueMaintenance(repositoryId: number): Promise<void>
   /** To be told when deliveries to webhooks were written down: they go out at once. */
-  deliveriesWait(): void
+  pollDeliveries(): void
   /** Asks for a mirror to be updated as soon as a process has time for it. */
-  mirrorIsWanted(repositoryId: number): Promise<void>
+  enqueueMirrorSync(repositoryId: number): Promise<void>
   /** Asks for a repository to be pruned soon, also if `maintenance.enabled` is off. */
-  pruneIsWanted(wanted: WaitingPrune): Promise<void>
+  enqueuePrune(wanted: QueuedPrune): Promise<void>
   /** To be told of what is news to others. Never throws: what has happened has happened. */
-  peopleAreToKnow(happening: Happening): Promise<void>
+  peopleAreToKnow(happening: NotificationInput): Promise<void>
   /** Asks for a pull request to be merged, if its checks have succeeded. */
-  mergeIsWanted(pullId: number): Promise<void>
+  enqueueMerge(pullId: number): Promise<void>
   /** From now on jobs are done in this process. */
   start(): void
   /** Ends the jobs that run, and gives them back. */
@@ -72,7 +72,7 @@ export function createUpkeep(
     takes: { of: [DELIVER_WEBHOOK.kind] },
     name: 'webhooks',
     jobsMax: webhooks.deliveriesMax,
-    atOnce: webhooks.deliveriesMax,
+    concurrencyMax: webhooks.deliveriesMax,
   })
   const notifications = createJobRunner(context, {
     kinds: [NOTIFY],
@@ -96,43 +96,43 @@ export function createUpkeep(
   const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
   const runners = [deliveries, notifications, merges, prunes, ...(isEnabled ? [others] : [])]
   return {
-    async pushWasTaken(repositoryId) {
+    async enqueueMaintenance(repositoryId) {
       if (!isEnabled) return
       const input = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }
       try {
         await enqueueJob(context.db, input)
-        others.lookIn(delayMs)
+        others.pollIn(delayMs)
       } catch (error) {
         context.log.warn({ error, repository: repositoryId }, 'no upkeep will follow a push')
       }
     },
-    deliveriesWait: () => deliveries.lookIn(0),
-    async mirrorIsWanted(repositoryId) {
+    pollDeliveries: () => deliveries.pollIn(0),
+    async enqueueMirrorSync(repositoryId) {
       await enqueueJob(context.db, {
         kind: SYNC_MIRROR.kind,
         subject: String(repositoryId),
         delayMs: 0,
       })
-      if (isEnabled) others.lookIn(0)
+      if (isEnabled) others.pollIn(0)
     },
-    async pruneIsWanted(wanted) {
+    async enqueuePrune(wanted) {
       const input = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
       await enqueueJob(context.db, { ...input, isSooner: true })
-      prunes.lookIn(0)
+      prunes.pollIn(0)
     },
     async peopleAreToKnow(happening) {
       const input = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }
       try {
         await enqueueJob(context.db, { ...input, isSooner: true })
-        notifications.lookIn(0)
+        notifications.pollIn(0)
       } catch (error) {
         context.log.warn({ error, repository: happening.repositoryId }, 'people are not notified')
       }
     },
-    async mergeIsWanted(pullId) {
+    async enqueueMerge(pullId) {
       const input = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
       await enqueueJob(context.db, input)
-      merges.lookIn(0)
+      merges.pollIn(0)
     },
     start() {
       for (const runner of runners) runner.start()

@@ -7,9 +7,9 @@ import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
 import type { Webhook } from '../../sql/webhooks/webhooks.js'
 
 /** What the secret of a webhook is sealed with, besides the secret of the instance. */
-export const SECRET_WORDS = 'webhook secret'
+export const SECRET_SEAL_CONTEXT = 'webhook secret'
 /** What the header `Authorization` of a webhook is sealed with. */
-export const AUTHORIZATION_WORDS = 'webhook authorization'
+export const AUTHORIZATION_SEAL_CONTEXT = 'webhook authorization'
 
 export interface DeliveryRequest {
   readonly body: Buffer
@@ -25,7 +25,8 @@ export function deliveryRequest(
   secret: InstanceSecret,
 ): DeliveryRequest {
   const { contentType, target, secretSealed, authorizationSealed } = webhook
-  const key = secretSealed === undefined ? undefined : secret.unseal(secretSealed, SECRET_WORDS)
+  const key =
+    secretSealed === undefined ? undefined : secret.unseal(secretSealed, SECRET_SEAL_CONTEXT)
   const sign = (algorithm: 'sha1' | 'sha256') =>
     key === undefined ? '' : createHmac(algorithm, key).update(payload).digest('hex')
   const sha256 = sign('sha256')
@@ -45,7 +46,7 @@ export function deliveryRequest(
   const authorization =
     authorizationSealed === undefined
       ? {}
-      : { Authorization: secret.unseal(authorizationSealed, AUTHORIZATION_WORDS) }
+      : { Authorization: secret.unseal(authorizationSealed, AUTHORIZATION_SEAL_CONTEXT) }
   const text = contentType === 'json' ? payload : new URLSearchParams({ payload }).toString()
   return { body: Buffer.from(text), headers: { ...shownHeaders, ...authorization }, shownHeaders }
 }

@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
-import { lendPackageStore } from '../../registry/lend-package-store.js'
+import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Call, Route, Surface } from '../request/route.js'
 import { narrowPackageStore } from './narrow-package-store.js'
@@ -38,7 +38,7 @@ async function answer(
   { format, route }: { readonly format: Format; readonly route: FormatRoute },
 ): Promise<Reply> {
   const { owner, user } = grant
-  const store = lendPackageStore(context.registry, {
+  const store = openPackageStore(context.registry, {
     ownerId: owner.id,
     ownerName: owner.name,
     user,

@@ -113,7 +113,7 @@ export class GrowingFile {
             position += bytes
             yield buffer.bytes.subarray(0, bytes)
           } finally {
-            buffer.giveBack()
+            buffer.release()
           }
         } else if (this.#end === undefined) {
           await this.#waitForGrowth()

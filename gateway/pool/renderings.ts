@@ -9,22 +9,22 @@ import { type Pool, TaskRefused } from './pool.js'
 import type { GatewayTasks, HighlightInput, MarkdownInput } from './tasks.js'
 
 /** A drawn part, or why there is none. */
-export type Drawing = TrustedHtml | NoDrawing
+export type Rendering = TrustedHtml | RenderingFailure
 
-export interface NoDrawing {
+export interface RenderingFailure {
   /** `slow`: too much time or memory. `long`: too long a text. `busy`: too many others. */
   readonly why: 'slow' | 'long' | 'busy'
 }
 
-export interface Drawings {
+export interface Renderings {
   /** Draws the rows of a table of lines. Never throws. */
-  highlight(input: HighlightInput, ownerId: number): Promise<Drawing>
+  highlight(input: HighlightInput, ownerId: number): Promise<Rendering>
   /** Draws sanitized Markdown. Never throws. */
-  markdown(input: MarkdownInput, ownerId: number): Promise<Drawing>
+  markdown(input: MarkdownInput, ownerId: number): Promise<Rendering>
 }
 
 /** Whether it was drawn. */
-export function isDrawn(drawing: Drawing | undefined): drawing is TrustedHtml {
+export function isRendered(drawing: Rendering | undefined): drawing is TrustedHtml {
   return typeof drawing === 'string'
 }
 
@@ -51,18 +51,18 @@ export interface DrawingsOptions {
  * want the same one at the same time share a task. Failures are kept as well, so that looking again
  * costs nothing.
  */
-export function createDrawings({ pool, log }: DrawingsOptions): Drawings {
-  const kept = new LRUCache<string, Drawing>({
+export function createRenderings({ pool, log }: DrawingsOptions): Renderings {
+  const kept = new LRUCache<string, Rendering>({
     maxSize: KEPT_CHARACTERS_MAX,
-    sizeCalculation: (drawing) => (isDrawn(drawing) ? drawing.length + 1 : FAILED_CHARACTERS),
+    sizeCalculation: (drawing) => (isRendered(drawing) ? drawing.length + 1 : FAILED_CHARACTERS),
   })
-  const running = new Map<string, Promise<Drawing>>()
+  const running = new Map<string, Promise<Rendering>>()
 
   async function draw<N extends 'highlight' | 'markdown'>(
     task: N,
     input: Parameters<GatewayTasks[N]>[0],
     ownerId: number,
-  ): Promise<Drawing> {
+  ): Promise<Rendering> {
     if (input.text.length > TEXT_CHARACTERS_MAX) return { why: 'long' }
     const key = keyOf(task, input)
     const known = kept.get(key) ?? running.get(key)
@@ -79,12 +79,12 @@ export function createDrawings({ pool, log }: DrawingsOptions): Drawings {
     return drawn
   }
 
-  function keep(key: string, drawing: Drawing): void {
-    if (isDrawn(drawing)) kept.set(key, drawing)
+  function keep(key: string, drawing: Rendering): void {
+    if (isRendered(drawing)) kept.set(key, drawing)
     else if (drawing.why !== 'busy') kept.set(key, drawing, { ttl: FAILED_KEPT_MS })
   }
 
-  function reasonOf(error: unknown): NoDrawing {
+  function reasonOf(error: unknown): RenderingFailure {
     if (error instanceof TaskRefused) return { why: error.reason === 'busy' ? 'busy' : 'slow' }
     if (isFailure(error, 'payload_too_large')) return { why: 'long' }
     log.warn({ error }, 'a text could not be drawn')

@@ -10,7 +10,7 @@ import type { Throttle } from '../auth/throttle.js'
 import type { Upkeep } from '../jobs/upkeep.js'
 import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
-import type { Drawings } from '../pool/renderings.js'
+import type { Renderings } from '../pool/renderings.js'
 import type { DiskWatch } from './disk-watch.js'
 import type { Metrics } from './metrics.js'
 import type { PushRecovery } from './push-recovery.js'
@@ -29,7 +29,7 @@ export interface Context {
   readonly packCache: PackCache
   readonly throttle: Throttle
   readonly metrics: Metrics
-  readonly drawings: Drawings
+  readonly renderings: Renderings
   /** The text of all workers' metrics. */
   readonly collectMetrics: () => Promise<string>
 }

@@ -1,12 +1,12 @@
 /** Recovers repositories after interrupted pushes, in the background, one scan at a time. */
 
-import { isGoing, listPushes } from '../../cgi/maintenance/journal.js'
+import { isRunningPush, listJournalEntries } from '../../cgi/maintenance/journal.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
 import type { Log } from '../../conf/log.js'
 
 export interface PushRecovery {
   /** Starts a recovery. Must be called for each interrupted push once its processes have ended. */
-  pushWasCut(): void
+  recoverPushes(): void
 }
 
 /** Pauses between scans while another process may still be writing; they grow. */
@@ -43,7 +43,7 @@ export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
   }
 
   return {
-    pushWasCut() {
+    recoverPushes() {
       pauseMs = PAUSE_MS_MIN
       if (isAtWork) wake()
       else void work()
@@ -52,8 +52,8 @@ export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
 }
 
 async function isCutPushLeft(dataDir: string): Promise<boolean> {
-  for (const push of (await listPushes(dataDir)).values()) {
-    if (!(await isGoing(push))) return true
+  for (const push of (await listJournalEntries(dataDir)).values()) {
+    if (!(await isRunningPush(push))) return true
   }
   return false
 }

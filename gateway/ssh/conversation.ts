@@ -14,7 +14,7 @@ import type { Channel } from './channel.js'
 import { ClientRequests } from './client-requests.js'
 
 /** The one value with which the gateway speaks itself; for all others git does. */
-export const SPOKEN_PROTOCOL = 'version=2'
+export const ANSWERED_PROTOCOL = 'version=2'
 
 export interface ConversationOptions {
   readonly repositoryPath: string
@@ -35,13 +35,13 @@ export interface ConversationEnd {
 }
 
 /** What the client reads of a fault of the house. */
-export const BROKEN = 'Gatehouse could not do this: its log says why.'
+export const INTERNAL_ERROR_MESSAGE = 'Gatehouse could not do this: its log says why.'
 
 /** As git's own, for what it cannot do. */
 const FATAL_EXIT_CODE = 128
 
 /** Answers until the client has no more to ask. Never rejects. */
-export async function converse(
+export async function serveFetch(
   context: Context,
   channel: Channel,
   options: ConversationOptions,
@@ -76,7 +76,7 @@ export async function converse(
       const { body: answer } = await answerUploadPack(context, {
         ...options,
         request: channel,
-        gitProtocol: SPOKEN_PROTOCOL,
+        gitProtocol: ANSWERED_PROTOCOL,
         body,
         client: () => options.client,
       })
@@ -90,7 +90,7 @@ export async function converse(
     if (error instanceof Failure) return end(1, error.message)
     const { repositoryPath: path } = options
     if (!channel.signal.aborted) context.log.error({ error, path }, 'a conversation failed')
-    return end(1, BROKEN)
+    return end(1, INTERNAL_ERROR_MESSAGE)
   } finally {
     clearTimeout(timer)
   }
@@ -112,7 +112,7 @@ async function advertise(
         suffix: 'info/refs',
         service: 'git-upload-pack',
         gzip: false,
-        gitProtocol: SPOKEN_PROTOCOL,
+        gitProtocol: ANSWERED_PROTOCOL,
         remoteAddress: address,
         config: [],
         body: NO_BODY,
@@ -128,7 +128,7 @@ async function advertise(
   }
   const { status, body } = await advertiseFetch({
     repositoryPath,
-    gitProtocol: SPOKEN_PROTOCOL,
+    gitProtocol: ANSWERED_PROTOCOL,
     ask,
   })
   if (status === 200 && typeof body === 'object') return body

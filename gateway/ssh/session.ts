@@ -17,7 +17,12 @@ import { enterQueue } from '../packs/enter-queue.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { Channel } from './channel.js'
-import { BROKEN, type ConversationEnd, converse, SPOKEN_PROTOCOL } from './conversation.js'
+import {
+  ANSWERED_PROTOCOL,
+  type ConversationEnd,
+  INTERNAL_ERROR_MESSAGE,
+  serveFetch,
+} from './conversation.js'
 import { decide } from './decision.js'
 
 export interface SshCall {
@@ -58,7 +63,7 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     const failure = failureOf(error)
     if (failure !== undefined) context.disk.noteFailure(failure)
     if (failure !== error) context.log.error({ error, key: call.key }, 'a session over SSH failed')
-    channel.send('say', '1', failure?.message ?? BROKEN)
+    channel.send('say', '1', failure?.message ?? INTERNAL_ERROR_MESSAGE)
   }
 }
 
@@ -93,7 +98,7 @@ interface Run extends SshCall {
 }
 
 function isSpoken({ service, gitProtocol }: Run): boolean {
-  return service === 'git-upload-pack' && gitProtocol === SPOKEN_PROTOCOL
+  return service === 'git-upload-pack' && gitProtocol === ANSWERED_PROTOCOL
 }
 
 /** A clone or fetch for which no git needs to run beside the connection. */
@@ -106,7 +111,7 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
     const decision = await decide(context.db, holder, command)
     return decision.kind === 'run' ? undefined : decision.sentence
   }
-  const end = await converse(context, channel, {
+  const end = await serveFetch(context, channel, {
     repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
     client,
@@ -175,7 +180,7 @@ async function followOpenPush(
   if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING
   await push.begin(pid).catch((error: unknown) => {
     // Git runs already, and the helper expects to hear that it may go on or why it must end.
-    channel.send('end', failureOf(error)?.message ?? BROKEN)
+    channel.send('end', failureOf(error)?.message ?? INTERNAL_ERROR_MESSAGE)
     throw error
   })
   channel.send('go')

@@ -4,7 +4,7 @@
  * Why the go command would not take the path of a module. Whether it fits a version is for
  * `module-version` to say.
  */
-export function whyNoModulePath(path: string): string | undefined {
+export function modulePathError(path: string): string | undefined {
   const elements = path.split('/')
   const [first = ''] = elements
   if (!first.includes('.')) return 'its first element has no dot'
@@ -27,7 +27,7 @@ export function whyNoModulePath(path: string): string | undefined {
 }
 
 /** Why the go command would not take the path of a file, relative to its module. */
-export function whyNoFilePath(path: string): string | undefined {
+export function filePathError(path: string): string | undefined {
   for (const element of path.split('/')) {
     const fault = whyNoElement(element)
     if (fault !== undefined) return fault

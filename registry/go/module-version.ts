@@ -8,7 +8,7 @@ import { splitPathMajor } from './module-path.js'
 const INCOMPATIBLE = '+incompatible'
 
 /** Why a module of that path cannot have that version. */
-export function whyNoVersion(
+export function versionError(
   version: string,
   { path, hasGoMod }: { readonly path: string; readonly hasGoMod: boolean },
 ): string | undefined {

@@ -7,8 +7,8 @@ import { openZip, type Zip, type ZipEntry } from '../archive/zip.js'
 import { quote } from '../archive/zip-paths.js'
 import { readModuleLine } from './go-mod.js'
 import { checkFolding } from './letter-case.js'
-import { whyNoFilePath, whyNoModulePath } from './module-path.js'
-import { whyNoVersion } from './module-version.js'
+import { filePathError, modulePathError } from './module-path.js'
+import { versionError } from './module-version.js'
 
 export interface Module {
   readonly path: string
@@ -25,11 +25,11 @@ export async function readModuleZip(source: ByteSource): Promise<Module> {
   if (source.bytes > MODULE_BYTES_MAX) throw refuse('it has more than 500 MiB')
   const zip = await openZip(source)
   const { path, version, root } = readRoot(zip)
-  const fault = whyNoModulePath(path)
+  const fault = modulePathError(path)
   if (fault !== undefined) throw refuse(`its path is no module path: ${fault}`)
   await checkFiles(zip, root)
   const goMod = await readGoMod(zip, `${root}go.mod`)
-  const versionFault = whyNoVersion(version, { path, hasGoMod: goMod !== undefined })
+  const versionFault = versionError(version, { path, hasGoMod: goMod !== undefined })
   if (versionFault !== undefined) throw refuse(`its version is not one: ${versionFault}`)
   const named = goMod === undefined ? path : readModuleLine(goMod)
   if (named !== path) throw refuse('its go.mod names another module, or none')
@@ -78,7 +78,7 @@ function checkFile({ path, kind, bytes }: ZipEntry, root: string): string {
   const name = path.slice(root.length)
   const shown = quote(name)
   if (kind === 'other') throw refuse(`${shown} is neither a file nor a folder`)
-  const fault = whyNoFilePath(kind === 'folder' ? name.slice(0, -1) : name)
+  const fault = filePathError(kind === 'folder' ? name.slice(0, -1) : name)
   if (fault !== undefined) throw refuse(`${shown} cannot be in it: ${fault}`)
   if (/(?:^|\/)go\.mod$/i.test(name) && name !== 'go.mod') {
     throw refuse(`${shown} is another module’s, or should be go.mod`)

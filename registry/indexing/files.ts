@@ -15,7 +15,7 @@ import type {
 import { discard } from '../received-file.js'
 import type { BlobStorage } from '../storage/storage.js'
 import type { Place, Places } from './layout.js'
-import { beginningsOf, type Prefixes } from './prefixes.js'
+import { type Prefixes, prefixesOf } from './prefixes.js'
 import type { Scratch } from './scratch.js'
 
 export interface IndexFiles extends IndexOutput {
@@ -78,7 +78,7 @@ async function fill(
   content: FileContent,
   { prefixes, ...sources }: IndexFilesOptions,
 ): Promise<Filled> {
-  const beginnings = beginningsOf(content)
+  const beginnings = prefixesOf(content)
   const known = prefixes.find(beginnings)
   const digests = known?.digests.copy() ?? startDigests()
   // The next upload changes the last piece, or adds one.

@@ -32,17 +32,17 @@ import { LAYOUT_PATH, readLayout, writeLayout } from './layout.js'
 import { createPrefixes, type Prefixes } from './prefixes.js'
 import { openScratch, type Scratch } from './scratch.js'
 import {
-  type Former,
   joinTexts,
   type KeyRange,
   makeRuns,
+  type PreviousRuns,
   type Runs,
   type Workspace,
   wantedForms,
 } from './texts.js'
 
 /** Whose index it is, and how it is made. */
-export interface IndexPlace {
+export interface IndexSource {
   readonly namespace: PackageNamespace
   readonly subject: string
   readonly maker: IndexMaker
@@ -51,10 +51,10 @@ export interface IndexPlace {
 
 export interface Indexes {
   /** See `PackageStore.openIndex`. */
-  open(place: IndexPlace): Promise<OpenIndex | undefined>
+  open(place: IndexSource): Promise<OpenIndex | undefined>
   /** See `PackageStore.findIndexFile`. */
   findFile(
-    place: Omit<IndexPlace, 'maker' | 'signingKeys'>,
+    place: Omit<IndexSource, 'maker' | 'signingKeys'>,
     digest: IndexDigest,
   ): Promise<IndexFile | undefined>
 }
@@ -86,7 +86,7 @@ export function createIndexes(options: IndexesOptions): Indexes {
   /** By the id of the index: what this process is making. */
   const building = new Map<number, Promise<void>>()
 
-  const build = async (place: IndexPlace, indexId: number): Promise<void> => {
+  const build = async (place: IndexSource, indexId: number): Promise<void> => {
     const known = building.get(indexId)
     if (known !== undefined) return await known
     const started = buildOnce(fixture, place, indexId).finally(() => building.delete(indexId))
@@ -137,7 +137,7 @@ function openGeneration(db: Database, index: PackageIndex): OpenIndex {
 }
 
 /** Builds, or waits a moment while another process does. */
-async function buildOnce(fixture: Fixture, place: IndexPlace, indexId: number): Promise<void> {
+async function buildOnce(fixture: Fixture, place: IndexSource, indexId: number): Promise<void> {
   const { db } = fixture
   const lease = { indexId, lease: randomBytes(16).toString('hex') }
   if (!(await leaseIndex(db, lease, LEASE_MS))) {
@@ -173,7 +173,7 @@ interface Build {
 
 async function makeGeneration(
   fixture: Fixture,
-  place: IndexPlace,
+  place: IndexSource,
   { index, lease, isFromNothing }: Build,
 ): Promise<void> {
   const { maker, subject, signingKeys } = place
@@ -203,7 +203,7 @@ async function makeGeneration(
 
 function openWorkspace(
   { db, compressXz }: IndexesOptions,
-  { maker, subject }: IndexPlace,
+  { maker, subject }: IndexSource,
   { index: { id }, scratch }: { readonly index: PackageIndex; readonly scratch: Scratch },
 ): Workspace {
   return {
@@ -221,7 +221,7 @@ async function findFormer(
   { db, storage }: IndexesOptions,
   workspace: Workspace,
   { index, maker }: { readonly index: PackageIndex; readonly maker: IndexMaker },
-): Promise<Former | undefined> {
+): Promise<PreviousRuns | undefined> {
   const files = await listGenerationFiles(db, index.id, index.built)
   const blobKeys = new Map(files.map(({ path, blobKey }) => [path, blobKey]))
   const layout = files.find(({ path }) => path === LAYOUT_PATH)

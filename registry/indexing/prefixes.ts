@@ -7,18 +7,18 @@ import type { FileContent, Span } from '../index-maker.js'
 /** How some files begin, as far as this process has seen them written. */
 export interface Prefixes {
   /** The longest known one of these. */
-  find(beginnings: readonly Beginning[]): KnownBeginning | undefined
-  keep(known: KnownBeginning): void
+  find(beginnings: readonly Prefix[]): CachedPrefix | undefined
+  keep(known: CachedPrefix): void
 }
 
 /** The first so many bytes of a file. */
-export interface Beginning {
+export interface Prefix {
   /** The same for the same bytes alone. */
   readonly id: string
   readonly bytes: number
 }
 
-export interface KnownBeginning extends Beginning {
+export interface CachedPrefix extends Prefix {
   readonly digests: RunningDigests
 }
 
@@ -27,8 +27,8 @@ const KNOWN_MAX = 500
 
 /** Knows none yet, and forgets those that were of no use for long. */
 export function createPrefixes(): Prefixes {
-  const all = new Map<string, KnownBeginning>()
-  const keep = (known: KnownBeginning) => {
+  const all = new Map<string, CachedPrefix>()
+  const keep = (known: CachedPrefix) => {
     all.delete(known.id)
     all.set(known.id, known)
     const [oldest] = all.keys()
@@ -46,7 +46,7 @@ export function createPrefixes(): Prefixes {
 }
 
 /** All beginnings of a file that end with a piece of its first text, the shortest first. */
-export function beginningsOf(content: FileContent): readonly Beginning[] {
+export function prefixesOf(content: FileContent): readonly Prefix[] {
   const head: Uint8Array[] = []
   for (const piece of content) {
     if (!(piece instanceof Uint8Array)) return beginningsAfter(Buffer.concat(head), piece.spans)
@@ -55,8 +55,8 @@ export function beginningsOf(content: FileContent): readonly Beginning[] {
   return []
 }
 
-function beginningsAfter(head: Buffer, spans: readonly Span[]): readonly Beginning[] {
-  let last: Beginning = { id: idOf(head), bytes: head.byteLength }
+function beginningsAfter(head: Buffer, spans: readonly Span[]): readonly Prefix[] {
+  let last: Prefix = { id: idOf(head), bytes: head.byteLength }
   return spans.map(({ id, bytes }) => {
     last = { id: idOf(Buffer.from(last.id + id)), bytes: last.bytes + bytes }
     return last

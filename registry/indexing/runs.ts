@@ -48,7 +48,7 @@ export async function* splitRuns<Entry extends Keyed>(
 }
 
 /** Some runs that follow each other. */
-export interface Stretch {
+export interface RunRange {
   readonly first: number
   /** The first run that is no more of it. */
   readonly end: number
@@ -59,11 +59,11 @@ export interface Stretch {
  * made anew when something changed at those keys: with a run all others that its entries could be
  * in now.
  */
-export function staleStretches(
+export function staleRanges(
   froms: readonly string[],
   changedKeys: readonly string[],
-): readonly Stretch[] {
-  const stretches: Stretch[] = []
+): readonly RunRange[] {
+  const stretches: RunRange[] = []
   for (const key of [...new Set(changedKeys)].sort()) {
     const { first, end } = stretchAround(froms, key)
     const last = stretches.at(-1)
@@ -74,7 +74,7 @@ export function staleStretches(
 }
 
 /** Where a run was cut for its size says nothing of where the next one will be. */
-function stretchAround(froms: readonly string[], key: string): Stretch {
+function stretchAround(froms: readonly string[], key: string): RunRange {
   const next = froms.findIndex((from) => from > key)
   let end = next < 0 ? froms.length : next
   let first = end - 1

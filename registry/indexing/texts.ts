@@ -15,7 +15,7 @@ import type {
   Span,
   TextForm,
 } from '../index-maker.js'
-import { type Keyed, type RunOfEntries, type Stretch, splitRuns, staleStretches } from './runs.js'
+import { type Keyed, type RunOfEntries, type RunRange, splitRuns, staleRanges } from './runs.js'
 import type { Scratch } from './scratch.js'
 
 /** What stands in an index, from one key up to that of the next run. */
@@ -61,12 +61,15 @@ export interface Workspace {
 }
 
 /** What an index was made of, and at which keys something has changed since. */
-export interface Former extends Runs {
+export interface PreviousRuns extends Runs {
   readonly changedKeys: readonly string[]
 }
 
 /** Makes those runs that are not as they were, or all of them. */
-export async function makeRuns(workspace: Workspace, former: Former | undefined): Promise<Runs> {
+export async function makeRuns(
+  workspace: Workspace,
+  former: PreviousRuns | undefined,
+): Promise<Runs> {
   if (former !== undefined) {
     const runs = await replaceStale(workspace, former)
     const parts = [...new Set(runs.flatMap((run) => run.parts))].sort()
@@ -78,12 +81,12 @@ export async function makeRuns(workspace: Workspace, former: Former | undefined)
 
 async function replaceStale(
   workspace: Workspace,
-  { parts, runs, changedKeys }: Former,
+  { parts, runs, changedKeys }: PreviousRuns,
 ): Promise<readonly Run[]> {
   const froms = runs.map(({ from }) => from)
   const fresh: Run[] = []
   let kept = 0
-  for (const { first, end } of staleStretches(froms, changedKeys)) {
+  for (const { first, end } of staleRanges(froms, changedKeys)) {
     fresh.push(...runs.slice(kept, first))
     fresh.push(...(await makeRange(workspace, parts, rangeOf(froms, { first, end }))))
     kept = end
@@ -91,7 +94,7 @@ async function replaceStale(
   return [...fresh, ...runs.slice(kept)]
 }
 
-function rangeOf(froms: readonly string[], { first, end }: Stretch): KeyRange {
+function rangeOf(froms: readonly string[], { first, end }: RunRange): KeyRange {
   return { from: froms[first] ?? '', to: froms[end] }
 }
 

@@ -10,7 +10,7 @@ type Fetch = typeof globalThis.fetch
  * host. The body may take longer; who streams one reads it by `readInTime`, and `fetch` itself ends
  * any that stands still for five minutes.
  */
-export async function fetchInTime(
+export async function fetchWithTimeout(
   input: Parameters<Fetch>[0],
   init: NonNullable<Parameters<Fetch>[1]>,
   patienceMs: number,
@@ -34,7 +34,7 @@ export interface TimedBody {
 }
 
 /** The body of an answer: its sender has that long for each chunk, its reader all the time. */
-export function readInTime({ body }: Response, patienceMs: number): TimedBody {
+export function readWithTimeout({ body }: Response, patienceMs: number): TimedBody {
   if (body === null) throw new Error('there was an answer without a body')
   const reader = body.getReader()
   const leave = () => reader.cancel().catch(() => {})

@@ -6,7 +6,7 @@ import { S3mini, S3NetworkError, S3ServiceError, type UploadPart } from 's3mini'
 import type { S3Location } from '../../conf/blob-location.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
-import { fetchInTime, readInTime } from './in-time.js'
+import { fetchWithTimeout, readWithTimeout } from './in-time.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import { presignedUrl } from './presigned-url.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
@@ -20,7 +20,7 @@ export interface S3StorageOptions {
   /** What is sent in one piece; a larger blob is sent in parts of that size. */
   readonly partBytes?: number
   /** The longest wait for an answer, and for the next bytes of one. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** Of the 10,000 that a server takes, the largest blob is 312 GiB. */
@@ -31,14 +31,14 @@ const REDIRECT_SECONDS = 300
 /** Blobs in that bucket, which must be there. It is not asked yet. */
 export async function openS3Storage(options: S3StorageOptions): Promise<BlobStorage> {
   const { location, incomingFolder, isRedirected } = options
-  const { partBytes = PART_BYTES, patienceMs = PATIENCE_MS } = options
+  const { partBytes = PART_BYTES, timeoutMs = PATIENCE_MS } = options
   await mkdir(incomingFolder, { recursive: true, mode: 0o700 })
-  const clientOf = createClients(location, patienceMs)
+  const clientOf = createClients(location, timeoutMs)
   const nameOf = (key: string) => location.prefix + objectNameOf(key)
   return {
     incomingFolder,
     put: async (key, file) => send(clientOf(), { name: nameOf(key), file, partBytes }),
-    open: async (key, range) => read(clientOf(), { name: nameOf(key), range, patienceMs }),
+    open: async (key, range) => read(clientOf(), { name: nameOf(key), range, timeoutMs }),
     async remove(key) {
       const name = nameOf(key)
       await ask(() => clientOf().deleteObject(name)).catch(unlessNotFound)
@@ -60,7 +60,7 @@ export async function openS3Storage(options: S3StorageOptions): Promise<BlobStor
 const endpointOf = ({ origin, bucket }: S3Location) => `${origin}/${bucket}`
 
 /** A client for each day: one that lives on signs with yesterday's key just after midnight. */
-function createClients(location: S3Location, patienceMs: number): () => S3mini {
+function createClients(location: S3Location, timeoutMs: number): () => S3mini {
   let day = ''
   let client: S3mini | undefined
   return () => {
@@ -72,7 +72,7 @@ function createClients(location: S3Location, patienceMs: number): () => S3mini {
         secretAccessKey: location.secretKey,
         endpoint: endpointOf(location),
         region: location.region,
-        fetch: (input, init) => fetchInTime(input, init ?? {}, patienceMs),
+        fetch: (input, init) => fetchWithTimeout(input, init ?? {}, timeoutMs),
       })
     }
     return client
@@ -202,11 +202,11 @@ const isRejected = (result: PromiseSettledResult<void>): result is PromiseReject
 interface Reading {
   readonly name: string
   readonly range: ByteRange
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 async function read(client: S3mini, reading: Reading): Promise<AsyncIterable<Uint8Array>> {
-  const { name, range, patienceMs } = reading
+  const { name, range, timeoutMs } = reading
   if (range.start === range.end) {
     // No range can ask for nothing.
     if (!(await ask(() => client.objectExists(name)))) throw missing(name)
@@ -221,7 +221,7 @@ async function read(client: S3mini, reading: Reading): Promise<AsyncIterable<Uin
     if (error instanceof Refusal && error.status === 416) throw tooShort(name)
     throw error
   })
-  const { next, leave } = readInTime(answer, patienceMs)
+  const { next, leave } = readWithTimeout(answer, timeoutMs)
   if (!answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)) {
     await leave()
     throw tooShort(name)

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { type Gatehouse, WORKERS } from './gatehouse.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL('./fastify-server.js', import.meta.url))
 
 /** Starts it with as many processes as the product has. */
 export async function startApiPeer(
-  { folder, signal }: Stage,
+  { folder, signal }: BenchmarkContext,
   gatehouse: Gatehouse,
 ): Promise<MeasuredServer> {
   const port = await freePort()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openJournal } from '../../cgi/maintenance/journal.js'
 import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
 import { findGit } from '../../cgi/process/git.js'
-import type { Benchmark, Stage } from './benchmark.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Comparison, compareRounds, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { fillRepository } from './repositories.js'
@@ -78,7 +78,7 @@ function largeRepository({
 
 /** Of 50,000 commits there are 20,000 files and 2,000 branches. */
 async function measureSize(
-  stage: Stage,
+  stage: BenchmarkContext,
   commits: number,
   { title, room, pages }: Questions,
 ): Promise<Table> {
@@ -130,7 +130,11 @@ interface LargeShape {
 const UPKEEP_RUNS = 3
 
 /** Fills it, and lets upkeep do what it does after pushes. */
-async function fill({ folder, signal }: Stage, path: string, shape: LargeShape): Promise<void> {
+async function fill(
+  { folder, signal }: BenchmarkContext,
+  path: string,
+  shape: LargeShape,
+): Promise<void> {
   const { commits, files, branches } = shape
   const texts = { files, fileBytes: 200, commits: commits - 1, filesChanged: 2 }
   await fillRepository(path, texts, signal)

@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { ARCHITECTURE, COMPONENT, type DebianSide, DISTRIBUTION, LIST } from './debian-side.js'
 import { createCpuGroup, runInGroup } from './server.js'
 import { makeSigningHome } from './signing-home.js'
@@ -13,7 +13,7 @@ const REPOSITORY = 'bench'
 const WITHOUT = ['-skip-contents', '-skip-bz2']
 
 /** Makes an empty repository of its own below the folder of the benchmark. */
-export async function startAptlyPeer({ folder, signal }: Stage): Promise<DebianSide> {
+export async function startAptlyPeer({ folder, signal }: BenchmarkContext): Promise<DebianSide> {
   const home = join(folder, 'aptly')
   await mkdir(home)
   const cpu = await createCpuGroup('aptly')

@@ -9,11 +9,11 @@ export interface Benchmark {
   /** Where it measures the same at several sizes: those of a run that names none. */
   readonly sizes?: readonly number[]
   /** Gives each table as soon as it is measured; all that it started has ended when it returns. */
-  readonly run: (stage: Stage, sizes: readonly number[]) => AsyncIterable<Table>
+  readonly run: (stage: BenchmarkContext, sizes: readonly number[]) => AsyncIterable<Table>
 }
 
 /** What a benchmark gets from whoever runs it. */
-export interface Stage {
+export interface BenchmarkContext {
   /** An empty folder, removed afterwards. */
   readonly folder: string
   /** Aborted when the person at the terminal has had enough. */

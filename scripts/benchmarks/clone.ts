@@ -2,11 +2,11 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Benchmark, Stage } from './benchmark.js'
-import { type Comparison, compare, compareRounds, sideOf, type Turn } from './compare.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
+import { type Comparison, compare, compareRounds, type RoundResult, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { type GitPeer, startGitPeer } from './git-peer.js'
-import { cloneAgain, requestAgain } from './load.js'
+import { cloneRepeatedly, requestRepeatedly } from './load.js'
 import { type RecordedClone, type RecordedRequest, recordClone } from './recorder.js'
 import { createReplay, type Replay, saveAnswer } from './replay.js'
 import {
@@ -22,7 +22,7 @@ import { type StaticPeer, startStaticPeer } from './static-peer.js'
 import type { Table } from './table.js'
 
 /** Everything under measurement, and where. */
-interface Ground extends Stage {
+interface Ground extends BenchmarkContext {
   readonly gatehouse: Gatehouse
   readonly git: GitPeer
   readonly files: StaticPeer
@@ -152,10 +152,10 @@ async function measureRow(
     throw new Error(`${name}: gatehouse answers ${answerBytes} bytes, git ${otherBytes}`)
   }
   // A fetch may take git longer than wrk would wait before it cuts off what is on its way.
-  const workOf = (replay: Replay): (() => Promise<Turn>) =>
+  const workOf = (replay: Replay): (() => Promise<RoundResult>) =>
     part === 'fetch'
       ? createReplay(replay, { clients, answerBytes, signal })
-      : () => requestAgain(replay.url, { ...replay, threads: 1, connections: clients, signal })
+      : () => requestRepeatedly(replay.url, { ...replay, threads: 1, connections: clients, signal })
   const comparison = await compare(
     sideOf(gatehouse, workOf(own)),
     sideOf(git, workOf(other)),
@@ -185,8 +185,8 @@ async function measureClones(ground: Ground, name: string): Promise<Table> {
   const clone = (args: readonly string[], count: number) => {
     const options = { args, count, parallel: 4, folder, signal }
     return compare(
-      sideOf(gatehouse, () => cloneAgain(`${gatehouse.url}/${OWNER}/${name}.git`, options)),
-      sideOf(git, () => cloneAgain(`${git.url}/${name}.git`, options)),
+      sideOf(gatehouse, () => cloneRepeatedly(`${gatehouse.url}/${OWNER}/${name}.git`, options)),
+      sideOf(git, () => cloneRepeatedly(`${git.url}/${name}.git`, options)),
     )
   }
   return {
@@ -214,7 +214,7 @@ async function measureColdClones(
       for (let index = 0; index < count; index += 1) {
         await addCommit(path, signal)
         const options = { args, count: 1, parallel: 1, folder, signal }
-        seconds += (await cloneAgain(url, options)).seconds
+        seconds += (await cloneRepeatedly(url, options)).seconds
       }
       return { operations: count, seconds }
     }

@@ -3,14 +3,14 @@
 import type { MeasuredServer } from './server.js'
 
 /** What was done in one turn. */
-export interface Turn {
+export interface RoundResult {
   readonly operations: number
   readonly seconds: number
 }
 
 /** One of those that are compared. */
 export interface Side {
-  readonly work: () => Promise<Turn>
+  readonly work: () => Promise<RoundResult>
   /** CPU that its servers and all their children have used so far; undefined: not to be known. */
   readonly cpuMs: () => Promise<number | undefined>
 }

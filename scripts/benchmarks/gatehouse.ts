@@ -4,7 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/process/run.js'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 import { runProgram } from './sshd.js'
 import { runGitAsUser } from './user-git.js'
@@ -27,7 +27,7 @@ export interface Gatehouse extends MeasuredServer {
 
 /** Starts a server of its own below the folder of the benchmark, under an account where named. */
 export async function startGatehouse(
-  { folder, signal }: Stage,
+  { folder, signal }: BenchmarkContext,
   account?: string,
 ): Promise<Gatehouse> {
   const port = await freePort()

@@ -3,7 +3,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
@@ -16,7 +16,7 @@ export interface GitPeer extends MeasuredServer {
 }
 
 /** Starts the two servers below the folder of the benchmark. */
-export async function startGitPeer({ folder, signal }: Stage): Promise<GitPeer> {
+export async function startGitPeer({ folder, signal }: BenchmarkContext): Promise<GitPeer> {
   const root = join(folder, 'nginx')
   const repositories = join(root, 'repositories')
   await mkdir(repositories, { recursive: true })

@@ -1,11 +1,11 @@
 /** `http`: the API beside fastify, and Git beside nginx with fcgiwrap. */
 
 import { startApiPeer } from './api-peer.js'
-import type { Benchmark, Stage } from './benchmark.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Comparison, compare, sideOf } from './compare.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { type GitPeer, startGitPeer } from './git-peer.js'
-import { cloneAgain, requestAgain } from './load.js'
+import { cloneRepeatedly, requestRepeatedly } from './load.js'
 import { fillRepository, PROJECT_FOLDER, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
 
@@ -28,7 +28,10 @@ export const HTTP_BENCHMARK: Benchmark = {
   },
 }
 
-async function measureApi({ folder, signal }: Stage, gatehouse: Gatehouse): Promise<Table> {
+async function measureApi(
+  { folder, signal }: BenchmarkContext,
+  gatehouse: Gatehouse,
+): Promise<Table> {
   const peer = await startApiPeer({ folder, signal }, gatehouse)
   try {
     const authorization = `Authorization: token ${gatehouse.token}`
@@ -37,9 +40,9 @@ async function measureApi({ folder, signal }: Stage, gatehouse: Gatehouse): Prom
     const measure = (path: string, headers: readonly string[]) =>
       compare(
         sideOf(gatehouse, () =>
-          requestAgain(gatehouse.url + path, { ...CONNECTIONS, headers, signal }),
+          requestRepeatedly(gatehouse.url + path, { ...CONNECTIONS, headers, signal }),
         ),
-        sideOf(peer, () => requestAgain(peer.url + path, { ...CONNECTIONS, headers, signal })),
+        sideOf(peer, () => requestRepeatedly(peer.url + path, { ...CONNECTIONS, headers, signal })),
       )
     return {
       title: 'API: wrk, 16 connections, 2 processes each, the same SQLite file',
@@ -86,7 +89,7 @@ interface GitGround {
 }
 
 async function* measureGit(
-  { folder, signal }: Stage,
+  { folder, signal }: BenchmarkContext,
   { gatehouse, paths }: GitGround,
 ): AsyncGenerator<Table> {
   const peer = await startGitPeer({ folder, signal })
@@ -97,8 +100,8 @@ async function* measureGit(
     const clone = (name: string, count: number, parallel: number) => {
       const options = { count, parallel, folder, signal }
       return compare(
-        sideOf(gatehouse, () => cloneAgain(`${gatehouse.url}/${OWNER}/${name}.git`, options)),
-        sideOf(peer, () => cloneAgain(`${peer.url}/${name}.git`, options)),
+        sideOf(gatehouse, () => cloneRepeatedly(`${gatehouse.url}/${OWNER}/${name}.git`, options)),
+        sideOf(peer, () => cloneRepeatedly(`${peer.url}/${name}.git`, options)),
       )
     }
     yield {
@@ -131,9 +134,9 @@ async function measureReferences(
     const options = { ...CONNECTIONS, headers, signal }
     const comparison = await compare(
       sideOf(gatehouse, () =>
-        requestAgain(`${gatehouse.url}/${OWNER}/project.git/${query}`, options),
+        requestRepeatedly(`${gatehouse.url}/${OWNER}/project.git/${query}`, options),
       ),
-      sideOf(peer, () => requestAgain(`${peer.url}/project.git/${query}`, options)),
+      sideOf(peer, () => requestRepeatedly(`${peer.url}/project.git/${query}`, options)),
     )
     rows.push([label, comparison])
   }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { runToEnd } from '../../cgi/process/run.js'
-import type { Turn } from './compare.js'
+import type { RoundResult } from './compare.js'
 import { USER_PATH } from './server.js'
 import { runGitAsUser } from './user-git.js'
 
@@ -22,7 +22,7 @@ export interface LoadOptions {
 }
 
 /** Asks for one address as often as it is answered, for three seconds, and cuts off the last. */
-export async function requestAgain(url: string, options: LoadOptions): Promise<Turn> {
+export async function requestRepeatedly(url: string, options: LoadOptions): Promise<RoundResult> {
   const { headers, bodyFile, threads, connections, signal } = options
   const words = [`-t${threads}`, `-c${connections}`, `-d${SECONDS}s`, '--timeout', '10s']
   const named = headers.flatMap((header) => ['-H', header])
@@ -67,7 +67,7 @@ export interface CloneOptions {
 }
 
 /** Clones an address; the files are not checked out, which would measure the client's disk. */
-export async function cloneAgain(url: string, options: CloneOptions): Promise<Turn> {
+export async function cloneRepeatedly(url: string, options: CloneOptions): Promise<RoundResult> {
   const { args = [], count, parallel, signal, environment } = options
   const target = await mkdtemp(join(options.folder, 'clones-'))
   let started = 0

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { gunzipSync } from 'node:zlib'
 import { startAptlyPeer } from './aptly-peer.js'
-import type { Benchmark, Stage } from './benchmark.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { compareRounds, type Side, sideOf } from './compare.js'
 import { type DebFile, writeDebs } from './deb-files.js'
 import type { DebianSide } from './debian-side.js'
@@ -31,13 +31,13 @@ export const INDEX_BENCHMARK: Benchmark = {
 }
 
 /** The product first. */
-const STARTS: ReadonlyArray<(stage: Stage) => Promise<DebianSide>> = [
+const STARTS: ReadonlyArray<(stage: BenchmarkContext) => Promise<DebianSide>> = [
   async (stage) => asDebianSide(await startGatehouse(stage)),
   startAptlyPeer,
   startRepreproPeer,
 ]
 
-async function measureAt(size: number, stage: Stage): Promise<Table> {
+async function measureAt(size: number, stage: BenchmarkContext): Promise<Table> {
   const filled = join(stage.folder, 'filled')
   const debs = await writeDebs(filled, { first: 0, count: size })
   // One more turn, the first, warms up.

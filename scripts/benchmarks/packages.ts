@@ -3,18 +3,18 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Benchmark, Stage } from './benchmark.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Comparison, compare, sideOf } from './compare.js'
 import { publishVersions } from './composer-packages.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
-import { requestAgain } from './load.js'
+import { requestRepeatedly } from './load.js'
 import { createReplay, saveAnswer } from './replay.js'
 import { type StaticPeer, startStaticPeer } from './static-peer.js'
 import type { Table } from './table.js'
 import { startVerdaccioPeer, type VerdaccioPeer } from './verdaccio-peer.js'
 
 /** Everything under measurement, and where. */
-interface Ground extends Stage {
+interface Ground extends BenchmarkContext {
   readonly gatehouse: Gatehouse
   readonly files: StaticPeer
   readonly verdaccio: VerdaccioPeer
@@ -77,7 +77,7 @@ async function measureFile(ground: Ground, { bytes, clients }: FilePlan): Promis
   for (const url of urls) await checkAnswer(url, content)
   const workOf = (url: string) =>
     bytes < COUNTED_BYTES_MIN
-      ? () => requestAgain(url, { headers: [], threads: 1, connections: clients, signal })
+      ? () => requestRepeatedly(url, { headers: [], threads: 1, connections: clients, signal })
       : createReplay({ url, headers: [] }, { clients, answerBytes: bytes, signal })
   return compare(sideOf(gatehouse, workOf(urls[0])), sideOf(files, workOf(urls[1])))
 }
@@ -106,7 +106,7 @@ async function measureDocument(ground: Ground): Promise<Table> {
   const other = `${verdaccio.url}/bench`
   for (const url of [own, other]) await checkVersions(url, versions)
   const workOf = (url: string) => () =>
-    requestAgain(url, { headers: [], threads: 1, connections: 8, signal })
+    requestRepeatedly(url, { headers: [], threads: 1, connections: 8, signal })
   const comparison = await compare(
     sideOf(gatehouse, workOf(own)),
     sideOf(files, workOf(`${files.url}/document`)),

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { runToEnd } from '../../cgi/process/run.js'
-import type { Turn } from './compare.js'
+import type { RoundResult } from './compare.js'
 import { USER_PATH } from './server.js'
 
 const CLIENT_MS = 300_000
@@ -41,7 +41,7 @@ export interface ReplayOptions {
  * A function that takes a turn at each call. The first asks once by each client; each later one
  * as often as the one before was answered in the time of a turn.
  */
-export function createReplay(replay: Replay, options: ReplayOptions): () => Promise<Turn> {
+export function createReplay(replay: Replay, options: ReplayOptions): () => Promise<RoundResult> {
   const { clients, answerBytes, signal } = options
   const words = ['--parallel-immediate', '--parallel-max', String(clients), '--output', '/dev/null']
   let count = clients

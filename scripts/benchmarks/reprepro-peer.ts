@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { ARCHITECTURE, COMPONENT, type DebianSide, DISTRIBUTION, LIST } from './debian-side.js'
 import { createCpuGroup, runInGroup } from './server.js'
 import { makeSigningHome } from './signing-home.js'
@@ -11,7 +11,7 @@ import { makeSigningHome } from './signing-home.js'
 const FILES_AT_ONCE = 2_000
 
 /** Makes an empty repository of its own below the folder of the benchmark. */
-export async function startRepreproPeer({ folder, signal }: Stage): Promise<DebianSide> {
+export async function startRepreproPeer({ folder, signal }: BenchmarkContext): Promise<DebianSide> {
   const home = join(folder, 'reprepro')
   await mkdir(join(home, 'conf'), { recursive: true })
   const cpu = await createCpuGroup('reprepro')

@@ -7,10 +7,10 @@ import { addUserKey } from '../../sql/accounts/keys.js'
 import { findUser } from '../../sql/accounts/users.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { installHelper } from '../commands/ssh-helper.js'
-import type { Benchmark, Stage } from './benchmark.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { compare, sideOf } from './compare.js'
 import { OWNER, startGatehouse } from './gatehouse.js'
-import { cloneAgain } from './load.js'
+import { cloneRepeatedly } from './load.js'
 import { fillRepository, type Shape } from './repositories.js'
 import { createCpuGroup, freePort, type RunningServer } from './server.js'
 import { makeAccount, makeKey, runProgram, startSshd } from './sshd.js'
@@ -45,7 +45,7 @@ interface Side {
 
 type Undo = Array<() => Promise<unknown>>
 
-async function* measure(stage: Stage, undo: Undo): AsyncGenerator<Table> {
+async function* measure(stage: BenchmarkContext, undo: Undo): AsyncGenerator<Table> {
   const { folder, signal } = stage
   // The accounts have to get to their repositories.
   await chmod(folder, 0o755)
@@ -63,7 +63,7 @@ async function* measure(stage: Stage, undo: Undo): AsyncGenerator<Table> {
   for (const parallel of [1, CLONES]) {
     const work = ({ url, environment }: Side) => {
       const options = { count: CLONES, parallel, folder, signal, environment }
-      return () => cloneAgain(url, options)
+      return () => cloneRepeatedly(url, options)
     }
     const comparison = await compare(
       sideOf(product, work(product.side)),
@@ -84,7 +84,7 @@ interface Ground {
   readonly undo: Undo
 }
 
-async function startProduct(stage: Stage, { key, undo }: Ground) {
+async function startProduct(stage: BenchmarkContext, { key, undo }: Ground) {
   const { folder, signal } = stage
   const gatehouse = await startGatehouse(stage, ACCOUNT)
   undo.push(() => gatehouse.stop())
@@ -113,7 +113,7 @@ async function startProduct(stage: Stage, { key, undo }: Ground) {
 }
 
 async function startPeer(
-  { folder, signal }: Stage,
+  { folder, signal }: BenchmarkContext,
   { key, undo, repository }: Ground & { readonly repository: string },
 ) {
   const own = join(folder, 'git-shell')

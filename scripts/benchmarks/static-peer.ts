@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer } from './server.js'
 
@@ -12,7 +12,7 @@ export interface StaticPeer extends MeasuredServer {
 }
 
 /** Starts it below the folder of the benchmark. */
-export async function startStaticPeer({ folder, signal }: Stage): Promise<StaticPeer> {
+export async function startStaticPeer({ folder, signal }: BenchmarkContext): Promise<StaticPeer> {
   const files = join(folder, 'static', 'files')
   await mkdir(files, { recursive: true })
   const port = await freePort()

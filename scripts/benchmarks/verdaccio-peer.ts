@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Stage } from './benchmark.js'
+import type { BenchmarkContext } from './benchmark.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
 /** Where `scripts/verdaccio` installs it, which the benchmarks run and the tests do not. */
@@ -17,7 +17,10 @@ export interface VerdaccioPeer extends MeasuredServer {
 }
 
 /** Starts it below the folder of the benchmark, for everyone to read and without the network. */
-export async function startVerdaccioPeer({ folder, signal }: Stage): Promise<VerdaccioPeer> {
+export async function startVerdaccioPeer({
+  folder,
+  signal,
+}: BenchmarkContext): Promise<VerdaccioPeer> {
   const home = join(folder, 'verdaccio')
   const storage = join(home, 'storage')
   await mkdir(storage, { recursive: true })

@@ -10,7 +10,7 @@ import { openStorage } from '../../registry/storage/open.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus } from '../../sql/database/migrate.js'
 import type { Command } from './command.js'
-import { isSshSetUp, lookAtSsh } from './sshd-configuration.js'
+import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096
@@ -46,7 +46,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
     },
     async run({ values }) {
       const { config } = values
-      const findings = await lookAtSsh(
+      const findings = await checkSsh(
         loadSettings(),
         typeof config === 'string' ? config : undefined,
       )
@@ -168,7 +168,7 @@ async function lookAtLimits(): Promise<string> {
 /** Whoever serves Git over HTTPS alone has no fault here. */
 async function lookAtSshd(settings: Settings): Promise<string> {
   if (!(await isSshSetUp(settings))) return "not set up for Git ('gatehouse doctor ssh' says more)"
-  const fault = (await lookAtSsh(settings)).find(({ isFault }) => isFault)
+  const fault = (await checkSsh(settings)).find(({ isFault }) => isFault)
   if (fault !== undefined) throw new Error(`${fault.name}: ${fault.text}`)
   return 'set up for Git'
 }

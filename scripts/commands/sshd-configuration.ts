@@ -24,7 +24,7 @@ type SshdConfig = ReadonlyMap<string, readonly string[]>
  * Everything that a clone over SSH needs, in the order in which it is needed. `configFile` is
  * another one than sshd's own.
  */
-export async function lookAtSsh(
+export async function checkSsh(
   settings: Settings,
   configFile?: string,
 ): Promise<readonly Finding[]> {

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
-import { orConflict, orGone } from '../database/errors.js'
+import { orConflict, orNotFound } from '../database/errors.js'
 
 export interface SecurityKey {
   readonly id: number
@@ -34,7 +34,7 @@ export async function addSecurityKey(db: Database, key: NewSecurityKey): Promise
     created_at: Date.now(),
   }
   await orConflict('This key is known already: remove it first, or take another one.', () =>
-    orGone('Set up a second factor first.', () => db('security_keys').insert(row)),
+    orNotFound('Set up a second factor first.', () => db('security_keys').insert(row)),
   )
 }
 
@@ -103,7 +103,7 @@ export async function keepChallenge(
   expiresAtMs: number,
 ): Promise<void> {
   const row = { ...rowOf(purpose), hash, expires_at: expiresAtMs }
-  await orGone('That sign-in has ended: begin again.', () =>
+  await orNotFound('That sign-in has ended: begin again.', () =>
     transaction(db, async (trx) => {
       await trx('security_key_challenges').where(rowOf(purpose)).delete()
       await trx('security_key_challenges').insert(row)

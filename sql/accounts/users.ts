@@ -6,7 +6,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { forgetEmptyPackages } from '../packages/packages.js'
+import { deleteEmptyPackages } from '../packages/packages.js'
 import { insertOwner, OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 
 export interface User extends Owner {
@@ -141,7 +141,7 @@ export async function listUsers(db: Database, page: Page): Promise<Paged<User>> 
 export async function deleteUser(db: Database, userId: number): Promise<boolean> {
   try {
     return await transaction(db, async (trx) => {
-      await forgetEmptyPackages(trx, userId)
+      await deleteEmptyPackages(trx, userId)
       return (await trx('owners').where({ id: userId, kind: 'user' }).delete()) > 0
     })
   } catch (error) {

@@ -102,7 +102,7 @@ export async function orConflict<T>(sentence: string, work: () => Promise<T>): P
 }
 
 /** Runs `work`; a broken reference means that what this sentence tells of has gone. */
-export async function orGone<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+export async function orNotFound<T>(sentence: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

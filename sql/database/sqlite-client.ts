@@ -5,7 +5,7 @@ import type { Database as Connection, Statement } from 'better-sqlite3'
 import KnexClient from 'knex/lib/dialects/better-sqlite3/index.js'
 import KnexTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js'
 import type { Awaitable } from '../../conf/awaitable.js'
-import { currentTick, endTurn } from '../../conf/tick.js'
+import { currentTick, endTick } from '../../conf/tick.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
 
@@ -131,7 +131,7 @@ export class SqliteClient extends KnexClient {
       query.context = { lastID: result.lastInsertRowid, changes: result.changes }
     }
     // What gives rows may have written as well.
-    endTurn()
+    endTick()
     return query
   }
 

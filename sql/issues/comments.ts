@@ -3,7 +3,7 @@
 import type { Knex } from 'knex'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { orGone } from '../database/errors.js'
+import { orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { noteMentions } from './issue-people.js'
 import type { OriginalAuthor } from './issues.js'
@@ -36,7 +36,7 @@ export async function createComment(
   const nowMs = Date.now()
   const columns = { issue_id: issueId, author_id: authorId, content }
   return await transaction(db, async (trx) => {
-    const [id] = await orGone('The issue does not exist.', () =>
+    const [id] = await orNotFound('The issue does not exist.', () =>
       trx('comments').insert({ ...columns, created_at: nowMs, updated_at: nowMs }),
     )
     await noteMentions(trx, issueId, content)

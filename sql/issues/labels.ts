@@ -3,7 +3,7 @@
 import type { Knex } from 'knex'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { orGone } from '../database/errors.js'
+import { orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
 /** Whose label it is. */
@@ -35,7 +35,7 @@ export async function createLabel(
   owner: LabelOwner,
   label: NewLabel,
 ): Promise<Label> {
-  const [id] = await orGone('The owner of the label does not exist.', () =>
+  const [id] = await orNotFound('The owner of the label does not exist.', () =>
     db('labels').insert({
       ...columnsOfOwner(owner),
       name: label.name,

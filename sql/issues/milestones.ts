@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { orGone } from '../database/errors.js'
+import { orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import type { IssueState } from './issues.js'
 
@@ -38,7 +38,7 @@ export interface MilestonePatch {
 /** Makes a milestone. Throws `not_found` when the repository has gone. */
 export async function createMilestone(db: Database, milestone: NewMilestone): Promise<Milestone> {
   const nowMs = Date.now()
-  const [id] = await orGone('The repository does not exist.', () =>
+  const [id] = await orNotFound('The repository does not exist.', () =>
     db('milestones').insert({
       repository_id: milestone.repositoryId,
       title: milestone.title,

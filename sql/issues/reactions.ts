@@ -3,7 +3,7 @@
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../accounts/users.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { isUniqueViolation, orGone } from '../database/errors.js'
+import { isUniqueViolation, orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
 /** What was reacted to. */
@@ -23,7 +23,7 @@ export async function addReaction(
 ): Promise<boolean> {
   const { table, column, id } = placeOf(subject)
   try {
-    await orGone('What was reacted to does not exist.', () =>
+    await orNotFound('What was reacted to does not exist.', () =>
       db(table).insert({ [column]: id, user_id: userId, content, created_at: Date.now() }),
     )
     return true

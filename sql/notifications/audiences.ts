@@ -52,7 +52,7 @@ const NOT_DEAF = `not exists (select 1 from issue_subscriptions s
   where s.issue_id = ? and s.user_id = x.user_id and s.is_subscribed = 0)`
 
 /** Whether a user hears of an issue: as they said themselves, or as it follows from the rest. */
-export async function hearsOfIssue(
+export async function isNotifiedOfIssue(
   db: Database,
   {
     issueId,

@@ -17,7 +17,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { forgetEmptyPackages } from '../packages/packages.js'
+import { deleteEmptyPackages } from '../packages/packages.js'
 import { type AccessMode, highestMode } from '../repositories/access.js'
 import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 
@@ -176,7 +176,7 @@ export async function updateOrganization(
 export async function deleteOrganization(db: Database, organizationId: number): Promise<void> {
   try {
     await transaction(db, async (trx) => {
-      await forgetEmptyPackages(trx, organizationId)
+      await deleteEmptyPackages(trx, organizationId)
       await trx('owners').where({ id: organizationId, kind: 'organization' }).delete()
     })
   } catch (error) {

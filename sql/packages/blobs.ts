@@ -69,7 +69,7 @@ export async function listUnusedBlobs(
 }
 
 /** Forgets a blob, unless a file has come to need it. Returns whether it is forgotten. */
-export async function forgetUnusedBlob(db: Database, blobId: number): Promise<boolean> {
+export async function deleteUnusedBlob(db: Database, blobId: number): Promise<boolean> {
   try {
     return (await db('blobs').where({ id: blobId }).delete()) > 0
   } catch (error) {

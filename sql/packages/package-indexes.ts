@@ -80,7 +80,7 @@ export async function ensureIndexes(
 }
 
 /** Puts a file into its indexes, whose readers find it there as soon as the transaction ends. */
-export async function enterIndexes(
+export async function addToIndexes(
   trx: Database,
   { ownerId, format }: PackageNamespace,
   { fileId, entries }: { readonly fileId: number; readonly entries: readonly NewIndexEntry[] },
@@ -106,7 +106,7 @@ export async function enterIndexes(
 }
 
 /** To be told of files that are about to go, by a condition on `f`: their indexes change. */
-export async function leaveIndexes(
+export async function removeFromIndexes(
   trx: Database,
   condition: 'f.id = ?' | 'f.version_id = ?',
   id: number,

@@ -181,7 +181,7 @@ function foundOf(row: FoundRow): FoundPackage {
 }
 
 /** Forgets the packages of an owner that have no version any more, before the owner goes. */
-export async function forgetEmptyPackages(db: Database, ownerId: number): Promise<void> {
+export async function deleteEmptyPackages(db: Database, ownerId: number): Promise<void> {
   await db('packages')
     .where({ owner_id: ownerId })
     .whereNotExists(db('package_versions').whereRaw('package_versions.package_id = packages.id'))

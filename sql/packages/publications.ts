@@ -8,7 +8,12 @@ import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type NewBlob, placeBlob } from './blobs.js'
 import { findFile, type PackageFileName } from './package-files.js'
-import { ensureIndexes, enterIndexes, leaveIndexes, type NewIndexEntry } from './package-indexes.js'
+import {
+  addToIndexes,
+  ensureIndexes,
+  type NewIndexEntry,
+  removeFromIndexes,
+} from './package-indexes.js'
 import { ensurePackage, findPackage, type PackageNamespace, touchPackage } from './packages.js'
 
 export interface NewPublication {
@@ -59,7 +64,7 @@ export async function publishFile(
         const versionId = await placeVersion(trx, packageId, publication)
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
-        await enterIndexes(trx, namespace, { fileId, entries: publication.indexes })
+        await addToIndexes(trx, namespace, { fileId, entries: publication.indexes })
         return kept.key
       })
       if (key !== undefined) return key
@@ -172,7 +177,7 @@ export async function removeFile(
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.packageId))) return false
-    await leaveIndexes(trx, 'f.id = ?', found.id)
+    await removeFromIndexes(trx, 'f.id = ?', found.id)
     if ((await trx('package_files').where({ id: found.id }).delete()) === 0) return false
     const [left] = await selectRows(
       trx,
@@ -223,6 +228,6 @@ async function dropVersions(
   const rows: ReadonlyArray<{ id: number }> = await trx('package_versions')
     .where(where)
     .select('id')
-  for (const { id } of rows) await leaveIndexes(trx, 'f.version_id = ?', id)
+  for (const { id } of rows) await removeFromIndexes(trx, 'f.version_id = ?', id)
   return await trx('package_versions').where(where).delete()
 }

@@ -87,7 +87,7 @@ export async function listPullsFrom(
 }
 
 /** The pull requests between two branches of a repository: open ones first, then the newest. */
-export async function findPullsBetween(
+export async function findPullBetween(
   db: Database,
   repositoryId: number,
   branches: { readonly base: string; readonly head: string; readonly headRepositoryId: number },

@@ -96,7 +96,7 @@ export async function createPull(db: Database, wanted: NewPull): Promise<IssueAn
 }
 
 /** Opens a closed pull request again, or takes it to another base. Throws as `createPull` does. */
-export async function holdTargets(
+export async function setTargets(
   db: Database,
   issue: { readonly id: number },
   targets: PullTargets,

@@ -67,7 +67,7 @@ export interface ReleaseQuery {
 export async function createRelease(db: Database, release: NewRelease): Promise<Release> {
   const nowMs = Date.now()
   return await transaction(db, async (trx) => {
-    const [id] = await orConflict(existsAlready(release.tagName), () =>
+    const [id] = await orConflict(tagExistsMessage(release.tagName), () =>
       trx('releases').insert({
         repository_id: release.repositoryId,
         tag_name: checkText(release.tagName),
@@ -92,7 +92,7 @@ export async function createRelease(db: Database, release: NewRelease): Promise<
 }
 
 /** The sentence of `conflict`. */
-export function existsAlready(tagName: string): string {
+export function tagExistsMessage(tagName: string): string {
   return `release tag already exist [tag_name: ${tagName}]`
 }
 
@@ -184,7 +184,7 @@ export async function updateRelease(
   return await transaction(db, async (trx) => {
     const columns = columnsOf(patch)
     if (Object.keys(columns).length > 0) {
-      await orConflict(existsAlready(patch.tagName ?? ''), () =>
+      await orConflict(tagExistsMessage(patch.tagName ?? ''), () =>
         trx('releases').where({ id, repository_id: repositoryId }).update(columns),
       )
     }

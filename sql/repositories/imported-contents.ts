@@ -6,7 +6,7 @@ import type { NewLabel } from '../issues/labels.js'
 import { digestOf } from '../pulls/pulls.js'
 
 /** All that comes with a repository. */
-export interface ArrivedContents {
+export interface ImportedContents {
   /** Whom it belongs to from now on. */
   readonly authorId: number
   /** All of it from its beginning, each time it is called. */
@@ -114,7 +114,7 @@ interface Desk {
 export async function storeContents(
   trx: Database,
   repositoryId: number,
-  { authorId, batches }: ArrivedContents,
+  { authorId, batches }: ImportedContents,
 ): Promise<void> {
   const maps = { labels: new Map(), milestones: new Map(), targets: new Set<string>() }
   const desk: Desk = { trx, repositoryId, authorId, ...maps, lastNumber: 0 }

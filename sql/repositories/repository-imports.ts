@@ -6,7 +6,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type KeptBlob, type NewBlob, placeBlob } from '../packages/blobs.js'
-import { type ArrivedContents, storeContents } from './imported-contents.js'
+import { type ImportedContents, storeContents } from './imported-contents.js'
 import {
   createRepository,
   findRepositoryById,
@@ -59,11 +59,11 @@ export async function renewImport(db: Database, id: number, leaseMs: number): Pr
   await alive(db, id).update({ leased_until: Date.now() + leaseMs })
 }
 
-export interface Arrival {
+export interface CompletedImport {
   readonly repository: NewRepository
   readonly source: NewSource
   /** Absent where it is Git's data alone. */
-  readonly contents?: ArrivedContents | undefined
+  readonly contents?: ImportedContents | undefined
 }
 
 /**
@@ -73,7 +73,7 @@ export interface Arrival {
 export async function completeImport(
   db: Database,
   id: number,
-  { repository, source, contents }: Arrival,
+  { repository, source, contents }: CompletedImport,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
     if ((await alive(trx, id).delete()) === 0) throw givenUp()

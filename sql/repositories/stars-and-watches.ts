@@ -4,7 +4,7 @@ import { listUsersWho } from '../accounts/user-lists.js'
 import type { User } from '../accounts/users.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { orGone } from '../database/errors.js'
+import { orNotFound } from '../database/errors.js'
 import type { Page, Paged } from '../database/page.js'
 import type { Viewer } from './visibility.js'
 
@@ -25,7 +25,7 @@ export async function addUserRelation(
   place: RelationKey,
 ): Promise<void> {
   const row = { ...columnsOf(place), created_at: Date.now() }
-  await orGone('The repository does not exist.', () =>
+  await orNotFound('The repository does not exist.', () =>
     db(TABLES[tie]).insert(row).onConflict(['repository_id', 'user_id']).ignore(),
   )
 }

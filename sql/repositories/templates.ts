@@ -3,7 +3,7 @@
 import { type Database, transaction } from '../database/database.js'
 import { createRepository, type NewRepository, type Repository } from './repositories.js'
 
-export interface Pattern {
+export interface TemplateOptions {
   readonly templateId: number
   readonly hasTopics: boolean
   readonly hasLabels: boolean
@@ -16,7 +16,7 @@ export interface Pattern {
 export async function createFromTemplate(
   db: Database,
   repository: NewRepository,
-  { templateId, hasTopics, hasLabels }: Pattern,
+  { templateId, hasTopics, hasLabels }: TemplateOptions,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
     const created = await createRepository(trx, repository)

@@ -52,7 +52,7 @@ export async function addDeliveries(
 ): Promise<void> {
   await transaction(db, async (trx) => {
     for (const delivery of deliveries) {
-      if (await insertDelivery(trx, delivery)) await askForDelivery(trx, delivery.webhookId, 0)
+      if (await insertDelivery(trx, delivery)) await enqueueDelivery(trx, delivery.webhookId, 0)
     }
   })
 }
@@ -85,7 +85,7 @@ async function insertDelivery(db: Database, delivery: NewDelivery): Promise<bool
 }
 
 /** Has the webhook's due deliveries sent after so long, or sooner where that was asked for. */
-export async function askForDelivery(
+export async function enqueueDelivery(
   db: Database,
   webhookId: number,
   delayMs: number,
@@ -181,7 +181,7 @@ export async function redeliver(
     await trx('webhook_deliveries')
       .where({ id: row.id })
       .update({ attempts: 0, next_at: Date.now(), is_delivered: false })
-    await askForDelivery(trx, row.webhook_id, 0)
+    await enqueueDelivery(trx, row.webhook_id, 0)
     return true
   })
 }

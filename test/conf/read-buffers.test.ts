@@ -74,7 +74,7 @@ t.test('readers of files in memory take turns with everybody else', async (t) =>
   for (let at = 0; at < 2_000; at += 1)
     await readPart(file, buffer.bytes, { length: 9, position: 0 })
   clearInterval(timer)
-  buffer.giveBack()
+  buffer.release()
   t.ok(turns > 0, 'a timer ran in between')
 })
 
@@ -91,5 +91,5 @@ t.test('after a slow read the next ones wait elsewhere, and then it is tried aga
   t.equal(reads.count, 1)
   await readOften(20)
   t.equal(reads.count, 2)
-  buffer.giveBack()
+  buffer.release()
 })

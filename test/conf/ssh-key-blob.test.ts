@@ -2,14 +2,14 @@
 
 import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { isSshKeyAlgorithm, type SshKeyAlgorithm, whyNoSshKey } from '../../conf/ssh-key-blob.js'
+import { checkSshKey, isSshKeyAlgorithm, type SshKeyAlgorithm } from '../../conf/ssh-key-blob.js'
 import { blobOf } from '../helpers/ssh-keys.js'
 
 type Fields = ReadonlyArray<string | Uint8Array>
 
 /** What is wrong with a key of this type and these fields. */
 function why(type: SshKeyAlgorithm, ...fields: Fields): string | undefined {
-  return whyNoSshKey(type, blobOf(type, ...fields))
+  return checkSshKey(type, blobOf(type, ...fields))
 }
 
 const ED25519 = 'ssh-ed25519'
@@ -55,19 +55,19 @@ t.test('names of algorithms are what they are, and nothing that objects have', a
 t.test('a key is of the type that it says, and ends where it ends', async (t) => {
   const point = randomBytes(32)
   const whole = blobOf(ED25519, point)
-  t.equal(whyNoSshKey(ED25519, whole), undefined)
+  t.equal(checkSshKey(ED25519, whole), undefined)
   for (let bytes = 0; bytes < whole.length; bytes += 1) {
-    t.type(whyNoSshKey(ED25519, whole.subarray(0, bytes)), 'string', `${bytes} bytes of it`)
+    t.type(checkSshKey(ED25519, whole.subarray(0, bytes)), 'string', `${bytes} bytes of it`)
   }
   for (const more of [Buffer.alloc(1), Buffer.alloc(4), blobOf('x'), Buffer.alloc(12_000)]) {
-    t.type(whyNoSshKey(ED25519, Buffer.concat([whole, more])), 'string')
+    t.type(checkSshKey(ED25519, Buffer.concat([whole, more])), 'string')
   }
-  t.match(whyNoSshKey(SK_ED25519, whole), /the key itself something else/)
-  t.match(whyNoSshKey(ED25519, blobOf(SK_ED25519, point, 'ssh:')), /something else/)
-  t.match(whyNoSshKey(ED25519, blobOf(`${ED25519}\0`, point)), /something else/)
-  t.match(whyNoSshKey(ED25519, blobOf('', point)), /something else/)
-  t.match(whyNoSshKey(ED25519, Buffer.from('ffffffff00', 'hex')), /ends too early/)
-  t.match(whyNoSshKey(ED25519, Buffer.from('7fffffff00', 'hex')), /ends too early/)
+  t.match(checkSshKey(SK_ED25519, whole), /the key itself something else/)
+  t.match(checkSshKey(ED25519, blobOf(SK_ED25519, point, 'ssh:')), /something else/)
+  t.match(checkSshKey(ED25519, blobOf(`${ED25519}\0`, point)), /something else/)
+  t.match(checkSshKey(ED25519, blobOf('', point)), /something else/)
+  t.match(checkSshKey(ED25519, Buffer.from('ffffffff00', 'hex')), /ends too early/)
+  t.match(checkSshKey(ED25519, Buffer.from('7fffffff00', 'hex')), /ends too early/)
 })
 
 t.test('a point of ed25519 has 32 bytes', async (t) => {

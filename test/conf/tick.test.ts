@@ -1,7 +1,7 @@
 /** Looks are shared within a turn of the event loop, and never beyond it. */
 
 import t from 'tap'
-import { currentTick, endTurn, inTick } from '../../conf/tick.js'
+import { currentTick, endTick, inTick } from '../../conf/tick.js'
 
 /** The next turn of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
@@ -36,7 +36,7 @@ t.test('what runs outside of an answer looks for itself', async (t) => {
 
 t.test('nothing is shared with the next turn, nor after a change or a while', async (t) => {
   const first = tickNow()
-  endTurn()
+  endTick()
   const second = tickNow()
   t.not(second, first, 'a change')
   for (let count = 0; count < 100; count += 1) {

@@ -40,7 +40,7 @@ export async function untilOffered(question: OfferRequest): Promise<string> {
 }
 
 /** Asks for a bundle until git's answer is kept, a moment after its last byte was sent. */
-export async function untilKept(url: string, headers: Record<string, string> = {}) {
+export async function untilCached(url: string, headers: Record<string, string> = {}) {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
     const reply = await fetch(url, { headers })
     const bytes = Buffer.from(await reply.arrayBuffer())

@@ -17,10 +17,10 @@ const LARGE_BYTES = 600_000
 /** How a write ended, and what its client was told. */
 export interface Outcome {
   readonly isDone: boolean
-  readonly told: string
+  readonly output: string
 }
 
-export interface Scene {
+export interface FullDisk {
   readonly fixture: SshGatehouse
   readonly disk: SmallDisk
   readonly ada: Person & Caller
@@ -47,7 +47,7 @@ export const json = (value: unknown): Sent => ({
 export const large = (): Buffer<ArrayBuffer> => randomBytes(LARGE_BYTES)
 
 /** A house on a small disk, with a repository of some commits, two pull requests and a package. */
-export async function openScene(t: Test, freeMin: string): Promise<Scene | undefined> {
+export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk | undefined> {
   const disk = await mountSmallDisk(t, DISK)
   if (disk === undefined) {
     t.comment('this machine does not let us mount a small disk')
@@ -64,14 +64,14 @@ export async function openScene(t: Test, freeMin: string): Promise<Scene | undef
   const { gatehouse } = fixture
   const ada = await fixture.addPerson('ada')
   const bob = await gatehouse.addUser('bob')
-  const send: Scene['send'] = async (method, path, { body, headers = {} } = {}) => {
+  const send: FullDisk['send'] = async (method, path, { body, headers = {} } = {}) => {
     const response = await fetch(`${gatehouse.url}${path}`, {
       method,
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
       headers: { authorization: `token ${ada.token}`, ...headers },
     })
-    return { isDone: response.status < 400, told: `${response.status} ${await response.text()}` }
+    return { isDone: response.status < 400, output: `${response.status} ${await response.text()}` }
   }
   await makeRepository(ada, 'library')
   const copy = await newWorkingCopy(t)
@@ -102,7 +102,7 @@ export async function signIn(url: string, { name, password }: Person): Promise<s
 }
 
 /** Everything that is only read, in each of the surfaces. */
-export async function readAll(t: Test, { send, fixture, ada, commit }: Scene): Promise<void> {
+export async function readAll(t: Test, { send, fixture, ada, commit }: FullDisk): Promise<void> {
   for (const path of [
     '/livez',
     '/api/v1/repos/ada/library',

@@ -18,7 +18,7 @@ import { createProcessQueue } from '../../gateway/packs/process-queue.js'
 import { createLocalCoordinator, createPackCache } from '../../gateway/packs/warm.js'
 import { inspectIn } from '../../gateway/pool/inspect.js'
 import { createPools } from '../../gateway/pool/pools.js'
-import { createDrawings } from '../../gateway/pool/renderings.js'
+import { createRenderings } from '../../gateway/pool/renderings.js'
 import type { Context } from '../../gateway/request/context.js'
 import { watchDisks } from '../../gateway/request/disk-watch.js'
 import { createMetrics } from '../../gateway/request/metrics.js'
@@ -133,7 +133,7 @@ export async function openContext(
     upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, pushRecovery }),
     throttle: createLocalThrottle(),
     metrics,
-    drawings: createDrawings({ pool: pools.pages, log }),
+    renderings: createRenderings({ pool: pools.pages, log }),
     collectMetrics: () => metrics.registry.metrics(),
   }
   return { context, fixture }

@@ -15,7 +15,7 @@ interface ClientAnswer extends Response {
   readonly error: unknown
 }
 
-export interface Driven {
+export interface ClientGateway {
   /** The same town, whose people ask through the client wherever it has a method. */
   readonly gateway: GatewayWithUsers
   /** The operations that were called so. */
@@ -29,7 +29,7 @@ export function operationsUnknownToClient(): readonly string[] {
 }
 
 /** Lets the people of a town ask through the client. */
-export function throughGiteaClient(gateway: GatewayWithUsers): Driven {
+export function throughGiteaClient(gateway: GatewayWithUsers): ClientGateway {
   const called = new Set<string>()
   const as: GatewayWithUsers['as'] = async (name, method, path, body) => {
     const token = gateway.authorizationOf(name)?.replace('token ', '')

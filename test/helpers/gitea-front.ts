@@ -3,13 +3,13 @@
 import { once } from 'node:events'
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type BadSource, serveBadly } from './sources.js'
+import { type BadSource, serveWith } from './sources.js'
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
-export interface Front {
+export interface WaitingProxy {
   readonly url: string
   /** Settles when the request has come that is never answered. */
   readonly isReached: Promise<void>
@@ -18,7 +18,11 @@ export interface Front {
 }
 
 /** Passes everything on but the first request of the API whose path ends so. */
-export async function holdUp(t: Teardown, url: string, end: string): Promise<Front> {
+export async function startWaitingProxy(
+  t: Teardown,
+  url: string,
+  end: string,
+): Promise<WaitingProxy> {
   let reach = (_: ServerResponse) => {}
   const held = new Promise<ServerResponse>((resolve) => {
     reach = resolve
@@ -70,7 +74,7 @@ export async function serveSource(
   gitUrl: string,
   answering: SourceAnswer,
 ): Promise<BadSource> {
-  const source = await serveBadly(t, (request, response) => {
+  const source = await serveWith(t, (request, response) => {
     const url = new URL(request.url ?? '', 'http://eve.test')
     const prefix = '/api/v1/repos/eve/source'
     if (!url.pathname.startsWith(prefix)) {

@@ -58,7 +58,7 @@ export function askRaw(port: number, question: RawRequest): Promise<RawAnswer> {
 }
 
 /** An answer without what differs from one request to the next: time and request id. */
-export function lastingPart({ status, headers, body }: RawAnswer) {
+export function comparablePart({ status, headers, body }: RawAnswer) {
   const lasting = Object.entries(headers).filter(([name]) => !/^(?:date|x-request-id)$/.test(name))
   return { status, headers: Object.fromEntries(lasting), body: body.toString() }
 }

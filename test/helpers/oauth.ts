@@ -2,7 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
-import { findAsker, grantCode, readInput } from '../../gateway/actions/accounts/grant-code.js'
+import {
+  findAuthorizingClient,
+  grantCode,
+  readInput,
+} from '../../gateway/actions/accounts/grant-code.js'
 import { makeApplication } from '../../gateway/actions/accounts/oauth-application.js'
 import type { User } from '../../sql/accounts/users.js'
 import { startGateway } from './gateway.js'
@@ -33,7 +37,7 @@ export interface Tokens {
 }
 
 /** What tea asks for. */
-export const TEA_ASKS: Fields = {
+export const TEA_REQUEST: Fields = {
   client_id: TEA,
   redirect_uri: LOOPBACK,
   response_type: 'code',
@@ -67,7 +71,7 @@ export async function startOauthServer(t: Test) {
   const asks: Fields = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code' }
   const codeOf = async (fields: Fields, user: User = ada) => {
     const query = new URLSearchParams(fields)
-    return await grantCode(db, user.id, readInput(await findAsker(db, query), query))
+    return await grantCode(db, user.id, readInput(await findAuthorizingClient(db, query), query))
   }
   const redeem = (code: string, fields: Fields = {}) => ({
     grant_type: 'authorization_code',
@@ -99,7 +103,7 @@ export async function startOauthServer(t: Test) {
     basic: withPassword(clientId, secret),
     /** Tokens for tea. */
     tokensOf: async (fields: Fields = {}) => {
-      const code = await codeOf({ ...TEA_ASKS, ...fields })
+      const code = await codeOf({ ...TEA_REQUEST, ...fields })
       return (await askToken(redeem(code))).json as Tokens
     },
   }

@@ -30,7 +30,7 @@ export async function countPackCache(
 }
 
 /** Waits until each answer that was sent is kept: its file is sealed after its last byte. */
-export async function untilAllIsKept(dataDir: string): Promise<void> {
+export async function untilAllCached(dataDir: string): Promise<void> {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(20)) {
     const names = await readdir(packFolder(dataDir), { recursive: true }).catch(() => [])
     if (!names.some((name) => name.endsWith('.part'))) return

@@ -1,6 +1,6 @@
 /** Files that a test needs in a registry, without a request. */
 
-import { lendPackageStore } from '../../registry/lend-package-store.js'
+import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { PackageStore } from '../../registry/package-store.js'
 import type { Registry } from '../../registry/registry.js'
 import type { User } from '../../sql/accounts/users.js'
@@ -18,7 +18,7 @@ export async function aPublishedFile(
   file: PublishedFile,
 ): Promise<PackageStore> {
   const { user, name, text } = file
-  const store = lendPackageStore(registry, {
+  const store = openPackageStore(registry, {
     ownerId: user.id,
     ownerName: user.name,
     format: 'generic',

@@ -25,7 +25,7 @@ export interface S3Client {
   /** Creates an empty bucket and returns its URL, as the setting blobs.url has it. */
   createBucket(): Promise<string>
   /** Lists the names of all objects of a bucket, and all multipart uploads that have not ended. */
-  look(url: string): Promise<{ objects: readonly string[]; uploads: readonly string[] }>
+  list(url: string): Promise<{ objects: readonly string[]; uploads: readonly string[] }>
 }
 
 export interface S3Server extends S3Client {
@@ -68,7 +68,7 @@ export function connectS3(port: number): S3Client {
       if (!(await clientOf(url).createBucket())) throw new Error('no bucket was made')
       return url
     },
-    async look(url) {
+    async list(url) {
       const objects = (await clientOf(url).listObjects()) ?? []
       const uploads = JSON.stringify(await clientOf(url).listMultipartUploads())
       return {

@@ -8,7 +8,7 @@ interface Options {
   readonly challenge: string
 }
 
-export interface Twist {
+export interface Forgery {
   readonly origin?: string
   readonly host?: string
   readonly challenge?: string
@@ -24,24 +24,24 @@ export interface Twist {
   readonly isSelfSigned?: boolean
 }
 
-export interface SecurityKeyAtHand {
+export interface SoftwareKey {
   readonly id: string
   /** Answers to an enrolment (RegistrationResponseJSON). */
-  create(options: object, twist?: Twist): string
+  create(options: object, twist?: Forgery): string
   /** Answers at a sign-in (AuthenticationResponseJSON). */
-  get(options: object, twist?: Twist): string
+  get(options: object, twist?: Forgery): string
 }
 
 const PRESENT = 0x01
 const HAS_CREDENTIAL = 0x40
 
 /** A key with one credential. */
-export function aSecurityKey(): SecurityKeyAtHand {
+export function aSecurityKey(): SoftwareKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const credential = randomBytes(32)
   const id = credential.toString('base64url')
   let counter = 0
-  function signed(flags: number, twist: Twist): Buffer {
+  function signed(flags: number, twist: Forgery): Buffer {
     counter = twist.counter ?? counter + 1
     const head = Buffer.alloc(37)
     sha256(twist.host ?? new URL(BASE_URL).hostname).copy(head)
@@ -98,7 +98,7 @@ function answerOf(id: string, response: object): string {
   return JSON.stringify({ ...common, response })
 }
 
-function clientData(type: string, options: object, twist: Twist): Buffer {
+function clientData(type: string, options: object, twist: Forgery): Buffer {
   const { challenge } = options as Options
   const data = { type, challenge, origin: BASE_URL, crossOrigin: false }
   const { origin = data.origin } = twist

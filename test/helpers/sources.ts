@@ -69,7 +69,7 @@ export interface BadSource {
 }
 
 /** A server that answers as the test says. */
-export async function serveBadly(t: Teardown, answer: RequestListener): Promise<BadSource> {
+export async function serveWith(t: Teardown, answer: RequestListener): Promise<BadSource> {
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(request.url ?? '')
@@ -85,7 +85,9 @@ export async function serveBadly(t: Teardown, answer: RequestListener): Promise<
 }
 
 /** A port that takes connections and counts them, where nobody is to come. */
-export async function aTrap(t: Teardown): Promise<{ readonly port: number; count(): number }> {
+export async function countConnections(
+  t: Teardown,
+): Promise<{ readonly port: number; count(): number }> {
   let connections = 0
   const server = createPlainServer((socket) => {
     connections += 1
@@ -102,7 +104,7 @@ export function breakOffAfter(url: string, packBytesMax: number): RequestListene
 }
 
 /** Of an import, the POST that asks for the pack: the third, after two for the references. */
-export const FETCH = 3
+export const FETCH_POST_NUMBER = 3
 
 export interface SlowSource {
   readonly url: string
@@ -118,7 +120,7 @@ export async function serveSlowly(t: Teardown, url: string, number: number): Pro
   const going = new Promise<void>((resolve) => {
     goOn = resolve
   })
-  const front = await serveBadly(t, (request, response) => {
+  const front = await serveWith(t, (request, response) => {
     if (request.method === 'POST') asked += 1
     const wait = asked === number ? going : Promise.resolve()
     void wait.then(() => breakOffAfter(url, Number.POSITIVE_INFINITY)(request, response))

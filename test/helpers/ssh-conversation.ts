@@ -10,10 +10,10 @@ const WITHIN_MS = 60_000
 export interface SshConversation {
   readonly client: ChildProcessWithoutNullStreams
   /** All that has been heard so far. */
-  heard(): string
+  output(): string
   errorText(): string
   /** Says something, and waits until what is heard from then on ends like that. */
-  say(words: string | Uint8Array, end: RegExp): Promise<string>
+  send(words: string | Uint8Array, end: RegExp): Promise<string>
   readonly ended: Promise<number | null>
 }
 
@@ -41,9 +41,9 @@ export async function converse(
   const conversation: SshConversation = {
     client,
     ended,
-    heard: () => output,
+    output: () => output,
     errorText: () => errorText,
-    async say(said, end) {
+    async send(said, end) {
       const from = output.length
       client.stdin.write(said)
       return await until(
@@ -53,6 +53,6 @@ export async function converse(
       )
     },
   }
-  await conversation.say('', /^000eversion 2\n[\s\S]*0000$/)
+  await conversation.send('', /^000eversion 2\n[\s\S]*0000$/)
   return conversation
 }

@@ -55,7 +55,7 @@ export interface SshGatehouse {
   /** A user with a token and a key. */
   addPerson(name: string): Promise<Person & Caller>
   /** Gives a person a further key; answers its id. */
-  giveKey(person: Person, caller: Caller): Promise<number>
+  addKey(person: Person, caller: Caller): Promise<number>
   /** Asks the server's own database. */
   ask<T>(question: (db: Database) => Promise<T>): Promise<T>
   /** The lines of the log that have these fields, as soon as there is one. */
@@ -92,13 +92,13 @@ export async function startSshGatehouse(
     gatehouse,
     sshd,
     ask,
-    giveKey,
+    addKey,
     newCaller,
     remote: (path) => `${sshd.host}:${path}.git`,
     async addPerson(name) {
       const person = await gatehouse.addUser(name)
       const caller = await newCaller(name)
-      await giveKey(person, caller)
+      await addKey(person, caller)
       return { ...person, ...caller }
     },
     logged: (fields) =>
@@ -123,7 +123,7 @@ function linesWith(log: string, fields: LogLine): readonly LogLine[] {
   )
 }
 
-async function giveKey(person: Person, { publicKey, fingerprint }: Caller): Promise<number> {
+async function addKey(person: Person, { publicKey, fingerprint }: Caller): Promise<number> {
   const input = { title: fingerprint, key: publicKey }
   const { status, body } = await person.api('POST', '/user/keys', input)
   if (status !== 201) throw new Error(`no key was added: ${status} ${JSON.stringify(body)}`)

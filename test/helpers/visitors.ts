@@ -20,7 +20,7 @@ interface Teardown {
 }
 
 /** A gateway, and a way to sign in at it. */
-export async function openToVisitors(t: Teardown, options?: GatewayOptions) {
+export async function startWebGateway(t: Teardown, options?: GatewayOptions) {
   const gateway = await startGateway(t, options)
   const visitor = (headers: Readonly<Record<string, string>>): Visitor => ({
     headers,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { deleteToken } from '../../sql/accounts/tokens.js'
-import { untilKept, untilOffered } from '../helpers/bundle-offers.js'
+import { untilCached, untilOffered } from '../helpers/bundle-offers.js'
 import type { Fixture } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
 import { LIBRARY, startNewerLibrary } from '../helpers/newer-library.js'
@@ -75,7 +75,7 @@ t.test('the bundle of a private repository is for those who may read it', async 
 t.test('a download that was cut goes on where it ended', async (t) => {
   const { port, url } = await startNewerLibrary(t)
   const bundle = `${url}${await untilOffered({ port, path: LIBRARY })}`
-  const { bytes } = await untilKept(bundle)
+  const { bytes } = await untilCached(bundle)
   const folder = await temporaryFolder(t)
   const file = join(folder, 'all.bundle')
   const run = (script: string) =>

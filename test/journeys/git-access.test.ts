@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { askRaw, basic, lastingPart, type RawRequest } from '../helpers/literal-http.js'
+import { askRaw, basic, comparablePart, type RawRequest } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { cloneInto, newWorkingCopy, tryClone, workingCopyAt } from '../helpers/working-copy.js'
@@ -166,7 +166,7 @@ async function sameness(t: Test, { gatehouse, bob }: GatewayWithUsers): Promise<
           for (const suffix of ['.git', '']) {
             const path = `/${name}${suffix}${below}`
             const asked = { ...question, path, headers: { ...headers, ...credentials } }
-            answers.push(lastingPart(await askRaw(gatehouse.port, asked)))
+            answers.push(comparablePart(await askRaw(gatehouse.port, asked)))
           }
         }
         for (const answer of answers) t.strictSame(answer, answers[0], `${below} for ${caller}`)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
-import { holdUp } from '../helpers/gitea-front.js'
+import { startWaitingProxy } from '../helpers/gitea-front.js'
 import { faultsOnDisk } from '../helpers/repositories.js'
 import { workersOf } from '../helpers/server-processes.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
@@ -290,7 +290,7 @@ function incomingOf({ dataDir }: Gatehouse): Promise<readonly string[]> {
 
 async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
   await t.test('kill -9 in the middle leaves nothing, and it can be begun again', async (t) => {
-    const front = await holdUp(t, there.url, '/releases')
+    const front = await startWaitingProxy(t, there.url, '/releases')
     const input = { ...ALL, repo_name: 'killed', auth_token: ada.token }
     const body = { ...input, clone_addr: `${front.url}/club/work.git` }
     const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
@@ -312,7 +312,7 @@ async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> 
 
 async function abandoned(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
   await t.test('who goes away takes it along', async (t) => {
-    const front = await holdUp(t, there.url, '/pulls')
+    const front = await startWaitingProxy(t, there.url, '/pulls')
     const sent = send({
       host: '127.0.0.1',
       port: here.port,

@@ -8,7 +8,7 @@ import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehous
 import { git } from '../helpers/git-client.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, until, workersOf } from '../helpers/server-processes.js'
-import { FETCH, serveSlowly } from '../helpers/sources.js'
+import { FETCH_POST_NUMBER, serveSlowly } from '../helpers/sources.js'
 import { newWorkingCopy, type WorkingCopy, writeHistory } from '../helpers/working-copy.js'
 
 const ALLOWED = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1', GATEHOUSE_MAINTENANCE_ENABLED: 'true' }
@@ -112,7 +112,7 @@ async function unfinishedIn({ dataDir }: Gatehouse): Promise<readonly string[]> 
 
 async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
   await t.test('who goes away takes the import along', async (t) => {
-    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH)
+    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH_POST_NUMBER)
     const sent = send({
       host: '127.0.0.1',
       port: here.port,
@@ -137,7 +137,7 @@ async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
 
 async function killed(t: Test, { there, here, bob }: Scene): Promise<void> {
   await t.test('kill -9 in the middle leaves nothing after the next start', async (t) => {
-    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH)
+    const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH_POST_NUMBER)
     const body = { clone_addr: source.url, repo_name: 'killed' }
     const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
     await source.isReached()

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { git, tryGit } from '../helpers/git-client.js'
 import { startNewerLibrary } from '../helpers/newer-library.js'
-import { countPackCache, untilAllIsKept } from '../helpers/pack-cache-counts.js'
+import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 
 t.test('clones, fetches and pushes of every form work, and the second is warm', async (t) => {
   const library = await startNewerLibrary(t)
@@ -27,7 +27,7 @@ t.test('clones, fetches and pushes of every form work, and the second is warm', 
         await git(['fsck', '--full', '--no-dangling', '--no-progress'], { cwd: path, environment }),
         '',
       )
-      await untilAllIsKept(settings.data.dir)
+      await untilAllCached(settings.data.dir)
       const after = await countPackCache({ url })
       if (turn === 'cold' || name === 'version 0') continue
       const known = after.hit + after.join - before.hit - before.join

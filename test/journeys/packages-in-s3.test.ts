@@ -22,7 +22,7 @@ async function scene(t: Test, environment: Readonly<Record<string, string>> = {}
     environment: { GATEHOUSE_BLOBS_URL, ...environment },
   })
   const ada = await gatehouse.addUser('ada')
-  return { gatehouse, ada, proxy, objects: async () => (await server.look(bucket)).objects }
+  return { gatehouse, ada, proxy, objects: async () => (await server.list(bucket)).objects }
 }
 
 const addressOf = ({ url }: Gatehouse, version: string) =>

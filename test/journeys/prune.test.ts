@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../cgi/maintenance/journal.js'
+import { listJournalEntries } from '../../cgi/maintenance/journal.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
 import { answersPrefix } from '../../gateway/packs/answer-names.js'
 import { forEachDatabase } from '../helpers/databases.js'
@@ -236,7 +236,11 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
   const timer = setInterval(() => send(10_000), 200)
   t.teardown(async () => clearInterval(timer))
   send(200_000)
-  await until(async () => (await listPushes(gatehouse.dataDir)).size > 0, Boolean, WITHIN_MS)
+  await until(
+    async () => (await listJournalEntries(gatehouse.dataDir)).size > 0,
+    Boolean,
+    WITHIN_MS,
+  )
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
   t.equal(await untilGone(scene, secret), 404, 'the commit is out of reach while the push goes on')
   clearInterval(timer)

@@ -66,7 +66,7 @@ async function kindsOfKeys(t: Test, { fixture, bob }: GatewayWithUsers): Promise
   for (const kind of ['rsa -b 3072', 'ecdsa -b 256', 'ecdsa -b 521', 'ed25519']) {
     await t.test(`a key of the kind ${kind} is good`, async (t) => {
       const caller = await fixture.newCaller(kind.replaceAll(' ', ''), '-t', ...kind.split(' '))
-      await fixture.giveKey(bob, caller)
+      await fixture.addKey(bob, caller)
       t.match((await caller.call()).errorText, /^Hello bob!/)
     })
   }
@@ -84,7 +84,7 @@ async function strangers(t: Test, { fixture }: GatewayWithUsers): Promise<void> 
 async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
   await t.test('a key that was removed does not get in any more', async (t) => {
     const caller = await fixture.newCaller('removed')
-    const id = await fixture.giveKey(bob, caller)
+    const id = await fixture.addKey(bob, caller)
     t.equal((await caller.call()).exitCode, 0)
     t.equal((await bob.api('DELETE', `/user/keys/${id}`)).status, 204)
     t.match((await caller.call()).errorText, /Permission denied/)
@@ -105,7 +105,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
 
   await t.test('a login that was let in is asked again when it wants something', async (t) => {
     const caller = await fixture.newCaller('late')
-    const id = await fixture.giveKey(bob, caller)
+    const id = await fixture.addKey(bob, caller)
     await bob.api('DELETE', `/user/keys/${id}`)
     const { account, sshd, gatehouse } = fixture
     const socket = `${gatehouse.dataDir}/run/ssh.sock`
@@ -122,20 +122,20 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
   await t.test('who is already in is asked again before each answer', async (t) => {
     const list = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
     const caller = await fixture.newCaller('early')
-    const id = await fixture.giveKey(bob, caller)
+    const id = await fixture.addKey(bob, caller)
     const first = await converse(fixture, caller, 'ada/open')
     const second = await converse(fixture, bob, 'ada/open')
-    for (const { say } of [first, second]) t.match(await say(list, /0000$/), 'refs/heads/main')
+    for (const { send } of [first, second]) t.match(await send(list, /0000$/), 'refs/heads/main')
     await bob.api('DELETE', `/user/keys/${id}`)
     first.client.stdin.write(list)
     t.equal(await first.ended, 1)
     t.match(first.errorText(), /does not know this key any more/)
     await ada.api('PATCH', '/repos/ada/open', { private: true })
-    const before = second.heard()
+    const before = second.output()
     second.client.stdin.write(list)
     t.equal(await second.ended, 1)
     t.match(second.errorText(), /There is no repository ada\/open/)
-    t.equal(second.heard(), before)
+    t.equal(second.output(), before)
     await ada.api('PATCH', '/repos/ada/open', { private: false })
   })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
-import { countPackCache, untilAllIsKept } from '../helpers/pack-cache-counts.js'
+import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -128,7 +128,7 @@ async function warmth(t: Test, { fixture, ada, origin }: Library): Promise<void>
         const { exitCode, errorText, copy } = await tryWith(t, ada, ['clone', '-q', from, 'clone'])
         t.equal(exitCode, 0, errorText)
         t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
-        await untilAllIsKept(fixture.gatehouse.dataDir)
+        await untilAllCached(fixture.gatehouse.dataDir)
         return countPackCache(fixture.gatehouse, 'fetch')
       }
       const first = await clone(address)

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../cgi/maintenance/journal.js'
+import { listJournalEntries } from '../../cgi/maintenance/journal.js'
 import { forEachDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
@@ -130,7 +130,7 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
 /** The git of upkeep that runs now. Upkeep notes its own process as well, which a push does not. */
 async function untilAtWork(dataDir: string): Promise<readonly number[]> {
   const look = async () => {
-    const noted = [...(await listPushes(dataDir)).values()]
+    const noted = [...(await listJournalEntries(dataDir)).values()]
     const own = noted.find(({ leader, gateway }) => leader.pid === gateway.pid)
     const leaders = noted.filter(({ leader, gateway }) => leader.pid !== gateway.pid)
     return own === undefined ? [] : leaders.map(({ leader }) => leader.pid)

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { Failure } from '../../conf/failures.js'
-import { keepBlob } from '../../registry/keep-blob.js'
+import { storeBlob } from '../../registry/keep-blob.js'
 import { receiveFile } from '../../registry/received-file.js'
 import { read } from '../conformance/blob-storage.js'
 import { chunksOf } from '../helpers/byte-chunks.js'
@@ -28,7 +28,7 @@ async function aStore(t: Test) {
 t.test('the bytes are there when they are named', async (t) => {
   const { storage, receive, keys } = await aStore(t)
   const file = await receive('text')
-  const kept = await keepBlob(storage, file, async ({ key, bytes, digests }) => {
+  const kept = await storeBlob(storage, file, async ({ key, bytes, digests }) => {
     t.equal((await read(storage, key, 0, bytes)).toString(), 'text')
     t.strictSame(digests, file.digests)
     return { blobKey: key, name: 'a name' }
@@ -40,9 +40,9 @@ t.test('the bytes are there when they are named', async (t) => {
 
 t.test('what is known by another key, or refused, does not stay', async (t) => {
   const { storage, receive, keys } = await aStore(t)
-  await keepBlob(storage, await receive('text'), async () => ({ blobKey: 'another' }))
+  await storeBlob(storage, await receive('text'), async () => ({ blobKey: 'another' }))
   t.strictSame(await keys(), [])
-  const refused = keepBlob(storage, await receive('text'), async () => {
+  const refused = storeBlob(storage, await receive('text'), async () => {
     throw new Failure('conflict', 'It is there already.')
   })
   await t.rejects(refused, { failure: 'conflict', message: 'It is there already.' })
@@ -52,7 +52,7 @@ t.test('what is known by another key, or refused, does not stay', async (t) => {
 t.test('it stays where nobody can say whether it was named', async (t) => {
   const { storage, receive, keys } = await aStore(t)
   for (const error of [new Failure('unavailable', 'away'), new Error('a bug')]) {
-    const lost = keepBlob(storage, await receive(error.message), () => Promise.reject(error))
+    const lost = storeBlob(storage, await receive(error.message), () => Promise.reject(error))
     await t.rejects(lost, error)
   }
   t.equal((await keys()).length, 2)

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
-import { lendPackageStore } from '../../registry/lend-package-store.js'
+import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { Publication, Upload } from '../../registry/package-store.js'
 import type { User } from '../../sql/accounts/users.js'
 import { openContext } from '../helpers/gateway.js'
@@ -29,7 +29,7 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
     user: User | undefined,
     { owner = ada, format = 'generic' }: { owner?: User; format?: PackageFormat } = {},
   ) => {
-    const store = lendPackageStore(registry, {
+    const store = openPackageStore(registry, {
       ownerId: owner.id,
       ownerName: owner.name,
       format,

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { Reply } from '../../conf/http.js'
 import type { PackageFile } from '../../conf/package.js'
 import { createBlobBodies } from '../../registry/blob-bodies.js'
-import { settledTime } from '../../registry/conditions.js'
+import { lastModifiedTime } from '../../registry/conditions.js'
 import type { ServeOptions } from '../../registry/package-store.js'
 import { dispositionOf, serveFile } from '../../registry/serve.js'
 import { openFileStorage } from '../../registry/storage/files.js'
@@ -50,7 +50,7 @@ async function aFile(t: Test, bytes: number, createdAtMs = CREATED_AT_MS) {
   }: Input = {}) => {
     const request = { method, headers: new Map(Object.entries(headers)) }
     const fixture = { storage, bodies: createBlobBodies(storage) }
-    const dated = { ...file, changedAtMs: settledTime(createdAtMs) }
+    const dated = { ...file, changedAtMs: lastModifiedTime(createdAtMs) }
     const { reply, isDownload } = await serveFile(fixture, { file: dated, request, options })
     return { ...reply, isDownload, content: await contentOfReply(reply), of: headersOf(reply) }
   }

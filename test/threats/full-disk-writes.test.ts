@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import {
+  type FullDisk,
   json,
   large,
   type Outcome,
-  openScene,
+  openFullDisk,
   readAll,
-  type Scene,
   signIn,
 } from '../helpers/full-disk.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
@@ -24,13 +24,13 @@ interface Surface {
   readonly isLarge: boolean
   /** What the client is told by a refusal. */
   readonly refusal: RegExp
-  readonly write: (scene: Scene, label: string) => Promise<Outcome>
+  readonly write: (scene: FullDisk, label: string) => Promise<Outcome>
 }
 
 const STATUS_507 = /^507 .*(?:disk is full or read-only|The disk is full)/s
 const GIT_ERROR = /disk is full or read-only|No space left on device/
 
-const packages = (path: string) => (scene: Scene) =>
+const packages = (path: string) => (scene: FullDisk) =>
   scene.send('PUT', `/api/packages/ada/${path}`, { body: large() })
 
 const SURFACES: readonly Surface[] = [
@@ -138,7 +138,7 @@ const SURFACES: readonly Surface[] = [
     async write({ fixture: { gatehouse } }, label) {
       const words = ['token', 'create', 'ada', '--name', label, '--scopes', 'all']
       const { exitCode, errorText } = await gatehouse.run(...words)
-      return { isDone: exitCode === 0, told: errorText }
+      return { isDone: exitCode === 0, output: errorText }
     },
   },
 ]
@@ -149,7 +149,7 @@ interface Target {
 }
 
 async function push(
-  { copy, commit }: Pick<Scene, 'copy' | 'commit'>,
+  { copy, commit }: Pick<FullDisk, 'copy' | 'commit'>,
   label: string,
   { to, environment = {} }: Target,
 ): Promise<Outcome> {
@@ -158,14 +158,14 @@ async function push(
   const tip = await copy.commit(branch, large())
   const words = ['push', to, `${tip}:refs/heads/${branch}`]
   const { exitCode, errorText } = await copy.try(words, { environment })
-  return { isDone: exitCode === 0, told: errorText }
+  return { isDone: exitCode === 0, output: errorText }
 }
 
 /** Each worker looks at the disks once a second. */
 const LOOKS_WITHIN_MS = 1_100
 
 /** Waits until all workers know: one of them answers, and the others have looked as well then. */
-async function readiness(scene: Scene, isReady: boolean) {
+async function readiness(scene: FullDisk, isReady: boolean) {
   const answer = await until(
     () => scene.send('GET', '/readyz'),
     ({ isDone }) => isDone === isReady,
@@ -176,7 +176,7 @@ async function readiness(scene: Scene, isReady: boolean) {
 }
 
 /** Frees the disk: these surfaces work again, and nothing of what was refused is left. */
-async function recoverFrom(t: Test, scene: Scene, surfaces: readonly Surface[]): Promise<void> {
+async function recoverFrom(t: Test, scene: FullDisk, surfaces: readonly Surface[]): Promise<void> {
   const { gatehouse } = scene.fixture
   const left = await until(
     () => listStaleFilesIn(gatehouse.dataDir),
@@ -187,9 +187,12 @@ async function recoverFrom(t: Test, scene: Scene, surfaces: readonly Surface[]):
   await scene.disk.free()
   t.match(await readiness(scene, true), { told: '200 ok\n' })
   for (const { name, write } of surfaces) {
-    const { isDone, told } = await write(scene, 'free')
+    const { isDone, output } = await write(scene, 'free')
     const isPackage = name.startsWith('a package at ')
-    t.ok(isPackage ? /^4\d\d /.test(told) : isDone, `${name} works again: ${told.slice(0, 300)}`)
+    t.ok(
+      isPackage ? /^4\d\d /.test(output) : isDone,
+      `${name} works again: ${output.slice(0, 300)}`,
+    )
   }
   // The maintenance that follows a push may be running.
   const isWhole = (found: readonly string[]) => found.length === 0
@@ -198,22 +201,22 @@ async function recoverFrom(t: Test, scene: Scene, surfaces: readonly Surface[]):
 }
 
 t.test('below the mark, writes are refused before they begin', async (t) => {
-  const scene = await openScene(t, '8MiB')
+  const scene = await openFullDisk(t, '8MiB')
   if (scene === undefined) return
   const { disk, send, fixture, ada } = scene
   await makeRepository(ada, 'useless')
   await disk.fill(4_194_304)
   t.match(await readiness(scene, false), { told: '503 data:space: failing\n' })
-  t.match((await send('GET', '/metrics')).told, /^gatehouse_writes_refused 1$/m)
+  t.match((await send('GET', '/metrics')).output, /^gatehouse_writes_refused 1$/m)
   t.match(
-    (await send('GET', '/metrics')).told,
+    (await send('GET', '/metrics')).output,
     /^gatehouse_disk_free_bytes\{folder="data"\} 4\d{6}$/m,
   )
   for (const { name, refusal, write } of SURFACES) {
-    const { isDone, told } = await write(scene, 'full')
+    const { isDone, output } = await write(scene, 'full')
     // The command line is the administrator's, who has the room below the mark.
-    t.equal(isDone, name === 'the command line', `${name}: ${told.slice(0, 300)}`)
-    if (!isDone) t.match(told, refusal, name)
+    t.equal(isDone, name === 'the command line', `${name}: ${output.slice(0, 300)}`)
+    if (!isDone) t.match(output, refusal, name)
   }
   await readAll(t, scene)
   t.match(await signIn(fixture.gatehouse.url, ada), /=/, 'sign-in works')
@@ -224,15 +227,15 @@ t.test('below the mark, writes are refused before they begin', async (t) => {
 })
 
 t.test('with room for small writes only, large ones fail as on a full disk', async (t) => {
-  const scene = await openScene(t, '0')
+  const scene = await openFullDisk(t, '0')
   if (scene === undefined) return
   const { disk } = scene
   for (const { name, isLarge, refusal, write } of SURFACES) {
     if (!isLarge) continue
     await disk.fill(262_144)
-    const { isDone, told } = await write(scene, 'full')
+    const { isDone, output } = await write(scene, 'full')
     t.notOk(isDone, name)
-    t.match(told, refusal, name)
+    t.match(output, refusal, name)
     await disk.free()
   }
   await readAll(t, scene)
@@ -240,14 +243,14 @@ t.test('with room for small writes only, large ones fail as on a full disk', asy
 })
 
 t.test('with no byte left, every write is refused', async (t) => {
-  const scene = await openScene(t, '0')
+  const scene = await openFullDisk(t, '0')
   if (scene === undefined) return
   const { disk } = scene
   for (const { name, refusal, write } of SURFACES) {
     await disk.fill(0)
-    const { isDone, told } = await write(scene, 'full')
+    const { isDone, output } = await write(scene, 'full')
     t.notOk(isDone, name)
-    t.match(told, refusal, `${name}: ${told.slice(0, 300)}`)
+    t.match(output, refusal, `${name}: ${output.slice(0, 300)}`)
     await disk.free()
     // So that each meets the disk itself, and no refusal of the write before it.
     await until(

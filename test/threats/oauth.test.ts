@@ -8,7 +8,7 @@ import {
   challengeOf,
   startOauthServer,
   TEA,
-  TEA_ASKS,
+  TEA_REQUEST,
   type Tokens,
   VERIFIER,
 } from '../helpers/oauth.js'
@@ -16,7 +16,7 @@ import { withToken } from '../helpers/requests.js'
 
 t.test('a code that comes twice ends what it granted', async (t) => {
   const { ask, askToken, codeOf, redeem, tokensOf, refresh, lines } = await startOauthServer(t)
-  const code = await codeOf(TEA_ASKS)
+  const code = await codeOf(TEA_REQUEST)
   const other = await tokensOf()
   const tokens = (await askToken(redeem(code))).json as Tokens
   const second = await askToken(redeem(code, { code_verifier: 'wrong' }))
@@ -32,7 +32,7 @@ t.test('a code that comes twice ends what it granted', async (t) => {
 
 t.test('of codes and refresh tokens that come at once one is taken, and none stays', async (t) => {
   const { ask, askToken, codeOf, redeem, tokensOf, refresh } = await startOauthServer(t)
-  const code = redeem(await codeOf(TEA_ASKS))
+  const code = redeem(await codeOf(TEA_REQUEST))
   const again = refresh((await tokensOf()).refresh_token)
   for (const fields of [code, again]) {
     const answers = await Promise.all(Array.from({ length: 8 }, () => askToken(fields)))
@@ -47,7 +47,7 @@ t.test('of codes and refresh tokens that come at once one is taken, and none sta
 
 t.test('a code is worth nothing without what it is bound to', async (t) => {
   const { askToken, codeOf, redeem, asks, basic, clientId, secret, db } = await startOauthServer(t)
-  const code = await codeOf(TEA_ASKS)
+  const code = await codeOf(TEA_REQUEST)
   const wrong = 'another-verifier-of-forty-three-characters-or-more'
   const bobs = { client_id: clientId, client_secret: secret }
   for (const [name, fields] of [

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Test, t } from 'tap'
-import type { PushEntry } from '../../cgi/maintenance/journal.js'
+import type { JournalEntry } from '../../cgi/maintenance/journal.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
@@ -180,7 +180,7 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
 function processGroupIn(dataDir: string): number | undefined {
   for (const name of readdirSync(join(dataDir, 'pushes'))) {
     if (!name.endsWith('.json')) continue
-    const entry = JSON.parse(readlinkSync(join(dataDir, 'pushes', name))) as PushEntry
+    const entry = JSON.parse(readlinkSync(join(dataDir, 'pushes', name))) as JournalEntry
     return entry.leader.pid
   }
   return undefined

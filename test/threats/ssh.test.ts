@@ -158,11 +158,11 @@ async function conversations(t: Test, { fixture, ada }: Ground): Promise<void> {
     ['a list without an end', `${packetLine('command=fetch')}0001${LONG_LIST}`, /too many objects/],
   ] as const) {
     await t.test(`${what} ends in a sentence, and no process is left`, async (t) => {
-      const { client, ended, heard, errorText } = await converse(fixture, ada, 'ada/work')
+      const { client, ended, output, errorText } = await converse(fixture, ada, 'ada/work')
       client.stdin.end(said)
       const exitCode = await ended
       t.match(errorText(), sentence)
-      if (errorText() === '') t.match(heard(), /ERR upload-pack: not our ref 1{40}/)
+      if (errorText() === '') t.match(output(), /ERR upload-pack: not our ref 1{40}/)
       else t.not(exitCode, 0)
       t.same(await gitProcessesOf(fixture.gatehouse.dataDir), [])
     })

@@ -5,7 +5,7 @@ import { findClient, type OauthClient } from '../../../sql/accounts/oauth-applic
 import { createGrant, type GrantTerms, hasGrant } from '../../../sql/accounts/oauth-grants.js'
 import type { Database } from '../../../sql/database/database.js'
 import { OauthFailure } from '../../auth/oauth-failure.js'
-import { type AskedScopes, readOauthScopes } from '../../auth/oauth-scopes.js'
+import { type RequestedScopes, readOauthScopes } from '../../auth/oauth-scopes.js'
 import { newOauthSecret } from '../../auth/oauth-secret.js'
 import { registeredAddress } from '../../auth/redirect-address.js'
 import { hashToken } from '../../auth/token.js'
@@ -14,12 +14,15 @@ const CODE_MS = 5 * 60_000
 const NONCE_CHARACTERS_MAX = 255
 
 /** Who asks, and where the answer leads: nothing is ever said at another address. */
-export interface Asker extends OauthClient {
+export interface AuthorizingClient extends OauthClient {
   readonly address: string
 }
 
 /** The application that a request names. Throws `bad_request` unless its address is registered. */
-export async function findAsker(db: Database, fields: URLSearchParams): Promise<Asker> {
+export async function findAuthorizingClient(
+  db: Database,
+  fields: URLSearchParams,
+): Promise<AuthorizingClient> {
   const [clientId, ...others] = fields.getAll('client_id')
   const client = others.length === 0 ? await findClient(db, clientId ?? '') : undefined
   if (client === undefined) {
@@ -35,8 +38,8 @@ export async function findAsker(db: Database, fields: URLSearchParams): Promise<
 }
 
 /** What an application asks for. */
-export interface Input extends AskedScopes {
-  readonly asker: Asker
+export interface AuthorizationParameters extends RequestedScopes {
+  readonly asker: AuthorizingClient
   /** As sent; empty where it was not. */
   readonly redirectUri: string
   readonly challenge: string
@@ -44,7 +47,10 @@ export interface Input extends AskedScopes {
 }
 
 /** Throws an OauthFailure, for the application to hear. */
-export function readInput(asker: Asker, fields: URLSearchParams): Input {
+export function readInput(
+  asker: AuthorizingClient,
+  fields: URLSearchParams,
+): AuthorizationParameters {
   const field = (name: string) => {
     const [value = '', ...others] = fields.getAll(name)
     if (others.length > 0) throw new OauthFailure('invalid_request', `${name} comes twice.`)
@@ -67,7 +73,7 @@ export function readInput(asker: Asker, fields: URLSearchParams): Input {
 
 /** A public client proves with it that the code comes back to the one who asked. */
 function readChallenge(
-  { application }: Asker,
+  { application }: AuthorizingClient,
   { challenge, method }: { readonly challenge: string; readonly method: string },
 ): string {
   if (challenge === '' && application.isConfidential) return ''
@@ -84,14 +90,22 @@ function readChallenge(
  * Whether the user need not be asked again. Who claims to be a public client need not be it
  * (RFC 6749 §10.2), so there the owner of the application has to have said so.
  */
-export async function isGranted(db: Database, userId: number, input: Input): Promise<boolean> {
+export async function isGranted(
+  db: Database,
+  userId: number,
+  input: AuthorizationParameters,
+): Promise<boolean> {
   const { isConfidential, skipsSecondConsent } = input.asker.application
   if (!isConfidential && !skipsSecondConsent) return false
   return await hasGrant(db, termsOf(userId, input))
 }
 
 /** Grants what is asked for. Returns the code, which is told to the application alone. */
-export async function grantCode(db: Database, userId: number, input: Input): Promise<string> {
+export async function grantCode(
+  db: Database,
+  userId: number,
+  input: AuthorizationParameters,
+): Promise<string> {
   const code = newOauthSecret('code')
   const { redirectUri, challenge, nonce } = input
   const expiresAtMs = Date.now() + CODE_MS
@@ -103,6 +117,9 @@ export async function grantCode(db: Database, userId: number, input: Input): Pro
   return code
 }
 
-function termsOf(userId: number, { asker, scopes, openidScopes }: Input): GrantTerms {
+function termsOf(
+  userId: number,
+  { asker, scopes, openidScopes }: AuthorizationParameters,
+): GrantTerms {
   return { userId, applicationId: asker.application.id, scopes, openidScopes }
 }

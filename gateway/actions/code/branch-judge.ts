@@ -14,7 +14,7 @@ import type { Context } from '../../request/context.js'
 import { type Actor, actorOf, mayForcePush, mayPush, readBranchRules } from './branch-rules.js'
 
 /** References that somebody wants to move. */
-export interface WantedMoves {
+export interface RefChangeRequest {
   readonly repository: Repository
   /** The folder of the repository. */
   readonly path: string
@@ -28,9 +28,9 @@ export interface WantedMoves {
 const BRANCHES = 'refs/heads/'
 
 /** A sentence for each branch that may not be moved so. Each is judged by itself. */
-export async function judgeMoves(
+export async function checkRefChanges(
   context: Context,
-  wanted: WantedMoves,
+  wanted: RefChangeRequest,
 ): Promise<readonly string[]> {
   const { repository, pusher } = wanted
   const branches = wanted.changes.filter(({ name }) => name.startsWith(BRANCHES))
@@ -52,8 +52,8 @@ export async function judgeMoves(
 }
 
 /** Throws `forbidden` where one of them may not be moved so. */
-export async function refuseMoves(context: Context, wanted: WantedMoves): Promise<void> {
-  const [refusal] = await judgeMoves(context, wanted)
+export async function refuseMoves(context: Context, wanted: RefChangeRequest): Promise<void> {
+  const [refusal] = await checkRefChanges(context, wanted)
   if (refusal !== undefined) throw new Failure('forbidden', refusal)
 }
 
@@ -82,7 +82,7 @@ export async function judgePush(
   const files = await filesOf(rule, move)
   if (files === undefined)
     return `the push changes too many files of the protected branch ${branch}`
-  const file = await firstFitting(settings.protected_file_patterns, files)
+  const file = await firstMatching(settings.protected_file_patterns, files)
   if (file !== undefined) return `branch ${branch} is protected from changing file ${file}`
   if (isForced) {
     if (mayForcePush(rule, actor)) return undefined
@@ -111,7 +111,7 @@ async function hasFreeFilesOnly(
 }
 
 /** The first of the paths that one of the patterns, told apart by semicolons, means. */
-export async function firstFitting(
+export async function firstMatching(
   patterns: string,
   paths: readonly string[],
 ): Promise<string | undefined> {
@@ -159,11 +159,11 @@ function patternsOf(patterns: string): readonly string[] {
     .filter(Boolean)
 }
 
-type Quarantine = WantedMoves['quarantine']
+type Quarantine = RefChangeRequest['quarantine']
 
 function moveOf(
   { git }: Context,
-  { repository, path, quarantine }: WantedMoves,
+  { repository, path, quarantine }: RefChangeRequest,
   { branch, change }: { readonly branch: string; readonly change: ReferenceChange },
 ): BranchMove {
   const { before, after } = change

@@ -1,17 +1,17 @@
 /** One commit that changes files of a branch, whoever else writes to it meanwhile. */
 
-import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import { type Commit, parseCommit, type Signature } from '../../../cgi/objects/commit-object.js'
 import { editTree, type FileEdit } from '../../../cgi/objects/edit-tree.js'
 import { refuseBadModules } from '../../../cgi/objects/modules-check.js'
 import { type GitObject, type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
 import { findEntry, type TreeEntry } from '../../../cgi/objects/tree.js'
 import { writeBlob, writeCommit } from '../../../cgi/objects/write-objects.js'
-import { NAME_IN_THE_WAY, REFERENCE_HELD } from '../../../cgi/refs/references.js'
+import { NAME_CONFLICT, REFERENCE_HELD } from '../../../cgi/refs/references.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { isModulesName } from '../../../conf/file-path.js'
-import { FILE_TOLD_BYTES_MAX } from '../../../conf/limits.js'
+import { FILE_CONTENT_BYTES_MAX } from '../../../conf/limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
@@ -77,7 +77,7 @@ const withRepository = createKeyedMutex()
  * that is there already, for another id than the guard's, and for what cannot be in a tree.
  */
 export function changeFiles(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
-  return whileNoted(context.journal, wanted.path, () => makeChanges(context, wanted))
+  return withJournalEntry(context.journal, wanted.path, () => makeChanges(context, wanted))
 }
 
 async function makeChanges(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
@@ -95,7 +95,7 @@ async function makeChanges(context: Context, wanted: FileChanges): Promise<Chang
         return await tryOnce(context, wanted, blobIds)
       } catch (error) {
         if (!isFailure(error, 'conflict')) throw error
-        if (error.message === NAME_IN_THE_WAY) throw new Failure('invalid', error.message)
+        if (error.message === NAME_CONFLICT) throw new Failure('invalid', error.message)
         const waitMsMax = error.message === REFERENCE_HELD ? HELD_MS_MAX : LOST_MS_MAX
         if (performance.now() - startedAtMs > waitMsMax) throw error
       }
@@ -184,7 +184,7 @@ async function judge(objects: ObjectReader, { base, change, blobId }: ChangeChec
   }
   if (operation === 'delete') return { change, file: undefined, left: names }
   const entry = { id: blobId ?? source?.id ?? '', mode: source?.mode ?? '100644' }
-  const content = change.content ?? (await objects.read(entry.id, FILE_TOLD_BYTES_MAX))
+  const content = change.content ?? (await objects.read(entry.id, FILE_CONTENT_BYTES_MAX))
   const file = { names, entry, ...measured(content) }
   return { change, file, left: isMoved ? fromNames : undefined }
 }
@@ -194,7 +194,7 @@ function measured(
 ): Pick<WrittenFile, 'sizeBytes' | 'content'> {
   if (content === undefined) throw new Error('a file that is renamed cannot be found')
   if (!Buffer.isBuffer(content)) return content
-  const isNotified = content.length <= FILE_TOLD_BYTES_MAX
+  const isNotified = content.length <= FILE_CONTENT_BYTES_MAX
   return { sizeBytes: content.length, content: isNotified ? content : undefined }
 }
 

@@ -23,7 +23,7 @@ export async function statusReported(
   { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
   place: CommitPlace,
 ): Promise<void> {
-  for (const pullId of await listMergesOf(db, place)) await upkeep.mergeIsWanted(pullId)
+  for (const pullId of await listMergesOf(db, place)) await upkeep.enqueueMerge(pullId)
 }
 
 /** Returns the most severe of the states, or `pending` if there is none. */

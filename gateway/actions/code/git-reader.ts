@@ -1,7 +1,11 @@
 /** Reads the Git data of a repository for one request: revisions, commits, ranges and blobs. */
 
 import { type Commit, parseCommit } from '../../../cgi/objects/commit-object.js'
-import { type CommitRange, countApart, listCommits } from '../../../cgi/objects/commit-range.js'
+import {
+  type CommitRange,
+  countAheadBehind,
+  listCommits,
+} from '../../../cgi/objects/commit-range.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
 import { readSizes } from '../../../cgi/objects/tree-listing.js'
 import type { Git } from '../../../cgi/process/git.js'
@@ -65,7 +69,7 @@ export async function readRange(
 ): Promise<{ readonly commits: readonly Commit[]; readonly total: number }> {
   const { git, path } = reader
   const part = { offset: offsetOf(page), limit: page.limit }
-  const { ahead: total } = await countApart(git, path, range)
+  const { ahead: total } = await countAheadBehind(git, path, range)
   const commits = await readCommits(reader, await listCommits(git, path, { ...range, ...part }))
   return { commits, total }
 }

@@ -11,7 +11,7 @@ export async function journalPush(
   repository: Repository,
   path: string,
 ): Promise<void> {
-  await context.upkeep.pushWasTaken(repository.id)
+  await context.upkeep.enqueueMaintenance(repository.id)
   // Not waited for: it may stand in the queue of git processes, where who calls has a place.
   followHeads(context, repository).catch((error: unknown) =>
     context.log.warn({ error, path }, 'pull requests will follow their heads when they are read'),

@@ -1,6 +1,6 @@
 /** The tag of a release: the one that is there, or one that is made where it shall be. */
 
-import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { writeTag } from '../../../cgi/objects/write-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
@@ -38,7 +38,7 @@ export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
     return revision.commitId
   })
   if (commitId === undefined) return
-  await whileNoted(context.journal, path, async () => {
+  await withJournalEntry(context.journal, path, async () => {
     const isLight = tag.message === ''
     const after = isLight ? commitId : await annotate(context, path, { ...tag, commitId })
     const changes = [{ name: reference, before: undefined, after }]

@@ -52,7 +52,7 @@ export async function openPush(context: Context, target: PushTarget): Promise<Op
     },
     settle: () => settleUpdateList(list.file),
     async end(outcome) {
-      if (outcome === 'failed') pushRecovery.pushWasCut()
+      if (outcome === 'failed') pushRecovery.recoverPushes()
       else await strike()
       // What is in the repository may be told of, also if git did not end well.
       await note.tell()

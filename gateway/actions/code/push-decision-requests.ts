@@ -3,16 +3,16 @@
 import {
   expectPushDecisionRequest,
   type PushAnswer,
-  type PushAsking,
   type PushDecisionRequest,
+  type PushDecisionSetup,
 } from '../../../cgi/refs/push-decision-request.js'
 import { hasProtections } from '../../../sql/code/branch-protections.js'
 import type { Context } from '../../request/context.js'
-import { judgeMoves, type WantedMoves } from './branch-judge.js'
+import { checkRefChanges, type RefChangeRequest } from './branch-judge.js'
 
-export type PushToJudge = Pick<WantedMoves, 'repository' | 'path' | 'pusher'>
+export type PushToJudge = Pick<RefChangeRequest, 'repository' | 'path' | 'pusher'>
 
-const NO_RULES: PushAsking = { config: [], variables: {}, async close() {} }
+const NO_RULES: PushDecisionSetup = { config: [], variables: {}, async close() {} }
 
 /**
  * What git is told of one push, so that it asks before it takes it. Where there are no rules it is
@@ -21,12 +21,12 @@ const NO_RULES: PushAsking = { config: [], variables: {}, async close() {} }
 export async function openPushDecisionRequest(
   context: Context,
   push: PushToJudge,
-): Promise<PushAsking> {
+): Promise<PushDecisionSetup> {
   if (!(await hasProtections(context.db, push.repository.id))) return NO_RULES
   return await expectPushDecisionRequest(context.git, {
     dataDir: context.settings.data.dir,
     path: push.path,
-    judge: (question) => answer(context, push, question),
+    decide: (question) => answer(context, push, question),
   })
 }
 
@@ -36,7 +36,7 @@ async function answer(
   question: PushDecisionRequest,
 ): Promise<PushAnswer> {
   try {
-    return await judgeMoves(context, { ...push, ...question })
+    return await checkRefChanges(context, { ...push, ...question })
   } catch (error) {
     context.log.warn({ error, path: push.path }, 'a push could not be judged, and was refused')
     return ['The rules of the branches could not be looked at. Try again.']

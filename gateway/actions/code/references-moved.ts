@@ -33,7 +33,7 @@ export async function changeReferences(
   try {
     await moveReferences(git, moved.path, moved.changes, { journal })
   } catch (error) {
-    if (!isFailure(error, 'conflict')) context.pushRecovery.pushWasCut()
+    if (!isFailure(error, 'conflict')) context.pushRecovery.recoverPushes()
     throw error
   }
   await referencesMoved(context, moved)

@@ -74,13 +74,13 @@ export function refuseOthers(grant: Grant, written: Written): void {
 }
 
 /** Whether the caller has a say: where it is locked, only those who write do. */
-export function maySpeak(grant: Grant, { isLocked }: Pick<Issue, 'isLocked'>): boolean {
+export function mayComment(grant: Grant, { isLocked }: Pick<Issue, 'isLocked'>): boolean {
   return !isLocked || mayWrite(grant)
 }
 
 /** Throws `forbidden` where only those who write may have a say any more. */
 export function refuseLocked(grant: Grant, issue: Pick<Issue, 'isLocked'>): void {
-  if (maySpeak(grant, issue)) return
+  if (mayComment(grant, issue)) return
   throw new Failure('forbidden', 'The conversation is locked: only those who write may comment.')
 }
 

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../../conf/failures.js'
 import type { Issue, IssueState } from '../../../sql/issues/issues.js'
-import { findPull, holdTargets, type Pull } from '../../../sql/pulls/pulls.js'
+import { findPull, type Pull, setTargets } from '../../../sql/pulls/pulls.js'
 import type { Context } from '../../request/context.js'
 
 /** Throws `precondition_failed` where a merged one would be opened. */
@@ -26,5 +26,5 @@ export async function changePullState(
   const pull = issue.isPull ? await findPull(db, issue.id) : undefined
   if (pull === undefined) return
   refuseStateChange(issue, pull, state)
-  if (state === 'open' && issue.state === 'closed') await holdTargets(db, issue, pull)
+  if (state === 'open' && issue.state === 'closed') await setTargets(db, issue, pull)
 }

@@ -1,7 +1,7 @@
 /** Pull requests whose head is a branch of another repository: where that is, and its commits. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { takeCommit } from '../../../cgi/transfer/take-commit.js'
+import { copyCommit } from '../../../cgi/transfer/take-commit.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { isFailure } from '../../../conf/failures.js'
 import { findUserById } from '../../../sql/accounts/users.js'
@@ -86,7 +86,7 @@ async function readTips(
 }
 
 /** A commit that is to come into the repository at `path`. */
-export interface Bringing extends ForeignTip {
+export interface CommitCopy extends ForeignTip {
   readonly path: string
 }
 
@@ -97,20 +97,20 @@ const underWay = new Map<string, Promise<void>>()
  * Brings a commit from another repository of this house, with all that it stands on. Throws
  * `payload_too_large` for more than a push may bring, and as the queue of git processes does.
  */
-export async function bringCommit(context: Context, bringing: Bringing): Promise<void> {
+export async function copyForeignCommit(context: Context, bringing: CommitCopy): Promise<void> {
   const key = `${bringing.path} ${bringing.commit}`
   const work = underWay.get(key) ?? bring(context, bringing).finally(() => underWay.delete(key))
   underWay.set(key, work)
   await work
 }
 
-async function bring(context: Context, { path, source, commit }: Bringing): Promise<void> {
+async function bring(context: Context, { path, source, commit }: CommitCopy): Promise<void> {
   const { git, journal, queue, settings } = context
   const { pushBytesMax: packBytesMax, timeoutMs } = settings.git
   const visitor = { repository: path, client: `pulls of ${path}` }
   const leave = await queue.enter(AbortSignal.timeout(timeoutMs), visitor)
   try {
-    await takeCommit(git, path, { source, commit, packBytesMax, timeoutMs, journal })
+    await copyCommit(git, path, { source, commit, packBytesMax, timeoutMs, journal })
   } finally {
     leave()
   }
@@ -122,11 +122,14 @@ const LEFT_ALONE_MS = 600_000
 const LEFT_ALONE_MAX = 1_000
 
 /** As `bringCommit`, for who can do without. Returns whether the commit has come. */
-export async function tryToBringCommit(context: Context, bringing: Bringing): Promise<boolean> {
+export async function tryToCopyForeignCommit(
+  context: Context,
+  bringing: CommitCopy,
+): Promise<boolean> {
   const key = `${bringing.path} ${bringing.commit}`
   if ((leftAloneUntilMs.get(key) ?? 0) > Date.now()) return false
   try {
-    await bringCommit(context, bringing)
+    await copyForeignCommit(context, bringing)
     return true
   } catch (error) {
     const { path, commit } = bringing

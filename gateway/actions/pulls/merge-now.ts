@@ -19,7 +19,7 @@ import { refuseMerger, refuseRuledMerge } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
 import { findWritableHead } from './writable-head.js'
 
-export interface MergeOrder {
+export interface MergeOptions {
   /** `manually-merged`: it was done already, and pushed. */
   readonly style: MergeStyle | 'manually-merged'
   /** Of the merge commit; empty for the usual one. */
@@ -35,10 +35,10 @@ export interface MergeOrder {
   readonly isForced?: boolean
 }
 
-export interface OrderedMerge {
+export interface MergeRequest {
   readonly state: PullState
   readonly doer: User
-  readonly order: MergeOrder
+  readonly order: MergeOptions
   readonly inQueue: (work: () => Promise<void>) => Promise<void>
 }
 
@@ -46,7 +46,7 @@ export interface OrderedMerge {
 export async function mergeNow(
   context: Context,
   grant: RepositoryGrant,
-  { state, doer, order, inQueue }: OrderedMerge,
+  { state, doer, order, inQueue }: MergeRequest,
 ): Promise<void> {
   refuseMerge(grant, state, order)
   const { repository } = grant
@@ -71,7 +71,7 @@ export async function mergeNow(
 /** Whether the head branch is to be removed afterwards. */
 export function deletesBranch(
   { preferences }: Repository,
-  order: Pick<MergeOrder, 'deletesBranch'>,
+  order: Pick<MergeOptions, 'deletesBranch'>,
 ): boolean {
   return order.deletesBranch ?? preferences['default_delete_branch_after_merge'] === true
 }
@@ -106,7 +106,7 @@ export async function findMergeObstacle(
 export function refuseMerge(
   grant: RepositoryGrant,
   state: PullState,
-  { style, headCommit }: Pick<MergeOrder, 'style' | 'headCommit'>,
+  { style, headCommit }: Pick<MergeOptions, 'style' | 'headCommit'>,
 ): void {
   refuseAnyMerge(grant, state)
   const { pull, headTip } = state
@@ -135,7 +135,7 @@ function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): voi
 }
 
 /** Which preference lets a style be used. */
-const PREFERENCES: Readonly<Record<MergeOrder['style'], string>> = {
+const PREFERENCES: Readonly<Record<MergeOptions['style'], string>> = {
   merge: 'allow_merge_commits',
   rebase: 'allow_rebase',
   'rebase-merge': 'allow_rebase_explicit',
@@ -145,7 +145,7 @@ const PREFERENCES: Readonly<Record<MergeOrder['style'], string>> = {
 }
 
 /** Whether a repository lets its pull requests be merged in that style. */
-export function allows({ preferences }: Repository, style: MergeOrder['style']): boolean {
+export function allows({ preferences }: Repository, style: MergeOptions['style']): boolean {
   const input = preferences[PREFERENCES[style]]
   return style === 'manually-merged' ? input === true : input !== false
 }

@@ -1,6 +1,6 @@
 /** Merging a pull request: the commits are made, the branch moves, and then it is said so. */
 
-import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import type { Signature } from '../../../cgi/objects/commit-object.js'
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { type MergeStyle, makeMerge } from '../../../cgi/objects/merge.js'
@@ -37,7 +37,9 @@ export async function mergePull(
   merge: PullMerge,
 ): Promise<void> {
   const path = repositoryPathOf(context, merge.repository)
-  await whileNoted(context.journal, path, () => makePullMerge(context, state, { ...merge, path }))
+  await withJournalEntry(context.journal, path, () =>
+    makePullMerge(context, state, { ...merge, path }),
+  )
 }
 
 async function makePullMerge(
@@ -128,7 +130,7 @@ export async function updateHead(
   const signature = signatureOf(context, doer)
   const sides =
     style === 'merge' ? { base: headTip, head: baseTip } : { base: baseTip, head: headTip }
-  await whileNoted(journal, path, async () => {
+  await withJournalEntry(journal, path, async () => {
     const tip = await makeMerge(git, path, {
       style,
       author: signature,

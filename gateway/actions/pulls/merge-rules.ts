@@ -12,7 +12,7 @@ import { atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
-import { firstFitting, pathsBetween } from '../code/branch-judge.js'
+import { firstMatching, pathsBetween } from '../code/branch-judge.js'
 import { actorOf, isOfficialReviewer, mayMerge, readBranchRules } from '../code/branch-rules.js'
 import type { PullState } from './refresh-pulls.js'
 
@@ -91,7 +91,7 @@ async function findObstacle(
   const files = await pathsBetween(git, path, { from: state.pull.mergeBase, to: head })
   const isProtected =
     files === undefined ||
-    (await firstFitting(settings.protected_file_patterns, files)) !== undefined
+    (await firstMatching(settings.protected_file_patterns, files)) !== undefined
   return isProtected ? 'Changed protected files' : undefined
 }
 

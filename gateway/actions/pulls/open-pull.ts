@@ -17,7 +17,7 @@ import { titleOf } from '../issues/issue-access.js'
 import { issueChanged } from '../issues/issue-changed.js'
 import { findHead } from './find-head.js'
 import { refuseWithoutPulls } from './find-pull.js'
-import { bringCommit } from './foreign-heads.js'
+import { copyForeignCommit } from './foreign-heads.js'
 import { branchReference } from './refresh-pulls.js'
 
 export interface PullInput {
@@ -61,7 +61,7 @@ export async function openPull(
   const tipIn = (place: string, branch: string) =>
     withObjects(git, place, (objects) => tipOfBranch(objects, branch))
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
-  if (!isHere) await bringCommit(context, { path, source: head.path, commit: headTip })
+  if (!isHere) await copyForeignCommit(context, { path, source: head.path, commit: headTip })
   const opened = await createPull(db, {
     issue: { ...input.issue, title, authorId: author.id },
     targets: {
@@ -76,7 +76,7 @@ export async function openPull(
       input.allowsMaintainerEdit ??
       repository.preferences['default_allow_maintainer_edit'] === true,
   })
-  for (const reviewer of input.reviewers) await askForReview(context, opened.pull, reviewer)
+  for (const reviewer of input.reviewers) await requestReview(context, opened.pull, reviewer)
   const { issue } = opened
   await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
   return opened
@@ -86,7 +86,7 @@ export async function openPull(
 const NO_HEAD = 'There is no fork of this repository at that place.'
 
 /** Asks for a review of the head. Throws `conflict` where it is asked already. */
-export async function askForReview(
+export async function requestReview(
   { db }: Context,
   { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
   { asked, isOfficial }: ReviewerInput,

@@ -11,7 +11,12 @@ import { cancelScheduledMerge } from '../../../sql/pulls/scheduled-merges.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
-import { type ForeignTip, findForeignTips, isForeign, tryToBringCommit } from './foreign-heads.js'
+import {
+  type ForeignTip,
+  findForeignTips,
+  isForeign,
+  tryToCopyForeignCommit,
+} from './foreign-heads.js'
 import { dismissStaleApprovals } from './stale-approvals.js'
 
 /** A pull request and where its branches are. */
@@ -105,7 +110,7 @@ async function withHead(
 ): Promise<Located> {
   if (lacking === undefined) return { state, kept }
   const isOpen = state.issue.state === 'open'
-  const hasCome = isOpen && (await tryToBringCommit(context, { ...lacking, path }))
+  const hasCome = isOpen && (await tryToCopyForeignCommit(context, { ...lacking, path }))
   const headTip = hasCome ? lacking.commit : state.pull.headCommit
   return { state: { ...state, headTip }, kept }
 }

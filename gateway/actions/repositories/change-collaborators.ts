@@ -19,7 +19,7 @@ export interface CollaboratorInput {
 }
 
 /** Throws `not_found` for whom `viewer` may not know, and `invalid` for the owner. */
-export async function letCollaboratorIn(
+export async function addCollaborator(
   db: Database,
   { repository, viewer, name, mode }: CollaboratorInput & { readonly mode: CollaboratorMode },
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function letCollaboratorIn(
 }
 
 /** Throws `not_found` for whom `viewer` may not know. */
-export async function shutCollaboratorOut(
+export async function deleteCollaborator(
   db: Database,
   { repository, viewer, name }: CollaboratorInput,
 ): Promise<void> {

@@ -17,7 +17,7 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 export type PruneContext = Pick<JobContext, 'settings' | 'db' | 'git' | 'journal'>
 
 /** How a repository is to be pruned. */
-export interface PruneOrder {
+export interface PruneRequest {
   /** By default, as the settings say. */
   readonly graceMs?: number | undefined
   /** Full id of a commit that is to be gone afterwards. */
@@ -25,7 +25,7 @@ export interface PruneOrder {
 }
 
 /** A prune that waits as a job. */
-export interface WaitingPrune extends PruneOrder {
+export interface QueuedPrune extends PruneRequest {
   readonly repositoryId: number
 }
 
@@ -33,7 +33,7 @@ export interface WaitingPrune extends PruneOrder {
  * Subject of the job, of at most 100 characters: `12`, `12 0ms`, `12 0ms 1f0c…`, for the
  * repository 12, its grace period, and the commit.
  */
-export function pruneSubject({ repositoryId, graceMs, commit }: WaitingPrune): string {
+export function pruneSubject({ repositoryId, graceMs, commit }: QueuedPrune): string {
   const age = graceMs === undefined ? [] : [`${graceMs}ms`]
   return [repositoryId, ...age, ...(commit === undefined ? [] : [commit])].join(' ')
 }
@@ -41,7 +41,7 @@ export function pruneSubject({ repositoryId, graceMs, commit }: WaitingPrune): s
 const SUBJECT = /^(\d+)(?: (\d+)ms)?(?: ([0-9a-f]+))?$/
 
 /** Reads the subject of a job. Throws an Error for any other text. */
-export function parsePruneSubject(subject: string): WaitingPrune {
+export function parsePruneSubject(subject: string): QueuedPrune {
   const [, id, graceMs, commit] = SUBJECT.exec(subject) ?? []
   if (id === undefined) throw new Error(`'${subject}' names no repository to prune`)
   return {
@@ -51,7 +51,7 @@ export function parsePruneSubject(subject: string): WaitingPrune {
   }
 }
 
-export interface Release extends PruneOrder {
+export interface Release extends PruneRequest {
   /** Whether closed pull requests lose their heads if these reach the commit. */
   readonly dropsClosedPulls: boolean
 }
@@ -121,7 +121,7 @@ function keptMessage(commit: string, references: readonly KeepingReference[]): s
 export async function pruneNow(
   { settings, db, git, journal }: PruneContext,
   repository: Repository,
-  { graceMs, commit, signal }: PruneOrder & { readonly signal?: AbortSignal | undefined },
+  { graceMs, commit, signal }: PruneRequest & { readonly signal?: AbortSignal | undefined },
 ): Promise<Pruned> {
   const { dir: dataDir } = settings.data
   const path = repositoryPath(dataDir, repository.storage)

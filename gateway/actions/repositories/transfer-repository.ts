@@ -29,7 +29,7 @@ export interface Transferred {
  * Throws `invalid` where the new owner has it already or one of its name, and what the gate says
  * where the caller may make no repositories.
  */
-export async function giveRepository(
+export async function transferToOwner(
   { db }: Context,
   who: Identity,
   { repository, newOwner, teamIds = [] }: TransferInput,

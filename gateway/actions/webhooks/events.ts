@@ -73,7 +73,7 @@ export async function deliverTo(
     context.db,
     webhooks.map(({ id }) => ({ webhookId: id, uuid: uuidOf(`${key} ${id}`), event, payload })),
   )
-  context.upkeep.deliveriesWait()
+  context.upkeep.pollDeliveries()
 }
 
 /** Whether anybody listens to one of these in the repository. */

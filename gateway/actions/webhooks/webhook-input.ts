@@ -13,7 +13,7 @@ import {
 } from '../../../sql/webhooks/webhooks.js'
 import { readId } from '../../auth/refusals.js'
 import { resolveOutbound } from '../../outbound/address.js'
-import { AUTHORIZATION_WORDS, SECRET_WORDS } from '../../outbound/delivery-request.js'
+import { AUTHORIZATION_SEAL_CONTEXT, SECRET_SEAL_CONTEXT } from '../../outbound/delivery-request.js'
 import type { Context } from '../../request/context.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
@@ -47,7 +47,7 @@ export const NEW_WEBHOOK: WebhookFields = {
 }
 
 /** The webhook as it is to be. Throws `invalid`. */
-export async function wantedWebhook(
+export async function readWebhook(
   context: Context,
   before: WebhookFields,
   input: WebhookInput,
@@ -93,14 +93,14 @@ function readFilter(pattern: string): string {
 
 function sealSecret(sealing: InstanceSecret, text: string): string | undefined {
   refuseLonger('secret', text, HOOK_TEXT_CHARACTERS_MAX)
-  return text === '' ? undefined : sealing.seal(text, SECRET_WORDS)
+  return text === '' ? undefined : sealing.seal(text, SECRET_SEAL_CONTEXT)
 }
 
 /** A header ends where its line does. */
 function sealAuthorization(sealing: InstanceSecret, text: string): string | undefined {
   refuseLonger('authorization header', text, HOOK_TEXT_CHARACTERS_MAX)
   if (/[^\t\x20-\x7e]/.test(text)) throw invalid('Invalid authorization header')
-  return text === '' ? undefined : sealing.seal(text, AUTHORIZATION_WORDS)
+  return text === '' ? undefined : sealing.seal(text, AUTHORIZATION_SEAL_CONTEXT)
 }
 
 function invalid(message: string): Failure {

@@ -6,7 +6,7 @@ import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
 import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { foundPage, NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply, wrapSearchResults } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 const getCurrent = defineOperation({
@@ -75,7 +75,7 @@ const search = defineOperation({
       path: '/users/search',
       page,
       total,
-      wrap: foundPage,
+      wrap: wrapSearchResults,
       query: { q: query.q, uid: query.uid === undefined ? undefined : `${query.uid}` },
     })
   },

@@ -81,7 +81,7 @@ const createRepository = defineOperation({
   },
 })
 
-export const ADMIN_BELONGING_OPERATIONS: readonly AnyOperation[] = [
+export const ADMIN_OWNED_OPERATIONS: readonly AnyOperation[] = [
   listAll,
   createOrganization,
   createRepository,

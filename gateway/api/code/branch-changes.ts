@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { parseCommit } from '../../../cgi/objects/commit-object.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
-import { NAME_IN_THE_WAY, type ReferenceChange } from '../../../cgi/refs/references.js'
+import { NAME_CONFLICT, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository, setDefaultBranch } from '../../../cgi/repository/repository.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
@@ -91,7 +91,7 @@ function isEmpty(): Failure {
 
 function refuseTaken(error: unknown): never {
   if (!isFailure(error, 'conflict')) throw error
-  const isPrefix = error.message === NAME_IN_THE_WAY
+  const isPrefix = error.message === NAME_CONFLICT
   const message = isPrefix
     ? 'The branch with the same name already exists.'
     : 'The branch already exists.'

@@ -31,7 +31,7 @@ const list = defineOperation({
     const part = { offset: offsetOf(page), limit: page.limit, signal }
     const { entries, total } = await readGit(context, grant, async (reader) => {
       const { git, path } = reader
-      const found = await pageOfReferences(git, path, { rooms: ['refs/heads'], ...part })
+      const found = await pageOfReferences(git, path, { namespaces: ['refs/heads'], ...part })
       const commits = await readCommits(
         reader,
         found.entries.map(({ id }) => id),

@@ -33,7 +33,7 @@ const list = defineOperation({
     const page = pageOf(query)
     const part = { offset: offsetOf(page), limit: page.limit, order: 'newest', signal } as const
     const { entries, total } = await readGit(context, grant, async ({ git, path, objects }) => {
-      const found = await pageOfReferences(git, path, { rooms: ['refs/tags'], ...part })
+      const found = await pageOfReferences(git, path, { namespaces: ['refs/tags'], ...part })
       const tags = await Promise.all(
         found.entries.map(async ({ id, name }) => {
           // Of a file that is tagged nothing is told but its id.

@@ -252,7 +252,10 @@ async function answerReferences(
 ): Promise<Reply> {
   const entries: Reference[] = []
   await readGit(context, grant, async ({ git, path }) => {
-    for await (const entry of listReferences(git, path, { rooms: VISIBLE_REFERENCES, signal })) {
+    for await (const entry of listReferences(git, path, {
+      namespaces: VISIBLE_REFERENCES,
+      signal,
+    })) {
       if (entry.name.startsWith(prefix)) entries.push(entry)
     }
   })

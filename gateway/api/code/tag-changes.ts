@@ -1,7 +1,7 @@
 /** Tags over the API, changed: created and removed. */
 
 import { Type } from 'typebox'
-import { whileNoted } from '../../../cgi/maintenance/at-work.js'
+import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { writeTag } from '../../../cgi/objects/write-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
@@ -72,7 +72,7 @@ const create = defineOperation({
 
 /** Makes the tag, annotated if there is a message. Returns the id of what it names. */
 function placeTag(context: Context, writable: Writable, tag: Annotation): Promise<string> {
-  return whileNoted(context.journal, writable.path, async () => {
+  return withJournalEntry(context.journal, writable.path, async () => {
     const { name, message, commitId } = tag
     const id = message === '' ? commitId : await annotate(context, writable, tag)
     await moveTag(context, writable, { name, before: undefined, after: id }).catch(refuseTaken)

@@ -20,7 +20,7 @@ export const ISSUE_QUERY = {
   before: text('only show items updated before the given time (RFC 3339)'),
 }
 
-export const PEOPLE_QUERY = {
+export const USERS_QUERY = {
   created_by: text('only show items which were created by the given user'),
   assigned_by: text('only show items for which the given user is assigned'),
   mentioned_by: text('only show items in which the given user was mentioned'),
@@ -60,9 +60,9 @@ function namesOf(list = ''): readonly string[] {
 }
 
 /** Whom it is looked for by. Throws `not_found` for who is not there, or not to be seen. */
-export async function peopleOf(
+export async function userFilterOf(
   { db }: Context,
-  query: Sent<typeof PEOPLE_QUERY>,
+  query: Sent<typeof USERS_QUERY>,
   viewer: User | undefined,
 ): Promise<IssueFilter> {
   const idOf = async (name: string | undefined) =>

@@ -7,7 +7,7 @@ import {
   listIssueSubscribers,
   setIssueSubscription,
 } from '../../../sql/issues/issue-subscriptions.js'
-import { hearsOfIssue } from '../../../sql/notifications/audiences.js'
+import { isNotifiedOfIssue } from '../../../sql/notifications/audiences.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/authorize.js'
 import { signedIn, viewerOf } from '../../auth/refusals.js'
@@ -66,7 +66,7 @@ const check = defineOperation({
     const { repository } = grant
     const { id: userId } = signedIn(grant.who).user
     const place = { issueId, repositoryId: repository.id, userId }
-    const isSubscribed = await hearsOfIssue(context.db, place)
+    const isSubscribed = await isNotifiedOfIssue(context.db, place)
     const path = `/issues/${number}/subscriptions`
     return jsonReply(200, watchInfo(context, repository, { isSubscribed, createdAtMs, path }))
   },
@@ -117,7 +117,7 @@ async function subscribe(context: Context, { grant, params, isSubscribed }: Inpu
   const subscriber = await findVisibleUser(db, params['user'] ?? '', user)
   if (subscriber.id !== user.id && !user.isAdmin) throw new Failure('forbidden', OWN_ONLY)
   const place = { issueId, userId: subscriber.id }
-  const isSo = await hearsOfIssue(db, { ...place, repositoryId: grant.repository.id })
+  const isSo = await isNotifiedOfIssue(db, { ...place, repositoryId: grant.repository.id })
   if (isSo === isSubscribed) return { status: 200 }
   await setIssueSubscription(db, { ...place, isSubscribed })
   return { status: 201 }

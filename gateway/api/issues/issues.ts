@@ -17,7 +17,7 @@ import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { filterOf, ISSUE_QUERY, PEOPLE_QUERY, peopleOf } from './issue-filter.js'
+import { filterOf, ISSUE_QUERY, USERS_QUERY, userFilterOf } from './issue-filter.js'
 import { assigneesOf, inputsOf } from './issue-inputs.js'
 import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 
@@ -69,7 +69,7 @@ const list = defineOperation({
   access: { kind: 'repository', mode: 'read' },
   scopes: ['read:issue'],
   params: REPOSITORY_PARAMS,
-  query: Type.Object({ ...ISSUE_QUERY, ...PEOPLE_QUERY, ...PAGE_QUERY }),
+  query: Type.Object({ ...ISSUE_QUERY, ...USERS_QUERY, ...PAGE_QUERY }),
   success: { status: 200, schema: Type.Array(ISSUE) },
   failures: [404, 422],
   async handle(context, { grant, query }) {
@@ -77,7 +77,7 @@ const list = defineOperation({
     const page = pageOf(query)
     const { entries, total } = await listIssues(context.db, repository.id, {
       ...filterOf(query),
-      ...(await peopleOf(context, query, grant.user)),
+      ...(await userFilterOf(context, query, grant.user)),
       isPull: servedKind(repository, query.type),
       page,
     })

@@ -26,7 +26,8 @@ import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 /** What differs by whose labels they are. */
-export interface LabelHome<K extends AccessKind> extends Pick<Operation<K>, 'path' | 'params'> {
+export interface LabelOperationsOptions<K extends AccessKind>
+  extends Pick<Operation<K>, 'path' | 'params'> {
   /** The one tag, and what the scopes are of. */
   readonly category: 'issue' | 'organization'
   readonly readers: Operation<K>['access']
@@ -48,7 +49,9 @@ export interface LabelHome<K extends AccessKind> extends Pick<Operation<K>, 'pat
 }
 
 /** The five operations on the labels of somebody. */
-export function labelOperations<K extends AccessKind>(home: LabelHome<K>): readonly AnyOperation[] {
+export function labelOperations<K extends AccessKind>(
+  home: LabelOperationsOptions<K>,
+): readonly AnyOperation[] {
   const { category, params, failures, locate, refuseChange } = home
   const named = (action: keyof typeof home.names) => {
     const [id, summary] = home.names[action]

@@ -14,7 +14,14 @@ import {
 } from '../../objects/organizations/team-object.js'
 import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { foundPage, NO_QUERY, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
+import {
+  NO_QUERY,
+  PAGE_QUERY,
+  type PageReply,
+  pageOf,
+  pageReply,
+  wrapSearchResults,
+} from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 const ORG_PARAM = { org: 'name of the organization' }
@@ -69,7 +76,7 @@ const search = defineOperation({
         text: query.q ?? '',
         hasTextInDescription: query.include_desc ?? false,
       },
-      wrap: foundPage,
+      wrap: wrapSearchResults,
     }),
 })
 

@@ -4,7 +4,7 @@ import { withObjects } from '../../../cgi/objects/objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
 import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
-import { holdTargets, updatePull } from '../../../sql/pulls/pulls.js'
+import { setTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
 import type { IssueAction } from '../../actions/issues/issue-changed.js'
 import { refuseStateChange } from '../../actions/pulls/change-pull-state.js'
@@ -92,7 +92,7 @@ async function changeTargets(
       tipOfBranch(objects, baseBranch),
     )
   }
-  await holdTargets(context.db, issue, { ...pull, baseBranch })
+  await setTargets(context.db, issue, { ...pull, baseBranch })
 }
 
 async function changesOfWriter(context: Context, grant: Grant, body: EditPullRequestOption) {

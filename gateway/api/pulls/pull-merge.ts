@@ -13,10 +13,10 @@ import { actingUserOf } from '../../actions/code/acting-user.js'
 import { haveChecksSucceeded } from '../../actions/code/commit-checks.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
-import { bringCommit } from '../../actions/pulls/foreign-heads.js'
+import { copyForeignCommit } from '../../actions/pulls/foreign-heads.js'
 import {
   deletesBranch,
-  type MergeOrder,
+  type MergeOptions,
   mergeNow,
   refuseMerge,
 } from '../../actions/pulls/merge-now.js'
@@ -88,7 +88,7 @@ const merge = defineOperation({
 interface ScheduledInput {
   readonly state: PullState
   readonly doer: User
-  readonly order: MergeOrder
+  readonly order: MergeOptions
 }
 
 /** Lets a merge wait for the checks of the head; false where these have succeeded. */
@@ -113,13 +113,13 @@ async function isScheduled(
     deletesBranch: deletesBranch(repository, order),
   })
   // They may have succeeded between the two.
-  await context.upkeep.mergeIsWanted(state.pull.id)
+  await context.upkeep.enqueueMerge(state.pull.id)
   return true
 }
 
-function orderOf(body: MergePullRequestOption): MergeOrder {
+function orderOf(body: MergePullRequestOption): MergeOptions {
   return {
-    style: (body.Do || 'merge') as MergeOrder['style'],
+    style: (body.Do || 'merge') as MergeOptions['style'],
     title: body.MergeTitleField ?? '',
     message: body.MergeMessageField ?? '',
     headCommit: body.head_commit_id || undefined,
@@ -184,7 +184,7 @@ const update = defineOperation({
     if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
     const source = repositoryPathOf(context, grant.repository)
     if (head.path !== source && state.baseTip !== undefined) {
-      await bringCommit(context, { path: head.path, source, commit: state.baseTip })
+      await copyForeignCommit(context, { path: head.path, source, commit: state.baseTip })
     }
     await inQueue(context, { request, grant }, () =>
       updateHead(context, state, { head, doer, style }),

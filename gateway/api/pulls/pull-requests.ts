@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
 import { findMilestone } from '../../../sql/issues/milestones.js'
-import { findPullsBetween, listPulls, type PullOrder } from '../../../sql/pulls/pull-lists.js'
+import { findPullBetween, listPulls, type PullOrder } from '../../../sql/pulls/pull-lists.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
 import { findHead } from '../../actions/pulls/find-head.js'
@@ -169,7 +169,7 @@ const getByBranches = defineOperation({
       const named = await findHead(context, grant, head)
       if (named === undefined) continue
       const branches = { base, head: named.branch, headRepositoryId: named.repository.id }
-      const found = await findPullsBetween(context.db, repository.id, branches)
+      const found = await findPullBetween(context.db, repository.id, branches)
       if (found === undefined) continue
       const [state] = await refreshPulls(context, repository, [found])
       if (state !== undefined) {

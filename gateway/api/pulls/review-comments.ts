@@ -17,7 +17,7 @@ export const REVIEW_COMMENT_OPTION = Type.Object(
   { $id: 'CreatePullReviewComment' },
 )
 
-export interface WantedComments {
+export interface NewCommentsInput {
   readonly range: CommitRange
   readonly wanted: readonly Static<typeof REVIEW_COMMENT_OPTION>[]
 }
@@ -26,7 +26,7 @@ export interface WantedComments {
 export async function newComments(
   git: Git,
   path: string,
-  { range, wanted }: WantedComments,
+  { range, wanted }: NewCommentsInput,
 ): Promise<readonly NewReviewComment[]> {
   const comments: NewReviewComment[] = []
   const diffs = new Map<string, string>()

@@ -7,7 +7,7 @@ import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseOthers } from '../../actions/issues/issue-access.js'
 import { notifyOfIssue } from '../../actions/notifications/notify-users.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
-import { askForReview } from '../../actions/pulls/open-pull.js'
+import { requestReview } from '../../actions/pulls/open-pull.js'
 import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -42,7 +42,7 @@ const create = defineOperation({
     const reviews: Review[] = []
     for (const reviewer of reviewers) {
       try {
-        reviews.push(await askForReview(context, pull, reviewer))
+        reviews.push(await requestReview(context, pull, reviewer))
       } catch (error) {
         // Somebody asked just now: then it is asked.
         if (!isFailure(error, 'conflict')) throw error

@@ -6,10 +6,10 @@ import { parseTagName } from '../../../conf/names.js'
 import {
   createRelease,
   deleteRelease,
-  existsAlready,
   findReleaseByTag,
   type Release,
   type ReleasePatch,
+  tagExistsMessage,
   updateRelease,
 } from '../../../sql/releases/releases.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
@@ -116,7 +116,7 @@ const create = defineOperation({
     const tagName = parseTagName(body.tag_name)
     await refuseEmpty(context, repository)
     if ((await findReleaseByTag(context.db, repository.id, tagName)) !== undefined) {
-      throw new Failure('conflict', existsAlready(tagName))
+      throw new Failure('conflict', tagExistsMessage(tagName))
     }
     const { draft: isDraft = false, prerelease: isPrerelease = false } = body
     const { name: title = '', body: text = '', tag_message: tagMessage = '' } = body
@@ -253,7 +253,7 @@ function patchOf(before: Release, body: Static<typeof EDIT_RELEASE_OPTION>) {
 /** Spares the repository the tag of a release that cannot have it. */
 async function refuseTaken(context: Context, repositoryId: number, tagName: string): Promise<void> {
   if ((await findReleaseByTag(context.db, repositoryId, tagName)) === undefined) return
-  throw new Failure('conflict', existsAlready(tagName))
+  throw new Failure('conflict', tagExistsMessage(tagName))
 }
 
 const remove = defineOperation({

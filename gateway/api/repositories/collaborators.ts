@@ -9,9 +9,9 @@ import {
   listCollaborators,
 } from '../../../sql/repositories/collaborators.js'
 import {
+  addCollaborator,
   type CollaboratorInput,
-  letCollaboratorIn,
-  shutCollaboratorOut,
+  deleteCollaborator,
 } from '../../actions/repositories/change-collaborators.js'
 import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
@@ -89,7 +89,7 @@ const add = defineOperation({
   failures: [403, 404, 422],
   async handle({ db }, { grant, params, body }) {
     const mode = body.permission ?? 'write'
-    await letCollaboratorIn(db, { ...inputOf(grant, params), mode })
+    await addCollaborator(db, { ...inputOf(grant, params), mode })
     return { status: 204 }
   },
 })
@@ -107,7 +107,7 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
-    await shutCollaboratorOut(db, inputOf(grant, params))
+    await deleteCollaborator(db, inputOf(grant, params))
     return { status: 204 }
   },
 })

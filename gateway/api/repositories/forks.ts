@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/repositories/fork-repository.js'
-import { giveRepository } from '../../actions/repositories/transfer-repository.js'
+import { transferToOwner } from '../../actions/repositories/transfer-repository.js'
 import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
@@ -98,7 +98,7 @@ const transfer = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { grant, body }) {
     const { who } = grant
-    const { repository, mode } = await giveRepository(context, who, {
+    const { repository, mode } = await transferToOwner(context, who, {
       repository: grant.repository,
       newOwner: body.new_owner,
       teamIds: body.team_ids ?? [],

@@ -176,7 +176,7 @@ const mirrorSync = defineOperation({
       throw new Failure('bad_request', 'Repository is not a mirror')
     }
     if (repository.isArchived) throw new Failure('archived', 'repo is archived')
-    await context.upkeep.mirrorIsWanted(repository.id)
+    await context.upkeep.enqueueMirrorSync(repository.id)
     return { status: 200 }
   },
 })

@@ -44,7 +44,7 @@ const prune = defineOperation({
     await inQueue(context, { request, grant }, () =>
       releaseCommit(context, repository, { ...order, dropsClosedPulls }),
     )
-    await context.upkeep.pruneIsWanted({ repositoryId: repository.id, ...order })
+    await context.upkeep.enqueuePrune({ repositoryId: repository.id, ...order })
     return { status: 202 }
   },
 })

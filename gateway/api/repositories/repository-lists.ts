@@ -17,7 +17,7 @@ import {
 } from '../../objects/repositories/repository-object.js'
 import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { foundPage, PAGE_QUERY, type PageReply, pageOf, pageReply } from '../paging.js'
+import { PAGE_QUERY, type PageReply, pageOf, pageReply, wrapSearchResults } from '../paging.js'
 
 const listOfOrganization = defineOperation({
   id: 'orgListRepos',
@@ -145,7 +145,7 @@ const search = defineOperation({
     return repositoryPage(context, query, {
       path: '/repos/search',
       who: grant.who,
-      wrap: foundPage,
+      wrap: wrapSearchResults,
       query: Object.fromEntries(Object.entries(given).map(([name, value]) => [name, `${value}`])),
       search: searchOf(query),
     })

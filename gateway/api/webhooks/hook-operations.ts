@@ -23,7 +23,7 @@ import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 /** What differs by whose webhooks they are. */
-export interface HookHome<K extends AccessKind>
+export interface HookOperationsOptions<K extends AccessKind>
   extends Pick<Operation<K>, 'path' | 'access' | 'params'> {
   /** The one tag, and what the scopes are of. */
   readonly category: 'repository' | 'organization' | 'user'
@@ -38,7 +38,9 @@ export interface HookHome<K extends AccessKind>
 }
 
 /** The five operations on the webhooks of somebody. */
-export function hookOperations<K extends AccessKind>(home: HookHome<K>): readonly AnyOperation[] {
+export function hookOperations<K extends AccessKind>(
+  home: HookOperationsOptions<K>,
+): readonly AnyOperation[] {
   const { access, params, failures, locate } = home
   const named = (action: keyof typeof home.names) => {
     const [id, summary] = home.names[action]

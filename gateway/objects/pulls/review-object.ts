@@ -100,7 +100,7 @@ export async function reviewObject(
   return object
 }
 
-export interface SaidOfLines {
+export interface ReviewCommentsInput {
   readonly state: PullState
   readonly review: Review
   readonly comments: readonly ReviewComment[]
@@ -110,7 +110,7 @@ export interface SaidOfLines {
 export async function reviewCommentObjects(
   context: Context,
   grant: Grant,
-  { state, review, comments }: SaidOfLines,
+  { state, review, comments }: ReviewCommentsInput,
 ): Promise<readonly Static<typeof PULL_REVIEW_COMMENT>[]> {
   const people = await findOwnersById(context.db, [review.reviewerId ?? 0])
   const url = pullUrl(context, grant.repository, state)

@@ -8,10 +8,10 @@ import {
   BRANCH_FILTER_CHARACTERS_MAX,
   HOOK_TEXT_CHARACTERS_MAX,
   NEW_WEBHOOK,
+  readWebhook,
   type WebhookInput,
-  wantedWebhook,
 } from '../../actions/webhooks/webhook-input.js'
-import { AUTHORIZATION_WORDS } from '../../outbound/delivery-request.js'
+import { AUTHORIZATION_SEAL_CONTEXT } from '../../outbound/delivery-request.js'
 import type { Context } from '../../request/context.js'
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
@@ -81,7 +81,7 @@ export async function hookObject(context: Context, webhook: Webhook): Promise<St
     authorization_header:
       authorizationSealed === undefined
         ? ''
-        : secret.unseal(authorizationSealed, AUTHORIZATION_WORDS),
+        : secret.unseal(authorizationSealed, AUTHORIZATION_SEAL_CONTEXT),
     active: webhook.isActive,
     updated_at: apiTime(webhook.updatedAtMs),
     created_at: apiTime(webhook.createdAtMs),
@@ -98,7 +98,7 @@ export async function readNewHook(
   for (const name of ['url', 'content_type']) {
     if (config[name] === undefined) throw invalid(`Missing config option: ${name}`)
   }
-  return await wantedWebhook(context, { ...NEW_WEBHOOK, type }, inputOf(body))
+  return await readWebhook(context, { ...NEW_WEBHOOK, type }, inputOf(body))
 }
 
 /** The webhook as it is to be. Throws `invalid`. */
@@ -107,7 +107,7 @@ export async function patchHook(
   webhook: Webhook,
   body: Static<typeof EDIT_HOOK_OPTION>,
 ): Promise<WebhookFields> {
-  return await wantedWebhook(context, webhook, inputOf(body))
+  return await readWebhook(context, webhook, inputOf(body))
 }
 
 function inputOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookInput {

@@ -12,8 +12,8 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 import { sentLimits, TokenForm } from './token-form.js'
@@ -42,7 +42,7 @@ function Applications(props: ApplicationsProps): JSX.Element {
         <p class="quiet">
           A token stands for you where a program signs in: git, curl, a CI server, a package client.
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         {plain !== undefined && <NewToken plain={plain} />}
         <h3>Tokens</h3>
         <TokenList address={address} tokens={tokens} namesOf={namesOf} />
@@ -153,7 +153,7 @@ const create = definePage<'signed-in'>({
       const { plain } = await issueToken(context.db, input)
       return await answer(context, request, { user, plain })
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       answer(context, request, { user, form, error: message, status }),
     )
   },
@@ -166,7 +166,7 @@ const revoke = definePage<'signed-in'>({
   async handle(context, { request, grant: { user } }) {
     const id = readId(fieldOf(await readForm(request), 'id'))
     if (id !== undefined) await deleteToken(context.db, user.id, id)
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

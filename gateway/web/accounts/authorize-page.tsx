@@ -4,9 +4,9 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../../conf/http.js'
 import type { User } from '../../../sql/accounts/users.js'
 import {
-  findAsker,
+  type AuthorizationParameters,
+  findAuthorizingClient,
   grantCode,
-  type Input,
   isGranted,
   readInput,
 } from '../../actions/accounts/grant-code.js'
@@ -37,7 +37,7 @@ const FIELDS = [
 interface ConsentProps {
   readonly context: Context
   readonly user: User
-  readonly input: Input
+  readonly input: AuthorizationParameters
   readonly fields: URLSearchParams
 }
 
@@ -132,9 +132,9 @@ type Lead = (said: Readonly<Record<string, string>>) => Reply
 async function settle(
   context: Context,
   { request, fields }: { readonly request: Request; readonly fields: URLSearchParams },
-  work: (asker: Input['asker'], lead: Lead) => Promise<Reply>,
+  work: (asker: AuthorizationParameters['asker'], lead: Lead) => Promise<Reply>,
 ): Promise<Reply> {
-  const asker = await findAsker(context.db, fields)
+  const asker = await findAuthorizingClient(context.db, fields)
   const state = fields.get('state')
   const lead: Lead = (said) => {
     const all = state === null ? said : { ...said, state }

@@ -8,8 +8,8 @@ import { changePassword } from '../../actions/accounts/change-password.js'
 import { beginSession } from '../../auth/session.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { TextField } from '../kit/text-field.js'
 import { AccountDocument } from './account-document.js'
 
@@ -36,7 +36,7 @@ function Password({ context, user, error }: PasswordProps): JSX.Element {
           A new password ends all other sessions. Tokens and SSH keys stay: revoke those that
           somebody else may have.
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
           <TextField {...FIELD} label="Old password" name="old" autocomplete="current-password" />
           <TextField {...FIELD} label="New password" name="fresh" autocomplete="new-password" />
@@ -74,9 +74,9 @@ const save = definePage<'signed-in'>({
       const old = form.get('old') ?? ''
       await changePassword(context, { user, old, fresh, address: request.address })
       const session = await beginSession(context, request, user)
-      return leadTo(context, '/user/settings/sessions', [session])
+      return redirectTo(context, '/user/settings/sessions', [session])
     }
-    return orAgain(change, ({ message, status }) =>
+    return withFormErrors(change, ({ message, status }) =>
       htmlReply(request, <Password context={context} user={user} error={message} />, { status }),
     )
   },

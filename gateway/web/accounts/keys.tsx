@@ -16,9 +16,16 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Problem } from '../kit/problem.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { TextField } from '../kit/text-field.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
@@ -42,7 +49,7 @@ function Keys({ context, user, page, keys, form, error }: KeysProps): JSX.Elemen
       <section>
         <h2>SSH keys</h2>
         <p class="quiet">Whoever has the private half of one of these is you, for Git over SSH.</p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <KeyList address={address} keys={keys.entries} />
         <Pager address={address} page={page} total={keys.total} />
         <h3>Add a key</h3>
@@ -129,9 +136,9 @@ const add = definePage<'signed-in'>({
     const give = async () => {
       const sent = readKey({ title: fieldOf(form, 'title'), key: fieldOf(form, 'key') })
       await addUserKey(context.db, { userId: user.id, ...sent })
-      return leadTo(context, PATH)
+      return redirectTo(context, PATH)
     }
-    return orAgain(give, ({ message, status }) =>
+    return withFormErrors(give, ({ message, status }) =>
       answer(context, request, { user, form, error: message, status }),
     )
   },
@@ -144,7 +151,7 @@ const remove = definePage<'signed-in'>({
   async handle(context, { request, grant: { user } }) {
     const id = readId(fieldOf(await readForm(request), 'id'))
     if (id !== undefined) await removeUserKey(context.db, user.id, id)
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

@@ -18,8 +18,8 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 
@@ -49,7 +49,7 @@ function OauthApplications(props: OauthApplicationsProps): JSX.Element {
           Web sites and programs to which people sign in with their account here, without telling
           them a password.
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         {made !== undefined && <Made {...made} />}
         <h3>Applications that you let in</h3>
         <PermissionList address={address} permissions={permissions} />
@@ -228,7 +228,7 @@ const create = definePage<'signed-in'>({
       })
       return await reply(context, request, { user, made })
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       reply(context, request, { user, form, error: message, status }),
     )
   },
@@ -241,7 +241,7 @@ const remove = definePage<'signed-in'>({
   async handle(context, { request, grant: { user } }) {
     const id = readId(fieldOf(await readForm(request), 'id'))
     if (id !== undefined) await deleteApplication(context.db, { ownerId: user.id, id })
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 
@@ -254,7 +254,7 @@ const revoke = definePage<'signed-in'>({
     if (applicationId !== undefined) {
       await endGrants(context.db, { userId: user.id, applicationId })
     }
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

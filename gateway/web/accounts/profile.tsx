@@ -7,8 +7,8 @@ import type { OwnerDetails } from '../../actions/accounts/owner-details.js'
 import type { Context } from '../../request/context.js'
 import { DetailFields, detailsAsSent, detailsOf } from '../kit/detail-fields.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { AccountDocument } from './account-document.js'
 
 const PATH = '/user/settings/profile'
@@ -31,7 +31,7 @@ function Profile({ context, user, details, error }: ProfileProps): JSX.Element {
     <AccountDocument context={context} user={user} tab="profile">
       <section>
         <h2>Profile</h2>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
           <DetailFields details={details} words={WHO_SEES} />
           <button type="submit">Save</button>
@@ -45,7 +45,7 @@ const enter = definePage<'signed-in'>({
   method: 'GET',
   path: '/user/settings',
   access: { kind: 'signed-in' },
-  handle: (context) => leadTo(context, PATH),
+  handle: (context) => redirectTo(context, PATH),
 })
 
 const show = definePage<'signed-in'>({
@@ -64,9 +64,9 @@ const save = definePage<'signed-in'>({
     const form = await readForm(request)
     const change = async () => {
       await updateUser(context.db, user.id, detailsOf(form))
-      return leadTo(context, PATH)
+      return redirectTo(context, PATH)
     }
-    return orAgain(change, ({ message, status }) => {
+    return withFormErrors(change, ({ message, status }) => {
       const details = detailsAsSent(form)
       return htmlReply(
         request,

@@ -3,10 +3,10 @@
 import { deleteSecurityKey } from '../../../sql/accounts/security-keys.js'
 import { readId } from '../../auth/refusals.js'
 import { addKey, creationOptions, refuseKeyName } from '../../auth/security-keys.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { answer, defineProven, SECURITY_PATH } from './security.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { answer, defineReauthenticatedForm, SECURITY_PATH } from './security.js'
 
-const begin = defineProven('keys', async (context, { request, user, form }) => {
+const begin = defineReauthenticatedForm('keys', async (context, { request, user, form }) => {
   const name = fieldOf(form, 'name')
   await refuseKeyName(context.db, user, name)
   const keyToAdd = { name, options: await creationOptions(context, user) }
@@ -23,18 +23,18 @@ const confirm = definePage<'signed-in'>({
     const name = fieldOf(form, 'name')
     const add = async () => {
       await addKey(context, { user, name, answer: fieldOf(form, 'answer') })
-      return leadTo(context, SECURITY_PATH)
+      return redirectTo(context, SECURITY_PATH)
     }
-    return orAgain(add, ({ message, status }) =>
+    return withFormErrors(add, ({ message, status }) =>
       answer(context, request, { user, error: message, status }),
     )
   },
 })
 
-const remove = defineProven('keys/delete', async (context, { user, form }) => {
+const remove = defineReauthenticatedForm('keys/delete', async (context, { user, form }) => {
   const id = readId(fieldOf(form, 'id'))
   if (id !== undefined) await deleteSecurityKey(context.db, user.id, id)
-  return leadTo(context, SECURITY_PATH)
+  return redirectTo(context, SECURITY_PATH)
 })
 
 export const SECURITY_KEY_PAGES = [begin, confirm, remove]

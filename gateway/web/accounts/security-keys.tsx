@@ -10,7 +10,7 @@ import { KeyCeremony } from './key-ceremony.js'
 import { ProofForm } from './security-parts.js'
 
 /** A key on its way to the account: it has its name, and is to answer this. */
-export interface KeyToAsk {
+export interface KeyRegistration {
   readonly name: string
   readonly options: object
 }
@@ -20,7 +20,7 @@ interface SecurityKeysProps {
   /** Of the page. */
   readonly address: string
   readonly keys: readonly SecurityKey[]
-  readonly keyToAdd: KeyToAsk | undefined
+  readonly keyToAdd: KeyRegistration | undefined
 }
 
 /** What there is, and the forms that add and remove one. */

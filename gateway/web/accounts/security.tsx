@@ -17,11 +17,11 @@ import { beginSession } from '../../auth/session.js'
 import { keyUri } from '../../auth/totp.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { AccountDocument } from './account-document.js'
 import { keyScript } from './key-ceremony.js'
-import { type KeyToAsk, SecurityKeys } from './security-keys.js'
+import { type KeyRegistration, SecurityKeys } from './security-keys.js'
 import { Enrolled, ProofForm, RecoveryCodes, Waiting } from './security-parts.js'
 
 /** The page, of which all forms are below it. */
@@ -37,7 +37,7 @@ interface SecurityProps {
   readonly codes?: readonly string[]
   readonly keys: readonly SecurityKey[]
   /** To be asked of a key now. */
-  readonly keyToAdd?: KeyToAsk
+  readonly keyToAdd?: KeyRegistration
   readonly error?: string
 }
 
@@ -53,7 +53,7 @@ function Security(props: SecurityProps): JSX.Element {
           An app on your phone shows a code that is asked for after the password. Programs then sign
           in with tokens alone: no password opens Git, the API or packages.
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         {codes !== undefined && <RecoveryCodes codes={codes} />}
         {sinceMs !== undefined && (
           <Enrolled address={address} sinceMs={sinceMs} left={factor?.recoveryCodesLeft ?? 0} />
@@ -112,7 +112,7 @@ interface Proven {
 }
 
 /** A form that is heard from who shows the password or a code with it. */
-export function defineProven(
+export function defineReauthenticatedForm(
   name: string,
   work: (context: Context, proven: Proven) => Promise<Reply>,
 ) {
@@ -127,14 +127,14 @@ export function defineProven(
         await reauthenticate(context, { user, text, address: request.address })
         return await work(context, { request, user, form })
       }
-      return orAgain(proven, ({ message, status }) =>
+      return withFormErrors(proven, ({ message, status }) =>
         answer(context, request, { user, error: message, status }),
       )
     },
   })
 }
 
-const enrol = defineProven('enrol', async (context, { request, user }) => {
+const enrol = defineReauthenticatedForm('enrol', async (context, { request, user }) => {
   await beginEnrolment(context, user)
   return await answer(context, request, { user, secret: await waitingSecret(context, user) })
 })
@@ -150,21 +150,21 @@ const confirm = definePage<'signed-in'>({
       const headers = [await beginSession(context, request, user)]
       return await answer(context, request, { user, codes, headers })
     }
-    return orAgain(switchOn, async ({ message, status }) => {
+    return withFormErrors(switchOn, async ({ message, status }) => {
       const secret = await waitingSecret(context, user)
       return await answer(context, request, { user, secret, error: message, status })
     })
   },
 })
 
-const renew = defineProven('recovery-codes', async (context, { request, user }) => {
+const renew = defineReauthenticatedForm('recovery-codes', async (context, { request, user }) => {
   const codes = await renewRecoveryCodes(context.db, user)
   return await answer(context, request, { user, codes })
 })
 
-const disable = defineProven('disable', async (context, { user }) => {
+const disable = defineReauthenticatedForm('disable', async (context, { user }) => {
   await switchOff(context, user)
-  return leadTo(context, SECURITY_PATH)
+  return redirectTo(context, SECURITY_PATH)
 })
 
 export const SECURITY_PAGES = [show, enrol, confirm, renew, disable]

@@ -15,7 +15,7 @@ import { findOwnSession } from '../../auth/session.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, pageNumber, readForm } from '../kit/page.js'
+import { definePage, fieldOf, pageNumber, readForm, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
@@ -120,7 +120,7 @@ const end = definePage<'signed-in'>({
   async handle(context, { request, grant: { user } }) {
     const id = readId(fieldOf(await readForm(request), 'id'))
     if (id !== undefined) await deleteSession(context.db, user.id, id)
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 
@@ -132,7 +132,7 @@ const endOthers = definePage<'signed-in'>({
     const own = await findOwnSession(context, request)
     if (own === undefined) throw notFound()
     await deleteOtherSessions(context.db, user.id, own.session.id)
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

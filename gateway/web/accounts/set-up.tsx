@@ -5,12 +5,12 @@ import { notFound } from '../../../conf/failures.js'
 import { createFirstUser } from '../../../sql/admin/site.js'
 import { newAccount } from '../../actions/accounts/make-account.js'
 import { beginSession } from '../../auth/session.js'
-import { admitToSetUp, forgetSetUpCode } from '../../auth/set-up.js'
+import { authorizeSetUp, forgetSetUpCode } from '../../auth/set-up.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { AccountForm, accountInputOf } from './account-form.js'
 
 interface SetUpProps {
@@ -28,7 +28,7 @@ function SetUp({ context, code, form, error }: SetUpProps): JSX.Element {
       <section class="narrow">
         <h1>Set up</h1>
         <p>The first account is an administrator's. Afterwards this page is gone.</p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <AccountForm address={address} form={form} button="Make the account">
           <input type="hidden" name="code" value={code} />
         </AccountForm>
@@ -43,7 +43,7 @@ const show = definePage<'anyone'>({
   access: { kind: 'anyone' },
   async handle(context, { request }) {
     const code = new URLSearchParams(request.query).get('code') ?? ''
-    await admitToSetUp(context, request, code)
+    await authorizeSetUp(context, request, code)
     const headers = [['Cache-Control', 'no-store']] as const
     return htmlReply(request, <SetUp context={context} code={code} />, { headers })
   },
@@ -56,16 +56,16 @@ const create = definePage<'anyone'>({
   async handle(context, { request }) {
     const form = await readForm(request)
     const code = fieldOf(form, 'code')
-    await admitToSetUp(context, request, code)
+    await authorizeSetUp(context, request, code)
     const make = async () => {
       const first = await newAccount({ ...accountInputOf(form), isAdmin: true })
       const user = await createFirstUser(context.db, first)
       if (user === undefined) throw notFound()
       context.log.warn({ event: 'set-up', user: user.name, address: request.address }, 'set up')
       await forgetSetUpCode(context.settings.data.dir)
-      return leadTo(context, '/', [await beginSession(context, request, user)])
+      return redirectTo(context, '/', [await beginSession(context, request, user)])
     }
-    return orAgain(make, (failure) => {
+    return withFormErrors(make, (failure) => {
       const { message, status } = failure
       if (status === 404) throw failure
       const again = <SetUp context={context} code={code} form={form} error={message} />

@@ -5,7 +5,7 @@ import type { Failure } from '../../../conf/failures.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
-import { Problem } from '../kit/problem.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { Tab } from '../kit/tab.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
@@ -48,14 +48,14 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
         ))}
       </nav>
       <h2>{TABS[tab]}</h2>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {children}
     </RepositoryDocument>
   )
 }
 
 /** What is said of a failure where a form names somebody: the words of the API are for programs. */
-export function sentenceOfNamed({ status, message }: Failure): string {
+export function namedErrorMessage({ status, message }: Failure): string {
   if (status === 403) return 'You may not make repositories there.'
   return status === 404 ? 'There is nobody of that name.' : message
 }

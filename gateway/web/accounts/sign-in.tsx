@@ -10,8 +10,8 @@ import { beginTicket, TICKET_PATH } from '../../auth/ticket.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 
 interface SignInProps {
   readonly context: Context
@@ -28,7 +28,7 @@ function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JS
     <Document context={context} title="Sign in">
       <section class="narrow">
         <h1>Sign in</h1>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={`${context.settings.http.baseUrl}/user/login`}>
           <input type="hidden" name="redirect_to" value={path} />
           <label for="name">Name</label>
@@ -68,7 +68,7 @@ const show = definePage<'anyone'>({
   async handle(context, { request, grant: { who } }) {
     const asked = new URLSearchParams(request.query).get('redirect_to')
     const path = ownPath(context, asked ?? pathBefore(context, request))
-    if (who.kind === 'user') return leadTo(context, path)
+    if (who.kind === 'user') return redirectTo(context, path)
     const hasSignUp = await isRegistrationOpen(context.db)
     return htmlReply(request, <SignIn context={context} path={path} hasSignUp={hasSignUp} />)
   },
@@ -88,12 +88,12 @@ const enter = definePage<'anyone'>({
       const user = await authenticateByPassword(context, attempt)
       if (await hasSecondFactor(context.db, user.id)) {
         const next = `${TICKET_PATH}?redirect_to=${encodeURIComponent(path)}`
-        return leadTo(context, next, [await beginTicket(context, user)])
+        return redirectTo(context, next, [await beginTicket(context, user)])
       }
       await completeSignIn(context, attempt, user)
-      return leadTo(context, path, [await beginSession(context, request, user)])
+      return redirectTo(context, path, [await beginSession(context, request, user)])
     }
-    return orAgain(signIn, async ({ message, status }) => {
+    return withFormErrors(signIn, async ({ message, status }) => {
       const hasSignUp = await isRegistrationOpen(context.db)
       const again = (
         <SignIn context={context} name={name} path={path} hasSignUp={hasSignUp} error={message} />
@@ -109,7 +109,7 @@ const leave = definePage<'anyone'>({
   access: { kind: 'anyone' },
   async handle(context, { request }) {
     await endSession(context, request)
-    return leadTo(context, '/', [forgetSession(context.settings)])
+    return redirectTo(context, '/', [forgetSession(context.settings)])
   },
 })
 

@@ -9,8 +9,8 @@ import { beginSession } from '../../auth/session.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { AccountForm, accountInputOf } from './account-form.js'
 
 interface SignUpProps {
@@ -25,7 +25,7 @@ function SignUp({ context, form, error }: SignUpProps): JSX.Element {
     <Document context={context} title="New account">
       <section class="narrow">
         <h1>New account</h1>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <AccountForm address={address} form={form} button="Make the account" />
       </section>
     </Document>
@@ -38,7 +38,7 @@ const show = definePage<'anyone'>({
   access: { kind: 'anyone' },
   async handle(context, { request, grant: { who } }) {
     await refuseWhileClosed(context)
-    if (who.kind === 'user') return leadTo(context, '/')
+    if (who.kind === 'user') return redirectTo(context, '/')
     return htmlReply(request, <SignUp context={context} />)
   },
 })
@@ -55,9 +55,9 @@ const create = definePage<'anyone'>({
       const account = await newAccount({ ...accountInputOf(form), isAdmin: false })
       const user = await createUser(context.db, account)
       context.log.info({ event: 'sign-up', user: user.name, address: request.address }, 'signed up')
-      return leadTo(context, '/', [await beginSession(context, request, user)])
+      return redirectTo(context, '/', [await beginSession(context, request, user)])
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       htmlReply(request, <SignUp context={context} form={form} error={message} />, { status }),
     )
   },

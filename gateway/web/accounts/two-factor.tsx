@@ -4,15 +4,15 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
 import { completeSignIn } from '../../auth/authenticate.js'
-import { judgeCode } from '../../auth/second-factor.js'
-import { judgeKey, requestOptions } from '../../auth/security-keys.js'
+import { verifyCode } from '../../auth/second-factor.js'
+import { requestOptions, verifyKey } from '../../auth/security-keys.js'
 import { beginSession } from '../../auth/session.js'
 import { endTicket, findTicket, TICKET_PATH, type Ticket, useTicket } from '../../auth/ticket.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { KeyCeremony, keyScript } from './key-ceremony.js'
 import { ownPath } from './sign-in.js'
 
@@ -33,7 +33,7 @@ function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.El
     <Document context={context} title="Second factor">
       <section class="narrow">
         <h1>Second factor</h1>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={base + TICKET_PATH}>
           <input type="hidden" name="redirect_to" value={path} />
           <label for="code">Code of your app, or a recovery code</label>
@@ -96,7 +96,7 @@ const show = definePage<'anyone'>({
   access: { kind: 'anyone' },
   async handle(context, { request }) {
     const ticket = await findTicket(context.db, request)
-    if (ticket === undefined) return leadTo(context, '/user/login')
+    if (ticket === undefined) return redirectTo(context, '/user/login')
     const asked = new URLSearchParams(request.query).get('redirect_to') ?? ''
     return await answer(context, request, { ticket, path: ownPath(context, asked) })
   },
@@ -124,19 +124,21 @@ function defineHalf(path: string, judge: (context: Context, asked: Try) => Promi
         await judge(context, { ticket, form, address })
         await completeSignIn(context, { name: user.name, address }, user)
         const forgotten = await endTicket(context, request)
-        return leadTo(context, path, [forgotten, await beginSession(context, request, user)])
+        return redirectTo(context, path, [forgotten, await beginSession(context, request, user)])
       }
-      return orAgain(signIn, (failure) => answer(context, request, { ticket, path, failure }))
+      return withFormErrors(signIn, (failure) =>
+        answer(context, request, { ticket, path, failure }),
+      )
     },
   })
 }
 
 const enter = defineHalf(TICKET_PATH, (context, { ticket, form, address }) =>
-  judgeCode(context, { user: ticket.user, address, code: fieldOf(form, 'code') }),
+  verifyCode(context, { user: ticket.user, address, code: fieldOf(form, 'code') }),
 )
 
 const enterWithKey = defineHalf(KEY_PATH, (context, { ticket, form, address }) =>
-  judgeKey(context, {
+  verifyKey(context, {
     user: ticket.user,
     ticketHash: ticket.hash,
     address,

@@ -5,7 +5,7 @@ import { type ListedJob, listJobs, retryJob } from '../../../sql/admin/job-lists
 import { readId } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, pageNumber, readForm } from '../kit/page.js'
+import { definePage, fieldOf, pageNumber, readForm, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { Ago } from '../kit/times.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
@@ -100,7 +100,7 @@ const retry = definePage<'admin'>({
   async handle(context, { request }) {
     const id = readId(fieldOf(await readForm(request), 'id'))
     if (id !== undefined) await retryJob(context.db, id)
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

@@ -5,7 +5,7 @@ import type { Field } from '../../../conf/field.js'
 import { SCHEMAS } from '../../../conf/schemas.js'
 import { isRegistrationOpen, setRegistration } from '../../../sql/admin/site.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, readForm } from '../kit/page.js'
+import { definePage, readForm, redirectTo } from '../kit/page.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { shownSettings } from './shown-settings.js'
 
@@ -98,7 +98,7 @@ const switchRegistration = definePage<'admin'>({
     const isOpen = (await readForm(request)).get('registration') === 'on'
     await setRegistration(context.db, isOpen)
     context.log.warn({ event: 'registration', admin: user.name, isOpen }, 'registration switched')
-    return leadTo(context, PATH)
+    return redirectTo(context, PATH)
   },
 })
 

@@ -10,8 +10,8 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { UserLabels } from './admin-users.js'
@@ -45,7 +45,7 @@ function UserPage({ context, managed: { user, admin }, error }: UserPageProps): 
         <p>
           <a href={`${baseUrl}/${user.name}`}>Repositories and packages</a>
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <RightsForm address={address} user={user} />
         <PasswordForm address={address} />
         <RemovalForm address={address} user={user} />
@@ -150,8 +150,8 @@ function formPage(
     async handle(context, call) {
       const form = await readForm(call.request)
       const managed = await managedUser(context, call)
-      return orAgain(
-        async () => leadTo(context, await work(context, managed, form)),
+      return withFormErrors(
+        async () => redirectTo(context, await work(context, managed, form)),
         ({ message, status }) => answer(context, call.request, { managed, error: message, status }),
       )
     },

@@ -10,9 +10,9 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { AccountForm, accountInputOf } from '../accounts/account-form.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import { definePage, pageNumber, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Problem } from '../kit/problem.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 
@@ -52,7 +52,7 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
       </section>
       <section class="column">
         <h2>New user</h2>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <AccountForm address={address} form={form} button="Make the account">
           <label class="choice">
             <input type="checkbox" name="is_admin" checked={form?.has('is_admin') ?? false} />{' '}
@@ -131,7 +131,7 @@ const start = definePage<'admin'>({
   method: 'GET',
   path: '/admin',
   access: ADMIN_ACCESS,
-  handle: (context) => leadTo(context, PATH),
+  handle: (context) => redirectTo(context, PATH),
 })
 
 const list = definePage<'admin'>({
@@ -150,9 +150,9 @@ const create = definePage<'admin'>({
     const make = async () => {
       const isAdmin = form.has('is_admin')
       const { name } = await makeUser(context, { ...accountInputOf(form), isAdmin })
-      return leadTo(context, `${PATH}/${name}`)
+      return redirectTo(context, `${PATH}/${name}`)
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       answer(context, request, { user, form, error: message, status }),
     )
   },

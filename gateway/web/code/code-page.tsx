@@ -6,7 +6,7 @@ import type { Reply } from '../../../conf/http.js'
 import type { Caller } from '../../actions/code/git-queue.js'
 import { type GitReader, readGit } from '../../actions/code/git-reader.js'
 import { cloneUrl, sshUrl } from '../../actions/repositories/clone-urls.js'
-import type { Drawing } from '../../pool/renderings.js'
+import type { Rendering } from '../../pool/renderings.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { htmlReply } from '../kit/html.js'
@@ -102,21 +102,21 @@ async function readContents(
 
 /** The lines of a file, or the README of a folder; undefined if there is nothing to draw. */
 async function drawContents(
-  { drawings }: Context,
+  { renderings }: Context,
   { repository }: Caller['grant'],
   { address, contents }: { readonly address: string; readonly contents: Contents },
-): Promise<Drawing | undefined> {
+): Promise<Rendering | undefined> {
   const { place } = contents
   if ('file' in contents) {
     const { text } = contents.file
     if (text === undefined) return undefined
-    return drawings.highlight({ text, name: place.path.at(-1) ?? '' }, repository.id)
+    return renderings.highlight({ text, name: place.path.at(-1) ?? '' }, repository.id)
   }
   const { readme } = contents.folder
   if (readme === undefined || !/\.(?:md|markdown)$/i.test(readme.name)) return undefined
   const { kind, name, path } = place
   const from = { address, place: { kind, name, path } }
-  return drawings.markdown({ text: readme.text, from }, repository.id)
+  return renderings.markdown({ text: readme.text, from }, repository.id)
 }
 
 interface AddressesProps {

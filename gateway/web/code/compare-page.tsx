@@ -2,7 +2,7 @@
 
 import { findMergeBase } from '../../../cgi/objects/commit-range.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
-import { findPullsBetween } from '../../../sql/pulls/pull-lists.js'
+import { findPullBetween } from '../../../sql/pulls/pull-lists.js'
 import {
   type Comparison,
   splitBaseHead,
@@ -15,7 +15,14 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { comparisonPath, repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  multilineField,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { OpenPullForm } from '../pulls/open-pull-form.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { CommitList } from './commits-page.js'
@@ -33,7 +40,7 @@ const choose = definePage<'repository'>({
     const { owner, name, defaultBranch } = grant.repository
     const [base, head] = [fieldOf(asked, 'base') || defaultBranch, fieldOf(asked, 'head')]
     if (head !== '') {
-      return leadTo(context, `/${owner.name}/${name}/compare/${comparisonPath(base, head)}`)
+      return redirectTo(context, `/${owner.name}/${name}/compare/${comparisonPath(base, head)}`)
     }
     const address = repositoryUrl(context, grant)
     return htmlReply(
@@ -74,11 +81,11 @@ const open = definePage<'repository'>({
         head,
         base: base || defaultBranch,
         reviewers: [],
-        issue: { title: fieldOf(form, 'title'), content: textOf(form, 'content') },
+        issue: { title: fieldOf(form, 'title'), content: multilineField(form, 'content') },
       })
-      return leadTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
+      return redirectTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       show(context, { request, grant }, { text, form, error: message, status }),
     )
   },
@@ -143,7 +150,7 @@ async function readCompared({ db }: Context, { request, grant }: Caller, compari
   const page = { page: 1, limit: COMMITS_SHOWN }
   const from =
     (await findMergeBase(reader.git, reader.path, [baseCommit, headCommit])) ?? baseCommit
-  const known = await findPullsBetween(db, repository.id, {
+  const known = await findPullBetween(db, repository.id, {
     base,
     head: head.branch,
     headRepositoryId: head.repository.id,

@@ -1,7 +1,7 @@
 /** A file on a page: its lines with their numbers, to link to, or where to get it. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { type Drawing, isDrawn, type NoDrawing } from '../../pool/renderings.js'
+import { isRendered, type Rendering, type RenderingFailure } from '../../pool/renderings.js'
 import { plainRows } from '../../rendering/file-rows.js'
 import { placePath } from '../kit/links.js'
 import type { ShownFile } from './files.js'
@@ -14,7 +14,7 @@ export interface FileViewProps {
   readonly place: Place
   readonly file: ShownFile
   /** The rows of its lines; absent if it has no text to show. */
-  readonly drawing: Drawing | undefined
+  readonly drawing: Rendering | undefined
 }
 
 export function FileView({ address, place, file, drawing }: FileViewProps): JSX.Element {
@@ -40,7 +40,7 @@ export function FileView({ address, place, file, drawing }: FileViewProps): JSX.
   )
 }
 
-const SENTENCES: Readonly<Record<NoDrawing['why'], string>> = {
+const SENTENCES: Readonly<Record<RenderingFailure['why'], string>> = {
   slow: 'highlighting it takes too long',
   long: 'it is too long to highlight',
   busy: 'the server is busy. Load the page again in a moment',
@@ -51,10 +51,10 @@ interface LinesProps extends Pick<FileViewProps, 'drawing'> {
 }
 
 function Lines({ text, drawing = { why: 'busy' } }: LinesProps): JSX.Element {
-  const html = isDrawn(drawing) ? drawing : plainRows(text)
+  const html = isRendered(drawing) ? drawing : plainRows(text)
   return (
     <>
-      {!isDrawn(drawing) && (
+      {!isRendered(drawing) && (
         <p class="notice">
           {`This file is shown without highlighting: ${SENTENCES[drawing.why]}.`}
         </p>

@@ -2,7 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { TreeEntry } from '../../../cgi/objects/tree.js'
-import { type Drawing, isDrawn } from '../../pool/renderings.js'
+import { isRendered, type Rendering } from '../../pool/renderings.js'
 import { PlainText, Shown } from '../../rendering/visible-text.js'
 import { Icon, type IconName } from '../kit/icon.js'
 import { placePath } from '../kit/links.js'
@@ -18,7 +18,7 @@ export interface FolderProps {
   readonly place: Place
   readonly folder: ShownFolder
   /** The README, if there is one in Markdown. */
-  readonly drawing: Drawing | undefined
+  readonly drawing: Rendering | undefined
   readonly children?: Child
 }
 
@@ -113,7 +113,7 @@ function Readme({ readme: { name, text }, drawing }: ReadmeProps): JSX.Element {
       </h2>
       {drawing === undefined ? (
         <PlainText text={text} />
-      ) : isDrawn(drawing) ? (
+      ) : isRendered(drawing) ? (
         <Markdown html={drawing} />
       ) : (
         <PlainMarkdown what="README" text={text} why={drawing.why} />

@@ -27,7 +27,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
     async handle(context, { request, grant }) {
       const page = { page: pageNumber(request), limit: LISTED }
       const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
-      const input = { ...part, rooms: [ROOMS[kind]], order: 'newest' } as const
+      const input = { ...part, namespaces: [ROOMS[kind]], order: 'newest' } as const
       const { entries, total } = await inQueue(context, { request, grant }, () =>
         pageOfReferences(context.git, repositoryPathOf(context, grant.repository), input),
       )

@@ -8,11 +8,11 @@ import { changeIssue } from '../../actions/issues/change-issue.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
-import { definePage, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
+import { definePage, multilineField, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { COMMENTS_SHOWN } from './conversation.js'
 
 /** What was sent and could not be done. */
-export interface Refused {
+export interface RejectedComment {
   readonly issue: Issue
   readonly draft: string
   readonly error: string
@@ -22,7 +22,7 @@ export interface Refused {
 /** The page of one kind; `again` shows what stands under the form, with the reason. */
 export function commentPage(
   kind: 'issues' | 'pulls',
-  again: (context: Context, call: Call<'repository'>, refused: Refused) => Promise<Reply>,
+  again: (context: Context, call: Call<'repository'>, refused: RejectedComment) => Promise<Reply>,
 ): AnyRoute {
   return definePage<'repository'>({
     method: 'POST',
@@ -33,7 +33,7 @@ export function commentPage(
       const issue = await issueOf(context, grant, params)
       if (issue.isPull !== (kind === 'pulls')) throw notFound()
       const form = await readForm(request)
-      const text = textOf(form, 'content')
+      const text = multilineField(form, 'content')
       const state = stateOf(form.get('state'))
       const { owner, name } = grant.repository
       const path = `/${owner.name}/${name}/${kind}/${issue.number}`
@@ -41,12 +41,12 @@ export function commentPage(
         const isSilent = state !== undefined && text.trim() === ''
         const comment = isSilent ? undefined : await addComment(context, grant, { issue, text })
         if (state !== undefined) await changeIssue(context, grant, { issue, patch: { state } })
-        if (comment === undefined) return leadTo(context, path)
+        if (comment === undefined) return redirectTo(context, path)
         const page = Math.ceil((issue.commentsCount + 1) / COMMENTS_SHOWN)
         const query = page === 1 ? '' : `?page=${page}`
-        return leadTo(context, `${path}${query}#issuecomment-${comment.id}`)
+        return redirectTo(context, `${path}${query}#issuecomment-${comment.id}`)
       }
-      return orAgain(say, ({ message, status }) =>
+      return withFormErrors(say, ({ message, status }) =>
         again(context, call, { issue, draft: text, error: message, status }),
       )
     },

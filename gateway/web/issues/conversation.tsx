@@ -6,12 +6,12 @@ import type { Page } from '../../../sql/database/page.js'
 import { type Comment, listComments } from '../../../sql/issues/comments.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import { mayChange, maySpeak } from '../../actions/issues/issue-access.js'
+import { mayChange, mayComment } from '../../actions/issues/issue-access.js'
 import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
 import { Pager } from '../kit/pager.js'
-import { Person } from '../kit/person.js'
-import { Problem } from '../kit/problem.js'
+import { Author } from '../kit/person.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { signInAddress } from '../kit/surface.js'
 import { Ago } from '../kit/times.js'
 import { drawWritten, Written, type WrittenTexts } from './written.js'
@@ -75,7 +75,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
       ))}
       <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
       {children}
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <CommentForm
         context={context}
         grant={grant}
@@ -101,7 +101,7 @@ function Post(props: PostProps): JSX.Element {
   return (
     <article class="post" id={id}>
       <p class="post-line">
-        <Person base={base} person={person} viewer={viewer} original={originalAuthor} />{' '}
+        <Author base={base} person={person} viewer={viewer} original={originalAuthor} />{' '}
         <a href={`#${id}`}>
           <Ago atMs={createdAtMs} />
         </a>
@@ -137,7 +137,7 @@ function CommentForm({ context, grant, issue, address, draft }: CommentFormProps
   }
   return (
     <form method="post" action={`${address}/comments`}>
-      {maySpeak(grant, issue) ? (
+      {mayComment(grant, issue) ? (
         <>
           <label for="content">Comment (Markdown)</label>
           <textarea id="content" name="content" rows={6} required={true}>

@@ -8,7 +8,7 @@ import { type Label, labelsOfIssues } from '../../../sql/issues/labels.js'
 import { findMilestonesById, type Milestone } from '../../../sql/issues/milestones.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
-import { Person } from '../kit/person.js'
+import { Author } from '../kit/person.js'
 import { LabelName } from './label-name.js'
 
 export interface ShownFacts {
@@ -43,7 +43,7 @@ export function IssueFacts({ base, facts, viewer }: IssueFactsProps): JSX.Elemen
     { name: 'Labels', parts: labels.map((label) => <LabelName label={label} />) },
     {
       name: 'Assignees',
-      parts: assignees.map((person) => <Person base={base} person={person} viewer={viewer} />),
+      parts: assignees.map((person) => <Author base={base} person={person} viewer={viewer} />),
     },
     { name: 'Milestone', parts: milestone ? [<Shown text={milestone.title} />] : [] },
     { name: 'Due', parts: dueAtMs === undefined ? [] : [<Day atMs={dueAtMs} />] },

@@ -8,7 +8,7 @@ import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
-import { Person } from '../kit/person.js'
+import { Author } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
 import { LabelName } from './label-name.js'
 
@@ -54,7 +54,7 @@ export function IssueList({ context, grant, shown }: IssueListProps): JSX.Elemen
             ))}
             <p class="quiet">
               {`#${issue.number} by `}
-              <Person
+              <Author
                 base={base}
                 viewer={grant.user}
                 original={issue.originalAuthor}

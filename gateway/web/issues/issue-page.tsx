@@ -7,16 +7,16 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, leadTo, pageNumber } from '../kit/page.js'
+import { definePage, pageNumber, redirectTo } from '../kit/page.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
-import { commentPage, type Refused } from './comment-page.js'
+import { commentPage, type RejectedComment } from './comment-page.js'
 import { Conversation, readConversation } from './conversation.js'
 import { IssueFacts, readFacts } from './issue-facts.js'
 
 async function show(
   context: Context,
   { request, grant }: Call<'repository'>,
-  { issue, draft, error, status = 200 }: Partial<Refused> & { readonly issue: Issue },
+  { issue, draft, error, status = 200 }: Partial<RejectedComment> & { readonly issue: Issue },
 ): Promise<Reply> {
   const conversation = await readConversation(context, grant, {
     issue,
@@ -52,7 +52,7 @@ const one = definePage<'repository'>({
   async handle(context, call) {
     const issue = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository
-    if (issue.isPull) return leadTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
+    if (issue.isPull) return redirectTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
     return await show(context, call, { issue })
   },
 })

@@ -9,8 +9,15 @@ import { openIssue } from '../../actions/issues/open-issue.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm, textOf } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import {
+  definePage,
+  fieldOf,
+  multilineField,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 const PATH = '/{owner}/{repo}/issues/new'
@@ -28,7 +35,7 @@ function NewIssue({ context, grant, form, error }: NewIssueProps): JSX.Element {
   return (
     <RepositoryDocument context={context} grant={grant} tab="issues" title="New issue">
       <h2>New issue</h2>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <form method="post" action={`${repositoryUrl(context, grant)}/issues/new`}>
         <label for="title">Title</label>
         <input
@@ -41,7 +48,7 @@ function NewIssue({ context, grant, form, error }: NewIssueProps): JSX.Element {
         />
         <label for="content">Description (Markdown)</label>
         <textarea id="content" name="content" rows={12}>
-          {textOf(sent, 'content')}
+          {multilineField(sent, 'content')}
         </textarea>
         <button type="submit">Open the issue</button>
       </form>
@@ -68,11 +75,11 @@ const open = definePage<'repository'>({
     const form = await readForm(request)
     const { owner, name } = grant.repository
     const make = async () => {
-      const input = { title: fieldOf(form, 'title'), content: textOf(form, 'content') }
+      const input = { title: fieldOf(form, 'title'), content: multilineField(form, 'content') }
       const { number } = await openIssue(context, grant, input)
-      return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
+      return redirectTo(context, `/${owner.name}/${name}/issues/${number}`)
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       htmlReply(request, <NewIssue context={context} grant={grant} form={form} error={message} />, {
         status,
       }),

@@ -2,13 +2,13 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
-import { type Drawing, isDrawn, type NoDrawing } from '../../pool/renderings.js'
+import { isRendered, type Rendering, type RenderingFailure } from '../../pool/renderings.js'
 import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
 import { Markdown, PlainMarkdown } from '../kit/markdown-view.js'
 
 /** The drawings of a page by their texts. */
-export type WrittenTexts = ReadonlyMap<string, Drawing>
+export type WrittenTexts = ReadonlyMap<string, Rendering>
 
 interface WrittenOptions {
   readonly texts: readonly string[]
@@ -31,16 +31,16 @@ export async function drawWritten(
   const { id, defaultBranch } = grant.repository
   const place = { kind: 'branch', name: defaultBranch, path: [] } as const
   const from = { address: repositoryUrl(context, grant), place, hasLines: true, headingsBelow }
-  const drawn = new Map<string, Drawing>()
+  const drawn = new Map<string, Rendering>()
   const startedMs = performance.now()
   for (const text of new Set(texts)) {
     const isLate = performance.now() - startedMs > PAGE_MS
-    drawn.set(text, isLate ? LATE : await context.drawings.markdown({ text, from }, id))
+    drawn.set(text, isLate ? LATE : await context.renderings.markdown({ text, from }, id))
   }
   return drawn
 }
 
-const LATE: NoDrawing = { why: 'busy' }
+const LATE: RenderingFailure = { why: 'busy' }
 
 export interface WrittenProps {
   readonly text: string
@@ -50,6 +50,6 @@ export interface WrittenProps {
 /** The text, or what was written if it is not drawn. */
 export function Written({ text, drawn }: WrittenProps): JSX.Element {
   const drawing = drawn.get(text) ?? LATE
-  if (isDrawn(drawing)) return <Markdown html={drawing} />
+  if (isRendered(drawing)) return <Markdown html={drawing} />
   return <PlainMarkdown what="text" text={text} why={drawing.why} />
 }

@@ -11,11 +11,11 @@ import { fieldOf } from './page.js'
 import { TextField } from './text-field.js'
 
 /** Who may see an owner, by the word for it. */
-export type VisibilityWords = Readonly<Record<Visibility, string>>
+export type VisibilityLabels = Readonly<Record<Visibility, string>>
 
 export interface DetailFieldsProps {
   readonly details: OwnerDetails
-  readonly words: VisibilityWords
+  readonly words: VisibilityLabels
 }
 
 export function DetailFields({ details, words }: DetailFieldsProps): JSX.Element {

@@ -1,7 +1,7 @@
 /** Markdown on a page: drawn, or as it was written with the reason. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { NoDrawing } from '../../pool/renderings.js'
+import type { RenderingFailure } from '../../pool/renderings.js'
 import type { TrustedHtml } from '../../rendering/trusted-html.js'
 import { PlainText } from '../../rendering/visible-text.js'
 
@@ -10,13 +10,13 @@ export function Markdown({ html }: { readonly html: TrustedHtml }): JSX.Element 
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
 }
 
-const SENTENCES: Readonly<Record<NoDrawing['why'], string>> = {
+const SENTENCES: Readonly<Record<RenderingFailure['why'], string>> = {
   slow: 'drawing it takes too long',
   long: 'it is too long to draw',
   busy: 'the server is busy. Load the page again in a moment',
 }
 
-interface PlainMarkdownProps extends NoDrawing {
+interface PlainMarkdownProps extends RenderingFailure {
   readonly what: 'text' | 'README'
   readonly text: string
 }

@@ -44,12 +44,12 @@ export function fieldOf(form: URLSearchParams, name: string): string {
 }
 
 /** A text of several lines, as it was written: browsers end each with two characters. */
-export function textOf(form: URLSearchParams, name: string): string {
+export function multilineField(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').replaceAll('\r\n', '\n')
 }
 
 /** Does what a form asks for. Where it cannot be done, `again` shows the form with the reason. */
-export async function orAgain(
+export async function withFormErrors(
   work: () => Promise<Reply>,
   again: (failure: Failure) => Awaitable<Reply>,
 ): Promise<Reply> {
@@ -62,7 +62,7 @@ export async function orAgain(
 }
 
 /** Leads the browser to a page of ours, with GET (RFC 9110 §15.4.4). */
-export function leadTo(
+export function redirectTo(
   { settings }: Context,
   path: string,
   headers: NonNullable<Reply['headers']> = [],

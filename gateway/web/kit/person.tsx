@@ -18,7 +18,7 @@ export interface PersonProps {
 }
 
 /** A link to the account; a stand-in where it is gone or not to be seen. */
-export function Person({ base, person, original, viewer }: PersonProps): JSX.Element {
+export function Author({ base, person, original, viewer }: PersonProps): JSX.Element {
   if (person !== undefined && isVisible(person, viewer)) {
     return (
       <a class="strong" href={`${base}/${person.name}`}>

@@ -4,7 +4,11 @@ import type { JSX } from 'preact/jsx-runtime'
 import { Shown } from '../../rendering/visible-text.js'
 
 /** Nothing where nothing was wrong. */
-export function Problem({ error }: { readonly error: string | undefined }): JSX.Element | null {
+export function ErrorMessage({
+  error,
+}: {
+  readonly error: string | undefined
+}): JSX.Element | null {
   if (error === undefined) return null
   return (
     <p class="error" role="alert">

@@ -8,10 +8,10 @@ import type { Context } from '../../request/context.js'
 import { DetailFields, detailsAsSent, detailsOf } from '../kit/detail-fields.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { TextField } from '../kit/text-field.js'
-import { WHO_SEES } from './organization-document.js'
+import { VISIBILITY_LABELS } from './organization-document.js'
 
 const PATH = '/org/create'
 
@@ -28,7 +28,7 @@ function NewOrganization({ context, user, form, error }: NewOrganizationProps): 
     <Document context={context} title="New organization" user={user}>
       <section class="narrow">
         <h1>New organization</h1>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
           <TextField
             label="Name"
@@ -37,7 +37,7 @@ function NewOrganization({ context, user, form, error }: NewOrganizationProps): 
             isRequired={true}
             charactersMax={OWNER_CHARACTERS_MAX}
           />
-          <DetailFields details={detailsAsSent(sent)} words={WHO_SEES} />
+          <DetailFields details={detailsAsSent(sent)} words={VISIBILITY_LABELS} />
           <button type="submit">Create</button>
         </form>
       </section>
@@ -67,9 +67,9 @@ const create = definePage<'signed-in'>({
         email: '',
         repoAdminChangeTeamAccess: false,
       })
-      return leadTo(context, `/${name}`)
+      return redirectTo(context, `/${name}`)
     }
-    return orAgain(make, ({ message, status }) => {
+    return withFormErrors(make, ({ message, status }) => {
       const again = <NewOrganization context={context} user={user} form={form} error={message} />
       return htmlReply(request, again, { status })
     })

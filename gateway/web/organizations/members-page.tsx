@@ -13,10 +13,17 @@ import {
 } from '../../actions/organizations/team-contents.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
-import { sentenceOfNamed } from '../accounts/settings-document.js'
+import { namedErrorMessage } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { PeopleList } from '../kit/people-list.js'
 import { OrganizationDocument } from './organization-document.js'
@@ -107,10 +114,10 @@ const remove = definePage<'organization'>({
     const name = fieldOf(await readForm(call.request), 'name')
     const take = async () => {
       await takeOutOfOrganization(context.db, call.grant, name)
-      return leadTo(context, `${organizationPath(call.grant)}/members`)
+      return redirectTo(context, `${organizationPath(call.grant)}/members`)
     }
-    return orAgain(take, (failure) =>
-      answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
+    return withFormErrors(take, (failure) =>
+      answer(context, call, { error: namedErrorMessage(failure), status: failure.status }),
     )
   },
 })
@@ -124,9 +131,11 @@ const leave = definePage<'organization'>({
     const go = async () => {
       const place = { organizationId: organization.id }
       if (user === undefined || !(await removeMember(context.db, user.id, place))) throw notFound()
-      return leadTo(context, '/user/settings/organizations')
+      return redirectTo(context, '/user/settings/organizations')
     }
-    return orAgain(go, ({ message, status }) => answer(context, call, { error: message, status }))
+    return withFormErrors(go, ({ message, status }) =>
+      answer(context, call, { error: message, status }),
+    )
   },
 })
 
@@ -137,7 +146,7 @@ const showOwn = definePage<'organization'>({
   async handle(context, { request, grant }) {
     const isPublic = fieldOf(await readForm(request), 'public') === 'yes'
     await showMembership(context.db, grant, isPublic)
-    return leadTo(context, `${organizationPath(grant)}/members`)
+    return redirectTo(context, `${organizationPath(grant)}/members`)
   },
 })
 

@@ -3,13 +3,13 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
-import type { VisibilityWords } from '../kit/detail-fields.js'
+import type { VisibilityLabels } from '../kit/detail-fields.js'
 import { Document } from '../kit/document.js'
-import { Problem } from '../kit/problem.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { OwnerTabs, type OwnerTabsProps } from '../repositories/owner-tabs.js'
 
 /** Who may see an organization. */
-export const WHO_SEES: VisibilityWords = {
+export const VISIBILITY_LABELS: VisibilityLabels = {
   public: 'Everybody',
   limited: 'Who is signed in',
   private: 'Its members alone',
@@ -31,7 +31,7 @@ export function OrganizationDocument(props: OrganizationDocumentProps): JSX.Elem
     <Document context={context} title={`${title} · ${organization.name}`} user={user}>
       <OwnerTabs context={context} owner={organization} role={role} tab={tab} />
       <h2>{title}</h2>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {children}
     </Document>
   )

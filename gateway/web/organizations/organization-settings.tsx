@@ -10,8 +10,8 @@ import { Confirmation, refuseUnconfirmed } from '../kit/confirmation.js'
 import { DetailFields, detailsAsSent, detailsOf } from '../kit/detail-fields.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
-import { definePage, leadTo, orAgain, readForm } from '../kit/page.js'
-import { OrganizationDocument, WHO_SEES } from './organization-document.js'
+import { definePage, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { OrganizationDocument, VISIBILITY_LABELS } from './organization-document.js'
 
 const PATH = '/org/{org}/settings'
 const ACCESS = { kind: 'organization', role: 'owner' } as const
@@ -39,7 +39,7 @@ function OrganizationSettings({
       title="Settings"
     >
       <form class="form" method="post" action={address}>
-        <DetailFields details={details ?? organization} words={WHO_SEES} />
+        <DetailFields details={details ?? organization} words={VISIBILITY_LABELS} />
         <button type="submit">Save</button>
       </form>
       <section class="danger-zone">
@@ -79,9 +79,9 @@ const save = definePage<'organization'>({
     const form = await readForm(request)
     const change = async () => {
       await updateOrganization(context.db, grant.organization.id, detailsOf(form))
-      return leadTo(context, `${organizationPath(grant)}/settings`)
+      return redirectTo(context, `${organizationPath(grant)}/settings`)
     }
-    return orAgain(change, ({ message, status }) => {
+    return withFormErrors(change, ({ message, status }) => {
       const details = detailsAsSent(form)
       return answer(context, request, { grant, details, error: message, status })
     })
@@ -97,9 +97,9 @@ const remove = definePage<'organization'>({
     const end = async () => {
       refuseUnconfirmed(form, grant.organization.name)
       await deleteOrganization(context.db, grant.organization.id)
-      return leadTo(context, '/user/settings/organizations')
+      return redirectTo(context, '/user/settings/organizations')
     }
-    return orAgain(end, ({ message, status }) =>
+    return withFormErrors(end, ({ message, status }) =>
       answer(context, request, { grant, error: message, status }),
     )
   },

@@ -18,9 +18,16 @@ import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
-import { sentenceOfNamed } from '../accounts/settings-document.js'
+import { namedErrorMessage } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { PeopleList, RemovalForm } from '../kit/people-list.js'
 import { TextField } from '../kit/text-field.js'
@@ -167,9 +174,9 @@ function defineChange({ path, change, sentenceOf }: Change) {
       const name = fieldOf(await readForm(call.request), 'name')
       const work = async () => {
         await change(context.db, call.grant, name)
-        return leadTo(context, teamPathOf(call.grant))
+        return redirectTo(context, teamPathOf(call.grant))
       }
-      return orAgain(work, (failure) =>
+      return withFormErrors(work, (failure) =>
         answer(context, call, { error: sentenceOf(failure), status: failure.status }),
       )
     },
@@ -185,8 +192,8 @@ function ownName({ organization }: Grant, name: string) {
 }
 
 const CHANGES: readonly Change[] = [
-  { path: 'members', change: takeIntoTeam, sentenceOf: sentenceOfNamed },
-  { path: 'members/remove', change: takeOutOfTeam, sentenceOf: sentenceOfNamed },
+  { path: 'members', change: takeIntoTeam, sentenceOf: namedErrorMessage },
+  { path: 'members/remove', change: takeOutOfTeam, sentenceOf: namedErrorMessage },
   {
     path: 'repositories',
     change: (db, grant, name) => giveToTeam(db, grant, ownName(grant, name)),

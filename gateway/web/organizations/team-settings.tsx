@@ -9,7 +9,7 @@ import type { Context } from '../../request/context.js'
 import { Confirmation, refuseUnconfirmed } from '../kit/confirmation.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { OrganizationDocument } from './organization-document.js'
 import { type TeamDetails, TeamFields, teamDetailsAsSent, teamDetailsOf } from './team-fields.js'
 import { teamPathOf } from './teams-page.js'
@@ -86,9 +86,9 @@ const save = definePage<'team'>({
         ? { description: fieldOf(form, 'description') }
         : patchOf(team, teamDetailsOf(form))
       const changed = await changeTeam(context.db, team, patch)
-      return leadTo(context, teamPathOf({ organization, team: changed }))
+      return redirectTo(context, teamPathOf({ organization, team: changed }))
     }
-    return orAgain(change, ({ message, status }) => {
+    return withFormErrors(change, ({ message, status }) => {
       const { permission } = isOfOwners(team) ? team : teamDetailsAsSent(form)
       const details = { ...teamDetailsAsSent(form), permission }
       return answer(context, request, { grant, details, error: message, status })
@@ -110,9 +110,9 @@ const remove = definePage<'team'>({
     const end = async () => {
       refuseUnconfirmed(form, grant.team.name)
       await removeTeam(context.db, grant.team)
-      return leadTo(context, `${organizationPath(grant)}/teams`)
+      return redirectTo(context, `${organizationPath(grant)}/teams`)
     }
-    return orAgain(end, ({ message, status }) =>
+    return withFormErrors(end, ({ message, status }) =>
       answer(context, request, { grant, error: message, status }),
     )
   },

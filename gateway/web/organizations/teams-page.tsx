@@ -8,7 +8,7 @@ import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
-import { definePage, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import { definePage, pageNumber, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { OrganizationDocument } from './organization-document.js'
 import {
@@ -127,9 +127,9 @@ const create = definePage<'organization'>({
     const make = async () => {
       const input = { ...teamDetailsOf(form), organizationId: organization.id, units: {} }
       const team = await makeTeam(context.db, input)
-      return leadTo(context, teamPathOf({ organization, team }))
+      return redirectTo(context, teamPathOf({ organization, team }))
     }
-    return orAgain(make, ({ message, status }) => {
+    return withFormErrors(make, ({ message, status }) => {
       const team = teamDetailsAsSent(form)
       return htmlReply(
         request,

@@ -7,14 +7,14 @@ import {
   allows,
   deletesBranch,
   findMergeObstacle,
-  type MergeOrder,
+  type MergeOptions,
 } from '../../actions/pulls/merge-now.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import { findWritableHead } from '../../actions/pulls/writable-head.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { issueUrl, repositoryUrl } from '../kit/links.js'
-import { Person } from '../kit/person.js'
+import { Author } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
 
 /** In the words of who chooses. */
@@ -24,7 +24,7 @@ export const STYLES = {
   rebase: 'Rebase, without a merge commit',
   'rebase-merge': 'Rebase, then make a merge commit',
   'fast-forward-only': 'Fast-forward only',
-} as const satisfies Partial<Record<MergeOrder['style'], string>>
+} as const satisfies Partial<Record<MergeOptions['style'], string>>
 
 export interface ShownMerge {
   /** In the words of the API; undefined where nothing stands in the way. */
@@ -66,7 +66,7 @@ export function MergeBox(props: MergeBoxProps): JSX.Element | null {
   if (pull.mergedAtMs !== undefined) {
     return (
       <p class="notice">
-        <Person base={base} viewer={grant.user} person={merge.mergedBy} /> merged this{' '}
+        <Author base={base} viewer={grant.user} person={merge.mergedBy} /> merged this{' '}
         <Ago atMs={pull.mergedAtMs} /> as{' '}
         <a href={`${repositoryUrl(context, grant)}/commit/${pull.mergeCommit}`}>
           <code>{(pull.mergeCommit ?? '').slice(0, 10)}</code>

@@ -7,8 +7,8 @@ import { isServed } from '../../actions/issues/issue-access.js'
 import type { Context } from '../../request/context.js'
 import { firstLineOf } from '../code/folder.js'
 import { comparisonPath, repositoryUrl } from '../kit/links.js'
-import { fieldOf, textOf } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { fieldOf, multilineField } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { signInAddress } from '../kit/surface.js'
 
 export interface OpenPullFormProps {
@@ -54,7 +54,7 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   const sent = form ?? new URLSearchParams({ title: usualTitle(commits, head) })
   return (
     <form method="post" action={here}>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <label for="title">Title</label>
       <input
         type="text"
@@ -66,7 +66,7 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
       />
       <label for="content">Description (Markdown)</label>
       <textarea id="content" name="content" rows={8}>
-        {textOf(sent, 'content')}
+        {multilineField(sent, 'content')}
       </textarea>
       <button type="submit">Open the pull request</button>
     </form>

@@ -13,10 +13,18 @@ import { CommitList } from '../code/commits-page.js'
 import { Diff, readShownDiff } from '../code/diff.js'
 import { htmlReply } from '../kit/html.js'
 import { issueUrl, repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  multilineField,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { Problem } from '../kit/problem.js'
-import { PullDocument, seePull } from './pull-document.js'
+import { ErrorMessage } from '../kit/problem.js'
+import { PullDocument, withVisibleHead } from './pull-document.js'
 import { ReviewForm, reviewRefusal } from './review-form.js'
 
 const LISTED = 30
@@ -27,7 +35,7 @@ const commits = definePage<'repository'>({
   path: '/{owner}/{repo}/pulls/{index}/commits',
   access: ACCESS,
   async handle(context, { request, grant, params }) {
-    const seen = await seePull(context, grant, await pullOf(context, grant, params))
+    const seen = await withVisibleHead(context, grant, await pullOf(context, grant, params))
     const page = { page: pageNumber(request), limit: LISTED }
     const part = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, (reader) => readRange(reader, rangeOf(seen.state), page)),
@@ -56,7 +64,7 @@ async function showFiles(
   { request, grant, params }: Call<'repository'>,
   { status = 200, form, error }: Again,
 ): Promise<Reply> {
-  const seen = await seePull(context, grant, await pullOf(context, grant, params))
+  const seen = await withVisibleHead(context, grant, await pullOf(context, grant, params))
   const { state } = seen
   const range = { ...rangeOf(state), signal: request.signal }
   const diff = await inQueue(context, { request, grant }, () =>
@@ -65,7 +73,7 @@ async function showFiles(
   const own = issueUrl(context, grant, state.issue)
   const page = (
     <PullDocument context={context} grant={grant} seen={seen} tab="files">
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <p>
         All of it as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
       </p>
@@ -104,11 +112,17 @@ const review = definePage<'repository'>({
       if (event === '' || commitId === '') {
         throw new Failure('invalid', 'Say what you think of it, and of which commit.')
       }
-      const input = { state, event, commitId, content: textOf(form, 'content'), comments: [] }
+      const input = {
+        state,
+        event,
+        commitId,
+        content: multilineField(form, 'content'),
+        comments: [],
+      }
       await addReview(context, grant, input)
-      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+      return redirectTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
     }
-    return orAgain(give, ({ message, status }) =>
+    return withFormErrors(give, ({ message, status }) =>
       showFiles(context, call, { form, error: reviewRefusal(message), status }),
     )
   },

@@ -30,7 +30,7 @@ export interface VisiblePull {
 }
 
 /** What a page shows of a pull request. */
-export async function seePull(
+export async function withVisibleHead(
   context: Context,
   grant: RepositoryGrant,
   state: PullState,

@@ -11,17 +11,25 @@ import { mergeNow } from '../../actions/pulls/merge-now.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
 import { CHECKS_SHOWN, Checks } from '../code/checks.js'
-import { commentPage, type Refused } from '../issues/comment-page.js'
+import { commentPage, type RejectedComment } from '../issues/comment-page.js'
 import { Conversation, readConversation } from '../issues/conversation.js'
 import { IssueFacts, readFacts } from '../issues/issue-facts.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm, textOf } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import {
+  definePage,
+  fieldOf,
+  multilineField,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 import { MergeBox, readMerge, STYLES, sentenceOf } from './merge-box.js'
-import { PullDocument, seePull } from './pull-document.js'
+import { PullDocument, withVisibleHead } from './pull-document.js'
 import { Reviews, readReviews } from './reviews.js'
 
-interface Again extends Partial<Omit<Refused, 'issue'>> {
+interface Again extends Partial<Omit<RejectedComment, 'issue'>> {
   /** Why it was not merged. */
   readonly mergeError?: string
 }
@@ -33,7 +41,7 @@ async function show(
 ): Promise<Reply> {
   const state = await pullOf(context, grant, params)
   const { issue, pull } = state
-  const seen = await seePull(context, grant, state)
+  const seen = await withVisibleHead(context, grant, state)
   const conversation = await readConversation(context, grant, {
     issue,
     number: pageNumber(request),
@@ -47,7 +55,7 @@ async function show(
   ]
   const page = (
     <PullDocument context={context} grant={grant} seen={seen} tab="">
-      <Problem error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
+      <ErrorMessage error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
       <Conversation
         context={context}
@@ -72,7 +80,7 @@ const one = definePage<'repository'>({
   async handle(context, call) {
     const { isPull, number } = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository
-    if (!isPull) return leadTo(context, `/${owner.name}/${name}/issues/${number}`)
+    if (!isPull) return redirectTo(context, `/${owner.name}/${name}/issues/${number}`)
     return await show(context, call, {})
   },
 })
@@ -95,9 +103,9 @@ const merge = definePage<'repository'>({
         order,
         inQueue: (work) => inQueue(context, { request, grant }, work),
       })
-      return leadTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
+      return redirectTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
     }
-    return orAgain(work, ({ message, status }) =>
+    return withFormErrors(work, ({ message, status }) =>
       show(context, call, { mergeError: message, status }),
     )
   },
@@ -109,7 +117,7 @@ function orderOf(form: URLSearchParams) {
   if (!isStyle(style) || headCommit === '') {
     throw new Failure('invalid', 'Say how to merge, and which commit.')
   }
-  const [title, message] = [fieldOf(form, 'title'), textOf(form, 'message')]
+  const [title, message] = [fieldOf(form, 'title'), multilineField(form, 'message')]
   return { style, headCommit, title, message, deletesBranch: form.has('delete') }
 }
 

@@ -5,7 +5,7 @@ import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
-import { fieldOf, textOf } from '../kit/page.js'
+import { fieldOf, multilineField } from '../kit/page.js'
 
 const VERDICTS = [
   ['COMMENT', 'Say something, without a verdict'],
@@ -37,7 +37,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
         <input type="hidden" name="head" value={pull.headCommit} />
         <label for="content">What you say (Markdown)</label>
         <textarea id="content" name="content" rows={5}>
-          {textOf(sent, 'content')}
+          {multilineField(sent, 'content')}
         </textarea>
         <fieldset>
           <legend>Verdict</legend>

@@ -14,7 +14,7 @@ import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { drawWritten, Written, type WrittenTexts } from '../issues/written.js'
-import { Person } from '../kit/person.js'
+import { Author } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
 
 const REVIEWS_SHOWN = 50
@@ -107,7 +107,7 @@ function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
     <div class="review">
       <p>
         {teamId === undefined ? (
-          <Person base={base} viewer={grant.user} person={shown.people.get(reviewerId ?? 0)} />
+          <Author base={base} viewer={grant.user} person={shown.people.get(reviewerId ?? 0)} />
         ) : (
           <>
             The team <Shown text={shown.teams.get(teamId)?.name ?? ''} />

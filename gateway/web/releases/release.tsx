@@ -10,7 +10,7 @@ import { sizeOf } from '../code/file-view.js'
 import { Written, type WrittenTexts } from '../issues/written.js'
 import { Icon } from '../kit/icon.js'
 import { repositoryUrl, tagPath } from '../kit/links.js'
-import { Person } from '../kit/person.js'
+import { Author } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
 
 export interface ReleaseViewProps {
@@ -39,7 +39,7 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
         </a>{' '}
         {isDraft && <span class="label">draft</span>}
         {isPrerelease && <span class="label">pre-release</span>}{' '}
-        <Person base={context.settings.http.baseUrl} person={author} viewer={grant.user} />{' '}
+        <Author base={context.settings.http.baseUrl} person={author} viewer={grant.user} />{' '}
         <Ago atMs={publishedAtMs} />
       </p>
       {body !== '' && <Written text={body} drawn={drawn} />}

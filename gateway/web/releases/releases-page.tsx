@@ -11,7 +11,7 @@ import { Shown } from '../../rendering/visible-text.js'
 import { drawWritten } from '../issues/written.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl, tagPath } from '../kit/links.js'
-import { definePage, leadTo, pageNumber } from '../kit/page.js'
+import { definePage, pageNumber, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { ReleaseView, titleOfRelease } from './release.js'
@@ -92,7 +92,7 @@ const latest = definePage<'repository'>({
   async handle(context, { grant }) {
     const { tagName } = await latestRelease(context, grant)
     const { owner, name } = grant.repository
-    return leadTo(context, `/${owner.name}/${name}/releases/tag/${tagPath(tagName)}`)
+    return redirectTo(context, `/${owner.name}/${name}/releases/tag/${tagPath(tagName)}`)
   },
 })
 

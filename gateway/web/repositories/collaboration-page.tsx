@@ -11,17 +11,24 @@ import {
   listCollaborators,
 } from '../../../sql/repositories/collaborators.js'
 import {
-  letCollaboratorIn,
-  shutCollaboratorOut,
+  addCollaborator,
+  deleteCollaborator,
 } from '../../actions/repositories/change-collaborators.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
-import { SettingsDocument, sentenceOfNamed } from '../accounts/settings-document.js'
+import { namedErrorMessage, SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 
 const PATH = '/{owner}/{repo}/settings/collaboration'
@@ -101,7 +108,7 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
   const modes = await collaboratorModes(context.db, repositoryId, ids)
   const address = `${repositoryUrl(context, grant)}/settings/collaboration`
   const base = context.settings.http.baseUrl
-  const error = failure && sentenceOfNamed(failure)
+  const error = failure && namedErrorMessage(failure)
   const document = (
     <SettingsDocument context={context} grant={grant} error={error} tab="collaboration">
       <People address={address} base={base} modes={modes} people={entries} />
@@ -131,12 +138,12 @@ const change = definePage<'repository'>({
   path: PATH,
   access: ACCESS,
   handle: (context, call) =>
-    orAgain(
+    withFormErrors(
       async () => {
         const form = await readForm(call.request)
         const mode = COLLABORATOR_MODES.find((known) => known === fieldOf(form, 'mode'))
         if (mode === undefined) throw new Failure('invalid', 'Choose what they may do.')
-        await letCollaboratorIn(context.db, { ...inputOf(call, form), mode })
+        await addCollaborator(context.db, { ...inputOf(call, form), mode })
         return backTo(context, call)
       },
       (failure) => answer(context, call, failure),
@@ -148,9 +155,9 @@ const remove = definePage<'repository'>({
   path: `${PATH}/delete`,
   access: ACCESS,
   handle: (context, call) =>
-    orAgain(
+    withFormErrors(
       async () => {
-        await shutCollaboratorOut(context.db, inputOf(call, await readForm(call.request)))
+        await deleteCollaborator(context.db, inputOf(call, await readForm(call.request)))
         return backTo(context, call)
       },
       (failure) => answer(context, call, failure),
@@ -162,7 +169,7 @@ function inputOf({ grant: { repository, user } }: Asked, form: URLSearchParams) 
 }
 
 function backTo(context: Context, { grant: { repository } }: Asked): Reply {
-  return leadTo(context, `/${repository.owner.name}/${repository.name}/settings/collaboration`)
+  return redirectTo(context, `/${repository.owner.name}/${repository.name}/settings/collaboration`)
 }
 
 export const COLLABORATION_PAGES = [show, change, remove]

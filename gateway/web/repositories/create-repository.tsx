@@ -14,8 +14,8 @@ import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
-import { Problem } from '../kit/problem.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { ErrorMessage } from '../kit/problem.js'
 
 interface NewRepositoryProps {
   readonly context: Context
@@ -33,7 +33,7 @@ function NewRepository({ context, user, owners, sent, error }: NewRepositoryProp
     <Document context={context} title="New repository" user={user}>
       <section class="narrow">
         <h1>New repository</h1>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         <form method="post" action={`${context.settings.http.baseUrl}/repo/create`}>
           <label for="owner">Owner</label>
           <select id="owner" name="owner">
@@ -131,9 +131,9 @@ const create = definePage<'signed-in'>({
         defaultBranch: 'main',
         objectFormat: 'sha1',
       })
-      return leadTo(context, `/${owner.name}/${name}`)
+      return redirectTo(context, `/${owner.name}/${name}`)
     }
-    return orAgain(make, ({ message, status }) =>
+    return withFormErrors(make, ({ message, status }) =>
       answer(context, call, { sent: form, error: message, status }),
     )
   },

@@ -18,7 +18,14 @@ import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import {
+  definePage,
+  fieldOf,
+  pageNumber,
+  readForm,
+  redirectTo,
+  withFormErrors,
+} from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { Ago } from '../kit/times.js'
 
@@ -128,7 +135,7 @@ const add = definePage<'repository'>({
       })
       return backTo(context, call)
     }
-    return orAgain(letIn, (failure) => answer(context, call, { sent, failure }))
+    return withFormErrors(letIn, (failure) => answer(context, call, { sent, failure }))
   },
 })
 
@@ -144,7 +151,7 @@ const remove = definePage<'repository'>({
 })
 
 function backTo(context: Context, { grant: { repository } }: Asked): Reply {
-  return leadTo(context, `/${repository.owner.name}/${repository.name}/settings/keys`)
+  return redirectTo(context, `/${repository.owner.name}/${repository.name}/settings/keys`)
 }
 
 export const DEPLOY_KEYS_PAGES = [show, add, remove]

@@ -12,14 +12,14 @@ import {
   WEBSITE_CHARACTERS_MAX,
 } from '../../actions/repositories/edit-repository.js'
 import { releaseCommit } from '../../actions/repositories/prune-repository.js'
-import { giveRepository } from '../../actions/repositories/transfer-repository.js'
+import { transferToOwner } from '../../actions/repositories/transfer-repository.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
-import { SettingsDocument, sentenceOfNamed } from '../accounts/settings-document.js'
+import { namedErrorMessage, SettingsDocument } from '../accounts/settings-document.js'
 import { refuseUnconfirmed } from '../kit/confirmation.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { DangerZone, fullNameOf } from './danger-zone.js'
 
 const PATH = '/{owner}/{repo}/settings'
@@ -152,9 +152,9 @@ const save = definePage<'repository'>({
     const fields = readFields(await readForm(request))
     const change = async () => {
       const { owner, name } = await editRepository(context, grant.repository, fields)
-      return leadTo(context, `/${owner.name}/${name}/settings`)
+      return redirectTo(context, `/${owner.name}/${name}/settings`)
     }
-    return orAgain(change, ({ message, status }) =>
+    return withFormErrors(change, ({ message, status }) =>
       answer(context, call, { fields, error: message, status }),
     )
   },
@@ -175,10 +175,10 @@ function dangerousPage(
         refuseUnconfirmed(form, fullNameOf(call.grant.repository))
         return work(context, call, form)
       }
-      return orAgain(
+      return withFormErrors(
         async () => confirmed(),
         (failure) =>
-          answer(context, call, { error: sentenceOfNamed(failure), status: failure.status }),
+          answer(context, call, { error: namedErrorMessage(failure), status: failure.status }),
       )
     },
   })
@@ -186,18 +186,18 @@ function dangerousPage(
 
 const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
   const newOwner = fieldOf(form, 'new_owner')
-  const { repository, mode } = await giveRepository(context, grant.who, {
+  const { repository, mode } = await transferToOwner(context, grant.who, {
     repository: grant.repository,
     newOwner,
   })
   const { owner, name } = repository
-  return leadTo(context, mode === 'none' ? '/' : `/${owner.name}/${name}`)
+  return redirectTo(context, mode === 'none' ? '/' : `/${owner.name}/${name}`)
 })
 
 const remove = dangerousPage('delete', async (context, { grant }) => {
   const { repository, user } = grant
   await deleteWholeRepository(context, { repository, sender: user ?? repository.owner })
-  return leadTo(context, `/${repository.owner.name}`)
+  return redirectTo(context, `/${repository.owner.name}`)
 })
 
 const prune = dangerousPage('prune', async (context, call, form) => {
@@ -211,7 +211,7 @@ const prune = dangerousPage('prune', async (context, call, form) => {
   await inQueue(context, { request, grant }, () =>
     releaseCommit(context, repository, { ...order, dropsClosedPulls }),
   )
-  await context.upkeep.pruneIsWanted({ repositoryId: repository.id, ...order })
+  await context.upkeep.enqueuePrune({ repositoryId: repository.id, ...order })
   return answer(context, call, { notice: PRUNING })
 })
 

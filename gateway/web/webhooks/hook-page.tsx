@@ -11,13 +11,13 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { testWebhook } from '../../actions/webhooks/test-webhook.js'
-import { namedWebhook, wantedWebhook } from '../../actions/webhooks/webhook-input.js'
+import { namedWebhook, readWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, fieldOf, leadTo, orAgain, readForm } from '../kit/page.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Deliveries } from './hook-deliveries.js'
 import { HookForm, readHookForm, sentFields } from './hook-form.js'
 
@@ -100,9 +100,9 @@ function hookPage(
       const hooks = `/${owner.name}/${name}/settings/hooks`
       const lead = async () => {
         const part = await work(context, { call, webhook }, form)
-        return leadTo(context, hooks + (part ?? `/${webhook.id}`))
+        return redirectTo(context, hooks + (part ?? `/${webhook.id}`))
       }
-      return orAgain(lead, (failure) => {
+      return withFormErrors(lead, (failure) => {
         const fields = path === '' ? { fields: sentFields(webhook, form) } : {}
         return answer(context, { call, webhook }, { ...fields, failure })
       })
@@ -111,7 +111,7 @@ function hookPage(
 }
 
 const save = hookPage('', async (context, { webhook }, form) => {
-  const fields = await wantedWebhook(context, webhook, readHookForm(form))
+  const fields = await readWebhook(context, webhook, readHookForm(form))
   await updateWebhook(context.db, webhook.id, fields)
   return undefined
 })
@@ -128,7 +128,7 @@ const again = hookPage('/redeliver', async (context, { webhook }, form) => {
     webhookId: webhook.id,
   })
   if (!isThere) throw new Failure('not_found', 'There is no such delivery any more.')
-  context.upkeep.deliveriesWait()
+  context.upkeep.pollDeliveries()
   return undefined
 })
 

@@ -9,14 +9,14 @@ import {
   type Webhook,
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
-import { NEW_WEBHOOK, wantedWebhook } from '../../actions/webhooks/webhook-input.js'
+import { NEW_WEBHOOK, readWebhook } from '../../actions/webhooks/webhook-input.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, leadTo, orAgain, pageNumber, readForm } from '../kit/page.js'
+import { definePage, pageNumber, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './hook-form.js'
 
@@ -88,11 +88,11 @@ const make = definePage<'repository'>({
     const { owner, name, id: repositoryId } = call.grant.repository
     const form = await readForm(call.request)
     const create = async () => {
-      const fields = await wantedWebhook(context, NEW_WEBHOOK, readHookForm(form))
+      const fields = await readWebhook(context, NEW_WEBHOOK, readHookForm(form))
       const { id } = await createWebhook(context.db, { repositoryId }, fields)
-      return leadTo(context, `/${owner.name}/${name}/settings/hooks/${id}`)
+      return redirectTo(context, `/${owner.name}/${name}/settings/hooks/${id}`)
     }
-    return orAgain(create, (failure) =>
+    return withFormErrors(create, (failure) =>
       answer(context, call, { fields: sentFields(NEW_WEBHOOK, form), failure }),
     )
   },

@@ -5,7 +5,7 @@ import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Journal, listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { type Journal, listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { maintainRepository } from '../../../cgi/maintenance/maintenance.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
@@ -161,7 +161,7 @@ t.test('a second one at the same time is refused, and the first goes on', async 
     { reason: { failure: 'conflict', message: /maintained already/ } },
   )
   t.equal((await listStaleFiles(bare)).size, 0)
-  t.equal((await listPushes(dataDir)).size, 0, 'and neither stays noted')
+  t.equal((await listJournalEntries(dataDir)).size, 0, 'and neither stays noted')
   await writeFile(join(bare, 'objects', 'maintenance.lock'), '')
   await t.rejects(maintainRepository(ours, bare, { journal }), /maintained already/)
   t.equal((await listStaleFiles(bare)).size, 1, 'what somebody else holds stays')
@@ -174,7 +174,7 @@ t.test('a failure says what git said, and leaves nothing noted', async (t) => {
   await t.rejects(maintainRepository(ours, bare, { journal }), {
     message: /git repack failed \(\d+\): .*multi-pack-index\.lock.*File exists/,
   })
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
 t.test('the pack for which the disk had no room is removed by the next recovery', async (t) => {
@@ -190,7 +190,7 @@ t.test('the pack for which the disk had no room is removed by the next recovery'
   await recover(dataDir)
   t.equal((await listStaleFiles(bare)).size, 0)
   t.strictSame(await packFiles(bare), before)
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
 t.test('pushes and clones beside it all succeed, and nothing is lost', async (t) => {
@@ -253,7 +253,7 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
     const { signal } = aborting
     const running = maintainRepository(ours, bare, { journal, signal }).catch((error) => error)
     const deadlineMs = Date.now() + 10_000
-    while ((await listPushes(dataDir)).size < 2 && Date.now() < deadlineMs) await sleep(1)
+    while ((await listJournalEntries(dataDir)).size < 2 && Date.now() < deadlineMs) await sleep(1)
     await sleep(randomInt(40))
     killed += await killGit(dataDir)
     if (round % 2 === 1) aborting.abort()
@@ -263,7 +263,7 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
     t.strictSame(await objectsOf(bare), before, `round ${round}`)
     await recover(dataDir)
     t.strictSame([...(await listStaleFiles(bare)).keys()], [])
-    t.equal((await listPushes(dataDir)).size, 0)
+    t.equal((await listJournalEntries(dataDir)).size, 0)
   }
   const { packsAfter } = await maintainRepository(ours, bare, { journal })
   t.ok(packsAfter < 8, `${packsAfter} packs`)
@@ -273,7 +273,7 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
 /** Kills the groups of git that are noted, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {
   let killed = 0
-  for (const { leader } of (await listPushes(dataDir)).values()) {
+  for (const { leader } of (await listJournalEntries(dataDir)).values()) {
     if (leader.pid === process.pid) continue
     try {
       process.kill(-leader.pid, 'SIGKILL')

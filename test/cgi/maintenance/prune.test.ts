@@ -6,7 +6,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Journal, listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { type Journal, listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { maintainRepository } from '../../../cgi/maintenance/maintenance.js'
 import { pruneRepository } from '../../../cgi/maintenance/prune.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
@@ -86,7 +86,7 @@ async function faultsOf({ bare, dataDir }: Scene): Promise<readonly string[]> {
     ...(exitCode === 0 ? [] : [errorText]),
     ...(await listStaleFiles(bare)).keys(),
     ...(await readdir(join(bare, 'objects'))).filter((name) => name === 'expired'),
-    ...(await listPushes(dataDir)).keys(),
+    ...(await listJournalEntries(dataDir)).keys(),
   ]
 }
 
@@ -280,7 +280,7 @@ t.test(
           isOver = true
         })
       // A git process takes some milliseconds.
-      while (!isOver && (await listPushes(dataDir)).size < 2) await sleep(1)
+      while (!isOver && (await listJournalEntries(dataDir)).size < 2) await sleep(1)
       await sleep(randomInt(20))
       killed += await killGit(dataDir)
       if (round % 2 === 1) aborting.abort()
@@ -307,7 +307,7 @@ t.test(
 /** Kills the groups of git that are noted, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {
   let killed = 0
-  for (const { leader } of (await listPushes(dataDir)).values()) {
+  for (const { leader } of (await listJournalEntries(dataDir)).values()) {
     if (leader.pid === process.pid) continue
     try {
       process.kill(-leader.pid, 'SIGKILL')

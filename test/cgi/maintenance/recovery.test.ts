@@ -8,7 +8,11 @@ import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { listPushes, openJournal, type PushEntry } from '../../../cgi/maintenance/journal.js'
+import {
+  type JournalEntry,
+  listJournalEntries,
+  openJournal,
+} from '../../../cgi/maintenance/journal.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
 import { findGit } from '../../../cgi/process/git.js'
@@ -49,9 +53,9 @@ async function commitMore(work: string, round: number): Promise<void> {
 }
 
 /** The journal's entry of the push to that repository, or undefined when it was not seen. */
-async function waitForPush(folder: string, name: string): Promise<PushEntry | undefined> {
+async function waitForPush(folder: string, name: string): Promise<JournalEntry | undefined> {
   for (let look = 0; look < 2_000; look += 1) {
-    for (const push of (await listPushes(folder)).values()) {
+    for (const push of (await listJournalEntries(folder)).values()) {
       if (push.repositoryPath === join(folder, name)) return push
     }
     await delay(5)
@@ -98,7 +102,7 @@ t.test('pushes killed at any moment are mended, and the next push works', async 
     }
 
     recovered += (await recover(folder)).length
-    t.equal((await listPushes(folder)).size, 0)
+    t.equal((await listJournalEntries(folder)).size, 0)
     const next = await startGateway(folder)
     const left = await listProcesses()
     const checks = works.map(async (cwd) => {
@@ -162,9 +166,9 @@ async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
   return { dataDir, bare, staleFiles }
 }
 
-async function note({ dataDir, bare }: Scene, change: Partial<PushEntry>): Promise<void> {
+async function note({ dataDir, bare }: Scene, change: Partial<JournalEntry>): Promise<void> {
   const dead = { pid: 999_999_999, identity: 'another boot/1' }
-  const entry: PushEntry = {
+  const entry: JournalEntry = {
     host: hostname(),
     gateway: dead,
     leader: dead,
@@ -183,7 +187,7 @@ t.test('every leaving of a dead push goes, and nothing else', async (t) => {
   t.same(await recover(here.dataDir), [here.bare])
   t.same([...(await listStaleFiles(here.bare)).keys()], [])
   t.ok(existsSync(join(here.bare, 'objects/pack/pack-2.keep')))
-  t.equal((await listPushes(here.dataDir)).size, 0)
+  t.equal((await listJournalEntries(here.dataDir)).size, 0)
 })
 
 t.test('a push that a living gateway looks after is left alone', async (t) => {
@@ -192,7 +196,7 @@ t.test('a push that a living gateway looks after is left alone', async (t) => {
   await note(here, { gateway: self, leader: self })
   t.same(await recover(here.dataDir), [])
   t.equal((await listStaleFiles(here.bare)).size, here.staleFiles.length)
-  t.equal((await listPushes(here.dataDir)).size, 1)
+  t.equal((await listJournalEntries(here.dataDir)).size, 1)
 })
 
 t.test('a push whose git was ended is mended, though its gateway lives', async (t) => {
@@ -252,7 +256,7 @@ t.test('a push of another machine is taken over when no push could last as long'
   t.same(await recover(here.dataDir), [])
   await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
   await recover(here.dataDir)
-  t.equal((await listPushes(here.dataDir)).size, 2, 'the younger one may still be writing')
+  t.equal((await listJournalEntries(here.dataDir)).size, 2, 'the younger one may still be writing')
   for (const name of await readdir(join(here.dataDir, 'pushes'))) {
     await rm(join(here.dataDir, 'pushes', name))
     await symlink('{"half', join(here.dataDir, 'pushes', name))

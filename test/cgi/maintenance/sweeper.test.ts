@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { sweepRepositories, sweepRepository } from '../../../cgi/maintenance/sweeper.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { startProcess } from '../../../cgi/process/run.js'
@@ -35,7 +35,7 @@ async function scene(t: Test): Promise<Scene> {
 
 /** Makes the pushes in the journal two hours old. */
 async function agePushes(dataDir: string): Promise<void> {
-  for (const [file, push] of await listPushes(dataDir)) {
+  for (const [file, push] of await listJournalEntries(dataDir)) {
     const startedAtMs = Date.now() - 7_200_000
     await rm(file)
     await symlink(JSON.stringify({ ...push, startedAtMs }), file)

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import {
-  countApart,
+  countAheadBehind,
   findMergeBase,
   isAncestor,
   listCommits,
@@ -46,9 +46,9 @@ t.test('what one has beyond the other is listed, newest first, and counted', asy
   t.strictSame(await list(), [...topic].reverse())
   t.strictSame(await list({ offset: 1, limit: 1 }), [topic[1]])
   t.strictSame(await list({ offset: 3 }), [])
-  t.strictSame(await countApart(ours, copy.path, tips), { ahead: 3, behind: 2 })
+  t.strictSame(await countAheadBehind(ours, copy.path, tips), { ahead: 3, behind: 2 })
   const same = { from: tips.to, to: tips.to }
-  t.strictSame(await countApart(ours, copy.path, same), { ahead: 0, behind: 0 })
+  t.strictSame(await countAheadBehind(ours, copy.path, same), { ahead: 0, behind: 0 })
 })
 
 t.test('a rebase leaves out merges and what is there already', async (t) => {
@@ -66,7 +66,7 @@ t.test(
     for (const text of ['main', '--exec=x', '-h', root.slice(0, 39), `${root}^`, `^${root}`, '']) {
       const range = { from: root, to: text }
       await t.rejects(listCommits(ours, copy.path, range), /full id/, text)
-      await t.rejects(countApart(ours, copy.path, range), /full id/, text)
+      await t.rejects(countAheadBehind(ours, copy.path, range), /full id/, text)
       await t.rejects(listCommitsToRebase(ours, copy.path, range), /full id/, text)
       await t.rejects(findMergeBase(ours, copy.path, [root, text]), /full id/, text)
       await t.rejects(isAncestor(ours, copy.path, { older: root, younger: text }), /full id/, text)

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { changedPaths, differing } from '../../../cgi/objects/tree-changes.js'
+import { changedPaths, differingEntries } from '../../../cgi/objects/tree-changes.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
@@ -39,7 +39,9 @@ t.test('as git diff-tree says', async (t) => {
     )
     t.strictSame(await changedPaths(objects, { before, after: before }, { entries: 0 }), [])
     t.equal(await changedPaths(objects, { before, after }, { entries: 3 }), undefined)
-    const names = (await differing(objects, { before, after })).map(([a, b]) => (b ?? a)?.name)
+    const names = (await differingEntries(objects, { before, after })).map(
+      ([a, b]) => (b ?? a)?.name,
+    )
     t.strictSame(names, ['a', 'becomes', 'd', 'file', 'gone'])
   })
 })

@@ -4,8 +4,8 @@ import t from 'tap'
 import {
   findRefusal,
   refusalKey,
-  remembering,
   rememberingChunks,
+  rememberRefusal,
 } from '../../../cgi/process/refusals.js'
 import { Failure, type FailureName } from '../../../conf/failures.js'
 
@@ -22,12 +22,12 @@ t.test('only the failure of a limit is remembered, for the same work', async (t)
       started += 1
       throw new Failure(name, 'No.')
     }
-    await t.rejects(remembering(key, work), { name: 'Error', failure: name })
-    await t.rejects(remembering(key, work), { name: 'Error', failure: name, message: 'No.' })
+    await t.rejects(rememberRefusal(key, work), { name: 'Error', failure: name })
+    await t.rejects(rememberRefusal(key, work), { name: 'Error', failure: name, message: 'No.' })
     t.equal(started, runs, name)
   }
-  t.equal(await remembering(refusalKey('/other', ['work', 'unavailable']), async () => 1), 1)
-  await t.rejects(remembering('bug', () => Promise.reject(new Error('bug'))))
+  t.equal(await rememberRefusal(refusalKey('/other', ['work', 'unavailable']), async () => 1), 1)
+  await t.rejects(rememberRefusal('bug', () => Promise.reject(new Error('bug'))))
   t.equal(findRefusal('bug'), undefined)
 })
 

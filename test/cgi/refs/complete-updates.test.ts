@@ -15,9 +15,9 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
-  listPushes,
+  type JournalEntry,
+  listJournalEntries,
   openJournal,
-  type PushEntry,
   type RecordedUpdates,
 } from '../../../cgi/maintenance/journal.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
@@ -68,7 +68,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
       const { file } = prepareUpdateList(ours, dataDir)
       await writeUpdateList(file, changes)
       const dead = { pid: 999_999_999, identity: 'another boot/1' }
-      const entry: PushEntry = {
+      const entry: JournalEntry = {
         host: hostname(),
         gateway: dead,
         leader: dead,
@@ -83,7 +83,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     /** The refs by name after recovery. */
     async recovered() {
       await recover(dataDir)
-      t.equal((await listPushes(dataDir)).size, 0, 'the entry is gone')
+      t.equal((await listJournalEntries(dataDir)).size, 0, 'the entry is gone')
       const text = await git(['for-each-ref', '--format=%(refname) %(objectname)'], { cwd: bare })
       const lines = text === '' ? [] : text.split('\n')
       return Object.fromEntries(lines.map((line) => line.replace('refs/', '').split(' ')))
@@ -203,7 +203,7 @@ t.test('a list without its last line says that git has changed nothing', async (
   t.equal(await readUpdateList(file), undefined)
   await appendFile(file, `${'0'.repeat(40)} ${two} refs/heads/new\n`)
   t.strictSame(await recovered(), { 'heads/main': two })
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
 t.test('webhooks hear of what was changed, as of any push', async (t) => {
@@ -231,7 +231,7 @@ t.test('a lock that somebody holds leaves the push in the journal', async (t) =>
   const lock = join(bare, 'refs/heads/new.lock')
   await mkdir(lock)
   t.strictSame(await recover(dataDir), [])
-  t.equal((await listPushes(dataDir)).size, 1)
+  t.equal((await listJournalEntries(dataDir)).size, 1)
   await rmdir(lock)
   t.strictSame(await recovered(), { 'heads/main': two, 'heads/new': two })
 })

@@ -32,12 +32,12 @@ t.test('rooms, orders and parts', async (t) => {
   }
   const heads = ['refs/heads/a/x', 'refs/heads/b', 'refs/heads/main']
   const tags = (...numbers: number[]) => numbers.map((number) => `refs/tags/t${number}`)
-  t.strictSame(await names(ours, copy.path, { rooms: ['refs/heads'] }), heads)
-  const newest = { rooms: ['refs/tags'], order: 'newest' } as const
+  t.strictSame(await names(ours, copy.path, { namespaces: ['refs/heads'] }), heads)
+  const newest = { namespaces: ['refs/tags'], order: 'newest' } as const
   t.strictSame(await names(ours, copy.path, newest), tags(1, 3, 2))
-  const visible = await names(ours, copy.path, { rooms: VISIBLE_REFERENCES })
+  const visible = await names(ours, copy.path, { namespaces: VISIBLE_REFERENCES })
   t.strictSame(visible, [...heads, 'refs/pull/1/head', ...tags(1, 2, 3)])
-  const part = { rooms: ['refs/heads'], offset: 1, limit: 1 } as const
+  const part = { namespaces: ['refs/heads'], offset: 1, limit: 1 } as const
   t.match(await pageOfReferences(ours, copy.path, part), {
     total: 3,
     entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }],

@@ -20,11 +20,11 @@ const [ONE, TWO, ZEROS] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 /** Runs the hook as git does; `variables` are what git adds. */
 async function ask(
   t: Test,
-  judge: (question: PushDecisionRequest) => Promise<PushAnswer>,
+  decide: (question: PushDecisionRequest) => Promise<PushAnswer>,
   { input, quarantine = '' }: { readonly input: string; readonly quarantine?: string },
 ) {
   const dataDir = await temporaryFolder(t)
-  const asking = await expectPushDecisionRequest(git, { dataDir, path: '/r.git', judge })
+  const asking = await expectPushDecisionRequest(git, { dataDir, path: '/r.git', decide })
   const hook = join(dirname(git.configFile), 'git-hooks', 'pre-receive')
   const ended = runToEnd(hook, [], {
     environment: {
@@ -42,13 +42,13 @@ async function ask(
 
 t.test('all that would change is told, and what is answered is said', async (t) => {
   const questions: PushDecisionRequest[] = []
-  const judge = async (question: PushDecisionRequest) => {
+  const decide = async (question: PushDecisionRequest) => {
     questions.push(question)
     return questions.length === 1 ? [] : ['one', 'yes']
   }
   const input = `${ONE} ${TWO} refs/heads/a\n${ZEROS} ${ONE} refs/tags/end\n${ONE} ${ZEROS} refs/x y\n`
   const quarantine = '/elsewhere/objects/tmp_objdir-incoming-Ab12'
-  const first = await ask(t, judge, { input, quarantine })
+  const first = await ask(t, decide, { input, quarantine })
   t.equal((await first.ended).exitCode, 0)
   t.same(questions, [
     {
@@ -63,7 +63,7 @@ t.test('all that would change is told, and what is answered is said', async (t) 
       },
     },
   ])
-  const second = await ask(t, judge, { input, quarantine: '/r.git/objects/../../etc' })
+  const second = await ask(t, decide, { input, quarantine: '/r.git/objects/../../etc' })
   t.match(await second.ended, { exitCode: 1, errorText: 'Gatehouse: one\nGatehouse: yes\n' })
   t.same(questions[1]?.quarantine, {})
   for (const { asking, dataDir } of [first, second]) {
@@ -73,21 +73,21 @@ t.test('all that would change is told, and what is answered is said', async (t) 
 })
 
 t.test('a name that could hide another one refuses all', async (t) => {
-  const judge = async () => {
+  const decide = async () => {
     throw new Error('nobody is to be asked')
   }
   for (const name of ['refs/heads/a\nend', 'a\n', 'HEAD', 'refs/heads/a\n\n']) {
-    const { asking, ended } = await ask(t, judge, { input: `${ZEROS} ${ONE} ${name}\n` })
+    const { asking, ended } = await ask(t, decide, { input: `${ZEROS} ${ONE} ${name}\n` })
     t.match(await ended, { exitCode: 1, errorText: /no valid name/ }, JSON.stringify(name))
     await asking.close()
   }
 })
 
 t.test('without a word git takes nothing', async (t) => {
-  const judge = async () => {
-    throw new Error('the judge is away')
+  const decide = async () => {
+    throw new Error('the decide is away')
   }
-  const { asking, ended } = await ask(t, judge, { input: `${ZEROS} ${ONE} refs/heads/a\n` })
+  const { asking, ended } = await ask(t, decide, { input: `${ZEROS} ${ONE} refs/heads/a\n` })
   await new Promise((resolve) => setImmediate(resolve))
   const closing = asking.close()
   t.not((await ended).exitCode, 0)

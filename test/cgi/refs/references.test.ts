@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { writeCommit, writeTree } from '../../../cgi/objects/write-objects.js'
 import { findGit, type Git } from '../../../cgi/process/git.js'
@@ -62,7 +62,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       { name: 'refs/tags/-x"y', before: two, after: undefined },
     ])
     t.strictSame(await all(), [`refs/heads/new ${two}`])
-    t.equal((await listPushes(dataDir)).size, 0, 'nothing stays noted')
+    t.equal((await listJournalEntries(dataDir)).size, 0, 'nothing stays noted')
   })
 }
 
@@ -91,7 +91,7 @@ t.test('one that is elsewhere, or a name in the way, stops all of them', async (
     }
     t.strictSame(await all(), before)
   }
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
 t.test('of many at once from the same place, one wins', async (t) => {
@@ -136,7 +136,7 @@ t.test('a git that was killed with a lock in its hands stays noted, and is mende
   const change = { name: 'refs/heads/main', before: one, after: two }
   await t.rejects(move([change], { ...ours, file }), /SIGKILL/)
   t.ok(existsSync(lock))
-  t.equal((await listPushes(dataDir)).size, 1)
+  t.equal((await listJournalEntries(dataDir)).size, 1)
   t.strictSame(await recover(dataDir), [bare])
   t.notOk(existsSync(lock))
   await move([change])

@@ -5,7 +5,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { listProcesses } from '../../../cgi/process/process-table.js'
@@ -21,8 +21,8 @@ import {
   aSource,
   breakOffAfter,
   referencesOf,
-  serveBadly,
   serveBare,
+  serveWith,
 } from '../../helpers/sources.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
@@ -139,7 +139,7 @@ t.test('a source that breaks off in the middle leaves nothing', async (t) => {
   await source.copy.git('checkout', '--quiet', 'main')
   await source.copy.commit('large', incompressible(2_000_000))
   await source.copy.git('push', '--quiet', source.path, 'main')
-  const bad = await serveBadly(t, breakOffAfter(source.url, 500_000))
+  const bad = await serveWith(t, breakOffAfter(source.url, 500_000))
   t.match(await refusalOf(t, sourceOf(bad.url)), /^failed: /)
   t.ok(bad.requests.includes('/source.git/git-upload-pack'))
 })
@@ -152,13 +152,13 @@ t.test('one that has too much is ended, however it sends it', async (t) => {
   const bounded = (url: string) => sourceOf(url, { packBytesMax: 1_000_000 })
   t.match(await refusalOf(t, bounded(source.url)), 'failed: the source has more than 1000000 bytes')
   // The rest would never come: the watch ends it while it goes on.
-  const slow = await serveBadly(t, (request, response) => {
+  const slow = await serveWith(t, (request, response) => {
     if (request.method !== 'POST') return relayHead(source.url, request.url ?? '', response)
     void slowly(request, response)
   })
   async function slowly(
-    request: Parameters<Parameters<typeof serveBadly>[1]>[0],
-    response: Parameters<Parameters<typeof serveBadly>[1]>[1],
+    request: Parameters<Parameters<typeof serveWith>[1]>[0],
+    response: Parameters<Parameters<typeof serveWith>[1]>[1],
   ) {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -182,7 +182,7 @@ t.test('one that has too much is ended, however it sends it', async (t) => {
 function relayHead(
   url: string,
   rest: string,
-  response: Parameters<Parameters<typeof serveBadly>[1]>[1],
+  response: Parameters<Parameters<typeof serveWith>[1]>[1],
 ): void {
   fetch(url + rest.replace('/source.git', ''), { headers: { 'git-protocol': 'version=2' } })
     .then(async (answer) => {
@@ -201,7 +201,7 @@ t.test('a shallow source is refused, and so is one that only serves files', asyn
   })
   t.match(await refusalOf(t, sourceOf(url)), /^failed: the source is a shallow clone/)
   const id = await copy.git('rev-parse', 'main')
-  const files = await serveBadly(t, (request, response) => {
+  const files = await serveWith(t, (request, response) => {
     if (request.url?.endsWith('/HEAD')) return void response.end('ref: refs/heads/main\n')
     response.end(`${id}\trefs/heads/main\n`)
   })
@@ -225,7 +225,7 @@ t.test('an object that no push might bring does not come from elsewhere either',
 
 t.test('who goes away ends git with its helpers, and nothing is left', async (t) => {
   const source = await aSource(t)
-  const waiting = await serveBadly(t, (request, response) => {
+  const waiting = await serveWith(t, (request, response) => {
     if (request.method !== 'POST') relayHead(source.url, request.url ?? '', response)
     else if (waiting.requests.filter((path) => path.endsWith('/git-upload-pack')).length === 1) {
       void breakOffAfter(source.url, 1e9)(request, response)
@@ -239,9 +239,9 @@ t.test('who goes away ends git with its helpers, and nothing is left', async (t)
     path,
     sourceOf(waiting.url, { signal: aborting.signal, journal }),
   )
-  for (let look = 0; (await listPushes(dataDir)).size === 0 && look < 500; look += 1)
+  for (let look = 0; (await listJournalEntries(dataDir)).size === 0 && look < 500; look += 1)
     await sleep(20)
-  const [push] = [...(await listPushes(dataDir)).values()]
+  const [push] = [...(await listJournalEntries(dataDir)).values()]
   const group = push?.leader.pid
   const members = async () => (await listProcesses()).filter((row) => row.groupId === group)
   t.ok((await members()).length > 0)
@@ -250,5 +250,5 @@ t.test('who goes away ends git with its helpers, and nothing is left', async (t)
   t.strictSame(await members(), [])
   t.strictSame(await readdir(dirname(path)), [])
   await recover(dataDir)
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })

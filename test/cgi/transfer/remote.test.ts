@@ -8,7 +8,7 @@ import {
   type Remote,
   RemoteError,
 } from '../../../cgi/transfer/remote.js'
-import { aSource, aTrap, serveBadly } from '../../helpers/sources.js'
+import { aSource, countConnections, serveWith } from '../../helpers/sources.js'
 
 const ours = await findGit()
 
@@ -51,7 +51,7 @@ t.test('git connects to the address that was checked, and asks nobody for the na
 
 t.test('credentials come with each request, and stand in no argument', async (t) => {
   const seen: (string | undefined)[] = []
-  const server = await serveBadly(t, (request, response) => {
+  const server = await serveWith(t, (request, response) => {
     seen.push(request.headers.authorization)
     response.writeHead(403).end()
   })
@@ -62,7 +62,7 @@ t.test('credentials come with each request, and stand in no argument', async (t)
 
 t.test('a wrong password, none, and too many requests are told apart', async (t) => {
   const answering = async (status: number, headers: Record<string, string> = {}) => {
-    const { url } = await serveBadly(t, (_, response) => response.writeHead(status, headers).end())
+    const { url } = await serveWith(t, (_, response) => response.writeHead(status, headers).end())
     return faultOf(t, url, { authorization: 'Basic eA==' })
   }
   const challenge = { 'www-authenticate': 'Basic realm="x"' }
@@ -74,12 +74,10 @@ t.test('a wrong password, none, and too many requests are told apart', async (t)
 })
 
 t.test('a redirect is not followed, wherever it leads', async (t) => {
-  const trap = await aTrap(t)
+  const trap = await countConnections(t)
   const inner = `http://127.0.0.1:${trap.port}/`
   for (const location of [inner, `${inner}source.git/info/refs`, 'file:///etc/passwd', '/x']) {
-    const { url } = await serveBadly(t, (_, response) =>
-      response.writeHead(302, { location }).end(),
-    )
+    const { url } = await serveWith(t, (_, response) => response.writeHead(302, { location }).end())
     t.match(await faultOf(t, url), /^failed: the source redirects/, location)
   }
   t.equal(trap.count(), 0)
@@ -92,14 +90,14 @@ t.test('of another protocol than http and https, git wants nothing to do', async
 })
 
 t.test('a source that never answers is left', async (t) => {
-  const { url } = await serveBadly(t, () => {})
+  const { url } = await serveWith(t, () => {})
   t.match(await faultOf(t, url, { idleMs: 1_000 }), /^failed: .*(?:too slow|Operation)/)
 })
 
 t.test('a list of references that never ends does not take all memory', async (t) => {
   const name = `${'a'.repeat(40)} refs/heads/${'x'.repeat(900)}\n`
   const lines = Buffer.from(`${(name.length + 4).toString(16).padStart(4, '0')}${name}`.repeat(999))
-  const { url } = await serveBadly(t, (_, response) => {
+  const { url } = await serveWith(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
     response.write('001e# service=git-upload-pack\n0000')
     const pour = () => {

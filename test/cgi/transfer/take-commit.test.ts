@@ -3,9 +3,9 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes, openJournal } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries, openJournal } from '../../../cgi/maintenance/journal.js'
 import { findGit } from '../../../cgi/process/git.js'
-import { type TakenCommit, takeCommit } from '../../../cgi/transfer/take-commit.js'
+import { copyCommit, type TakenCommit } from '../../../cgi/transfer/take-commit.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
@@ -30,7 +30,7 @@ async function startPair(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   await copy.git('push', '--quiet', source, 'HEAD:refs/heads/other')
   const journal = await openJournal(dataDir)
   const take = (commit: string, changes: Partial<TakenCommit> = {}) =>
-    takeCommit(ours, path, {
+    copyCommit(ours, path, {
       source,
       commit,
       journal,
@@ -56,7 +56,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     await rm(source, { recursive: true })
     await git(['update-ref', 'refs/pull/1/head', second], { cwd: path })
     await git(['fsck', '--strict'], { cwd: path })
-    t.equal((await listPushes(dataDir)).size, 0)
+    t.equal((await listJournalEntries(dataDir)).size, 0)
   })
 }
 
@@ -72,5 +72,5 @@ t.test('of what cannot come, nothing is left', async (t) => {
   await t.rejects(take(second, { source: join(source, 'absent') }), /git fetch failed/)
   t.equal(await has(second), false)
   t.strictSame(await objects(), before)
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })

@@ -5,8 +5,8 @@ import {
   beginEnrolment,
   confirmEnrolment,
   hasSecondFactor,
-  judgeCode,
   renewRecoveryCodes,
+  verifyCode,
   waitingSecret,
 } from '../../../gateway/auth/second-factor.js'
 import { openContext } from '../../helpers/gateway.js'
@@ -19,7 +19,7 @@ async function openFixture(t: Test) {
   const { context, fixture } = await openContext(t)
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const judge = (code: string, user = ada, address = '192.0.2.1') =>
-    judgeCode(context, { user, code, address })
+    verifyCode(context, { user, code, address })
   return { context, fixture, ada, bob, judge }
 }
 

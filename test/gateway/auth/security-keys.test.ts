@@ -5,9 +5,9 @@ import { switchOff } from '../../../gateway/auth/second-factor.js'
 import {
   addKey,
   creationOptions,
-  judgeKey,
   refuseKeyName,
   requestOptions,
+  verifyKey,
 } from '../../../gateway/auth/security-keys.js'
 import { hashToken, newToken } from '../../../gateway/auth/token.js'
 import { openTicket } from '../../../sql/accounts/second-factors.js'
@@ -15,7 +15,7 @@ import { listSecurityKeys } from '../../../sql/accounts/security-keys.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { openContext } from '../../helpers/gateway.js'
 import { enrol } from '../../helpers/second-factor.js'
-import { aSecurityKey, type SecurityKeyAtHand, type Twist } from '../../helpers/security-key.js'
+import { aSecurityKey, type Forgery, type SoftwareKey } from '../../helpers/security-key.js'
 
 const address = '192.0.2.1'
 const WRONG = { message: /^That was no key of this account/ }
@@ -26,7 +26,7 @@ async function openFixture(t: Test) {
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   await enrol(fixture, ada)
   await enrol(fixture, bob)
-  const add = async (user: User, key: SecurityKeyAtHand, twist?: Twist) => {
+  const add = async (user: User, key: SoftwareKey, twist?: Forgery) => {
     const answer = key.create(await creationOptions(context, user), twist)
     await addKey(context, { user, name: 'blue', answer })
     return answer
@@ -37,7 +37,7 @@ async function openFixture(t: Test) {
     const expiresAtMs = Date.now() + 60_000
     await openTicket(context.db, { hash: ticketHash, userId: user.id, tries: 5, expiresAtMs })
     const options = (await requestOptions(context, user, ticketHash)) ?? {}
-    const judge = (answer: string) => judgeKey(context, { user, answer, ticketHash, address })
+    const judge = (answer: string) => verifyKey(context, { user, answer, ticketHash, address })
     return { options, judge }
   }
   return { context, fixture, ada, bob, add, halfSignIn }

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../../conf/limits.js'
 import { findRepository, updateRepository } from '../../../sql/repositories/repositories.js'
-import { askOffer, bundleRequest, offeredBundle, untilKept } from '../../helpers/bundle-offers.js'
+import { askOffer, bundleRequest, offeredBundle, untilCached } from '../../helpers/bundle-offers.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../../helpers/fetch-answers.js'
 import type { GatewayOptions } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { findNewerGit, pathOf } from '../../helpers/newer-git.js'
-import { countPackCache, untilAllIsKept } from '../../helpers/pack-cache-counts.js'
+import { countPackCache, untilAllCached } from '../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
 
@@ -127,7 +127,7 @@ t.test('a bundle that is kept has a length, and comes in parts', async (t) => {
   const { offered, get, port } = await setScene(t)
   const path = await offered()
   const { bytes } = await get(path)
-  const kept = await untilKept(`http://127.0.0.1:${port}${path}`)
+  const kept = await untilCached(`http://127.0.0.1:${port}${path}`)
   t.equal(kept.reply.headers.get('content-length'), String(bytes.length))
   t.equal(kept.reply.headers.get('accept-ranges'), 'bytes')
   t.ok(kept.bytes.equals(bytes))
@@ -156,7 +156,7 @@ t.test('an answer too large for the memory comes from the disk in the same parts
   const { offered, get, port } = await setScene(t, { environment })
   const path = await offered()
   const { bytes } = await get(path)
-  const kept = await untilKept(`http://127.0.0.1:${port}${path}`)
+  const kept = await untilCached(`http://127.0.0.1:${port}${path}`)
   t.ok(kept.bytes.equals(bytes))
   const part = await get(path, { range: 'bytes=100000-' })
   t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(100_000)))
@@ -170,7 +170,7 @@ t.test('a bundle is what a clone was answered, for one run of git', async (t) =>
   const tail = lines.map((line) => packetLine(`${line}\n`)).join('')
   const body = Buffer.from(`${head}0001${tail}0000`)
   const clone = readFetchAnswer((await postFetch({ port, path: '/ada/r.git', body })).body)
-  await untilAllIsKept(settings.data.dir)
+  await untilAllCached(settings.data.dir)
   const bundle = (await get(await offered())).bytes
   t.ok(bundle.subarray(-clone.pack.length).equals(clone.pack))
   t.equal((await objectsOf(clone.pack, copy.path)).length, 7)

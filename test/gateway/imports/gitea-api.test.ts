@@ -9,13 +9,13 @@ import { Type } from 'typebox'
 import { parseHostSet } from '../../../conf/host-set.js'
 import { type GiteaSource, openGiteaApi } from '../../../gateway/imports/gitea-api.js'
 import { startReceiver } from '../../helpers/receiver.js'
-import { aTrap, serveBadly } from '../../helpers/sources.js'
+import { countConnections, serveWith } from '../../helpers/sources.js'
 
 const ENTRY = Type.Object({ id: Type.Integer() })
-type Answer = Parameters<typeof serveBadly>[1]
+type Answer = Parameters<typeof serveWith>[1]
 
 async function anApi(t: Test, answer: Answer, changes: Partial<GiteaSource> = {}) {
-  const server = await serveBadly(t, answer)
+  const server = await serveWith(t, answer)
   const api = openGiteaApi({
     url: new URL(`http://127.0.0.1:${server.port}/sub/eve/source.git`),
     authorization: 'Basic c2VjcmV0',
@@ -130,7 +130,7 @@ t.test('who asks for patience gets some', async (t) => {
 })
 
 t.test('a page is had where it was asked for, and nowhere else', async (t) => {
-  const trap = await aTrap(t)
+  const trap = await countConnections(t)
   const location = `http://127.0.0.1:${trap.port}/`
   const turning = await anApi(t, (_, response) => response.writeHead(302, { location }).end())
   await t.rejects(turning.list(), { fault: 'failed', message: /redirects/ })

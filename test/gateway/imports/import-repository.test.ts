@@ -8,7 +8,7 @@ import { type Importer, importRepository } from '../../../gateway/imports/import
 import { findRepository } from '../../../sql/repositories/repositories.js'
 import { giveUpImport, listImports } from '../../../sql/repositories/repository-imports.js'
 import { openContext } from '../../helpers/gateway.js'
-import { aSource, FETCH, serveSlowly } from '../../helpers/sources.js'
+import { aSource, FETCH_POST_NUMBER, serveSlowly } from '../../helpers/sources.js'
 
 async function aDesk(t: Test) {
   const { context, fixture } = await openContext(t)
@@ -37,7 +37,7 @@ async function aDesk(t: Test) {
 
 t.test('while it goes on its name is kept; who goes away ends it', async (t) => {
   const { db, take, aborting, folders } = await aDesk(t)
-  const source = await serveSlowly(t, (await aSource(t)).url, FETCH)
+  const source = await serveSlowly(t, (await aSource(t)).url, FETCH_POST_NUMBER)
   const taking = take(source.url)
   await source.isReached()
   t.equal((await listImports(db)).length, 1)
@@ -52,7 +52,7 @@ t.test('while it goes on its name is kept; who goes away ends it', async (t) => 
 
 t.test('one that somebody took for dead is not completed behind his back', async (t) => {
   const { db, take, folders } = await aDesk(t)
-  const source = await serveSlowly(t, (await aSource(t)).url, FETCH)
+  const source = await serveSlowly(t, (await aSource(t)).url, FETCH_POST_NUMBER)
   const taking = take(source.url)
   await source.isReached()
   for (const found of await listImports(db)) await giveUpImport(db, found)

@@ -3,7 +3,7 @@
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import {
   commitFirstFile,
@@ -81,7 +81,7 @@ t.test('one that is stopped fails, and leaves neither locks nor notes', async (t
   const { fixture, path, run } = await scene(t)
   await t.rejects(run(AbortSignal.abort()))
   t.equal(await packsOf(path), 3)
-  t.equal((await listPushes(fixture.settings.data.dir)).size, 0)
+  t.equal((await listJournalEntries(fixture.settings.data.dir)).size, 0)
   await run()
   t.equal(await packsOf(path), 1)
 })

@@ -3,7 +3,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
 import {
@@ -53,7 +53,7 @@ t.test('it removes what nothing reaches, and says so', async (t) => {
 t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
   const { fixture, id, run } = await scene(t)
   await t.rejects(run(String(id), AbortSignal.abort()))
-  t.equal((await listPushes(fixture.settings.data.dir)).size, 0)
+  t.equal((await listJournalEntries(fixture.settings.data.dir)).size, 0)
   await run(String(id))
 })
 

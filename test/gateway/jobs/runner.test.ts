@@ -29,7 +29,7 @@ async function scene(t: Test): Promise<Scene> {
     run(kinds, leaseMs = 60_000) {
       const runner = createJobRunner(context, { kinds, leaseMs })
       runner.start()
-      runner.lookIn(0)
+      runner.pollIn(0)
       t.teardown(() => runner.stop())
       return runner
     },
@@ -90,7 +90,7 @@ t.test('two runners of a machine do one job at a time', async (t) => {
   const runners = [run([paint]), run([paint])]
   await until(
     async () => {
-      for (const runner of runners) runner.lookIn(0)
+      for (const runner of runners) runner.pollIn(0)
       return rowsOf(db)
     },
     (left) => left.length === 0,
@@ -109,7 +109,7 @@ t.test('one that fails is logged, waits and is given up in the end', async (t) =
     t.equal(row?.attempts, attempt)
     t.ok((row?.run_after ?? 0) > Date.now() + 20_000)
     await db('jobs').update({ run_after: 0 })
-    runner.lookIn(0)
+    runner.pollIn(0)
   }
   t.ok(await areDone(db))
   const lines = fixture.lines.filter(({ job }) => job === 'paint')
@@ -166,7 +166,7 @@ t.test('a runner that is stopped ends its job and gives it back', async (t) => {
     [],
     'which is no failure',
   )
-  runner.lookIn(0)
+  runner.pollIn(0)
   await sleep(50)
   t.match(await rowsOf(db), [{ attempts: 0 }], 'and takes no other')
 })
@@ -209,7 +209,7 @@ t.test('what is to be done every hour waits again, also when it failed', async (
   t.ok(Number(asked?.run_after) <= Date.now() + context.settings.maintenance.delayMs)
   const due = async (attempts: number) => {
     await db('jobs').update({ run_after: 0, attempts })
-    runner.lookIn(0)
+    runner.pollIn(0)
     const isWaiting = ([row]: readonly Row[]) => Number(row?.run_after) > 0 && row?.lease === null
     return (await until(() => rowsOf(db), isWaiting, 10_000))[0]
   }
@@ -227,11 +227,11 @@ t.test('a database that is away is told once, and found again', async (t) => {
   const runner = run([{ kind: 'paint', run: async (_c, subject) => void painted.push(subject) }])
   const count = () => fixture.lines.filter(({ msg }) => msg === 'no job can be had').length
   t.ok(await until(async () => count() > 0, Boolean, 10_000))
-  runner.lookIn(0)
+  runner.pollIn(0)
   await sleep(100)
   t.equal(count(), 1)
   await db.schema.renameTable('elsewhere', 'jobs')
-  runner.lookIn(0)
+  runner.pollIn(0)
   t.ok(await areDone(db))
   t.strictSame(painted, ['7'])
 })
@@ -260,10 +260,10 @@ t.test('as many run at once as may, and those of other kinds are left', async (t
     takes: { of: ['paint'] },
     name: 'painters',
     jobsMax: 2,
-    atOnce: 2,
+    concurrencyMax: 2,
   })
   runner.start()
-  runner.lookIn(0)
+  runner.pollIn(0)
   t.teardown(() => runner.stop())
   const left = await until(
     () => rowsOf(db),
@@ -296,7 +296,7 @@ t.test('what stores data stays in its queue while the disk is full', async (t) =
     const kinds = takes === undefined ? {} : { takes }
     const runner = createJobRunner({ ...context, disk }, { kinds: [paint, count], ...kinds })
     runner.start()
-    runner.lookIn(0)
+    runner.pollIn(0)
     await sleep(200)
     await runner.stop()
   }
@@ -305,7 +305,7 @@ t.test('what stores data stays in its queue while the disk is full', async (t) =
   refusal = undefined
   const runner = createJobRunner({ ...context, disk }, { kinds: [paint] })
   runner.start()
-  runner.lookIn(0)
+  runner.pollIn(0)
   t.teardown(() => runner.stop())
   t.ok(await areDone(db))
   t.strictSame(painted, ['counted', '7'])

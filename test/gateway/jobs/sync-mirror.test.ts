@@ -6,14 +6,14 @@ import { importRepository } from '../../../gateway/imports/import-repository.js'
 import { SYNC_MIRROR } from '../../../gateway/jobs/sync-mirror.js'
 import { findRepository } from '../../../sql/repositories/repositories.js'
 import { openContext } from '../../helpers/gateway.js'
-import { aSource, breakOffAfter, referencesOf, serveBadly } from '../../helpers/sources.js'
+import { aSource, breakOffAfter, referencesOf, serveWith } from '../../helpers/sources.js'
 
 async function aMirror(t: Test, authorization?: string) {
   const { context, fixture } = await openContext(t)
   const source = await aSource(t)
   const seen: (string | undefined)[] = []
   const state = { isAway: false }
-  const front = await serveBadly(t, (request, response) => {
+  const front = await serveWith(t, (request, response) => {
     seen.push(request.headers.authorization)
     if (state.isAway) return void response.writeHead(500).end()
     breakOffAfter(source.url, Number.POSITIVE_INFINITY)(request, response)

@@ -11,7 +11,7 @@ const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_D
 t.test('a burst of pushes is one job, after the delay', async (t) => {
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
-  await Promise.all([7, 7, 7, 8].map((id) => upkeep.pushWasTaken(id)))
+  await Promise.all([7, 7, 7, 8].map((id) => upkeep.enqueueMaintenance(id)))
   const rows = await selectRows<{ run_after: number }>(
     fixture.db,
     'select kind, subject, run_after from jobs order by subject',
@@ -27,7 +27,7 @@ t.test('without upkeep nothing is asked for', async (t) => {
   const { context, fixture } = await openContext(t)
   const upkeep = createUpkeep(context)
   upkeep.start()
-  await upkeep.pushWasTaken(7)
+  await upkeep.enqueueMaintenance(7)
   await upkeep.stop()
   t.strictSame(await selectRows(fixture.db, 'select * from jobs'), [])
 })
@@ -36,7 +36,7 @@ t.test('a database that is away is logged, and nothing is thrown', async (t) => 
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
   await closeDatabase(fixture.db)
-  await upkeep.pushWasTaken(7)
+  await upkeep.enqueueMaintenance(7)
   t.match(fixture.lines.at(-1), { level: 40, msg: 'no upkeep will follow a push', repository: 7 })
   upkeep.start()
   await upkeep.stop()

@@ -1,12 +1,12 @@
 /** Tokens for applications: who is given which, in which forms, and where they open what. */
 
 import t from 'tap'
-import { CALLBACK, startOauthServer, TEA, TEA_ASKS, type Tokens } from '../../helpers/oauth.js'
+import { CALLBACK, startOauthServer, TEA, TEA_REQUEST, type Tokens } from '../../helpers/oauth.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
 t.test('a code becomes tokens, which open what personal tokens open', async (t) => {
   const { ask, codeOf, askToken, redeem, refresh, db } = await startOauthServer(t)
-  const code = await codeOf(TEA_ASKS)
+  const code = await codeOf(TEA_REQUEST)
   const answer = await askToken(redeem(code))
   t.equal(answer.status, 200)
   t.match(answer.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
@@ -98,7 +98,7 @@ t.test('a client with a secret shows it, in the header or the body, as JSON or f
 t.test('what is malformed is told in the words of RFC 6749', async (t) => {
   const { ask, askToken, codeOf, redeem, send } = await startOauthServer(t)
   const path = '/login/oauth/access_token'
-  const code = await codeOf(TEA_ASKS)
+  const code = await codeOf(TEA_REQUEST)
   t.match((await askToken({ ...redeem(code), grant_type: 'password' })).json, {
     error: 'unsupported_grant_type',
   })

@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
 import {
-  AUTHORIZATION_WORDS,
+  AUTHORIZATION_SEAL_CONTEXT,
   deliveryRequest,
-  SECRET_WORDS,
+  SECRET_SEAL_CONTEXT,
 } from '../../../gateway/outbound/delivery-request.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -51,8 +51,8 @@ t.test('the payload is signed, also within a form, and what is secret is not sho
     {
       ...HOOK,
       contentType: 'form',
-      secretSealed: secret.seal('key', SECRET_WORDS),
-      authorizationSealed: secret.seal('Bearer x', AUTHORIZATION_WORDS),
+      secretSealed: secret.seal('key', SECRET_SEAL_CONTEXT),
+      authorizationSealed: secret.seal('Bearer x', AUTHORIZATION_SEAL_CONTEXT),
     },
     DELIVERY,
     secret,

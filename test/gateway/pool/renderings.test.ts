@@ -3,14 +3,14 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { createPools } from '../../../gateway/pool/pools.js'
-import { createDrawings, type Drawing, isDrawn } from '../../../gateway/pool/renderings.js'
+import { createRenderings, isRendered, type Rendering } from '../../../gateway/pool/renderings.js'
 
 function startDrawings(t: Test) {
   const outcomes: string[] = []
   const pools = createPools((pool, outcome) => outcomes.push(`${pool} ${outcome}`))
   t.teardown(() => pools.stop())
   return {
-    drawings: createDrawings({ pool: pools.pages, log: pino({ level: 'silent' }) }),
+    drawings: createRenderings({ pool: pools.pages, log: pino({ level: 'silent' }) }),
     outcomes,
   }
 }
@@ -27,7 +27,7 @@ const SLOW_FILE = { name: 'a.java', text: '$'.repeat(190_000) }
 const LONG_TEXT = '[a](b) '.repeat(1_000)
 const LONG_FROM = { ...FROM, address: `http://x/${'r'.repeat(5_000)}` }
 
-const whyOf = (drawing: Drawing) => (isDrawn(drawing) ? 'drawn' : drawing.why)
+const whyOf = (drawing: Rendering) => (isRendered(drawing) ? 'drawn' : drawing.why)
 
 t.test('a text is drawn once, also for requests at the same time', async (t) => {
   const { drawings, outcomes } = startDrawings(t)

@@ -27,7 +27,7 @@ t.test('what two cut pushes left is removed, also of one that was told meanwhile
     await journal.record({ repositoryPath, pid })
     child.kill()
     await once(child, 'exit')
-    pushRecovery.pushWasCut()
+    pushRecovery.recoverPushes()
   }
   const left = await until(
     async () => quarantines.filter((path) => existsSync(path)),

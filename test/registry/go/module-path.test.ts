@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import {
+  filePathError,
+  modulePathError,
   splitPathMajor,
   unescapeCapitals,
-  whyNoFilePath,
-  whyNoModulePath,
 } from '../../../registry/go/module-path.js'
 
 t.test('the path of a module is one that every system and address can hold', async (t) => {
@@ -34,7 +34,7 @@ t.test('the path of a module is one that every system and address can hold', asy
     'example.test/Org/Lib',
     'x.y/a~b1',
   ]
-  for (const path of taken) t.equal(whyNoModulePath(path), undefined, path)
+  for (const path of taken) t.equal(modulePathError(path), undefined, path)
   const refused = [
     '',
     'x',
@@ -85,7 +85,7 @@ t.test('the path of a module is one that every system and address can hold', asy
     'gopkg.in/yaml/v2',
     'gopkg.in/y.v2-stable',
   ]
-  for (const path of refused) t.type(whyNoModulePath(path), 'string', JSON.stringify(path))
+  for (const path of refused) t.type(modulePathError(path), 'string', JSON.stringify(path))
 })
 
 t.test('the path of a file is one that every system can hold', async (t) => {
@@ -104,7 +104,7 @@ t.test('the path of a file is one that every system can hold', async (t) => {
     'LICENSE',
     'internal/aux1/x',
   ]
-  for (const path of taken) t.equal(whyNoFilePath(path), undefined, path)
+  for (const path of taken) t.equal(filePathError(path), undefined, path)
   const refused = [
     '',
     '.',
@@ -131,7 +131,7 @@ t.test('the path of a file is one that every system can hold', async (t) => {
     '🙂',
   ]
   for (const path of [...refused, 'a\u0301']) {
-    t.type(whyNoFilePath(path), 'string', JSON.stringify(path))
+    t.type(filePathError(path), 'string', JSON.stringify(path))
   }
 })
 

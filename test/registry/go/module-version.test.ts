@@ -4,7 +4,7 @@ import t from 'tap'
 import {
   latestVersion,
   listableVersions,
-  whyNoVersion,
+  versionError,
 } from '../../../registry/go/module-version.js'
 
 t.test('a version is written in its one form', async (t) => {
@@ -20,7 +20,7 @@ t.test('a version is written in its one form', async (t) => {
     'v1.0.0--',
     'v1.0.0-a.b-c.0',
   ]
-  for (const version of taken) t.equal(whyNoVersion(version, module), undefined, version)
+  for (const version of taken) t.equal(versionError(version, module), undefined, version)
   const refused = [
     '',
     'v',
@@ -52,14 +52,14 @@ t.test('a version is written in its one form', async (t) => {
     'v1.2.x',
   ]
   for (const version of refused) {
-    t.type(whyNoVersion(version, module), 'string', JSON.stringify(version))
+    t.type(versionError(version, module), 'string', JSON.stringify(version))
   }
 })
 
 t.test('the path of a module and its major version agree', async (t) => {
   const fits = (name: string) => {
     const [path = '', version = ''] = name.split('@')
-    return whyNoVersion(version, { path, hasGoMod: true }) === undefined
+    return versionError(version, { path, hasGoMod: true }) === undefined
   }
   const taken = [
     'x.y/z@v0.8.0',
@@ -88,7 +88,7 @@ t.test('the path of a module and its major version agree', async (t) => {
 
 t.test('only what is no module can be incompatible', async (t) => {
   const why = (path: string, version: string, hasGoMod = false) =>
-    whyNoVersion(version, { path, hasGoMod })
+    versionError(version, { path, hasGoMod })
   t.equal(why('x.y/z', 'v2.0.0+incompatible'), undefined)
   t.equal(why('x.y/z', 'v3.0.0-rc.1+incompatible'), undefined)
   t.match(why('x.y/z', 'v2.0.0+incompatible', true), /with a go.mod is never/)

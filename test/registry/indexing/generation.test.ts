@@ -7,7 +7,7 @@ import { gzipText } from '../../../registry/archive/gzip-file.js'
 import type { IndexMaker } from '../../../registry/index-maker.js'
 import { rendered } from '../../../registry/indexing/rendered.js'
 import { beginsRun } from '../../../registry/indexing/runs.js'
-import { lendPackageStore } from '../../../registry/lend-package-store.js'
+import { openPackageStore } from '../../../registry/lend-package-store.js'
 import type { IndexFile, OpenIndex, PackageStore } from '../../../registry/package-store.js'
 import type { Registry } from '../../../registry/registry.js'
 import { openRegistry } from '../../../registry/registry.js'
@@ -87,7 +87,7 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
       ada,
       textOf,
       namespaceOf(from, maker) {
-        const namespace = lendPackageStore(from, {
+        const namespace = openPackageStore(from, {
           ownerId: ada.id,
           ownerName: 'ada',
           format: 'debian',

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { startDigests } from '../../../registry/digests.js'
-import { beginningsOf, createPrefixes } from '../../../registry/indexing/prefixes.js'
+import { createPrefixes, prefixesOf } from '../../../registry/indexing/prefixes.js'
 
 const spanOf = (id: string) => ({ id, blobKey: undefined, start: 0, bytes: id.length })
 const textOf = (...ids: readonly string[]) => ({
@@ -13,17 +13,17 @@ const textOf = (...ids: readonly string[]) => ({
 
 t.test('beginnings are the same for the same pieces behind the same bytes', async (t) => {
   const head = Buffer.from('head')
-  const [one, two] = beginningsOf([head, textOf('a', 'bcd'), Buffer.from('tail')])
+  const [one, two] = prefixesOf([head, textOf('a', 'bcd'), Buffer.from('tail')])
   t.strictSame([one?.bytes, two?.bytes], [5, 8])
-  t.strictSame(beginningsOf([head, textOf('a', 'x')])[0], one)
-  t.not(beginningsOf([head, textOf('x', 'bcd')])[1]?.id, two?.id)
-  t.not(beginningsOf([textOf('a', 'bcd')])[1]?.id, two?.id)
-  t.strictSame(beginningsOf([head]), [], 'without a text there is none')
+  t.strictSame(prefixesOf([head, textOf('a', 'x')])[0], one)
+  t.not(prefixesOf([head, textOf('x', 'bcd')])[1]?.id, two?.id)
+  t.not(prefixesOf([textOf('a', 'bcd')])[1]?.id, two?.id)
+  t.strictSame(prefixesOf([head]), [], 'without a text there is none')
 })
 
 t.test('the longest known one is found', async (t) => {
   const prefixes = createPrefixes()
-  const all = beginningsOf([textOf('a', 'b', 'c', 'd')])
+  const all = prefixesOf([textOf('a', 'b', 'c', 'd')])
   t.equal(prefixes.find(all), undefined)
   for (const beginning of all.slice(0, 3)) {
     prefixes.keep({ ...beginning, digests: startDigests() })
@@ -34,7 +34,7 @@ t.test('the longest known one is found', async (t) => {
 
 t.test('what was of no use for long is forgotten', async (t) => {
   const prefixes = createPrefixes()
-  const at = (number: number) => beginningsOf([textOf(String(number))])
+  const at = (number: number) => prefixesOf([textOf(String(number))])
   for (let number = 0; number < 501; number += 1) {
     for (const beginning of at(number)) prefixes.keep({ ...beginning, digests: startDigests() })
     prefixes.find(at(0))

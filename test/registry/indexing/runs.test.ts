@@ -6,7 +6,7 @@ import {
   type Keyed,
   type RunOfEntries,
   splitRuns,
-  staleStretches,
+  staleRanges,
 } from '../../../registry/indexing/runs.js'
 
 const KEYS = Array.from({ length: 8_000 }, (_, at) => `package-${at} 1.0`).toSorted()
@@ -55,7 +55,7 @@ async function renew(
   const renewed: Array<RunOfEntries<Keyed>> = []
   let kept = 0
   let read = 0
-  for (const { first, end } of staleStretches(froms, changed)) {
+  for (const { first, end } of staleRanges(froms, changed)) {
     renewed.push(...runs.slice(kept, first))
     const [from = '', to] = [froms[first], froms[end]]
     const some = keys.filter((key) => key >= from && (to === undefined || key < to))

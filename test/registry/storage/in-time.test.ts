@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { fetchInTime, readInTime } from '../../../registry/storage/in-time.js'
+import { fetchWithTimeout, readWithTimeout } from '../../../registry/storage/in-time.js'
 import { startProxy } from '../../helpers/proxy.js'
 
 /** A server with one answer, and when the first connection for it was closed. */
@@ -22,17 +22,17 @@ const PATIENT_MS = 60_000
 
 t.test('an answer that does not come is given up', async (t) => {
   const { url } = await aServer(t, () => {})
-  await t.rejects(fetchInTime(url, {}, 20), { message: 'there was no answer in time' })
+  await t.rejects(fetchWithTimeout(url, {}, 20), { message: 'there was no answer in time' })
 })
 
 t.test('a redirect is not followed', async (t) => {
   const { url } = await aServer(t, (response) => response.writeHead(307, { Location: '/' }).end())
-  t.equal((await fetchInTime(url, {}, PATIENT_MS)).status, 307)
+  t.equal((await fetchWithTimeout(url, {}, PATIENT_MS)).status, 307)
 })
 
 t.test('a body comes to its end', async (t) => {
   const { url } = await aServer(t, (response) => response.end('text'))
-  const { next, leave } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+  const { next, leave } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), PATIENT_MS)
   t.equal(Buffer.from((await next()).value).toString(), 'text')
   t.match(await next(), { done: true })
   await leave()
@@ -40,7 +40,7 @@ t.test('a body comes to its end', async (t) => {
 
 t.test('a body that stops is given up, and its connection closed', async (t) => {
   const { url, closed } = await aServer(t, (response) => response.write('te'))
-  const { next } = readInTime(await fetchInTime(url, {}, PATIENT_MS), 20)
+  const { next } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), 20)
   const readOn = async () => {
     while (!(await next()).done);
   }
@@ -54,7 +54,7 @@ t.test('a body that breaks off is no whole one', async (t) => {
     response.write('te', () => response.destroy())
   })
   const readOn = async () => {
-    const { next } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+    const { next } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), PATIENT_MS)
     while (!(await next()).done);
   }
   await t.rejects(readOn())
@@ -62,7 +62,7 @@ t.test('a body that breaks off is no whole one', async (t) => {
 
 t.test('who leaves closes the connection', async (t) => {
   const { url, closed } = await aServer(t, (response) => response.write('te'))
-  const { leave } = readInTime(await fetchInTime(url, {}, PATIENT_MS), PATIENT_MS)
+  const { leave } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), PATIENT_MS)
   await leave()
   await closed
 })

@@ -44,7 +44,7 @@ async function openBehind(t: Test, options: Partial<S3StorageOptions> = {}) {
   const bucket = await server.createBucket()
   const proxy = await startProxy(t, server.port)
   const url = bucket.replace(`:${server.port}/`, `:${proxy.port}/`)
-  return { proxy, url, storage: await openAt(t, url, options), look: () => server.look(bucket) }
+  return { proxy, url, storage: await openAt(t, url, options), look: () => server.list(bucket) }
 }
 
 /** Answers the requests that match, and as often as that. */
@@ -93,7 +93,7 @@ t.test('objects stand under the prefix, and those beside it are not listed', asy
   const content = contentOf(10)
   const key = await keep(inner, content)
   const other = await keep(outer, content)
-  const { objects } = await server.look(bucket)
+  const { objects } = await server.list(bucket)
   t.strictSame(new Set(objects), new Set([`a/b/${objectNameOf(key)}`, objectNameOf(other)]))
   for (const [storage, listed] of [[inner, key] as const, [outer, other] as const]) {
     const keys = []
@@ -102,7 +102,7 @@ t.test('objects stand under the prefix, and those beside it are not listed', asy
   }
   t.ok((await read(inner, key, 0, 10)).equals(content))
   await inner.remove(key)
-  t.strictSame((await server.look(bucket)).objects, [objectNameOf(other)])
+  t.strictSame((await server.list(bucket)).objects, [objectNameOf(other)])
 })
 
 t.test('a large blob is sent in parts, of which none stays behind', async (t) => {
@@ -165,7 +165,7 @@ t.test('a connection that breaks is tried once more', async (t) => {
 })
 
 t.test('a server that is not well, does not answer or is away is unavailable', async (t) => {
-  const { proxy, storage, look } = await openBehind(t, { patienceMs: 500 })
+  const { proxy, storage, look } = await openBehind(t, { timeoutMs: 500 })
   const any = () => true
   const faults: readonly (readonly [string, Misbehave])[] = [
     ['503', once(any, refuse(503), Number.POSITIVE_INFINITY)],
@@ -203,7 +203,7 @@ t.test('a download that breaks off or stops is unavailable, and no whole one', a
   })
   await isUnavailable(t, read(storage, key, 0, 1_000), 'breaks off')
   proxy.misbehave = once(isGet, begin)
-  const impatient = await openAt(t, url, { patienceMs: 200 })
+  const impatient = await openAt(t, url, { timeoutMs: 200 })
   await isUnavailable(t, read(impatient, key, 0, 1_000), 'stops')
 })
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { requestAgain } from '../../../scripts/benchmarks/load.js'
+import { requestRepeatedly } from '../../../scripts/benchmarks/load.js'
 import { createReplay, saveAnswer } from '../../../scripts/benchmarks/replay.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -83,11 +83,11 @@ t.test('an answer is kept as it came', async (t) => {
 t.test('wrk sends the body of a file as it stands, and fails where it is refused', async (t) => {
   const { post, seen } = await aServer(t, () => [200, ANSWER])
   const options = { ...post, threads: 1, connections: 2, signal }
-  const { operations, seconds } = await requestAgain(post.url, options)
+  const { operations, seconds } = await requestRepeatedly(post.url, options)
   t.ok(operations > 0 && seconds > 0)
   t.strictSame(seen[0], POSTED)
   const refusing = await aServer(t, () => [503, ''])
-  await t.rejects(requestAgain(refusing.post.url, { ...options, ...refusing.post }), /Non-2xx/)
+  await t.rejects(requestRepeatedly(refusing.post.url, { ...options, ...refusing.post }), /Non-2xx/)
 })
 
 t.test('an answer that is no success is not kept as one', async (t) => {

@@ -3,7 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { listPushes } from '../../../cgi/maintenance/journal.js'
+import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
@@ -41,7 +41,7 @@ t.test('three packs become one, and one line says so', async (t) => {
   const files = await readdir(join(path, 'objects', 'pack'))
   t.equal(files.filter((name) => name.endsWith('.pack')).length, 1)
   t.ok(files.some((name) => name.endsWith('.bitmap')))
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
 t.test('what cannot be done is said in a line', async (t) => {
@@ -83,7 +83,7 @@ t.test('what nothing reaches is removed, and the server is asked to prune once m
   t.match(warned(), [{ args: [/passwords and keys that were pushed must be changed/] }])
   await t.rejects(git(['cat-file', '-e', commit], { cwd: path }))
   await git(['cat-file', '-e', 'two'], { cwd: path })
-  t.equal((await listPushes(dataDir)).size, 0)
+  t.equal((await listJournalEntries(dataDir)).size, 0)
   const subjects = await withDatabase((db) => db('jobs').select('kind', 'subject').orderBy('id'))
   t.match(subjects, [
     { kind: 'prune-repository', subject: /^\d+$/ },

@@ -6,7 +6,7 @@ import { findUserById, type User } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
 import { setIssueSubscription } from '../../../sql/issues/issue-subscriptions.js'
 import { createIssue } from '../../../sql/issues/issues.js'
-import { hearsOfIssue, listAudience } from '../../../sql/notifications/audiences.js'
+import { isNotifiedOfIssue, listAudience } from '../../../sql/notifications/audiences.js'
 import { accessToRepositories } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
@@ -92,7 +92,7 @@ await forEachMigrated(t, 'what somebody says of an issue counts most', async (t,
     authorId: ada.id,
   })
   const hears = (userId: number) =>
-    hearsOfIssue(db, { issueId, repositoryId: repository.id, userId })
+    isNotifiedOfIssue(db, { issueId, repositoryId: repository.id, userId })
   t.strictSame(await audience(db, repository, issueId), ['ada', 'bob'])
   t.strictSame(await audience(db, repository, issueId, bob.id), ['ada'], 'who did it knows')
   t.strictSame([await hears(bob.id), await hears(eve.id)], [true, false])

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { Database } from '../../../sql/database/database.js'
-import { forgetUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../../../sql/packages/blobs.js'
+import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../../../sql/packages/blobs.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aUser } from '../../helpers/rows.js'
 
@@ -57,9 +57,9 @@ await forEachMigrated(
 await forEachMigrated(t, 'a blob that a file needs is not forgotten', async (t, db) => {
   const [used, unused] = [await aBlob(db, '1'), await aBlob(db, '2')]
   await aFile(db, used)
-  t.equal(await forgetUnusedBlob(db, used), false)
-  t.equal(await forgetUnusedBlob(db, unused), true)
-  t.equal(await forgetUnusedBlob(db, unused), false, 'nor one that is not there')
+  t.equal(await deleteUnusedBlob(db, used), false)
+  t.equal(await deleteUnusedBlob(db, unused), true)
+  t.equal(await deleteUnusedBlob(db, unused), false, 'nor one that is not there')
   const known = await knownBlobKeys(db, ['key-1', 'key-2', 'key-4'])
   t.strictSame([...known], ['key-1'])
   t.equal((await knownBlobKeys(db, [])).size, 0)

@@ -6,7 +6,7 @@ import { createComment } from '../../../sql/issues/comments.js'
 import { createIssue, updateIssue } from '../../../sql/issues/issues.js'
 import { createLabel } from '../../../sql/issues/labels.js'
 import { createMilestone } from '../../../sql/issues/milestones.js'
-import { findPullsBetween, listPulls, type PullQuery } from '../../../sql/pulls/pull-lists.js'
+import { findPullBetween, listPulls, type PullQuery } from '../../../sql/pulls/pull-lists.js'
 import { createPull } from '../../../sql/pulls/pulls.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
@@ -88,7 +88,7 @@ await forEachMigrated(t, 'each order is the one of its name', async (t, db) => {
 await forEachMigrated(t, 'of two branches the open one is found first', async (t, db) => {
   const { ada, repositoryId, a } = await aList(db)
   const find = (head: string, base = 'main') =>
-    findPullsBetween(db, repositoryId, { base, head, headRepositoryId: repositoryId })
+    findPullBetween(db, repositoryId, { base, head, headRepositoryId: repositoryId })
   t.match(await find('a'), a)
   t.equal(await find('A'), undefined)
   t.equal(await find('a', 'other'), undefined)

@@ -7,9 +7,9 @@ import {
   createPull,
   findPull,
   findPulls,
-  holdTargets,
   isHeadInUse,
   markMerged,
+  setTargets,
   updatePull,
 } from '../../../sql/pulls/pulls.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
@@ -74,10 +74,10 @@ await forEachMigrated(t, 'of two branches one is open, whoever comes first', asy
   t.match(await open('topic', 'other'), { pull: { baseBranch: 'other' } })
   await updateIssue(db, first.issue.id, { state: 'closed' })
   const second = await open('topic')
-  await t.rejects(holdTargets(db, first.issue, targets('topic')), TAKEN)
-  await holdTargets(db, second.issue, targets('topic', 'third'))
+  await t.rejects(setTargets(db, first.issue, targets('topic')), TAKEN)
+  await setTargets(db, second.issue, targets('topic', 'third'))
   t.match(await findPull(db, second.issue.id), { baseBranch: 'third' })
-  await holdTargets(db, first.issue, targets('topic'))
+  await setTargets(db, first.issue, targets('topic'))
   t.match(await findIssue(db, repositoryId, first.issue.number), { state: 'closed' })
 })
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'
-import { forgetUnusedBlob, listUnusedBlobs } from '../../../sql/packages/blobs.js'
+import { deleteUnusedBlob, listUnusedBlobs } from '../../../sql/packages/blobs.js'
 import {
   addAttachment,
   addAttachmentDownloads,
@@ -77,14 +77,14 @@ await forEachMigrated(t, 'the same bytes are one blob, until nothing needs it', 
   t.equal(await deleteAttachment(db, first.id), false)
   t.equal(await unused(), 0)
   const [blob] = await db('blobs')
-  t.equal(await forgetUnusedBlob(db, blob.id), false, 'the other one needs it')
+  t.equal(await deleteUnusedBlob(db, blob.id), false, 'the other one needs it')
   await deleteRelease(db, two.id)
   t.strictSame(await db('attachments'), [], 'attachments go with their release')
   t.equal(await unused(), 1)
   await add(one.id, 'c', 'same')
   await deleteRepository(db, repository.id)
   t.equal(await unused(), 1, 'and with their repository')
-  t.equal(await forgetUnusedBlob(db, blob.id), true)
+  t.equal(await deleteUnusedBlob(db, blob.id), true)
 })
 
 await forEachMigrated(t, 'nothing is attached to a release that has gone', async (t, db) => {

@@ -4,7 +4,7 @@ import { t } from 'tap'
 import { selectRows } from '../../../sql/database/dialect.js'
 import {
   addDeliveries,
-  askForDelivery,
+  enqueueDelivery,
   listDeliveries,
   nextDeliveryTime,
   nextDueDelivery,
@@ -77,10 +77,10 @@ await forEachMigrated(t, 'a delivery that is asked for sooner is sooner', async 
     const rows = await selectRows<{ run_after: number }>(db, 'select run_after from jobs')
     return rows.map(({ run_after }) => Math.round((run_after - Date.now()) / 1_000))
   }
-  await askForDelivery(db, 7, 100_000)
+  await enqueueDelivery(db, 7, 100_000)
   t.strictSame(await times(), [100])
-  await askForDelivery(db, 7, 200_000)
+  await enqueueDelivery(db, 7, 200_000)
   t.strictSame(await times(), [100])
-  await askForDelivery(db, 7, 50_000)
+  await enqueueDelivery(db, 7, 50_000)
   t.strictSame(await times(), [50])
 })

@@ -1,7 +1,7 @@
 /** What is looked for, as the query says it. */
 
 import t from 'tap'
-import { filterOf, peopleOf } from '../../../../gateway/api/issues/issue-filter.js'
+import { filterOf, userFilterOf } from '../../../../gateway/api/issues/issue-filter.js'
 import { openContext } from '../../../helpers/gateway.js'
 
 t.test('lists are split, and what says nothing is left out', async (t) => {
@@ -22,10 +22,10 @@ t.test('people are looked up as far as the caller may see them', async (t) => {
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const query = { created_by: 'ADA', assigned_by: 'bob', mentioned_by: '' }
   const found = { authorId: ada.id, assigneeId: bob.id, mentionedId: undefined }
-  t.strictSame(await peopleOf(context, query, undefined), found)
+  t.strictSame(await userFilterOf(context, query, undefined), found)
   await fixture.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
-  t.strictSame(await peopleOf(context, query, bob), found)
+  t.strictSame(await userFilterOf(context, query, bob), found)
   const gone = { failure: 'not_found', message: "The target couldn't be found." }
-  await t.rejects(peopleOf(context, query, ada), gone)
-  await t.rejects(peopleOf(context, { created_by: 'nobody' }, ada), gone)
+  await t.rejects(userFilterOf(context, query, ada), gone)
+  await t.rejects(userFilterOf(context, { created_by: 'nobody' }, ada), gone)
 })

@@ -15,7 +15,13 @@ import {
 } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 import { withPassword } from '../../../helpers/requests.js'
-import { aSource, aTrap, referencesOf, serveBadly, serveBare } from '../../../helpers/sources.js'
+import {
+  aSource,
+  countConnections,
+  referencesOf,
+  serveBare,
+  serveWith,
+} from '../../../helpers/sources.js'
 
 type Fields = Record<string, unknown>
 
@@ -161,7 +167,7 @@ await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async
 t.test('credentials go to the source, and are found nowhere here', async (t) => {
   const { migrate, lines, db } = await startVillage(t)
   const seen = new Set<string>()
-  const source = await serveBadly(t, (request, response) => {
+  const source = await serveWith(t, (request, response) => {
     seen.add(request.headers.authorization ?? '')
     response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
   })
@@ -190,7 +196,7 @@ t.test('credentials go to the source, and are found nowhere here', async (t) => 
 
 t.test('who guesses passwords of others through this house is held up', async (t) => {
   const { migrate } = await startVillage(t)
-  const { url } = await serveBadly(t, (_, response) => response.writeHead(401).end())
+  const { url } = await serveWith(t, (_, response) => response.writeHead(401).end())
   const statuses: number[] = []
   for (let attempt = 0; attempt < 12; attempt += 1) {
     const body = { clone_addr: url, repo_name: 'r', auth_password: `guess ${attempt}` }
@@ -228,7 +234,7 @@ t.test('hostile addresses are refused before anything is called', async (t) => {
   const { migrate, isClean, settings } = await startVillage(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: 'source.example' },
   })
-  const trap = await aTrap(t)
+  const trap = await countConnections(t)
   const at = (host: string, rest = '/x.git') => `http://${host}:${trap.port}${rest}`
   const disallowed = [
     '127.0.0.1',
@@ -309,13 +315,13 @@ t.test('a redirect inside and a source that never answers come to an end', async
   const { migrate, isClean } = await startVillage(t, {
     environment: { GATEHOUSE_MIGRATIONS_IDLE_TIMEOUT: '2s' },
   })
-  const trap = await aTrap(t)
+  const trap = await countConnections(t)
   const location = `http://127.0.0.1:${trap.port}/`
-  const turning = await serveBadly(t, (_, response) => response.writeHead(302, { location }).end())
+  const turning = await serveWith(t, (_, response) => response.writeHead(302, { location }).end())
   const redirected = await migrate({ clone_addr: turning.url, repo_name: 'r' })
   t.match(redirected, { status: 422, json: { message: /^Migration failed: the source redirects/ } })
   t.equal(trap.count(), 0)
-  const silent = await serveBadly(t, () => {})
+  const silent = await serveWith(t, () => {})
   const left = await migrate({ clone_addr: silent.url, repo_name: 'r' })
   t.match(left, { status: 422, json: { message: /^Migration failed: / } })
   await isClean()

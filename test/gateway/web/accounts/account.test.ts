@@ -7,13 +7,13 @@ import { BASE_URL } from '../../../helpers/gateway.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
-import { cookieOf, type Fields, openToVisitors } from '../../../helpers/visitors.js'
+import { cookieOf, type Fields, startWebGateway } from '../../../helpers/visitors.js'
 
 const SETTINGS = '/user/settings'
 const PAGE = { page: 1, limit: 50 }
 
 t.test('settings lead to the profile, which is saved, or shown with what is wrong', async (t) => {
-  const { addUser, signIn, ask } = await openToVisitors(t)
+  const { addUser, signIn, ask } = await startWebGateway(t)
   await addUser('ada')
   const ada = await signIn('ada')
   t.equal((await ada.get(SETTINGS)).headers.location, `${BASE_URL}${SETTINGS}/profile`)
@@ -40,7 +40,7 @@ t.test('settings lead to the profile, which is saved, or shown with what is wron
 })
 
 t.test('a changed password ends all other sessions, and this one has a new name', async (t) => {
-  const { addUser, signIn, visitor } = await openToVisitors(t)
+  const { addUser, signIn, visitor } = await startWebGateway(t)
   await addUser('ada')
   const [here, elsewhere] = [await signIn('ada'), await signIn('ada')]
   const path = `${SETTINGS}/password`
@@ -68,7 +68,7 @@ t.test('a changed password ends all other sessions, and this one has a new name'
 })
 
 t.test('guesses at the old password are counted as those at a sign-in', async (t) => {
-  const { addUser, signIn } = await openToVisitors(t)
+  const { addUser, signIn } = await startWebGateway(t)
   await addUser('ada')
   const ada = await signIn('ada')
   const fresh = 'correct horse battery'
@@ -78,7 +78,7 @@ t.test('guesses at the old password are counted as those at a sign-in', async (t
 })
 
 t.test('a key is added, shown and removed; nobody removes that of another', async (t) => {
-  const { addUser, signIn, db } = await openToVisitors(t)
+  const { addUser, signIn, db } = await startWebGateway(t)
   const { id: userId } = await addUser('ada')
   await addUser('bob')
   const [ada, bob] = [await signIn('ada'), await signIn('bob')]
@@ -106,7 +106,7 @@ t.test('a key is added, shown and removed; nobody removes that of another', asyn
 })
 
 t.test('sessions are listed and ended, and nobody ends that of another', async (t) => {
-  const { addUser, signIn, db } = await openToVisitors(t)
+  const { addUser, signIn, db } = await startWebGateway(t)
   const { id: userId } = await addUser('ada')
   await addUser('bob')
   const here = await signIn('ada', passwordOf('ada'), 'Here/1')
@@ -132,7 +132,7 @@ t.test('sessions are listed and ended, and nobody ends that of another', async (
 })
 
 t.test('nobody revokes the token of another', async (t) => {
-  const { addUser, addToken, signIn } = await openToVisitors(t)
+  const { addUser, addToken, signIn } = await startWebGateway(t)
   const { token } = await addToken(await addUser('ada'), 'all')
   await addUser('bob')
   const [ada, bob] = [await signIn('ada'), await signIn('bob')]
@@ -141,7 +141,7 @@ t.test('nobody revokes the token of another', async (t) => {
 })
 
 t.test('a token limited by the form is refused beyond its limits', async (t) => {
-  const { addUser, addOrganization, ask, signIn } = await openToVisitors(t)
+  const { addUser, addOrganization, ask, signIn } = await startWebGateway(t)
   await addUser('ada')
   await addOrganization('hidden', await addUser('bob'), 'private')
   const ada = await signIn('ada')

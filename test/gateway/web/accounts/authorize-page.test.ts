@@ -6,7 +6,7 @@ import {
   type Fields,
   LOOPBACK,
   startOauthServer,
-  TEA_ASKS,
+  TEA_REQUEST,
   type Tokens,
 } from '../../../helpers/oauth.js'
 import { passwordOf } from '../../../helpers/passwords.js'
@@ -42,13 +42,13 @@ function saidAt(address: string, location: string | undefined): URLSearchParams 
 
 t.test('a user is asked, and the answer goes to the application', async (t) => {
   const { ask, open, reply, askToken, redeem } = await aBrowser(t)
-  const page = await open(TEA_ASKS)
+  const page = await open(TEA_REQUEST)
   t.equal(page.status, 200)
   t.match(page.text, /Let tea use your account\?.*signed in as ada.*Everything that you may do/s)
   t.match(page.text, /127\.0\.0\.1:41234/)
   t.match(page.headers['content-security-policy'], /form-action 'self';/)
   t.match(page.headers['cache-control'], /no-store/)
-  const granted = await reply(TEA_ASKS, 'grant')
+  const granted = await reply(TEA_REQUEST, 'grant')
   t.equal(granted.status, 303)
   t.match(granted.headers, { 'referrer-policy': 'no-referrer', 'cache-control': /no-store/ })
   const said = saidAt(LOOPBACK, granted.headers.location)
@@ -56,15 +56,15 @@ t.test('a user is asked, and the answer goes to the application', async (t) => {
   const tokens = (await askToken(redeem(said.get('code') ?? ''))).json as Tokens
   const user = { path: '/api/v1/user', authorization: withToken(tokens.access_token) }
   t.match((await ask(user)).json, { login: 'ada' })
-  const refused = saidAt(LOOPBACK, (await reply(TEA_ASKS, 'refuse')).headers.location)
+  const refused = saidAt(LOOPBACK, (await reply(TEA_REQUEST, 'refuse')).headers.location)
   t.equal(refused.get('error'), 'access_denied')
   t.equal(refused.get('state'), 'x y&z')
-  t.equal((await open(TEA_ASKS)).status, 200, 'a public client asks each time')
+  t.equal((await open(TEA_REQUEST)).status, 200, 'a public client asks each time')
 })
 
 t.test('a form leads out of the site over a page, which no policy holds back', async (t) => {
   const { reply } = await aBrowser(t)
-  const { status, headers, text } = await reply(TEA_ASKS, 'grant', FROM_US)
+  const { status, headers, text } = await reply(TEA_REQUEST, 'grant', FROM_US)
   t.equal(status, 200)
   t.equal(headers.location, undefined)
   const address = String(headers['refresh']).replace('0; url=', '')
@@ -74,10 +74,10 @@ t.test('a form leads out of the site over a page, which no policy holds back', a
 
 t.test('a stranger signs in first, and comes back to the same question', async (t) => {
   const { open } = await aBrowser(t)
-  const led = await open(TEA_ASKS, {})
+  const led = await open(TEA_REQUEST, {})
   t.equal(led.status, 303)
   const back = new URL(led.headers.location ?? '').searchParams.get('redirect_to') ?? ''
-  t.equal(back, `${PATH}?${new URLSearchParams(TEA_ASKS)}`)
+  t.equal(back, `${PATH}?${new URLSearchParams(TEA_REQUEST)}`)
 })
 
 t.test('a known application with a secret is not asked about again', async (t) => {
@@ -109,13 +109,13 @@ t.test('a known application with a secret is not asked about again', async (t) =
 t.test('nobody is led to an address that is not registered, whatever is wrong', async (t) => {
   const { open, reply, asks } = await aBrowser(t)
   for (const [name, fields] of [
-    ['no client', { ...TEA_ASKS, client_id: 'nobody' }],
-    ['another site', { ...TEA_ASKS, redirect_uri: 'https://evil.example/' }],
-    ['a lookalike', { ...TEA_ASKS, redirect_uri: 'http://127.0.0.1.evil.example/' }],
-    ['another site before', { ...TEA_ASKS, redirect_uri: 'http://127.0.0.1:1@evil.example/' }],
-    ['a script', { ...TEA_ASKS, redirect_uri: 'javascript:alert(1)' }],
+    ['no client', { ...TEA_REQUEST, client_id: 'nobody' }],
+    ['another site', { ...TEA_REQUEST, redirect_uri: 'https://evil.example/' }],
+    ['a lookalike', { ...TEA_REQUEST, redirect_uri: 'http://127.0.0.1.evil.example/' }],
+    ['another site before', { ...TEA_REQUEST, redirect_uri: 'http://127.0.0.1:1@evil.example/' }],
+    ['a script', { ...TEA_REQUEST, redirect_uri: 'javascript:alert(1)' }],
     ['another path', { ...asks, redirect_uri: `${CALLBACK}&x` }],
-    ['none of two', { ...TEA_ASKS, redirect_uri: '' }],
+    ['none of two', { ...TEA_REQUEST, redirect_uri: '' }],
   ] as const) {
     for (const { status, headers, text } of [
       await open(fields),
@@ -128,7 +128,7 @@ t.test('nobody is led to an address that is not registered, whatever is wrong', 
       t.notMatch(text, /href="[^"]*evil/, name)
     }
   }
-  const twice = `${new URLSearchParams(TEA_ASKS)}&redirect_uri=https://evil.example/`
+  const twice = `${new URLSearchParams(TEA_REQUEST)}&redirect_uri=https://evil.example/`
   const { ask, cookie } = await aBrowser(t)
   t.equal((await ask({ path: `${PATH}?${twice}`, headers: { cookie } })).status, 400)
 })
@@ -136,11 +136,11 @@ t.test('nobody is led to an address that is not registered, whatever is wrong', 
 t.test('what an application asks for wrongly it hears at its address', async (t) => {
   const { open, reply, asks } = await aBrowser(t)
   for (const [error, fields, base] of [
-    ['unsupported_response_type', { response_type: 'token' }, TEA_ASKS],
+    ['unsupported_response_type', { response_type: 'token' }, TEA_REQUEST],
     ['unsupported_response_type', { response_type: '' }, asks],
-    ['invalid_request', { code_challenge_method: 'plain' }, TEA_ASKS],
-    ['invalid_request', { code_challenge_method: '' }, TEA_ASKS],
-    ['invalid_request', { code_challenge: '', code_challenge_method: '' }, TEA_ASKS],
+    ['invalid_request', { code_challenge_method: 'plain' }, TEA_REQUEST],
+    ['invalid_request', { code_challenge_method: '' }, TEA_REQUEST],
+    ['invalid_request', { code_challenge: '', code_challenge_method: '' }, TEA_REQUEST],
     ['invalid_request', { code_challenge: 'short', code_challenge_method: 'S256' }, asks],
     ['invalid_request', { nonce: 'n'.repeat(256) }, asks],
     ['invalid_scope', { scope: 'sudo' }, asks],

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { organizationRole } from '../../../../sql/organizations/organizations.js'
 import { findTeamByName, updateTeam } from '../../../../sql/organizations/teams.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
-import { openToVisitors, type Visitor } from '../../../helpers/visitors.js'
+import { startWebGateway, type Visitor } from '../../../helpers/visitors.js'
 
 const DETAILS = {
   full_name: 'The club',
@@ -16,7 +16,7 @@ const DETAILS = {
 
 /** Ada owns the club, whose crew is Bob alone; Eve is outside. */
 async function aClub(t: Test, visibility = 'public') {
-  const gateway = await openToVisitors(t)
+  const gateway = await startWebGateway(t)
   const { addUser, signIn } = gateway
   const [ada, bob, eve] = [await addUser('ada'), await addUser('bob'), await addUser('eve')]
   const by = { ada: await signIn('ada'), bob: await signIn('bob'), eve: await signIn('eve') }
