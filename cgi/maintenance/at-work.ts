@@ -1,10 +1,10 @@
-/** Notes work of this process on a repository in the journal, from before its first object on. */
+/** Journal entries for work of this process on a repository. */
 
 import type { Journal } from './journal.js'
 
 /**
- * Runs `work` while the journal names this process as a writer of the repository. Pruning keeps
- * every object that was written or used since the start of such work, and waits for its end.
+ * Runs `work` while the journal lists this process as a writer of the repository. Pruning keeps all
+ * objects that were written or used since the start of the work, and waits for its end.
  */
 export async function withJournalEntry<T>(
   journal: Journal,

@@ -1,4 +1,4 @@
-/** The journal of running pushes, on disk: a restart recovers those that were interrupted. */
+/** The journal of running pushes on disk, from which a restart recovers interrupted ones. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
@@ -13,36 +13,36 @@ import { removeUpdateList, writeUpdateList } from '../refs/update-list.js'
 /** The journal as one gateway process writes it. */
 export interface Journal {
   /**
-   * Notes a push before it changes anything. The returned function strikes it out again: to be
-   * called when git ended by itself. An interrupted push stays listed until it is recovered.
+   * Records a push before it changes anything. The returned function removes the entry and must be
+   * called if git ended by itself. An interrupted push stays listed until it is recovered.
    */
   record(push: RecordedPush): Promise<() => Promise<void>>
 }
 
 export interface RecordedPush {
   readonly repositoryPath: string
-  /** The leader of the process group. */
+  /** Id of the leader of the process group. */
   readonly pid: number
-  /** The work moves no reference and writes no new object, so pruning does not wait for it. */
+  /** True if the work changes no ref and writes no new object, so that pruning need not wait. */
   readonly isUpkeep?: boolean
-  /** The list that git's hooks write for a push. */
+  /** The list of ref updates that git's hooks write for a push. */
   readonly updates?: Omit<RecordedUpdates, 'writer'>
-  /** The ref updates that we give to the process; a list is written if there are several. */
+  /** Ref updates that the gateway gives to git; a list of them is written if there are several. */
   readonly changes?: readonly PushedChange[]
 }
 
 /** The list of a push's ref updates, from which recovery completes them: see update-list.ts. */
 export interface RecordedUpdates {
   readonly file: string
-  /** `git`: the names are those of a client, and not checked yet. */
+  /** `git`: the ref names come from a client and are not checked yet. */
   readonly writer: 'git' | 'gateway'
-  /** File that tells webhooks of the push: see pushed-changes.ts. */
+  /** File with the changes for webhooks: see pushed-changes.ts. */
   readonly changeNote?: string | undefined
 }
 
 /**
- * Notes a process that is about to write into a repository and waits for its input, or ends it.
- * What is returned strikes it out.
+ * Records a process that waits for its input before it writes into a repository. Ends the process
+ * if that fails. The returned function removes the entry.
  */
 export async function recordWriter(
   journal: Journal,
@@ -60,10 +60,10 @@ export async function recordWriter(
   }
 }
 
-/** A push as it was noted. */
+/** An entry of the journal. */
 export interface JournalEntry {
   readonly host: string
-  /** The gateway process that reads and writes for it. */
+  /** The gateway process that started the work. */
   readonly gateway: ProcessMark
   /** The leader of the process group that does the work. */
   readonly leader: ProcessMark
@@ -92,7 +92,7 @@ export async function openJournal(dataDir: string): Promise<Journal> {
         ...(isUpkeep ? { isUpkeep } : {}),
         ...(updates === undefined ? {} : { updates }),
       }
-      // Unlike a file, a link is never there in part, whenever its writer is killed.
+      // A symbolic link is created atomically: a killed writer leaves no partial entry.
       await symlink(JSON.stringify(entry), path)
       await syncPath(folder)
       if (own !== undefined) await writeUpdateList(own.file, changes)
@@ -104,7 +104,7 @@ export async function openJournal(dataDir: string): Promise<Journal> {
 const GIT = 'git' as const
 const GATEWAY = 'gateway' as const
 
-/** Removes an entry with its list of ref updates. The list goes first: no entry would name it. */
+/** Removes an entry. Its list of ref updates is removed first, because only the entry names it. */
 export async function removeEntry(path: string, { updates }: JournalEntry): Promise<void> {
   if (updates !== undefined) await removeUpdateList(updates.file)
   await rm(path, { force: true })
@@ -125,8 +125,8 @@ export async function listJournalEntries(
 }
 
 /**
- * Whether a push is still at work: its gateway and its git both run. A machine that shares the
- * folder cannot be asked, but no push lasts a day.
+ * Returns true if a push still runs, which needs both its gateway and its git. Processes of other
+ * machines that share the folder cannot be checked, so their pushes count as running for a day.
  */
 export async function isRunningPush({
   host,
@@ -144,7 +144,7 @@ function folderOf(dataDir: string): string {
   return join(dataDir, 'pushes')
 }
 
-/** Nothing for one that was struck out just now. */
+/** Parses an entry; undefined if it was removed meanwhile. */
 function parseEntry(text: string): JournalEntry | undefined {
   try {
     return JSON.parse(text) as JournalEntry

@@ -1,4 +1,4 @@
-/** Upkeep of a repository: packs, bitmap and commit-graph, so that the next cold clone is cheap. */
+/** Upkeep of a repository: packs, bitmap and commit-graph, which make clones cheap. */
 
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { repositorySizeKib } from '../repository/repository.js'
 import { walk } from '../repository/walk.js'
 import { type Journal, recordWriter } from './journal.js'
 
-/** What upkeep made of a repository. */
+/** Result of the upkeep of a repository. */
 export interface Maintained {
   readonly packsBefore: number
   readonly packsAfter: number
@@ -26,16 +26,16 @@ export interface MaintenanceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Fewer references are as quick to read loose, and the state of the repository stays the same. */
+/** Fewer loose refs are not packed: packing would not help, and would change the state. */
 const LOOSE_REFERENCES_MIN = 32
 
-/** Filters that one run computes at most; the next one goes on from there. */
+/** Maximum number of Bloom filters that one run computes; the next run continues. */
 const NEW_FILTERS_MAX = 20_000
 
 /**
- * Brings a repository in order. Pushes and clones go on meanwhile, and no object is lost: what no
- * reference reaches is kept. It may be killed at any instant. Throws `conflict` when somebody does
- * the same there already.
+ * Packs refs and objects and writes the commit-graph. Pushes and clones may run at the same time.
+ * Unreachable objects are kept, and a kill at any instant loses none. Throws `conflict` if another
+ * process maintains the repository.
  */
 export async function maintainRepository(
   git: Git,
@@ -58,7 +58,7 @@ export async function underMaintenanceLock<T>(
   journal: Journal,
   work: () => Promise<T>,
 ): Promise<T> {
-  // Our own process is noted as well: it holds the lock between one git and the next.
+  // This process holds the lock between two git processes, so it is in the journal too.
   const strike = await journal.record({ repositoryPath: path, pid: process.pid, isUpkeep: true })
   try {
     const unlock = await lock(path)
@@ -77,12 +77,12 @@ type Step = (git: Git, path: string, options: MaintenanceOptions) => Promise<voi
 const STEPS: readonly Step[] = [packReferences, packObjects, writeCommitGraph]
 
 /**
- * Git knows a `packed-refs` that was replaced by its inode, its size and the second of its time
- * (unless it was built otherwise): of two within a second, a push may take the first for the last.
+ * Minimum age of `packed-refs`. Git detects a replaced file by its inode, its size and its time in
+ * seconds (by default), so a push may miss the second of two replacements within one second.
  */
 const PACKED_AGE_MS_MIN = 2_000
 
-/** The references are in the file for good before the loose ones are taken away. */
+/** Packs refs. `packed-refs` is flushed to disk before the loose refs are deleted. */
 async function packReferences(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
   let loose = 0
   for await (const { isFolder } of walk(join(path, 'refs'))) if (!isFolder) loose += 1
@@ -94,7 +94,7 @@ async function packReferences(git: Git, path: string, options: MaintenanceOption
   await runStep(git, ['pack-refs', '--all'], { ...options, path })
 }
 
-/** Git lists packs and references one after the other: a push between them spoils its bitmap. */
+/** Attempts of a repack. Git lists packs, then refs; a push between the two breaks its bitmap. */
 const REPACK_TRIES_MAX = 4
 
 async function packObjects(git: Git, path: string, options: MaintenanceOptions): Promise<void> {
@@ -121,23 +121,24 @@ export async function repack(
   await syncRepositoryNames(path, startedAtMs)
 }
 
-/** Git's own default: deltas are made here once, and sent with every clone. */
+/** Size of the delta window: git's default. Deltas are computed once and sent with every clone. */
 const WINDOW = 10
 
 const SPOILED_BITMAP = /full closure/
 
 /**
- * A geometric repack folds the small packs alone, so that a push to a large repository costs what
- * the push is worth; its bitmap goes with an index over several packs. Those indexes had defects
- * (git's release notes): orders that did not match their bitmap until 2.36, packs that vanished
- * under a reader until 2.37, another preferred pack until 2.38. Before, all goes into one pack.
+ * Returns the arguments of `git repack`. A geometric repack combines only small packs, so its cost
+ * after a push depends on the push and not on the repository. It needs a bitmap of a multi-pack
+ * index, which had bugs before git 2.38 (git's release notes): orders that did not match the bitmap
+ * (fixed in 2.36), packs that vanished under a reader (2.37), another preferred pack (2.38). Older
+ * versions repack everything into one pack.
  */
 function strategy({ version: [major, minor] }: Git): readonly string[] {
   if (major > 2 || minor >= 38) return ['--geometric=2', '--write-midx', '--write-bitmap-index']
   return ['-a', '--keep-unreachable', '--write-bitmap-index']
 }
 
-/** Writes the commit-graph anew, of the commits that references reach. */
+/** Rewrites the commit-graph for the commits that refs reach. */
 export async function writeCommitGraph(
   git: Git,
   path: string,
@@ -151,7 +152,7 @@ export async function writeCommitGraph(
   await syncPath(join(path, 'objects', 'info'))
 }
 
-/** The lock that `git maintenance run` takes, so that an administrator's does not meet ours. */
+/** Takes the lock of `git maintenance run`, so that both never run concurrently. */
 async function lock(path: string): Promise<() => Promise<void>> {
   const file = join(path, 'objects', 'maintenance.lock')
   let handle: FileHandle
@@ -165,7 +166,7 @@ async function lock(path: string): Promise<() => Promise<void>> {
   return () => rm(file, { force: true })
 }
 
-/** Runs git to its end. A git that was ended stays noted: it may have left something. */
+/** Runs git to its end. If it was ended, its journal entry stays: it may have left stale files. */
 export async function runStep(
   git: Git,
   args: readonly string[],
@@ -181,10 +182,10 @@ export async function runStep(
   running.input.end()
   const strike = await recordWriter(journal, path, running)
   for await (const _ of running.output) {
-    // What git says of its progress is nobody's concern, but a full pipe would stop it.
+    // The output is discarded, but it must be read: a full pipe would block git.
   }
   const end = await running.ended
-  // Git leaves the pack behind for which there was no room: it stays noted until that is removed.
+  // On a full disk, git leaves a partial pack. The entry stays until recovery has removed it.
   if (end.exitCode === 0 || !saysDiskIsFull(end.errorText)) await strike()
   if (end.exitCode !== 0) throw gitError(args[0], end)
 }

@@ -1,4 +1,4 @@
-/** Removes the unreachable objects of a repository for good, beside pushes and API writes. */
+/** Permanent removal of unreachable objects, which is safe beside pushes and API writes. */
 
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -21,7 +21,7 @@ import {
 } from './maintenance.js'
 
 export interface PruneOptions extends MaintenanceOptions {
-  /** The folder with the journal of pushes. */
+  /** Folder with the journal of pushes. */
   readonly dataDir: string
   /** Unreachable objects that were written or used within this time are kept. */
   readonly graceMs: number
@@ -50,14 +50,14 @@ export function refuseOldGit({ version }: Pick<Git, 'version'>): void {
  * killed at any instant without losing a reachable object:
  *
  * 1. One `git repack` writes the reachable objects, the young ones, and the expired ones into three
- *    packs. The pack of the expired ones lies in a folder where git does not look for objects.
+ *    packs. The pack of the expired ones is in a folder that git does not search for objects.
  * 2. Writers that began before then may still need an expired object, for example a push of a
- *    commit whose parent was removed while the client prepared it. Their end is awaited.
+ *    commit whose parent was removed while the client prepared it. This waits for their end.
  * 3. Git walks all references without the expired objects. If one is missing, all of them are put
  *    back, and this throws; else they are deleted.
  *
  * Throws `conflict` if the repository is being maintained, and an Error if writers take too long:
- * the expired objects stay out of reach then, and the next call goes on with step 2.
+ * then the expired objects stay in the folder, and the next call resumes at step 2.
  */
 export async function pruneRepository(
   git: Git,
@@ -79,7 +79,7 @@ export async function pruneRepository(
   return { removed, sizeKib: await repositorySizeKib(path) }
 }
 
-/** Folder of the expired objects: an object directory of its own, beside those that git reads. */
+/** Returns the folder of the expired objects, an object directory that git does not read. */
 function expiredFolder(path: string): string {
   return join(path, 'objects', 'expired')
 }
@@ -99,13 +99,12 @@ function strategyOf(path: string, expiresAtMs: number): readonly string[] {
   ]
 }
 
-/** File times lag behind by a tick of the kernel, or of a file server, and git compares seconds. */
+/** Tolerance for file times, which lag by a tick of the kernel; and git compares whole seconds. */
 const CLOCK_GRAIN_MS = 2_000
 
 /**
- * Returns the time of last use up to which unreachable objects expire. Objects of writers at work
- * are younger than it. What was written before the call is older than it, unless within the grace
- * period.
+ * Returns the time of last use up to which unreachable objects expire. Objects of running writers
+ * are younger. Objects written before the call are older, unless within the grace period.
  */
 async function findExpiry(
   path: string,
@@ -119,8 +118,8 @@ async function findExpiry(
 }
 
 /**
- * Lists the pushes and API writes at work on a repository, of all gateways. One that was killed is
- * among them until recovery has finished with it.
+ * Lists the running pushes and API writes of a repository, of all gateways. A killed one is listed
+ * until crash recovery has finished it.
  */
 async function listWriters(dataDir: string, path: string): Promise<readonly JournalEntry[]> {
   const pushes = [...(await listJournalEntries(dataDir)).values()]
@@ -176,7 +175,7 @@ async function settleExpired(git: Git, path: string, options: PruneOptions): Pro
   if (names === undefined) return
   if (names.length > 0) {
     await awaitWriters(path, await noteHidden(folder), options)
-    // It would answer for commits that are missing. It is written anew at the end.
+    // The commit-graph may list commits that are missing now. It is rewritten at the end.
     await removeCommitGraph(path)
     try {
       await runStep(git, ['rev-list', '--objects', '--all', '--quiet'], { ...options, path })
@@ -189,7 +188,7 @@ async function settleExpired(git: Git, path: string, options: PruneOptions): Pro
   await removeFolder(path, folder)
 }
 
-/** Returns since when the expired objects are out of reach. */
+/** Returns the time since which git does not find the expired objects. */
 async function noteHidden(folder: string): Promise<number> {
   const note = join(folder, 'hidden')
   await writeFile(note, '', { flag: 'a' })

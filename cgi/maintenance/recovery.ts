@@ -18,10 +18,10 @@ const STANDSTILL_MS = 1_000
 const LOOKS_MAX = 5
 
 /**
- * Ends the processes of interrupted pushes, recovers their repositories and returns the paths of
- * these. A push that changed some of its refs is completed. Safe beside running gateways and pushes
- * over SSH. Must be called at the start, when a worker has died, and when a push was interrupted.
- * Files that another process may be writing stay, and the push stays in the journal with them.
+ * Ends the processes of interrupted pushes and recovers their repositories, whose paths it returns.
+ * A push that changed some of its refs is completed. Safe beside running gateways and pushes over
+ * SSH. Must be called at startup, after the death of a worker, and after an interrupted push. Files
+ * that another process may be writing are kept, and so is the journal entry of the push.
  */
 export async function recover(dataDir: string, log?: Log): Promise<readonly string[]> {
   const runningPushes: JournalEntry[] = []
@@ -53,17 +53,17 @@ function byStart([, one]: CutPush, [, other]: CutPush): number {
 
 type CutPush = readonly [file: string, push: JournalEntry]
 
-/** Ends the group only if its leader is the same process: process ids are used again. */
+/** Ends the process group of an interrupted push, unless its id belongs to a new group by now. */
 async function endLeftGroup({ host, leader }: JournalEntry): Promise<void> {
   if (host !== hostname()) return
   if (await isRunning(leader)) return endProcessGroup(leader.pid)
-  // Its leader is dead, and a group of that number holds git: a new leader would be among them.
+  // The leader has ended. The group is the same if it runs git and has no new leader.
   const members = (await listProcesses()).filter((row) => row.groupId === leader.pid)
   const isLeft = members.every((row) => row.pid !== leader.pid && /^\S*git/.test(row.command))
   if (members.length > 0 && isLeft) await endProcessGroup(leader.pid)
 }
 
-/** Those of the repositories in which nothing is left that might be of a dead push. */
+/** Removes the stale files of repositories. Returns the repositories that have none left. */
 async function recoverRepositories(
   repositories: readonly string[],
   runningPushes: readonly JournalEntry[],
@@ -133,5 +133,5 @@ async function listWriters(
 /** The commands that clones and pages run, which write nothing. */
 const READER = /upload-pack|http-backend|cat-file|--stdout/
 
-/** The kernel counts a boot in seconds, and a file server may have a clock of its own. */
+/** Tolerance for start times: the boot time is in seconds, and file servers have other clocks. */
 const CLOCK_GRAIN_MS = 2_000

@@ -1,18 +1,18 @@
-/** What a push or upkeep that was cut off leaves: locks, quarantines, half-written packs. */
+/** Stale files of interrupted pushes and upkeep: locks, quarantines and partial packs. */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../conf/disk.js'
 import { walk } from '../repository/walk.js'
 
-/** The state of something that was left behind, to be compared a moment later. */
+/** State of a file or folder that may be stale, to be compared with a later state. */
 export interface StaleFile {
-  /** Differs when the file, or anything in the folder, was changed or made anew. */
+  /** Changes when the file, or anything in the folder, is changed or replaced. */
   readonly fingerprint: string
   readonly changedAtMs: number
 }
 
-/** By path, everything that somebody who writes holds while at work, and nobody else has. */
+/** Lists, by path, the files and folders that exist only while a process writes a repository. */
 export async function listStaleFiles(repository: string): Promise<Map<string, StaleFile>> {
   const paths = [
     ...TOP_FILES.map((name) => join(repository, name)),
@@ -30,7 +30,7 @@ export async function listStaleFiles(repository: string): Promise<Map<string, St
   return staleFiles
 }
 
-/** What stands at a path now; without a fingerprint when it is gone. */
+/** Reads the state of a path. The fingerprint is empty if the path does not exist. */
 export async function readStaleFile(path: string): Promise<StaleFile> {
   const paths = [path]
   for await (const found of walk(path)) paths.push(found.path)
@@ -51,7 +51,7 @@ const TOP_FILES = [
   'packed-refs.lock',
   'packed-refs.new',
   'shallow.lock',
-  // Of upkeep, be it ours or an administrator's `git maintenance`.
+  // Locks of upkeep, also of `git maintenance` run by an administrator.
   'objects/maintenance.lock',
   'objects/info/commit-graph.lock',
   'objects/info/commit-graphs/commit-graph-chain.lock',
@@ -59,13 +59,13 @@ const TOP_FILES = [
 ]
 
 /**
- * Where receive-pack puts objects until they are accepted, by its present and its older name; and
- * where repack notes the references that a bitmap is to cover.
+ * Names of quarantines of receive-pack, in present and older versions of git, and of the files in
+ * which repack lists the refs that a bitmap covers.
  */
 const UNFINISHED_OBJECTS = /^(?:tmp_objdir-)?incoming-|^bitmap-ref-tips_/
 const UNFINISHED_PACK = /^\.?tmp[_-]/
 
-/** What an object is written into before it has its name. */
+/** Lists the temporary files in which git writes loose objects. */
 async function listLooseParts(objects: string): Promise<readonly string[]> {
   const folders = await listIn(objects, /^[0-9a-f]{2}$/)
   const parts = await Promise.all(folders.map((folder) => listIn(folder, /^tmp_obj_/)))
@@ -85,7 +85,7 @@ async function listIn(folder: string, pattern: RegExp): Promise<readonly string[
   return names.filter((name) => pattern.test(name)).map((name) => join(folder, name))
 }
 
-/** Lists the `.keep` files of receive-pack, which signs them. An administrator made all others. */
+/** Lists the `.keep` files of receive-pack, by their content. An administrator made the others. */
 async function listPackKeeps(folder: string): Promise<readonly string[]> {
   const keeps: string[] = []
   for (const path of await listIn(folder, /\.keep$/)) {

@@ -1,4 +1,4 @@
-/** Removes what crashes left among the repositories, an hour later, when it cannot be of use. */
+/** Removes the stale files that crashes left among the repositories, after a grace period. */
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,11 +10,11 @@ import { isRunningPush, type JournalEntry, listJournalEntries } from './journal.
 import { removeDead } from './recovery.js'
 import { listStaleFiles, readStaleFile } from './stale-files.js'
 
-/** A repository that was being made (`new`) or removed (`trash`): see repository.ts. */
+/** Name of a repository that was being created (`new`) or removed (`trash`): see repository.ts. */
 const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}\.git\.(?:new|trash)-[0-9a-f]{12}$/
 const REPOSITORY = /^[0-9a-f]{32}\.git$/
 
-/** Sweeps every repository and what lies beside them; returns what it removed. */
+/** Sweeps all repositories and unfinished ones; returns the removed paths. */
 export async function sweepRepositories(
   dataDir: string,
   signal?: AbortSignal,
@@ -35,8 +35,8 @@ export async function sweepRepositories(
 }
 
 /**
- * Sweeps one repository; returns what it removed. The journal finds what a gateway's end left, and
- * sooner: this is for what nobody noted, such as a push over SSH that was killed.
+ * Sweeps one repository; returns the removed paths. Crash recovery handles pushes of the journal
+ * sooner; this finds the files of others, such as a push over SSH that was killed.
  */
 export async function sweepRepository(dataDir: string, path: string): Promise<readonly string[]> {
   const old = new Map([...(await listStaleFiles(path))].filter(([, staleFile]) => isOld(staleFile)))

@@ -1,4 +1,4 @@
-/** All files of a commit as one archive, and a commit as a diff or a mail, streamed from git. */
+/** Archives of commits, commits as diffs or mails, and files, streamed from git. */
 
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,30 +18,30 @@ import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
 
 export interface StreamInput {
-  /** The full id of the commit. */
+  /** Full id of the commit. */
   readonly commitId: string
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** An answer that grows beyond this is broken off. */
+  /** The stream throws if it exceeds this many bytes. */
   readonly bytesMax: number
 }
 
-/** Bytes that come from a process, which ends when they are no longer read. */
+/** Output of a process, which ends if the reader stops. */
 export interface GitStream {
   readonly body: AsyncIterable<Uint8Array>
-  /** Settles when the process group is gone. */
+  /** Settles when the process group has ended. */
   readonly ended: Promise<unknown>
 }
 
 export interface ArchiveInput extends StreamInput {
   readonly format: 'zip' | 'tar.gz'
-  /** The folder in which all files are: a name of a repository. */
+  /** Name of the top folder of the archive. */
   readonly folder: string
 }
 
 /**
- * The files of a commit. Throws `payload_too_large` for more paths than an archive may have, and
- * for a commit whose archive exceeded the limits of git before.
+ * Streams the files of a commit as an archive. Throws `payload_too_large` if the commit has more
+ * than `ARCHIVE_ENTRIES_MAX` paths, or if its archive exceeded the limits of git before.
  */
 export async function streamArchive(
   git: Git,
@@ -68,9 +68,9 @@ async function refuseMany(git: Git, path: string, commitId: string): Promise<voi
 const NO_PLACEHOLDERS = '* -export-subst\n'
 
 /**
- * With the attribute `export-subst`, git replaces placeholders such as `$Format:%>(16384)%n$` in
- * files of an archive: some bytes become megabytes, and git holds each such file in memory. The
- * attributes file of the repository goes before those of its commits (gitattributes(5)).
+ * Disables the attribute `export-subst`, with which git replaces placeholders in the files of an
+ * archive: `$Format:%>(16384)%n$` turns a few bytes into megabytes, and git holds each such file in
+ * memory. `info/attributes` takes precedence over the files of commits (gitattributes(5)).
  */
 async function turnPlaceholdersOff(path: string): Promise<void> {
   const file = join(path, 'info', 'attributes')
@@ -96,7 +96,7 @@ export function streamCommit(
   return stream(git, path, { args, ...input })
 }
 
-/** The bytes of a file. */
+/** Streams the bytes of a file. */
 export function streamBlob(
   git: Git,
   path: string,
@@ -130,7 +130,7 @@ function stream(
   return { body: rememberingChunks(key, chunks), ended: running.ended }
 }
 
-/** A part must never pass for the whole: what fails or grows too large is broken off. */
+/** Yields the output, and throws if git fails or the output is too large. */
 async function* within(
   running: RunningProcess,
   bytesMax: number,

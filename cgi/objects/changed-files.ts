@@ -6,7 +6,7 @@ import { type Commit, parseCommit } from './commit-object.js'
 import { type ObjectReader, withObjects } from './objects.js'
 import type { ChangedPath } from './tree-changes.js'
 
-/** A commit, and the paths in which it differs from its first parent. */
+/** A commit with the paths that differ from its first parent. */
 export interface CommitFiles {
   readonly id: string
   readonly added: readonly string[]
@@ -15,19 +15,19 @@ export interface CommitFiles {
 }
 
 export interface CommitRange {
-  /** The commit to begin with: a full id. */
+  /** Full id of the newest commit. */
   readonly last: string
-  /** What this one leads to is left out: a full id. */
+  /** Full id of a commit that is left out together with its ancestors. */
   readonly before: string | undefined
   readonly commitsMax: number
 }
 
-/** Paths of one commit that are told; an import of a whole system has more than anybody reads. */
+/** Maximum number of paths in each list of a commit. */
 const PATHS_MAX = 3_000
 
 /**
- * The newest commits of a range with their files, newest first. A commit that changed more paths
- * than `readChanges` looks at has none.
+ * Lists the newest commits of a range with their files, newest first. A commit has no files if it
+ * changed more paths than `readChanges` reads.
  */
 export async function commitsWithFiles(
   git: Git,

@@ -1,4 +1,4 @@
-/** What commits changed, each against its first parent: files and lines, for many at once. */
+/** Changed files and lines of many commits, each compared with its first parent. */
 
 import { LRUCache } from 'lru-cache'
 import type { Git } from '../process/git.js'
@@ -9,13 +9,13 @@ import type { ObjectReader } from './objects.js'
 import { type Budget, type ChangedPath, changedPaths, type TreePair } from './tree-changes.js'
 import { areWalkable } from './tree-size.js'
 
-/** What one commit changed. */
+/** Changes of a commit against its first parent. */
 export interface CommitChanges {
   readonly files: readonly ChangedPath[]
   readonly lines: LineCounts | undefined
 }
 
-/** Lines; none of a binary file. */
+/** Numbers of added and deleted lines, without binary files. */
 export interface LineCounts {
   readonly additions: number
   readonly deletions: number
@@ -25,7 +25,7 @@ type CommitPlace = Pick<Commit, 'id' | 'tree' | 'parents'>
 
 export interface ChangesInput {
   readonly commits: readonly CommitPlace[]
-  /** Without them git need not read a file. */
+  /** True to count lines, for which git must read the files. */
   readonly hasLines: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -37,19 +37,19 @@ export interface Repository {
   readonly objects: ObjectReader
 }
 
-/** Paths that differ, of all commits of one answer. */
+/** Maximum number of changed paths, over all commits of one call. */
 const PATHS_MAX = 50_000
 
-/** What remembered paths hold, about, over all repositories. */
+/** Approximate size of the cache, over all repositories. */
 const KNOWN_BYTES_MAX = 8 << 20
 
-/** What a commit changed never changes. By the folder of the repository and the commit's id. */
+/** Cached changes by repository path and commit id. They never expire: commits are immutable. */
 const known = new LRUCache<string, CommitChanges>({
   maxSize: KNOWN_BYTES_MAX,
   sizeCalculation: ({ files }) => files.reduce((sum, { path }) => sum + path.length + 100, 500),
 })
 
-/** By the id of each commit. Those that make it more than an answer holds are not among them. */
+/** Returns the changes by commit id. Commits that exceed `PATHS_MAX` in total are left out. */
 export async function readChanges(
   repository: Repository,
   { commits, hasLines, signal }: ChangesInput,
@@ -119,14 +119,14 @@ async function* boundedOf(looks: readonly Promise<Look>[]): AsyncGenerator<Commi
   }
 }
 
-/** Whether a commit changed so little that git may be asked for the whole of it. */
+/** Returns true if a commit changes at most `PATHS_MAX` paths, so that git may diff it. */
 export async function isBounded(objects: ObjectReader, commit: CommitPlace): Promise<boolean> {
   const { tree: after, parents } = commit
   const before = await treeOf(objects, parents[0])
   return isBoundedPair(objects, { before, after })
 }
 
-/** Whether two trees differ in so little that git may be asked for the whole of it. */
+/** Returns true if two trees differ in at most `PATHS_MAX` paths, so that git may diff them. */
 export function isBoundedPair(objects: ObjectReader, pair: TreePair): Promise<boolean> {
   return areWalkable(objects, [pair], PATHS_MAX)
 }
@@ -137,7 +137,7 @@ async function treeOf(objects: ObjectReader, id: string | undefined): Promise<st
 
 interface Looking {
   readonly budget: Budget
-  /** Of commits by their id, where some are known. */
+  /** Known trees of commits, by commit id. */
   readonly trees: ReadonlyMap<string, string>
 }
 

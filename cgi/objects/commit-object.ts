@@ -1,11 +1,11 @@
-/** What a commit and an annotated tag say, from the bytes that Git keeps of them. */
+/** Parsers of commits and annotated tags in git's object format. */
 
-/** Who made something and when, as written there. */
+/** Name, email address and time of an author, committer or tagger. */
 export interface Signature {
   readonly name: string
   readonly email: string
   readonly atMs: number
-  /** Minutes east of UTC of the clock that it was written by. */
+  /** Time zone in minutes east of UTC. */
   readonly offsetMinutes: number
 }
 
@@ -15,25 +15,25 @@ export interface Commit {
   readonly parents: readonly string[]
   readonly author: Signature
   readonly committer: Signature
-  /** With its line break at the end, where it has one. */
+  /** Unchanged: a line break at the end is kept. */
   readonly message: string
-  /** The armored signature of the commit, where it has one, and what it signs. */
+  /** Armored signature and the signed bytes; undefined if the commit is not signed. */
   readonly signature: { readonly armored: string; readonly payload: string } | undefined
 }
 
 /** An annotated tag. */
 export interface Tag {
   readonly id: string
-  /** What it points at. */
+  /** Id of the tagged object. */
   readonly object: string
   readonly type: 'commit' | 'tree' | 'blob' | 'tag'
   readonly name: string
-  /** Absent in tags of the oldest kind. */
+  /** Undefined in very old tags. */
   readonly tagger: Signature | undefined
   readonly message: string
 }
 
-/** Reads a commit object. What is odd in it is read as git does, and never throws. */
+/** Parses a commit object. Malformed parts are read as git reads them. Never throws. */
 export function parseCommit(id: string, content: Buffer): Commit {
   const { headers, message } = splitObject(content)
   const all = (key: string) => headers.filter(([name]) => name === key).map(([, value]) => value)
@@ -52,7 +52,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
   }
 }
 
-/** Reads an annotated tag object. */
+/** Parses an annotated tag object. */
 export function parseTag(id: string, content: Buffer): Tag {
   const { headers, message } = splitObject(content)
   const fields = new Map(headers)
@@ -69,7 +69,7 @@ export function parseTag(id: string, content: Buffer): Tag {
 
 type Headers = ReadonlyArray<readonly [key: string, value: string]>
 
-/** A line that begins with a space goes on with the header before it. */
+/** Splits an object into headers and message. A leading space marks a continued header. */
 function splitObject(content: Buffer): { readonly headers: Headers; readonly message: string } {
   const text = content.toString()
   const end = text.indexOf('\n\n')
@@ -90,7 +90,7 @@ function withoutSignature(text: string): string {
   return head + text.slice(end + 1)
 }
 
-/** `Ada <ada@example.com> 1700000000 +0100` */
+/** Parses a signature such as `Ada <ada@example.com> 1700000000 +0100`. */
 function parseSignature(text: string): Signature {
   const start = text.indexOf('<')
   const end = text.indexOf('>', start)
@@ -101,7 +101,7 @@ function parseSignature(text: string): Signature {
   return {
     name: text.slice(0, start).replace(/ $/, ''),
     email: text.slice(start + 1, end),
-    // A date has at most so many milliseconds (ECMA-262).
+    // Largest time value of a Date (ECMA-262).
     atMs: Math.min(Number(seconds) * 1_000, 8.64e15),
     offsetMinutes: sign === '-' ? -offset : offset,
   }

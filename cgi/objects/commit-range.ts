@@ -1,11 +1,11 @@
-/** How two commits, told by their full ids, stand to one another, and which lie between them. */
+/** Merge bases, ancestry and ranges of commits, which are given by their full ids. */
 
 import { type Git, gitError, runGit, tryGit } from '../process/git.js'
 
-/** Variables with which git sees the objects of a push that is not taken yet. */
+/** Environment with which git reads the objects of a push that is not accepted yet. */
 type Quarantine = Readonly<Record<string, string>> | undefined
 
-/** The newest commit that both have in their history, where there is one. */
+/** Returns the first merge base of two commits; undefined if their histories are unrelated. */
 export async function findMergeBase(
   git: Git,
   path: string,
@@ -15,7 +15,7 @@ export async function findMergeBase(
   return (await listMergeBases(git, path, commits, quarantine))[0]
 }
 
-/** All common ancestors that are no ancestor of another one: several after criss-cross merges. */
+/** Lists the merge bases of two commits; there are several after criss-cross merges. */
 export async function listMergeBases(
   git: Git,
   path: string,
@@ -29,7 +29,7 @@ export async function listMergeBases(
   throw gitError('merge-base', end)
 }
 
-/** Whether the history of `younger` has `older` in it, or is it. */
+/** Returns true if `older` is an ancestor of `younger` or the same commit. */
 export async function isAncestor(
   git: Git,
   path: string,
@@ -43,13 +43,13 @@ export async function isAncestor(
   throw gitError('merge-base', end)
 }
 
-/** What the history of `to` has beyond that of `from`. */
+/** Commits that are reachable from `to` and not from `from`. */
 export interface CommitRange {
   readonly from: string
   readonly to: string
 }
 
-/** Ids of the commits, newest first; all of them, or a part; with merges unless told otherwise. */
+/** Lists the ids of a range, newest first: a page or all, with merges by default. */
 export async function listCommits(
   git: Git,
   path: string,
@@ -74,7 +74,7 @@ export async function listCommits(
   return linesOf(await runGit(git, ['rev-list', ...part, ...range], { cwd: path }))
 }
 
-/** How many commits each of the two has that the other has not. */
+/** Counts the commits that only `to` has (`ahead`) and that only `from` has (`behind`). */
 export async function countAheadBehind(
   git: Git,
   path: string,
@@ -89,7 +89,7 @@ export async function countAheadBehind(
   return { ahead, behind }
 }
 
-/** The newest commits that one of the two has and the other has not, without merges. */
+/** Lists the newest commits that only one of the two commits reaches, without merges. */
 export async function listDivergedCommits(
   git: Git,
   path: string,
@@ -103,8 +103,8 @@ export async function listDivergedCommits(
 const COMMITS_APART_MAX = 2_000
 
 /**
- * The commits that a rebase of `to` onto `from` would make anew, oldest first: no merges, and none
- * whose change is in `from` already.
+ * Lists the commits that a rebase of `to` onto `from` would rewrite, oldest first. Merges are left
+ * out, and so are commits whose change is in `from` already.
  */
 export async function listCommitsToRebase(
   git: Git,
@@ -116,7 +116,7 @@ export async function listCommitsToRebase(
   return linesOf(await runGit(git, ['rev-list', ...choice, range], { cwd: path }))
 }
 
-/** Throws where the text is not the full id of an object: a bug of the caller's. */
+/** Returns the text. Throws an Error if it is not a full object id, which is a bug. */
 export function checkedId(text: string): string {
   if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text
   throw new Error('a commit is told by its full id')

@@ -1,4 +1,4 @@
-/** What differs between two commits: a list of files with counts, a unified diff, or patches. */
+/** Differences between two commits: a list of files with counts, a unified diff, or patches. */
 
 import { Failure } from '../../conf/failures.js'
 import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../../conf/limits.js'
@@ -14,18 +14,18 @@ import { parseCommit } from './commit-object.js'
 import { type CommitRange, checkedId, listCommits } from './commit-range.js'
 import { withObjects } from './objects.js'
 
-/** One file that differs. */
+/** A file that differs between two commits. */
 export interface ChangedFile {
   readonly status: 'added' | 'deleted' | 'changed' | 'renamed' | 'copied'
   readonly path: string
-  /** Of a renamed or copied one. */
+  /** Path before a rename or copy. */
   readonly formerPath: string | undefined
-  /** Lines; none of a binary file. */
+  /** Number of added lines; 0 for a binary file. */
   readonly additions: number
   readonly deletions: number
 }
 
-/** Which blanks are passed over. */
+/** Whitespace changes that a diff ignores. */
 export type Whitespace = 'show-all' | 'ignore-all' | 'ignore-change' | 'ignore-eol'
 
 const WHITESPACE_OPTIONS: Readonly<Record<Whitespace, readonly string[]>> = {
@@ -35,10 +35,10 @@ const WHITESPACE_OPTIONS: Readonly<Record<Whitespace, readonly string[]>> = {
   'ignore-eol': ['--ignore-space-at-eol'],
 }
 
-/** No program of a repository's attributes runs, and renames are looked for within bounds. */
+/** Options that run no program named in attributes and limit the search for renames. */
 const PLAIN = ['--no-ext-diff', '--no-textconv', '--find-renames', '-l1000']
 
-/** The files that differ. Throws `payload_too_large` where they are too many to list. */
+/** Lists the files that differ. Throws `payload_too_large` if there are too many. */
 export async function listChangedFiles(
   git: Git,
   path: string,
@@ -54,7 +54,7 @@ export async function listChangedFiles(
   })
 }
 
-/** Undefined where it is longer than a list may be. */
+/** Reads the whole output; undefined if it exceeds `DIFF_LIST_BYTES_MAX`. */
 async function readOutput(
   git: Git,
   path: string,
@@ -70,7 +70,7 @@ async function readOutput(
   return Buffer.concat(chunks)
 }
 
-/** Git's letter → what happened to the file; a change of its type is a change. */
+/** Git's status letter → status. Others, such as T (type change), are `changed`. */
 const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   A: 'added',
   D: 'deleted',
@@ -78,7 +78,7 @@ const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
   C: 'copied',
 }
 
-/** git-diff-tree(1) `-z`: first all of `--raw`, then all of `--numstat`, each in the same order. */
+/** Parses the output of git-diff-tree(1) with `-z`: all of `--raw`, then all of `--numstat`. */
 function parseFiles(text: string): readonly ChangedFile[] {
   const fields = text.split('\0')
   const files: Omit<ChangedFile, 'additions' | 'deletions'>[] = []
@@ -99,7 +99,7 @@ function parseFiles(text: string): readonly ChangedFile[] {
   for (; at < fields.length - 1; at += 1) {
     const [, added = '', removed = '', name = ''] =
       /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(fields[at] ?? '') ?? []
-    // A file that has moved has both its names behind an empty one.
+    // A moved file has an empty name, followed by its former and its present path.
     const path = name === '' ? (fields[at + 2] ?? '') : name
     if (name === '') at += 2
     counts.set(path, [Number(added) || 0, Number(removed) || 0])
@@ -111,16 +111,16 @@ function parseFiles(text: string): readonly ChangedFile[] {
 }
 
 export interface DiffInput extends CommitRange {
-  /** One diff of it all, or each commit as a mail that `git am` takes. */
+  /** `diff`: one diff of the range; `patch`: each commit as a mail for `git am`. */
   readonly format: 'diff' | 'patch'
-  /** Whether binary files are there to be applied, or only named. */
+  /** True to include the contents of binary files; otherwise they are only named. */
   readonly hasBinary: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * The diff as text, which is broken off where it grows beyond all bounds. Throws
- * `payload_too_large` where too many files differ.
+ * Returns the diff as a stream of text, which throws if it exceeds `DIFF_BYTES_MAX`. Throws
+ * `payload_too_large` if too many files differ.
  */
 export async function readDiff(
   git: Git,
@@ -155,7 +155,7 @@ async function* boundedOutput(
   }
 }
 
-/** Git holds all paths that differ before it writes the first, and trees can name billions. */
+/** Throws for too many changed paths: git holds all in memory, and trees can have billions. */
 async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange): Promise<void> {
   const isSmall = await withObjects(git, path, async (objects) => {
     const [before, after] = await Promise.all(
@@ -166,7 +166,7 @@ async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange):
   if (!isSmall) throw tooMany()
 }
 
-/** The same for each commit of its own; of a merge there is no patch. */
+/** Throws if a single commit changes too many paths. Merges are skipped: they have no patch. */
 async function refuseLargePatches(git: Git, path: string, range: CommitRange): Promise<void> {
   const ids = await listCommits(git, path, { ...range, hasMerges: false })
   await withObjects(git, path, async (objects) => {
@@ -182,14 +182,14 @@ function tooMany(): Failure {
   return new Failure('payload_too_large', 'Too many files differ to list them.')
 }
 
-/** format-patch writes binary files by itself. */
+/** Returns options for format-patch, which includes binary files by default. */
 function mailOptions(hasBinary: boolean): readonly string[] {
   return hasBinary ? ['--binary'] : ['--no-binary']
 }
 
 /**
- * The diff of one file, up to a size; undefined where it is larger. Throws `payload_too_large`
- * where too many files differ: a path may be that of a folder.
+ * Returns the diff of one file; undefined if it exceeds `DIFF_LIST_BYTES_MAX`. Throws
+ * `payload_too_large` if too many files differ, because the path may be that of a folder.
  */
 export async function readFileDiff(
   git: Git,

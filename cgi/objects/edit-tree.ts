@@ -1,4 +1,4 @@
-/** Changing files of a commit: the trees on the way to them are written anew, all others stay. */
+/** Edits of trees: writes only the trees on the paths of changed files. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Git } from '../process/git.js'
@@ -6,25 +6,25 @@ import type { ObjectReader } from './objects.js'
 import { parseTree, type TreeEntry } from './tree.js'
 import { type NewTreeEntry, writeTree } from './write-objects.js'
 
-/** What shall stand at a path. */
+/** New entry of a path, or its deletion. */
 export interface FileEdit {
-  /** Checked: `parseFilePath`. */
+  /** Path segments, from `parseFilePath`. */
   readonly names: readonly string[]
-  /** Undefined: nothing. A folder that holds nothing more goes as well. */
+  /** Undefined to delete the file, and its folder if that becomes empty. */
   readonly entry: Pick<TreeEntry, 'mode' | 'id'> | undefined
 }
 
 export interface TreeEdits {
   readonly objects: ObjectReader
-  /** Undefined: there is no commit yet. */
+  /** Undefined if there is no commit yet. */
   readonly treeId: string | undefined
-  /** At most one for each path. */
+  /** Edits, at most one for each path. */
   readonly edits: readonly FileEdit[]
 }
 
 /**
- * The id of the tree with these changes. Throws `invalid` where a file would stand where a folder
- * is, or the other way round; links are files here, and lead nowhere.
+ * Writes a tree with the edits and returns its id. Throws `invalid` if a file would replace a
+ * folder, or a folder a file. Symbolic links count as files and are not followed.
  */
 export async function editTree(git: Git, path: string, wanted: TreeEdits): Promise<string> {
   const { objects, treeId, edits } = wanted
@@ -41,7 +41,7 @@ interface Place {
 interface Level {
   readonly treeId: string | undefined
   readonly edits: readonly FileEdit[]
-  /** How many names of each path lead to this folder. */
+  /** Number of path segments above this folder. */
   readonly depth: number
 }
 
@@ -72,7 +72,7 @@ async function edited(
   return [...entries.values()]
 }
 
-/** The edits by the name at that depth. */
+/** Groups the edits by their path segment at a depth. */
 function byName(edits: readonly FileEdit[], depth: number): ReadonlyMap<string, FileEdit[]> {
   const groups = new Map<string, FileEdit[]>()
   for (const edit of edits) {
@@ -86,7 +86,7 @@ function byName(edits: readonly FileEdit[], depth: number): ReadonlyMap<string, 
 
 type Entry = NewTreeEntry & Pick<TreeEntry, 'kind'>
 
-/** By the bytes of their names, as one character each. */
+/** Reads the entries of a tree by `keyOf` their names. */
 async function entriesOf(
   objects: ObjectReader,
   treeId: string | undefined,

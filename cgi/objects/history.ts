@@ -1,24 +1,24 @@
-/** The commits that led to a commit: a part of them, how many, and the last that changed a path. */
+/** History of a commit: pages and counts of its ancestors, and the last commit of a path. */
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Git, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 
-/** Which commits are meant; all that led to `from` unless it says more. */
+/** Selection of commits: `from` and its ancestors, restricted by the other fields. */
 export interface HistoryInput {
-  /** The full id of the youngest. */
+  /** Full id of the newest commit. */
   readonly from: string
-  /** Without those that led to this one. */
+  /** Full id of a commit that is left out together with its ancestors. */
   readonly not?: string | undefined
-  /** Those alone that changed what is at this path, which is taken to the letter. */
+  /** Literal path; only commits that changed it or something below it are included. */
   readonly file?: string | undefined
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The ids of a part of them, the newest first. */
+/** Lists the ids of a page of the history, newest first. */
 async function listHistory(
   git: Git,
   path: string,
@@ -29,15 +29,15 @@ async function listHistory(
   return output.toString().split('\n').filter(Boolean)
 }
 
-/** A part of a history, and how to learn the length of the whole. */
+/** A page of a history. */
 export interface HistoryPage {
-  /** Full ids, the newest first. */
+  /** Full ids, newest first. */
   readonly ids: readonly string[]
-  /** How many commits the whole has. It may have to be walked, while the part is worked on. */
+  /** Counts the commits of the whole history, which may take a second walk. */
   total(): Promise<number>
 }
 
-/** A part of them. The length of the whole follows from the part where that reaches its end. */
+/** Reads a page of a history. Counting needs no second walk if the page reaches the end. */
 export async function pageOfHistory(
   git: Git,
   path: string,
@@ -51,13 +51,12 @@ export async function pageOfHistory(
   }
 }
 
-/** Lengths that are remembered: a hundred and some bytes each. */
+/** Maximum number of cached counts, of somewhat over a hundred bytes each. */
 const COUNTS_MAX = 10_000
 
-/** The history that led to a commit never changes, so neither does its length. */
+/** Cached counts. They never expire, because the ancestors of a commit never change. */
 const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
 
-/** How many they are. */
 async function countHistory(git: Git, path: string, input: HistoryInput): Promise<number> {
   const { from, not, file, sinceMs, untilMs } = input
   const key = createHash('sha256')
@@ -70,7 +69,7 @@ async function countHistory(git: Git, path: string, input: HistoryInput): Promis
   return count
 }
 
-/** The commit that last changed what is at a path, where there is one. */
+/** Returns the id of the last commit that changed a path; undefined if there is none. */
 export async function lastCommitOf(
   git: Git,
   path: string,

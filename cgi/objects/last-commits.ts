@@ -1,4 +1,4 @@
-/** Which commit last changed each entry of a folder, as far back as is quickly seen. */
+/** Finds the last commit that changed each entry of a folder, within a limited history. */
 
 import { fullId, gitRecords } from '../process/git-output.js'
 import type { Repository } from './commit-changes.js'
@@ -7,22 +7,23 @@ import { findEntry } from './tree.js'
 import { differingEntries } from './tree-changes.js'
 
 export interface LastCommitsInput {
-  /** The full id of the youngest commit. */
+  /** Full id of the newest commit. */
   readonly from: string
-  /** The way to the folder; none for the top of the repository. */
+  /** Path segments of the folder; empty for the top of the repository. */
   readonly folder: readonly string[]
   readonly names: ReadonlySet<string>
   readonly signal?: AbortSignal | undefined
 }
 
-/** Commits that are looked through, whatever they changed. */
+/** Maximum number of commits to read. */
 const COMMITS_MAX = 300
 
-/** Entries that are compared in all of them. */
+/** Maximum number of entries to compare, over all commits. */
 const ENTRIES_MAX = 400_000
 
 /**
- * By the names of the entries. Those that the latest commits did not touch are not among them.
+ * Returns commit ids by the names of the entries. Entries that the latest commits did not change
+ * are left out.
  */
 export async function lastCommits(
   repository: Repository,
@@ -74,7 +75,7 @@ interface Change {
   readonly parent: string | undefined
 }
 
-/** A merge is left out: what it brought was changed by the commits that it merged. */
+/** Yields commits in batches, newest first. Merges are skipped: the merged commits count. */
 async function* changesOf(
   { git, path }: Repository,
   { from, signal }: Pick<LastCommitsInput, 'from' | 'signal'>,

@@ -1,4 +1,4 @@
-/** Merging one branch into another without a working copy: commits are told by full id alone. */
+/** Merges of branches without a working tree. Commits are given by their full ids. */
 
 import { Failure, isFailure } from '../../conf/failures.js'
 import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
@@ -21,21 +21,21 @@ export type MergeStyle = 'merge' | 'squash' | 'rebase' | 'rebase-merge' | 'fast-
 
 export interface MergeInput {
   readonly style: MergeStyle
-  /** The tip of the branch that is merged into. */
+  /** Id of the tip of the branch that is merged into. */
   readonly base: string
-  /** The tip of the branch that is merged. */
+  /** Id of the tip of the branch that is merged. */
   readonly head: string
-  /** Of a merge commit, or of the one commit of a squash. */
+  /** Message of the merge commit or the squashed commit. */
   readonly message: string
-  /** Of the one commit of a squash. */
+  /** Author of the squashed commit. */
   readonly author: Signature
-  /** Who merges. */
+  /** The user who merges. */
   readonly committer: Signature
 }
 
 /**
- * Makes the commits of a merge and answers the new tip of the base; no reference moves. Throws
- * `conflict` when the two cannot be brought together in that style, or not within git's limits.
+ * Creates the commits of a merge and returns the id of the new tip of the base. No ref is changed.
+ * Throws `conflict` if the branches cannot be merged in that style or within git's limits.
  */
 export async function makeMerge(git: Git, path: string, input: MergeInput): Promise<string> {
   refuseOldGit(git)
@@ -72,13 +72,13 @@ function mergeKey(path: string, { base, head }: Tips): string {
   return refusalKey(path, ['merge', base, head])
 }
 
-/** Attempts that are at work, by what they merge. */
+/** In-flight merge attempts, by `mergeKey`. */
 const attempts = new Map<string, Promise<boolean>>()
 
 /**
- * Tells whether two commits merge without a conflict. Keeps nothing of the attempt. Throws
- * `payload_too_large` for what git cannot find out within its limits, `unavailable` when it had not
- * the time; `findMergeRefusal` returns either later. Concurrent callers share one attempt.
+ * Returns true if two commits merge without a conflict. Keeps no objects of the attempt. Throws
+ * `payload_too_large` if the attempt exceeds git's limits and `unavailable` if it times out;
+ * `findMergeRefusal` returns either later. Concurrent callers share one attempt.
  */
 export async function canMerge(git: Git, path: string, tips: Tips): Promise<boolean> {
   if (!mergesTrees(git)) return false
@@ -102,12 +102,12 @@ async function attemptMerge(git: Git, path: string, { base, head }: Tips): Promi
   })
 }
 
-/** Why git could not find out whether the two can be merged, as far as this process remembers. */
+/** Returns the message of an earlier attempt that exceeded git's limits, if it is remembered. */
 export function findMergeRefusal(path: string, tips: Tips): string | undefined {
   return findRefusal(mergeKey(path, tips))?.message
 }
 
-/** Git holds every path that differs from a merge base. */
+/** Throws for too many changed paths: git holds every path that differs from a merge base. */
 async function refuseLarge(
   git: Git,
   path: string,
@@ -158,7 +158,7 @@ const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>
   },
 }
 
-/** Commit by commit onto the base, as `git rebase` does it; what becomes empty is left out. */
+/** Applies each commit to the base, as `git rebase` does. Commits that become empty are dropped. */
 async function rebaseCommits(
   git: Git,
   temporary: string,
@@ -193,7 +193,7 @@ async function rebaseCommits(
   })
 }
 
-/** Git compares the changes of the commits on both sides, to leave out what has come in already. */
+/** Throws if a commit changes too many paths: git compares the changes of all commits. */
 async function refuseLargeCommits(
   git: Git,
   temporary: string,
@@ -212,7 +212,7 @@ async function refuseLargeCommits(
 }
 
 interface Change {
-  /** Absent: there was nothing before. */
+  /** Id of the tree before the change; undefined for a root commit. */
   readonly from: string | undefined
   readonly ours: string
   readonly theirs: string
@@ -220,8 +220,9 @@ interface Change {
 }
 
 /**
- * The tree `ours` with what differs from `from` to `theirs`. Git takes another base than that of
- * the history from 2.40 on (`--merge-base`); commits of the bench that have one serve all.
+ * Returns the tree `ours` with the difference between `from` and `theirs` applied. `git merge-tree`
+ * accepts an explicit merge base only since 2.40 (`--merge-base`), so this creates commits of both
+ * trees in the temporary repository, with a commit of `from` as their parent.
  */
 async function applyChange(git: Git, temporary: string, change: Change): Promise<string> {
   const { from, ours, theirs, committer } = change
@@ -249,7 +250,7 @@ async function mergeTreesOrRefuse(git: Git, temporary: string, sides: Sides): Pr
   return tree
 }
 
-/** The merged tree of two commits; undefined where they conflict. */
+/** Returns the merged tree of two commits; undefined if they conflict. */
 async function mergeTrees(
   git: Git,
   temporary: string,
@@ -273,7 +274,7 @@ async function readCommit(objects: ObjectReader, id: string) {
   return parseCommit(found.id, found.content)
 }
 
-/** `git merge-tree --write-tree` is there from 2.38 on. */
+/** Returns true if git has `merge-tree --write-tree`, which was added in 2.38. */
 function mergesTrees({ version: [major, minor] }: Git): boolean {
   return major > 2 || minor >= 38
 }

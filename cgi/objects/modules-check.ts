@@ -1,4 +1,4 @@
-/** Git's own check of a `.gitmodules`, for those that come by another way than a push. */
+/** Git's own check of `.gitmodules` files, for files that do not arrive by a push. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../../conf/limits.js'
 import { type Git, gitEnvironment, runGit, runGitToEnd } from '../process/git.js'
 import { writeBlob, writeTree } from './write-objects.js'
 
-/** A file that some checkout takes for `.gitmodules`. */
+/** A file that some file systems treat as `.gitmodules`. */
 export interface ModulesFile {
   readonly name: string
   readonly mode: string
@@ -16,12 +16,12 @@ export interface ModulesFile {
 }
 
 /**
- * Throws `invalid` where a clone would be led to a command, or out of its folder. Git judges it
- * alone in a repository of its own, since its check reads every object that there is.
+ * Throws `invalid` if the file could make a clone run a command or write outside of its folder. The
+ * check runs in a temporary repository, because `git fsck` reads every object of a repository.
  */
 export async function refuseBadModules(git: Git, file: ModulesFile): Promise<void> {
-  // A carriage return at the end of a path was read by git one way and written another
-  // (CVE-2025-48384), and its check let it pass.
+  // Git read a carriage return at the end of a path differently from how it wrote it
+  // (CVE-2025-48384), and `git fsck` accepted it.
   if (/\r(?!\n)/.test(file.content.toString('latin1'))) throw refusal('carriage return')
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-modules-'))
   try {

@@ -1,6 +1,6 @@
-/** `.gitmodules`: where the submodules of a repository come from (gitmodules(5)). */
+/** Parser of `.gitmodules`, which lists the URLs of submodules (gitmodules(5)). */
 
-/** The addresses by the paths of the submodules, as far as the text can be read. */
+/** Returns the URLs of the submodules by their paths. Malformed lines are skipped. */
 export function parseModules(text: string): ReadonlyMap<string, string> {
   const urls = new Map<string, string>()
   let section: { path?: string; url?: string } = {}
@@ -10,13 +10,13 @@ export function parseModules(text: string): ReadonlyMap<string, string> {
     const key = line.slice(0, Math.max(0, equals)).trim().toLowerCase()
     if (key === 'path' || key === 'url') section[key] = unquoted(line.slice(equals + 1).trim())
     const { path, url } = section
-    // What a terminal or a page would not show is no address.
+    // A URL with control characters is skipped, because pages and terminals do not show them.
     if (path !== undefined && url !== undefined && !/\p{Cc}/u.test(url)) urls.set(path, url)
   }
   return urls
 }
 
-/** Without a double quote at its beginning and one at its end. */
+/** Removes a double quote at the beginning and one at the end. */
 function unquoted(value: string): string {
   return value.replace(/^"/, '').replace(/"$/, '')
 }

@@ -1,14 +1,14 @@
-/** Whether a repository has an object, without a process that would be started to say so. */
+/** Checks if a repository has an object, without starting a process. */
 
 import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Packs of a repository that nobody keeps are many: git then looks faster than we do. */
+/** Maximum number of packs to search; with more, in a repository without upkeep, git is faster. */
 const PACKS_MAX = 32
 
 /**
- * Whether the object is in the repository's own folder. False also where only git could find it: in
- * another repository that this one borrows from, in a pack among very many, or in an old index.
+ * Returns true if the object is in the repository's own folder. Returns false also for objects that
+ * only git finds: in alternates, if there are more than 32 packs, or in an index of version 1.
  */
 export function hasOwnObject(repositoryPath: string, oid: string): boolean {
   const objects = join(repositoryPath, 'objects')
@@ -20,7 +20,7 @@ export function hasOwnObject(repositoryPath: string, oid: string): boolean {
   return packs.some((name) => isIndexed(join(folder, name), wanted))
 }
 
-/** gitformat-pack(5), "pack-*.idx files" of version 2: a magic number, 256 counts, sorted names. */
+/** Head of a pack index of version 2 (gitformat-pack(5)); 256 counts and the sorted ids follow. */
 const MAGIC = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2])
 const COUNT_BYTES = 4
 const NAMES_START = MAGIC.length + 256 * COUNT_BYTES

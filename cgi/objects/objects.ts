@@ -1,4 +1,4 @@
-/** Reading Git's objects: one `git cat-file --batch` answers a whole request. */
+/** Reads Git objects: one process `git cat-file --batch` serves a whole request. */
 
 import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { isReferenceName } from '../../conf/names.js'
@@ -7,35 +7,34 @@ import type { RunningProcess } from '../process/run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
-/** An object as the repository has it. */
+/** An object of a repository. */
 export interface GitObject {
-  /** Its full id. */
   readonly id: string
   readonly type: ObjectType
   readonly sizeBytes: number
-  /** Absent where it is larger than the reader wanted to hold. */
+  /** Undefined if the object is larger than the maximum of the reader. */
   readonly content: Buffer | undefined
 }
 
-/** Objects by name, in a repository that stays open for the length of one request. */
+/** Reader of objects by name, for the duration of one request. */
 export interface ObjectReader {
   /**
-   * The object of that name: a full or unambiguous id, a full reference name, or one of these with
-   * `^{commit}` or `^{tree}` behind it. Undefined where there is none. Many may be asked at once.
-   * Throws where the name could be something else to git, which is a bug of the caller's.
+   * Reads an object by its id (full or an unambiguous prefix) or full ref name, either of which may
+   * end with `^{commit}` or `^{tree}`. Returns undefined if there is none. May be called
+   * concurrently. Throws an Error for any other name, which is a bug.
    */
   read(name: string, contentBytesMax?: number): Promise<GitObject | undefined>
 }
 
-/** What a tree, a commit or a tag may weigh in memory. */
+/** Default maximum size of an object that is held in memory. */
 const CONTENT_BYTES_MAX = 33_554_432
 
-/** An id, or a reference by its full name. */
+/** Pattern of an object id or a full ref name. */
 const NAME = /^(?:[0-9a-f]{4,64}|HEAD|refs\/(.+))$/
 
 /**
- * Lets `use` read objects of the repository at `path`, with one process for all of them; with the
- * variables of a quarantine, those of a push that is not taken yet among them.
+ * Runs `use` with a reader of the repository at `path`, which uses one process. With the variables
+ * of a quarantine, the reader also finds the objects of a push that is not accepted yet.
  */
 export async function withObjects<T>(
   git: Git,
@@ -52,14 +51,14 @@ export async function withObjects<T>(
   try {
     return await use(reader)
   } finally {
-    // It ends by itself in a moment, where it is not still saying what nobody will read.
+    // Git exits at the end of its input, unless it is blocked on output that will not be read.
     if (reader.waiting() === 0) running.input.end()
     else running.kill()
     await running.ended
   }
 }
 
-/** A reader that knows how many of its questions have no answer yet. */
+/** Creates a reader that counts its unanswered requests. */
 function readerOf(running: RunningProcess): ObjectReader & { waiting(): number } {
   const source = createSource(running)
   let last: Promise<unknown> = Promise.resolve()
@@ -100,7 +99,7 @@ function isPlain(name: string): boolean {
   return match !== null && (match[1] === undefined || isReferenceName(match[1]))
 }
 
-/** gitformat of `--batch`: `<id> <type> <size>`, the bytes, a line break; or `<name> missing`. */
+/** Reads `<id> <type> <size>`, bytes and a line break, or `<name> missing` (git-cat-file(1)). */
 async function readAnswer(source: Source, bytesMax: number): Promise<GitObject | undefined> {
   const line = await source.line()
   const match = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/.exec(line)
@@ -113,9 +112,9 @@ async function readAnswer(source: Source, bytesMax: number): Promise<GitObject |
 }
 
 interface Source {
-  /** Up to the next line break, without it. */
+  /** Reads up to the next line break, and returns the text before it. */
   line(): Promise<string>
-  /** So many bytes; passed over and undefined where they are not to be kept. */
+  /** Reads `count` bytes. Returns them if `isKept`; otherwise drops them and returns undefined. */
   bytes(count: number, isKept: boolean): Promise<Buffer | undefined>
 }
 

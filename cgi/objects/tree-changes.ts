@@ -1,4 +1,4 @@
-/** Which paths differ between two trees, read step by step and within bounds. */
+/** Paths that differ between two trees, read folder by folder up to a limit. */
 
 import type { ObjectReader } from './objects.js'
 import { type TreeBytes, type TreeEntry, treeBytes } from './tree.js'
@@ -10,25 +10,25 @@ export interface ChangedPath {
 }
 
 /**
- * How many entries are still looked at: git itself would list ten billion before it says one. An
- * entry with a long path counts for several.
+ * Number of entries that may still be read. Git itself would list ten billion entries before it
+ * printed one. An entry with a long path counts as several.
  */
 export interface Budget {
   entries: number
 }
 
-/** Characters of a path that count as one more entry: paths of nested folders grow with each. */
+/** Each 256 characters of a path count as one more entry, because nested paths can be long. */
 const PATH_CHARACTERS = 256
 
-/** Two trees by id; none for a side that holds nothing. */
+/** Ids of two trees; undefined for an empty side. */
 export interface TreePair {
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
 /**
- * The files, links and submodules that differ, folder by folder. Undefined where looking would cost
- * more than the budget, from which each look is taken.
+ * Lists the files, links and submodules that differ, sorted by path. Subtracts the entries that it
+ * reads from the budget, and returns undefined if the budget is exceeded.
  */
 export async function changedPaths(
   objects: ObjectReader,
@@ -54,7 +54,7 @@ export async function changedPaths(
   return changed.sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
-/** The names in either tree that do not mean the same in both. */
+/** Returns the entries that differ between two trees, not including those of subfolders. */
 export async function differingEntries(
   objects: ObjectReader,
   { before, after }: TreePair,
@@ -76,7 +76,7 @@ export async function differingEntries(
 
 const NOTHING: TreeBytes = { content: Buffer.alloc(0), idBytes: 20 }
 
-/** None where the tree is missing. */
+/** Reads a tree; undefined if it is missing. */
 async function readBytes(
   objects: ObjectReader,
   id: string | undefined,

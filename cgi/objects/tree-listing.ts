@@ -1,30 +1,30 @@
-/** All that lies below a folder of a commit, within bounds, and how large it is. */
+/** Recursive listings of trees, up to a maximum, and the sizes of objects. */
 
 import type { Git } from '../process/git.js'
 import { fullId, gitRecordBatches, gitRecords } from '../process/git-output.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
-/** An entry by its whole path. */
+/** A tree entry with its full path. */
 export type ListedEntry = Omit<TreeEntry, 'nameBytes' | 'name'> & { readonly path: string }
 
 export interface TreeListing {
   /** Number of entries, up to the maximum. */
   readonly count: number
-  /** There are more than were asked for. */
+  /** True if there are more entries than the maximum. */
   readonly isCut: boolean
-  /** A part of them, by default all: who shows a page spares the rest. */
+  /** Parses the entries from index `from` up to index `to`, exclusive; by default all. */
   entries(from?: number, to?: number): ListedEntry[]
 }
 
 export interface TreeListingInput {
-  /** Some hundred bytes of objects can hold more paths than there is time in the world. */
+  /** Limits the time, because a few hundred bytes of objects can name billions of paths. */
   readonly entriesMax: number
   /** True to list folders too. */
   readonly hasFolders?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** Characters of a listing: a folder nested in a thousand others has them all in its path. */
+/** Maximum number of characters of a listing, because paths of nested folders can be long. */
 const CHARACTERS_MAX = 33_554_432
 
 /** Lists the entries below a tree at any depth, in git's order. */
@@ -63,7 +63,7 @@ function entryOf(record: string): ListedEntry {
   return { ...modeOf(mode), id, path }
 }
 
-/** The sizes of objects by their ids, without reading them; those that are missing are left out. */
+/** Reads the sizes of objects without their contents, by id. Missing objects are left out. */
 export async function readSizes(
   git: Git,
   path: string,

@@ -1,24 +1,25 @@
-/** Counts the paths that git would walk in trees without walking them: each tree is read once. */
+/** Counts the paths that git would walk in trees; reads each distinct tree only once. */
 
 import type { ObjectReader } from './objects.js'
 import type { TreeEntry } from './tree.js'
 import { differingEntries, type TreePair } from './tree-changes.js'
 
-/** Nested folders; newer versions of git refuse more (core.maxTreeDepth). */
+/** Maximum depth of nested folders; newer versions of git refuse more (core.maxTreeDepth). */
 const DEPTH_MAX = 2_048
 
-/** Bytes of a path that count as one more path: git holds every path in full. */
+/** Each 256 bytes of a path count as one more path, because git holds every path in full. */
 const PATH_BYTES = 256
 
 /** Folders that are read at the same time. */
 const READS_AT_ONCE = 64
 
 /**
- * Whether the differences of all pairs together have at most `pathsMax` paths. Of a pair without
- * `before`, these are all paths below a tree.
+ * Returns true if the differences of all pairs together have at most `pathsMax` paths. For a pair
+ * without `before`, these are all paths below the tree `after`.
  *
- * Git holds all paths of a merge, a diff or an archive in memory before it writes the first byte,
- * and ten small trees nested ten deep have ten billion paths. Callers ask before they start git.
+ * Callers must check this before they start git: git holds all paths of a merge, a diff or an
+ * archive in memory before it writes the first byte, and ten small trees that are nested ten deep
+ * have ten billion paths.
  */
 export async function areWalkable(
   objects: ObjectReader,
@@ -47,7 +48,7 @@ export async function areWalkable(
   return sizes.reduce((sum, { paths, bytes }) => sum + paths + bytes / PATH_BYTES, 0) <= pathsMax
 }
 
-/** Two folders: what differs in them, and later what differs below them. */
+/** Differences of a pair of folders; `size` includes the differences below them, once computed. */
 interface Folder {
   readonly paths: number
   readonly nameBytes: number
@@ -57,7 +58,7 @@ interface Folder {
 
 interface Size {
   readonly paths: number
-  /** Limit for all paths together. */
+  /** Total length of all paths. */
   readonly bytes: number
 }
 

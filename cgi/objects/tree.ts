@@ -1,4 +1,4 @@
-/** What a folder of a commit holds, from the bytes that Git keeps of it, and the way to a path. */
+/** Parser of tree objects, and lookup of paths in them. */
 
 import { Failure } from '../../conf/failures.js'
 import type { GitObject, ObjectReader } from './objects.js'
@@ -7,17 +7,17 @@ export interface TreeEntry {
   /** Six octal digits: `100644`, `100755`, `120000`, `040000`, `160000`. */
   readonly mode: string
   readonly kind: EntryKind
-  /** One segment of a path, as UTF-8 as it goes. */
+  /** Path segment, decoded as UTF-8 with replacement characters. */
   readonly name: string
-  /** The name as it stands there, which need not be UTF-8. */
+  /** Name as stored, which may not be UTF-8. */
   readonly nameBytes: Buffer
   readonly id: string
 }
 
-/** A submodule is a commit of another repository. */
+/** Kind of a tree entry. A submodule is a commit of another repository. */
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule'
 
-/** What is there of a tree object. What is odd in it ends the list, and never throws. */
+/** Parses a tree object. Malformed bytes end the list. Throws only if the tree is too large. */
 export function parseTree(tree: Pick<GitObject, 'id' | 'content'>): TreeEntry[] {
   const bytes = treeBytes(tree)
   const entries: TreeEntry[] = []
@@ -27,19 +27,19 @@ export function parseTree(tree: Pick<GitObject, 'id' | 'content'>): TreeEntry[] 
   return entries
 }
 
-/** The bytes of a tree object, and how many of them an id takes. */
+/** Content of a tree object, and the size of its binary ids. */
 export interface TreeBytes {
   readonly content: Buffer
   readonly idBytes: number
 }
 
-/** Throws `payload_too_large` for a tree that is larger than the reader held. */
+/** Returns the bytes of a tree. Throws `payload_too_large` if it is larger than readers hold. */
 export function treeBytes({ id, content }: Pick<GitObject, 'id' | 'content'>): TreeBytes {
   if (content === undefined) throw new Failure('payload_too_large', 'The folder is too large.')
   return { content, idBytes: id.length / 2 }
 }
 
-/** The entry that begins there, and where it ends; undefined where none does. */
+/** Parses the entry at an offset; undefined at the end and for malformed bytes. */
 export function entryAt(
   bytes: TreeBytes,
   at: number,
@@ -58,7 +58,7 @@ export function entryAt(
   return { entry, end }
 }
 
-/** The first entry of that name, without making values of those before it. */
+/** Finds the first entry with a name, without parsing the entries before it. */
 function entryNamed(bytes: TreeBytes, name: string): TreeEntry | undefined {
   let at = 0
   for (let place = placeAt(bytes, at); place !== undefined; place = placeAt(bytes, at)) {
@@ -70,7 +70,7 @@ function entryNamed(bytes: TreeBytes, name: string): TreeEntry | undefined {
   return undefined
 }
 
-/** gitformat of a tree: the mode, a space, the name, NUL, and the bytes of the id. */
+/** Finds the parts of an entry: the mode, a space, the name, NUL and the binary id. */
 function placeAt({ content, idBytes }: TreeBytes, at: number) {
   const space = content.indexOf(0x20, at)
   const nul = space < 0 ? -1 : content.indexOf(0, space)
@@ -78,7 +78,7 @@ function placeAt({ content, idBytes }: TreeBytes, at: number) {
   return nul < 0 || end > content.length ? undefined : { space, nul, end }
 }
 
-/** A mode as git writes it, with or without its leading zero, and what it means. */
+/** Parses a mode as git writes it, with or without a leading zero. */
 export function modeOf(text: string): Pick<TreeEntry, 'mode' | 'kind'> {
   const mode = text.padStart(6, '0')
   switch (mode.slice(0, 2)) {
@@ -93,12 +93,12 @@ export function modeOf(text: string): Pick<TreeEntry, 'mode' | 'kind'> {
   }
 }
 
-/** Longer paths, and deeper ones, are of no checkout. */
+/** Maximum length of a path: PATH_MAX on Linux. */
 const PATH_BYTES_MAX = 4_096
 
 /**
- * The segments of a path inside a repository; none for its top. Undefined where the text is no such
- * path. Slashes at either end do not count.
+ * Splits a path inside a repository into segments; none for the top. Returns undefined if the path
+ * is invalid. Slashes at either end are ignored.
  */
 export function pathSegments(text: string): readonly string[] | undefined {
   const inner = text.replace(/^\/+|\/+$/g, '')
@@ -112,8 +112,8 @@ export function pathSegments(text: string): readonly string[] | undefined {
 }
 
 /**
- * The entry at a path below the tree of that id, itself where there are no segments. Undefined
- * where there is none. Links are entries like any other and are not followed.
+ * Returns the entry at a path below a tree, or the tree itself if there are no segments. Returns
+ * undefined if there is none. Symbolic links are not followed.
  */
 export async function findEntry(
   objects: ObjectReader,
@@ -135,7 +135,7 @@ export async function findEntry(
   return entry
 }
 
-/** The entries of the tree of that id; none where it is missing. */
+/** Reads the entries of a tree; none if it is missing. */
 export async function readTree(
   objects: ObjectReader,
   treeId: string,

@@ -1,11 +1,11 @@
-/** What is left of two folders when the entries that both have are passed over, byte by byte. */
+/** Fast comparison of two trees, which skips identical bytes without parsing them. */
 
 import { entryAt, type TreeBytes, type TreeEntry } from './tree.js'
 
 /**
- * The entries of each that do not stand in the other alike. Commits leave nearly all of a folder as
- * it was, and to make values of these would cost most of a comparison. Of trees that are not in
- * git's order some that both have may be left.
+ * Returns the entries of each tree that are not identical in the other one. Most commits leave
+ * nearly all entries of a folder unchanged, and parsing these would be most of the cost. If a tree
+ * is not in git's order, some shared entries may be returned too.
  */
 export function unsharedEntries(
   one: TreeBytes,
@@ -33,14 +33,14 @@ export function unsharedEntries(
 
 const SPACE = 0x20
 
-/** Bytes of the whole entries that both begin with from there on. */
+/** Returns the length of the complete entries that are identical from the two offsets on. */
 function sharedLength(one: TreeBytes, from: number, other: TreeBytes, otherFrom: number): number {
   const { content: mine, idBytes } = one
   const theirs = other.content
   const most = Math.min(mine.length - from, theirs.length - otherFrom)
   let whole = 0
   let at = 0
-  // An entry: its mode, a space, its name, NUL and its id, in which any byte may stand.
+  // An entry is its mode, a space, its name, NUL and its id, which may contain any byte.
   let isInName = false
   for (; at < most && mine[from + at] === theirs[otherFrom + at]; at += 1) {
     const byte = mine[from + at]
@@ -56,7 +56,7 @@ function sharedLength(one: TreeBytes, from: number, other: TreeBytes, otherFrom:
   return whole
 }
 
-/** git's order: by bytes, a folder as though its name ended with a slash; nothing comes last. */
+/** Compares in git's order: by bytes, with a slash after a folder's name; undefined is last. */
 function compareEntries(one: TreeEntry | undefined, other: TreeEntry | undefined): number {
   if (one === undefined || other === undefined) return one === other ? 0 : one ? -1 : 1
   return Buffer.compare(sortedName(one), sortedName(other))

@@ -1,4 +1,4 @@
-/** Writing Git's objects: on the disk when it settles, seen when a reference leads there. */
+/** Writes Git objects, flushed to disk. Clients see them once a ref reaches them. */
 
 import { mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,10 +10,10 @@ import { withQuarantine } from '../repository/quarantine.js'
 import type { Signature } from './commit-object.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
-/** One line of a tree that is to be. */
+/** An entry of a tree that is written. */
 export interface NewTreeEntry {
   readonly mode: TreeEntry['mode']
-  /** Its bytes where it was read from a tree: they need not be UTF-8. */
+  /** A Buffer if the name was read from a tree, because it may not be UTF-8. */
   readonly name: string | Buffer
   readonly id: string
 }
@@ -27,23 +27,23 @@ export interface NewCommit {
 }
 
 export interface NewTag {
-  /** What it points at. */
+  /** Id of the tagged object. */
   readonly object: string
   readonly type: 'commit' | 'tree' | 'blob' | 'tag'
-  /** Checked: without `refs/tags/`. */
+  /** A validated name, without `refs/tags/`. */
   readonly name: string
   readonly tagger: Signature
   readonly message: string
 }
 
-/** Keeps the content of a file. Returns its id. */
+/** Writes the content of a file and returns its id. */
 export function writeBlob(git: Git, path: string, content: string | Uint8Array): Promise<string> {
   return write(git, path, { args: ['hash-object', '-w', '--stdin'], input: content })
 }
 
 /**
- * Keeps a tree of entries, in whatever order they are given. Returns its id. Throws where a name
- * would leave its folder, or be `.git` on some system: that is checked before.
+ * Writes a tree and returns its id. The entries may be in any order. Callers must have checked the
+ * names: throws an Error if one leads out of its folder or equals `.git` on some system.
  */
 export async function writeTree(
   git: Git,
@@ -57,7 +57,7 @@ export async function writeTree(
   return await write(git, path, { args: ['mktree', '-z'], input: Buffer.concat(lines) })
 }
 
-/** Keeps a commit. Returns its id. Its tree and its parents are there. */
+/** Writes a commit and returns its id. Its tree and parents must exist. */
 export function writeCommit(git: Git, path: string, commit: NewCommit): Promise<string> {
   const { tree, parents, author, committer, message } = commit
   const head = [
@@ -69,7 +69,7 @@ export function writeCommit(git: Git, path: string, commit: NewCommit): Promise<
   return writeText(git, path, { type: 'commit', head, message })
 }
 
-/** Keeps an annotated tag, which no reference names yet. Returns its id. */
+/** Writes an annotated tag and returns its id. No ref is changed. */
 export function writeTag(git: Git, path: string, tag: NewTag): Promise<string> {
   const { object, type, name, tagger, message } = tag
   const head = [
@@ -102,12 +102,12 @@ function typeOf(mode: string): string {
   return kind === 'submodule' ? 'commit' : 'blob'
 }
 
-/** As git itself ends a message; a NUL would end it for some readers and not for others. */
+/** Ends a message as git does. Removes NULs, which would end the message for some readers. */
 function messageText(message: string): string {
   return `${message.replaceAll('\0', '').replaceAll('\r\n', '\n').trimEnd()}\n`
 }
 
-/** `Ada <ada@example.com> 1700000000 +0100` */
+/** Formats a signature as `Ada <ada@example.com> 1700000000 +0100`. */
 function signatureText({ name, email, atMs, offsetMinutes }: Signature): string {
   const seconds = Math.max(0, Math.floor(atMs / 1_000))
   const minutes = Math.abs(offsetMinutes)
@@ -118,7 +118,7 @@ function signatureText({ name, email, atMs, offsetMinutes }: Signature): string 
   return `${identText(name) || 'unknown'} <${identText(email)}> ${seconds} ${offset}`
 }
 
-/** Git's own rule (ident.c): what would end a name or an address is left out. */
+/** Removes the characters that would end a name or an address, as git does (ident.c). */
 function identText(text: string): string {
   return text.replace(/[<>\u0000-\u001f\u007f]/g, '').trim()
 }
@@ -128,13 +128,13 @@ interface Writing {
   readonly input: string | Uint8Array
 }
 
-/** A git that fails leaves its half-written file in the quarantine, and goes with that. */
+/** Writes an object through a quarantine, so that a failed git leaves no partial file. */
 async function write(git: Git, path: string, { args, input }: Writing): Promise<string> {
   return await withQuarantine(path, async ({ folder, variables }) => {
     const options = { cwd: path, input, environment: variables }
     const id = (await runGit(git, args, options)).toString().trim()
     if (!(await moveObject(folder, { path, id }))) {
-      // Git writes no object that the repository has.
+      // Git does not write an object that the repository has already.
       await runGit(git, ['cat-file', '-e', id], { cwd: path })
     }
     await syncObject(path, id)
@@ -142,7 +142,7 @@ async function write(git: Git, path: string, { args, input }: Writing): Promise<
   })
 }
 
-/** Moves a loose object to its place. Returns false where it was not written. */
+/** Moves a loose object out of the quarantine. Returns false if git did not write it. */
 async function moveObject(
   quarantine: string,
   { path, id }: { readonly path: string; readonly id: string },

@@ -9,16 +9,17 @@ import type { ProcessEnd } from './run.js'
 export type GitWork = 'read' | 'merge' | 'download' | 'fetch' | 'push' | 'upkeep' | 'import'
 
 interface Limits {
-  /** In multiples of `git.memory_max`. */
+  /** Memory in multiples of `git.memory_max`. */
   readonly memoryShares: number
   readonly cpuSeconds: number
 }
 
 /**
- * The limits hold for each process by itself, and its children inherit them. Of a push, index-pack
- * alone needs much memory, and of a fetch pack-objects, so a request needs little more than one
- * limit. A push has half of what the readers have: whatever it brings can be read again. Upkeep and
- * imports have more, because few of them run at once and they work on whole repositories.
+ * Limits of each kind of work. They apply to each process separately, and its children inherit
+ * them. In a push only index-pack needs much memory, and in a fetch only pack-objects, so a request
+ * needs little more than one limit. A push has half the memory of readers, so that every pushed
+ * object can be read again. Upkeep and imports have more, because few of them run concurrently and
+ * they work on whole repositories.
  */
 const LIMITS: Readonly<Record<GitWork, Limits>> = {
   read: { memoryShares: 1, cpuSeconds: 30 },
@@ -45,8 +46,8 @@ export type Command = readonly [file: string, ...args: string[]]
 const CPU_GRACE_SECONDS = 5
 
 /**
- * Returns the command that runs `command` under the limits of its work. prlimit(1) executes the
- * program in its own place, so the process id stays the same.
+ * Returns the command that runs `command` under the limits of its work. prlimit(1) replaces itself
+ * by the program, so the process id stays the same.
  *
  * Memory is limited by RLIMIT_DATA: private memory that can be written. Packs are mapped read-only
  * and do not count.
@@ -69,16 +70,16 @@ export function findPrlimit(folders: readonly string[]): string | undefined {
   return folders.map((folder) => join(folder, 'prlimit')).find((path) => existsSync(path))
 }
 
-/** Words of git, of zlib in git, and of the C library, for memory that could not be allocated. */
+/** Messages of git, zlib and the C library about memory that could not be allocated. */
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory|unable to create thread/i
 
-/** A stack that has overflowed ends so, and an allocation whose failure nobody checked. */
+/** Signals that end a process after a stack overflow or an unchecked failed allocation. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT'])
 
 /**
- * The failure of a process that reached a limit, for whoever caused it; undefined if it ended in
- * another way. Memory and CPU time would be exceeded again (`payload_too_large`); time may be short
- * because the machine is busy (`unavailable`).
+ * Returns the Failure of a process that reached a limit; undefined if it ended in another way. A
+ * repeated request would exceed memory and CPU time again (`payload_too_large`); a timeout may be
+ * due to a busy machine (`unavailable`).
  */
 export function limitFailure(end: ProcessEnd): Failure | undefined {
   const { signal, timedOut, errorText } = end

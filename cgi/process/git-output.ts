@@ -1,21 +1,21 @@
-/** What git says while it runs: streamed to a reader who may stop before its end. */
+/** Output of git, streamed while it runs; the reader may stop early. */
 
 import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from './git.js'
 import type { RunningProcess } from './run.js'
 
-/** Where and with what a command runs whose output is read as it comes. */
+/** Folder, input and limits of a command whose output is streamed. */
 export interface GitOutputOptions {
   readonly cwd: string
-  /** Text, or pieces of it as they come to be known: their error ends git. */
+  /** Text, or a stream of text; an error of the stream ends git. */
   readonly input?: string | AsyncIterable<string> | undefined
-  /** Variables besides those that every git process gets. */
+  /** Variables in addition to those of every git process. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
 }
 
-/** Its output in chunks. Throws when git fails; who stops reading ends git's process group. */
+/** Yields git's output in chunks. Throws if git fails. Returning early ends its process group. */
 export async function* gitOutput(
   git: Git,
   args: readonly string[],
@@ -55,7 +55,7 @@ export interface GitRecordsOptions extends GitOutputOptions {
   readonly separator: '\0' | '\n'
 }
 
-/** Its output cut at a separator, as with `-z`; without the separators, and no empty last one. */
+/** Yields git's output split at a separator. An empty record after the last one is left out. */
 export async function* gitRecords(
   git: Git,
   args: readonly string[],
@@ -64,7 +64,7 @@ export async function* gitRecords(
   for await (const records of gitRecordBatches(git, args, options)) yield* records
 }
 
-/** The same records, as many at a time as have come: where they are many, each wait counts. */
+/** Yields the records in batches, as they arrive: fewer awaits if there are many records. */
 export async function* gitRecordBatches(
   git: Git,
   args: readonly string[],
@@ -80,13 +80,13 @@ export async function* gitRecordBatches(
       rest = []
       yield text.split(separator)
     }
-    // The chunk is the process's memory until the next one is asked for.
+    // The memory of the chunk may be reused when the next one is requested.
     if (end + 1 < bytes.length) rest.push(Buffer.from(bytes.subarray(end + 1)))
   }
   if (rest.length > 0) yield [Buffer.concat(rest).toString()]
 }
 
-/** Throws where the text is not the full id of an object, which is a bug of the caller's. */
+/** Returns the text. Throws an Error if it is not a full object id, which is a bug. */
 export function fullId(text: string): string {
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) return text
   throw new Error('an object is told to git by its full id')

@@ -1,4 +1,4 @@
-/** The git of this system: where it is, the environment it gets, and one-shot commands. */
+/** The git installation of this system: its location, environment and one-shot commands. */
 
 import { constants, existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
@@ -24,7 +24,7 @@ import {
   startProcess,
 } from './run.js'
 
-/** The git that this machine has. */
+/** The git installation of this machine. */
 export interface Git extends GitLimiter {
   /** Absolute path of `git`. */
   readonly file: string
@@ -37,10 +37,10 @@ export interface Git extends GitLimiter {
   readonly configFile: string
 }
 
-/** One setting of git, such as `receive.maxInputSize`, that follows from a setting of ours. */
+/** A setting of git, such as `receive.maxInputSize`. */
 export type GitSetting = readonly [key: string, value: string]
 
-/** Folders in which systems keep programs. */
+/** Folders that are searched for programs. */
 export const PROGRAM_FOLDERS: readonly string[] = [
   '/usr/local/bin',
   '/usr/bin',
@@ -52,7 +52,7 @@ export const PROGRAM_FOLDERS: readonly string[] = [
 /** Version of the oldest supported system (Ubuntu 22.04). */
 const VERSION_MIN = [2, 34, 0] as const
 
-/** Finds git and its HTTP backend. Throws an Error that tells the administrator what is missing. */
+/** Finds git and its HTTP backend. Throws an Error that names a missing program. */
 export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS): Promise<Git> {
   const file = directories.map((folder) => join(folder, 'git')).find((path) => existsSync(path))
   if (file === undefined) throw new Error(`git is missing: none in ${directories.join(', ')}`)
@@ -71,7 +71,7 @@ export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS):
   return { ...limiter, prlimit, file, execPath, version, backend, configFile }
 }
 
-/** Checks that git starts under limits, which a container may forbid. */
+/** Returns true if git starts under limits; a container may forbid that. */
 async function canLimit(limiter: GitLimiter, file: string): Promise<boolean> {
   const [program, ...args] = limitedCommand(limiter, 'import', [file, '--version'])
   return await askProgram(program, args).then(
@@ -102,20 +102,20 @@ export async function runGitToEnd(
   return await runToEnd(file, words, { name: git.file, errorOf: limitFailure, ...options })
 }
 
-/** The error of a git command that failed: a Failure if it reached a limit. */
+/** Returns the error of a failed git command: a Failure if it reached a limit. */
 export function gitError(name: string | undefined, end: ProcessEnd): Error {
   const { exitCode, errorText } = end
   return limitFailure(end) ?? new Error(`git ${name} failed (${exitCode}): ${firstLine(errorText)}`)
 }
 
-/** The whole environment of a git process: nothing of the user's, and our hardened profile. */
+/** Returns the complete environment of a git process. Nothing is inherited from the server's. */
 export function gitEnvironment(
   git: Git,
   options: { readonly config: readonly GitSetting[] },
 ): Record<string, string> {
   const environment: Record<string, string> = {
     PATH: `${git.execPath}:${dirname(git.file)}:/usr/bin:/bin`,
-    // No folder at all: git finds no attributes, ignore rules or credentials of a user.
+    // Not a folder, so git finds no attributes, ignore rules or credentials of a user.
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_SYSTEM: git.configFile,
@@ -134,14 +134,14 @@ export function gitEnvironment(
 export interface GitCommandOptions {
   readonly cwd: string
   readonly input?: string | Uint8Array | undefined
-  /** Variables besides those that every git process gets. */
+  /** Variables in addition to those of every git process. */
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
-  /** Decides on its limits; by default `read`. */
+  /** Kind of work, which sets the limits; by default `read`. */
   readonly work?: GitWork
 }
 
-/** Runs a short git command. Throws an Error with its name and complaint when it fails: a bug. */
+/** Runs a short git command. Throws an Error with its name and message if it fails. */
 export async function runGit(
   git: Git,
   args: readonly string[],
@@ -152,7 +152,7 @@ export async function runGit(
   throw gitError(args[0], end)
 }
 
-/** Runs a short git command whose exit code is an answer. */
+/** Runs a short git command whose exit code is a result; does not throw for it. */
 export async function tryGit(
   git: Git,
   args: readonly string[],
@@ -167,8 +167,8 @@ export async function tryGit(
 }
 
 /**
- * The first line of what a program complained about, or the line of its own that says that the disk
- * is full: of several complaints, that one is the cause.
+ * Returns the first line of an error text. If a line that is not from the remote side says that the
+ * disk is full, returns that line, because it is the cause of the others.
  */
 export function firstLine(errorText: string): string {
   const lines = errorText.trimStart().split('\n')

@@ -1,16 +1,16 @@
-/** Priorities of git processes: what a client or a person waits for goes before long work. */
+/** Priorities of git processes: transfers and upkeep yield to requests that users wait for. */
 
 import { writeFile } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 
-/** Fetches and pushes, whose cost their clients choose. The gateway itself has 0. */
+/** Niceness of fetches and pushes, whose cost depends on the client. The gateway itself has 0. */
 export const TRANSFER_NICENESS = 5
-/** Work for which nobody waits. */
+/** Niceness of work that no client waits for. */
 export const UPKEEP_NICENESS = constants.priority.PRIORITY_LOW
 
 /**
- * Lowers the priority of a process that was just started, and of all that it starts. Does nothing
- * if it has ended, or on a system that refuses.
+ * Lowers the priority of a process that was just started, and of its future children. Does nothing
+ * if the process has ended or the system refuses.
  */
 export function lowerPriority(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return
@@ -19,8 +19,8 @@ export function lowerPriority(pid: number | undefined, niceness: number): void {
   } catch {
     return
   }
-  // sched(7), "The autogroup feature": each session has a share of its own, whatever the niceness
-  // of its processes, and each of our git processes leads a session. Without a privilege the kernel
-  // takes ten of these changes each second.
+  // sched(7), "The autogroup feature": the scheduler shares the CPU between sessions, and niceness
+  // counts only within one. Each git process leads a session, so its autogroup is changed too.
+  // Without a privilege, the kernel accepts ten such changes per second.
   writeFile(`/proc/${pid}/autogroup`, String(niceness)).catch(() => {})
 }

@@ -1,15 +1,15 @@
-/** How a process group ends: asked first, then made to. */
+/** Ends process groups: SIGTERM first, then SIGKILL. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasRunningMember } from './process-table.js'
 
-/** What a group gets to clean up after SIGTERM: git removes its locks and quarantine then. */
+/** Milliseconds after SIGTERM in which git can remove its locks and quarantine. */
 const TERMINATE_GRACE_MS = 500
 
-/** What the kernel gets to carry out SIGKILL before we stop watching. */
+/** Maximum milliseconds to wait for the end of a group after SIGKILL. */
 const KILL_GRACE_MS = 400
 
-/** Ends a process group: SIGTERM, and SIGKILL half a second later. Settles when it is gone. */
+/** Ends a process group: SIGTERM, and SIGKILL half a second later. Settles when it has ended. */
 export async function endProcessGroup(groupId: number): Promise<void> {
   if (!signalGroup(groupId, 'SIGTERM')) return
   if (await isGoneWithin(groupId, TERMINATE_GRACE_MS)) return
@@ -22,14 +22,14 @@ async function isGoneWithin(groupId: number, graceMs: number): Promise<boolean> 
   for (let pauseMs = 5; performance.now() < deadline; pauseMs *= 2) {
     await delay(Math.min(pauseMs, Math.max(1, deadline - performance.now())))
     if (!signalGroup(groupId, 0)) return true
-    // In a container whose first process reaps nobody, the dead stay on as zombies. To look for
-    // those costs a walk through /proc, so not in the first moments, in which most are gone.
+    // In a container whose first process does not reap children, ended processes stay as zombies.
+    // Finding those means scanning /proc, so this starts after 20 ms; most groups end sooner.
     if (pauseMs >= 20 && (await hasRunningMember(groupId)) === false) return true
   }
   return false
 }
 
-/** False when the group has no member left that a signal could reach. */
+/** Sends a signal. Returns false if the group has no member left that can be signalled. */
 function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-groupId, signal)

@@ -1,31 +1,31 @@
-/** The processes of this machine as /proc tells of them; on a system without one, nothing. */
+/** The processes of this machine, read from /proc; empty on a system without it. */
 
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
-/** One running process. */
+/** Row of the process table. */
 export interface ProcessRow {
   readonly pid: number
   readonly groupId: number
   readonly startedAtMs: number
-  /** Its working folder; empty where we may not know. */
+  /** Working folder; empty if this process may not read it. */
   readonly folder: string
   readonly command: string
 }
 
-/** A process that can be told from a later one of the same number. */
+/** Identity of a process, which differs from that of a later process with the same id. */
 export interface ProcessMark {
   readonly pid: number
-  /** The boot and the tick of its start; absent without /proc. */
+  /** Boot id and start time in kernel ticks; absent without /proc. */
   readonly identity?: string
 }
 
-/** The mark of a process that runs now. */
+/** Returns the identity of a running process. */
 export async function markProcess(pid: number): Promise<ProcessMark> {
   const identity = await readIdentity(pid)
   return identity === undefined ? { pid } : { pid, identity }
 }
 
-/** Whether the process that was marked still runs. A zombie does not. */
+/** Returns true if the process still runs. A zombie does not. */
 export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean> {
   if (identity !== undefined) return identity === (await readIdentity(pid))
   try {
@@ -35,25 +35,25 @@ export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean
   }
 }
 
-/** All processes that run now, without zombies. */
+/** Lists the running processes, without zombies. */
 export async function listProcesses(): Promise<readonly ProcessRow[]> {
   const bootedAtMs = await readBootTime()
   const rows = await forEachPid(await listPids(), (pid) => readRow(pid, bootedAtMs))
   return rows.filter((row) => row !== undefined)
 }
 
-/** Whether a process of the group runs that is no zombie; undefined without /proc. */
+/** Returns true if the group has a running process, zombies excluded; undefined without /proc. */
 export async function hasRunningMember(groupId: number): Promise<boolean | undefined> {
   return (await listRunningGroups())?.has(groupId)
 }
 
 type Groups = Promise<ReadonlySet<number> | undefined>
 
-/** The scan that runs, and the one that follows it for callers that came meanwhile. */
+/** The current scan, and the next one, for callers that arrived after the current one began. */
 let scan: Groups | undefined
 let nextScan: Groups | undefined
 
-/** The groups with a running process, from a scan that began after the call; calls share it. */
+/** Returns the groups with a running process, from a shared scan that began after the call. */
 function listRunningGroups(): Groups {
   if (nextScan !== undefined) return nextScan
   if (scan !== undefined) {
@@ -80,8 +80,8 @@ async function scanGroups(): Groups {
 }
 
 /**
- * The processor time of all child processes of this one that have ended, and of theirs that these
- * have seen end. Zero without /proc.
+ * Returns the CPU time of the child processes of this process that have ended, including their own
+ * children that they waited for (proc(5), cutime and cstime). Zero without /proc.
  */
 export async function childrenCpuSeconds(): Promise<number> {
   const { childrenTicks } = (await readStat(process.pid)) ?? { childrenTicks: 0 }
@@ -124,12 +124,12 @@ async function readRow(pid: number, bootedAtMs: number): Promise<ProcessRow | un
   return { pid, groupId: stat.groupId, startedAtMs, folder, command }
 }
 
-/** What the kernel counts in for its users, on every architecture that Node runs on. */
+/** Kernel ticks per second in /proc (USER_HZ), on every architecture that Node supports. */
 const TICKS_PER_SECOND = 100
 
 async function readStat(pid: number) {
   const text = await readText(`/proc/${pid}/stat`)
-  // proc(5): the command's name, in brackets, may hold spaces and brackets itself.
+  // proc(5): the command name, in parentheses, may contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (text === '' || fields[0] === 'Z') return undefined
   return {

@@ -1,14 +1,14 @@
-/** Work that exceeded a limit of git: from then on it is refused without starting git. */
+/** Memory of work that exceeded a limit of git, which is then refused without starting git. */
 
 import { LRUCache } from 'lru-cache'
 import { Failure, type FailureName } from '../../conf/failures.js'
 
-/** Refusals of one process. */
+/** Maximum number of remembered refusals of this process. */
 const REFUSALS_MAX = 5_000
 
 /**
- * How long the failures of a limit are remembered: limits may be raised, and a machine that is busy
- * may have time soon. Other failures, such as a full disk, may be gone at the next attempt.
+ * Milliseconds for which failures of a limit are remembered: limits may be raised, and a busy
+ * machine may soon be idle. Other failures, such as a full disk, are not remembered.
  */
 const REMEMBERED_MS: Readonly<Partial<Record<FailureName, number>>> = {
   payload_too_large: 3_600_000,
@@ -18,14 +18,14 @@ const REMEMBERED_MS: Readonly<Partial<Record<FailureName, number>>> = {
 const known = new LRUCache<string, Pick<Failure, 'failure' | 'message'>>({ max: REFUSALS_MAX })
 
 /**
- * Returns the key of work on the repository at `path`. The words say which work, with the full ids
- * of its objects, so that its result never changes.
+ * Returns the key of work on the repository at `path`. The words name the work and the full ids of
+ * its objects, so that its result never changes.
  */
 export function refusalKey(path: string, words: readonly string[]): string {
   return [path, ...words].join('\0')
 }
 
-/** Returns why the work was refused before; undefined if it was not. */
+/** Returns the Failure with which the work was refused before; undefined if it was not. */
 export function findRefusal(key: string): Failure | undefined {
   const refusal = known.get(key)
   return refusal && new Failure(refusal.failure, refusal.message)
@@ -37,7 +37,7 @@ export function throwIfRefused(key: string): void {
   if (refusal !== undefined) throw refusal
 }
 
-/** Does the work, and remembers a Failure of a limit that it throws. */
+/** Runs the work, and remembers a Failure of a limit that it throws. */
 export async function rememberRefusal<T>(key: string, work: () => Promise<T>): Promise<T> {
   throwIfRefused(key)
   try {
@@ -48,7 +48,7 @@ export async function rememberRefusal<T>(key: string, work: () => Promise<T>): P
   }
 }
 
-/** The same for work whose result is read in chunks. Each caller has its own chunks. */
+/** Yields the chunks, and remembers a Failure of a limit that they throw. */
 export async function* rememberingChunks(
   key: string,
   chunks: AsyncIterable<Uint8Array>,

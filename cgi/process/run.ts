@@ -1,4 +1,4 @@
-/** Processes: each leads its own group, streams both ways and ends. */
+/** Processes with streamed input and output, each the leader of its own process group. */
 
 import type { Readable, Writable } from 'node:stream'
 import { readOnce } from '../../conf/chunks.js'
@@ -10,52 +10,52 @@ import {
   spawnProcessGroup,
 } from './spawn-group.js'
 
-/** What a process gets besides its arguments. */
+/** Options of a process. */
 export interface ProcessOptions extends ProcessGroupOptions {
-  /** Its abort ends the process group. */
+  /** Ends the process group if aborted. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs: number
   /** Name of the process in errors; by default its file. */
   readonly name?: string | undefined
-  /** The error that `output` throws for a process that did not end by itself. */
+  /** Returns the error that `output` throws if the process did not end by itself. */
   readonly errorOf?: ((end: ProcessEnd) => Error | undefined) | undefined
 }
 
 /** The standard input of a process. */
 export interface ProcessInput {
-  /** Waits until the chunk is on its way. False: the process reads no more, which is no error. */
+  /** Writes a chunk. Returns false if the process reads no more input, which is not an error. */
   write(chunk: Uint8Array): Promise<boolean>
   end(): void
 }
 
-/** How a process ended. */
+/** Result of a process. */
 export interface ProcessEnd {
-  /** Absent when a signal ended the process, or when it never started. */
+  /** Absent if a signal ended the process, or if it never started. */
   readonly exitCode: number | undefined
   readonly signal: string | undefined
-  /** The first 64 KiB of standard error; for a process that never started, why. */
+  /** The first 64 KiB of standard error, or the reason why the process never started. */
   readonly errorText: string
   readonly timedOut: boolean
 }
 
 /** A process and its group, from start to end. */
 export interface RunningProcess {
-  /** Also the id of its group. Absent when it could not be started; `ended` tells why. */
+  /** Process id, and id of its group. Absent if it did not start; `ended` has the reason. */
   readonly pid: number | undefined
   readonly input: ProcessInput
   /**
-   * Can be read once, and must be read or returned from: what nobody reads keeps its pipe open.
-   * Throws when the process did not end by itself, so that a part never passes for the whole.
-   * Returning early ends the process group.
+   * Standard output. Can be read once, and must be read or returned from, because unread output
+   * keeps its pipe open. Throws if the process did not end by itself, so that partial output is
+   * never taken for complete. Returning early ends the process group.
    */
   readonly output: AsyncIterable<Uint8Array>
-  /** Settles when the whole group is gone. Never rejects. */
+  /** Settles when the whole group has ended. Never rejects. */
   readonly ended: Promise<ProcessEnd>
   /** Ends the whole group within a second. */
   kill(): void
 }
 
-/** Starts a program. That it cannot be started, or fails, is told by `ended` and `output`. */
+/** Starts a program. `ended` and `output` report if it cannot be started or fails. */
 export function startProcess(
   file: string,
   args: readonly string[],
@@ -83,7 +83,7 @@ function follow(leader: ProcessGroup, file: string, options: ProcessOptions): Ru
   const ended = exit.then(async ({ exitCode, signal, startError }) => {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', kill)
-    // What the leader left behind goes with it: nothing outlives the process that was asked for.
+    // Ends the processes that the leader left running: nothing outlives the started process.
     if (pid !== undefined) state.ending ??= endProcessGroup(pid)
     await state.ending
     if (state.killed) stdout.destroy()
@@ -99,19 +99,19 @@ function follow(leader: ProcessGroup, file: string, options: ProcessOptions): Ru
   }
 }
 
-/** What a short command gets besides its arguments. */
+/** Options of a short command. */
 export interface ShortProcessOptions extends ProcessOptions {
   readonly input?: string | Uint8Array | undefined
-  /** More output than this is an error. */
+  /** Maximum number of bytes of output; more is an error. */
   readonly outputBytesMax: number
 }
 
-/** How a short command ended, and what it said. */
+/** Result and output of a short command. */
 export interface ShortProcessEnd extends ProcessEnd {
   readonly output: Buffer
 }
 
-/** Runs a short command. Throws when it did not start, was ended, or said too much. */
+/** Runs a short command. Throws if it did not start, was ended, or wrote too much. */
 export async function runToEnd(
   file: string,
   args: readonly string[],
@@ -139,7 +139,7 @@ interface State {
 }
 
 function inputOf(stdin: Writable): ProcessInput {
-  // EPIPE and the like are told to each write by its callback.
+  // Errors such as EPIPE are reported to the callback of each write.
   stdin.on('error', () => {})
   return {
     write(chunk) {
@@ -163,7 +163,7 @@ interface OutputContext extends Pick<ProcessOptions, 'name' | 'errorOf'> {
 }
 
 function outputOf(stdout: Readable, context: OutputContext): AsyncIterable<Uint8Array> {
-  // Without a reader of 'readable', Node would throw away what is unread when the process exits.
+  // Without a listener of 'readable', Node would discard unread output when the process exits.
   stdout.on('readable', () => {})
   stdout.on('error', () => {})
   const chunks: AsyncIterator<Uint8Array> = stdout[Symbol.asyncIterator]()
@@ -189,8 +189,8 @@ function outputOf(stdout: Readable, context: OutputContext): AsyncIterable<Uint8
 }
 
 /**
- * SIGPIPE counts: git-http-backend ends so when a push was refused, with a full report, before all
- * of it was read.
+ * Returns true if the process exited or got SIGPIPE. git-http-backend gets SIGPIPE if a push is
+ * refused, with a complete report, before all of its input was read.
  */
 function endedByItself(end: ProcessEnd): boolean {
   return end.exitCode !== undefined || end.signal === 'SIGPIPE'
@@ -204,10 +204,10 @@ function describeEnd(end: ProcessEnd): string {
 
 const ERROR_TEXT_BYTES_MAX = 65_536
 
-/** How long standard error may stay open after the group is gone, held by who left the group. */
+/** Maximum time for which a process that left the group may keep standard error open. */
 const ERROR_TEXT_GRACE_MS = 200
 
-/** Reads on to the end, so that nobody blocks on a full pipe, and keeps the beginning. */
+/** Reads a stream to its end, so that the process never blocks on it, and keeps the beginning. */
 function collectErrorText(stderr: Readable): () => Promise<string> {
   const chunks: Buffer[] = []
   let leftBytes = ERROR_TEXT_BYTES_MAX

@@ -1,36 +1,36 @@
-/** The only room that starts processes, in the two ways that there are. */
+/** Starts child processes, each in its own process group. The only module that starts any. */
 
 import { spawn } from 'node:child_process'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { execa } from 'execa'
 
-/** The first process of a group, and how it ends. */
+/** The first process of a group. */
 export interface ProcessGroup {
   readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles with the exit, or with why there was no start. Never rejects. */
+  /** Settles with the exit, or with the reason why the process did not start. Never rejects. */
   readonly exit: Promise<Exit>
 }
 
-/** How a leader ended, or why it never started. */
+/** Exit of the first process of a group, or the reason why it never started. */
 export interface Exit {
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   readonly startError?: string
 }
 
-/** What a process is born with. */
+/** Options of a process group. */
 export interface ProcessGroupOptions {
   readonly cwd?: string | undefined
-  /** All of the environment: nothing of ours is inherited. */
+  /** The complete environment: nothing is inherited from this process. */
   readonly environment: Readonly<Record<string, string>>
   /** An open file that takes standard output instead of a pipe. */
   readonly outputFile?: number | undefined
 }
 
-/** Started by Node alone: the requests of Git start many, and execa adds three quarters to each. */
+/** Starts a process without execa, which would make each of the many starts 75 % more expensive. */
 export function spawnProcessGroup(
   file: string,
   args: readonly string[],
@@ -60,9 +60,9 @@ export function spawnProcessGroup(
 }
 
 /**
- * Started by execa, which can tell a missing folder from a missing program. It would buffer, strip
- * and clean up; and its own kill, timeout and cancelSignal reach the leader alone, where git leaves
- * its work to children.
+ * Starts a process with execa, whose errors distinguish a missing folder from a missing program.
+ * Its buffering, stripping and cleanup are off. Its kill, timeout and cancelSignal are not used,
+ * because they end only the leader and not the children that do git's work.
  */
 export function spawnCommand(
   file: string,
@@ -81,7 +81,7 @@ export function spawnCommand(
     stdin: 'pipe',
   })
   const { pid, stdin, stdout, stderr } = child
-  // Its own promise waits for the streams too; it is asked only about what never started.
+  // The promise of execa also waits for the streams, so it is used only for failed starts.
   const exit = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
     child.then(

@@ -1,4 +1,4 @@
-/** The program xz, where this machine has it. */
+/** Compression by the program xz, if this machine has it. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { runToEnd } from './run.js'
 
 export type CompressXz = (bytes: Uint8Array) => Promise<Uint8Array>
 
-/** A larger dictionary than the text is of no use, and the program would clear all of it. */
+/** Uses a small dictionary: one that is larger than the text is useless, and xz would clear it. */
 const ARGUMENTS = ['--compress', '--stdout', '--threads=1', '--lzma2=preset=4,dict=1MiB']
 const TIMEOUT_MS = 60_000
 
-/** What makes a stream of some bytes; undefined where there is no xz. Throws when it fails. */
+/** Returns a function that compresses bytes; undefined if there is no xz. */
 export function findXz(folders: readonly string[] = PROGRAM_FOLDERS): CompressXz | undefined {
   const file = folders.map((folder) => join(folder, 'xz')).find((path) => existsSync(path))
   if (file === undefined) return undefined
@@ -21,7 +21,7 @@ export function findXz(folders: readonly string[] = PROGRAM_FOLDERS): CompressXz
       environment: {},
       input: bytes,
       timeoutMs: TIMEOUT_MS,
-      // What cannot be made smaller grows a little.
+      // Incompressible input grows a little.
       outputBytesMax: 65_536 + 2 * bytes.byteLength,
     })
     if (exitCode !== 0) throw new Error(`xz failed: ${errorText}`)

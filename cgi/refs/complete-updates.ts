@@ -1,4 +1,4 @@
-/** Completes pushes and moves of several refs that a crash cut between two of their refs. */
+/** Completes updates of several refs that a crash has interrupted after some of them. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ import { moveReferences, REFERENCE_HELD } from './references.js'
 import { readUpdateList } from './update-list.js'
 
 /**
- * Brings the refs of a dead push to one state: all changed or none. If git has changed none of
- * them, nothing happens. Otherwise the others change too, each only if it is where the push found
- * it. Rolling back instead could undo a push that somebody else made of the same ref in between.
- * Throws if git fails for another reason than what the refs are: then it can be tried again.
+ * Completes an interrupted push, so that all of its refs have changed or none. If git has changed
+ * none of them, does nothing. Otherwise changes each of the others that still has its old id. A
+ * rollback could undo a later push of another client to the same ref. Throws if git fails for a
+ * reason other than the state of the refs; the caller can then try again.
  */
 export async function completeUpdates(entry: JournalEntry, log: Log | undefined): Promise<void> {
   const { updates, repositoryPath: path } = entry
@@ -47,8 +47,8 @@ export async function completeUpdates(entry: JournalEntry, log: Log | undefined)
 const PUSHABLE = /^refs\/(?:heads|tags|notes)\//
 
 /**
- * Selects the updates that git would make itself: the hook writes its list before git has checked
- * names and the deletion of the default branch, which the file HEAD names.
+ * Selects the updates that git would accept. The hook writes its list before git has checked the
+ * names and refused the deletion of the default branch, which the file HEAD names.
  */
 function isAllowed(head: string): (update: PushedChange) => boolean {
   return ({ name, after }) =>
@@ -59,11 +59,11 @@ function isAllowed(head: string): (update: PushedChange) => boolean {
 }
 
 interface Comparison {
-  /** Updates whose ref is where they bring it. */
+  /** Updates whose ref has its new id. */
   readonly applied: readonly PushedChange[]
-  /** Updates whose ref is where they found it. */
+  /** Updates whose ref still has its old id. */
   readonly pending: readonly PushedChange[]
-  /** Updates whose ref is elsewhere: others have moved it. */
+  /** Updates whose ref has another id, from a later push. */
   readonly moved: readonly PushedChange[]
 }
 
@@ -88,7 +88,7 @@ async function compareRefs(
   }
 }
 
-/** Checks that the repository has all objects that the updates need, as git does in a push. */
+/** Returns true if the repository has all objects that the updates need, as git checks a push. */
 async function areWhole(
   git: Git,
   path: string,
@@ -107,7 +107,7 @@ async function areWhole(
   return exitCode === 0
 }
 
-/** All at once, or one by one in their order if git refuses some, as it does in a push. */
+/** Applies the updates in one transaction, or in sequence if git refuses some, as in a push. */
 async function applyUpdates(
   git: Git,
   path: string,
@@ -126,10 +126,10 @@ async function applyUpdates(
   for (const update of updates) await move([update])
 }
 
-/** The journal keeps the entry of the push until its refs are complete. */
+/** Journal that records nothing, because the push already has an entry. */
 const RECORDED_ALREADY: Journal = { record: async () => async () => {} }
 
-/** Tells refusals from faults that pass: a held lock, a full disk, a killed git. */
+/** Returns true for refusals, and false for transient errors: a lock, a full disk, a killed git. */
 function isRefusal(error: unknown): boolean {
   if (isFailure(error, 'conflict')) return error.message !== REFERENCE_HELD
   return /non-commit object|nonexistent object/.test(String(error))

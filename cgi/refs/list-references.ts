@@ -1,27 +1,27 @@
-/** The references of a repository by their names, in git's order or the newest first. */
+/** Lists of the references of a repository, in git's order or newest first. */
 
 import type { Git } from '../process/git.js'
 import { gitRecords } from '../process/git-output.js'
 
-/** A reference, and the object that it names. */
+/** A reference and the object that it points to. */
 export interface Reference {
-  /** `refs/heads/main` */
+  /** Full name, such as `refs/heads/main`. */
   readonly name: string
   readonly id: string
   readonly type: string
 }
 
-/** The references that a caller may know of; all others are the house's own. */
+/** Namespaces of references that clients can see. All others are internal. */
 export const VISIBLE_REFERENCES = ['refs/heads', 'refs/tags', 'refs/pull/*/head'] as const
 
 export interface ReferenceListInput {
   readonly namespaces: readonly (typeof VISIBLE_REFERENCES)[number][]
-  /** By name unless said otherwise; tags are as old as their own date, or their commit's. */
+  /** Order; `name` by default. `newest` uses the date of an annotated tag, else of the commit. */
   readonly order?: 'name' | 'newest'
   readonly signal?: AbortSignal | undefined
 }
 
-/** The references of those rooms, as git lists them. */
+/** Yields the references of the given namespaces as git lists them. */
 export async function* listReferences(
   git: Git,
   path: string,
@@ -36,7 +36,7 @@ export async function* listReferences(
   }
 }
 
-/** A part of them, from the one at `offset` on, and how many there are in all. */
+/** Returns a page of the references and their total number. */
 export async function pageOfReferences(
   git: Git,
   path: string,

@@ -1,4 +1,4 @@
-/** The heads of pull requests that came along with a repository from elsewhere. */
+/** Heads of pull requests that were fetched with a repository from another server. */
 
 import { isReferenceName } from '../../conf/names.js'
 import type { Git } from '../process/git.js'
@@ -9,8 +9,8 @@ import { type MoveOptions, moveReferences, type ReferenceChange } from './refere
 const REFERENCE = /^refs\/pull\/([1-9]\d{0,9})\/head$/
 
 /**
- * Removes what there is below `refs/pull/` but the heads of pull requests with those numbers.
- * Throws RemoteError for names that cannot be named here.
+ * Removes all references below `refs/pull/` except the heads of pull requests with those numbers.
+ * Throws RemoteError if the name of a reference to remove is not valid here.
  */
 export async function keepPullHeads(
   git: Git,
@@ -23,7 +23,7 @@ export async function keepPullHeads(
     const at = record.indexOf(' ')
     const [before, name] = [record.slice(0, at), record.slice(at + 1)]
     if (numbers.has(Number(REFERENCE.exec(name)?.[1]))) continue
-    // The second: it was no UTF-8.
+    // A replacement character means that the name was not UTF-8.
     if (!isReferenceName(name.slice('refs/'.length)) || name.includes('\ufffd')) {
       throw new RemoteError('failed', 'the source has a reference of a name that nobody can write')
     }

@@ -1,4 +1,4 @@
-/** What git asks before it takes a push: a hook tells what would change, and waits for a word. */
+/** Decision requests of pushes: a hook of git sends the changes and waits for the answer. */
 
 import { randomBytes } from 'node:crypto'
 import { close, constants, open, write } from 'node:fs'
@@ -12,38 +12,38 @@ import { type Git, type GitSetting, PROGRAM_FOLDERS } from '../process/git.js'
 import { runToEnd } from '../process/run.js'
 import { idOf, type PushedChange } from './pushed-changes.js'
 
-/** What a push would change. */
+/** Changes that a push requests. */
 export interface PushDecisionRequest {
   readonly changes: readonly PushedChange[]
-  /** Variables with which git sees the objects of the push, which are not in the repository yet. */
+  /** Environment with which git reads the objects of the push, which is not accepted yet. */
   readonly quarantine: Readonly<Record<string, string>>
 }
 
-/** Sentences for the client that say why not; none where the push may be taken. */
+/** Reasons for the client why the push is rejected; none if it is accepted. */
 export type PushAnswer = readonly string[]
 
-/** What a git process has to be told, so that it asks. */
+/** Options of a git process that make its hook send a decision request. */
 export interface PushDecisionSetup {
   readonly config: readonly GitSetting[]
   readonly variables: Readonly<Record<string, string>>
-  /** To be called when git has ended, however it did. Never rejects. */
+  /** Closes the pipes. Must be called after git has ended, for whatever reason. Never rejects. */
   close(): Promise<void>
 }
 
 export interface PushOfRepository {
   readonly dataDir: string
-  /** The folder of the repository. */
+  /** Path of the repository. */
   readonly path: string
-  /** Must not reject. */
+  /** Decides about the push. Must not reject. */
   readonly decide: (question: PushDecisionRequest) => Promise<PushAnswer>
 }
 
-/** What may be asked at once, in bytes: a hundred thousand references. */
+/** Maximum size of a decision request: enough for a hundred thousand references. */
 const QUESTION_BYTES_MAX = 33_554_432
 
 /**
- * Prepares for the question of one push. It comes and is answered through two named pipes in a
- * folder of its own. Whatever goes wrong, git hears no word, and with that takes nothing.
+ * Prepares for the decision request of one push, which is read and answered through two named pipes
+ * in a new folder. After an error there is no answer, so git rejects the push.
  */
 export async function expectPushDecisionRequest(
   git: Git,
@@ -53,7 +53,7 @@ export async function expectPushDecisionRequest(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const [question, answer] = [join(folder, 'question'), join(folder, 'answer')]
   await makePipes(question, answer)
-  // Open for both directions, so that neither waits for the other side, nor sees an end of it.
+  // Opened for reading and writing, so that opening does not block and reads see no end of file.
   const flags = constants.O_RDWR | constants.O_NONBLOCK
   const answerFile = await openFile(answer, flags)
   const socket = new Socket({ fd: await openFile(question, flags), readable: true })
@@ -65,7 +65,7 @@ export async function expectPushDecisionRequest(
     config: [['core.hooksPath', join(dirname(git.configFile), 'git-hooks')]],
     variables: { GATEHOUSE_RULES: folder },
     async close() {
-      // First of all the names: a hook that comes now must not wait for an end that was before it.
+      // The pipes are removed first, so that a hook that starts now fails instead of blocking.
       await rm(folder, { recursive: true, force: true }).catch(() => {})
       socket.destroy()
       await work
@@ -88,8 +88,9 @@ async function makePipes(...files: readonly string[]): Promise<void> {
 }
 
 /**
- * What comes before the line that ends it; undefined where that is too much. That line is the path
- * of the folder, which no client knows: git checks only later that names hold no line break.
+ * Reads a request up to its last line; undefined if it is too large. The last line is the path of
+ * the folder, which clients do not know: a client could send a ref name with a line break, because
+ * git checks the names later.
  */
 function readRequest(socket: Socket, folder: string): Promise<string | undefined> {
   const mark = Buffer.from(`\n${folder}\n`)
@@ -100,7 +101,7 @@ function readRequest(socket: Socket, folder: string): Promise<string | undefined
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       tail = Buffer.concat([tail, chunk]).subarray(-mark.length)
-      // What is too much is read all the same: the hook listens only when it has asked.
+      // A request that is too large is read to its end too, because the hook reads only after it.
       if (bytes <= QUESTION_BYTES_MAX) chunks.push(chunk)
       else chunks = []
       if (!tail.equals(mark)) return
@@ -130,9 +131,9 @@ async function sentencesFor(
   return await decide({ changes, quarantine: quarantineOf(path, basename(folder)) })
 }
 
-/** Git names the folder by a path of its own, which may lead through other links than ours. */
+/** Returns the environment of a quarantine by its name: git's path may use other symbolic links. */
 function quarantineOf(path: string, name: string): Readonly<Record<string, string>> {
-  // A push that brings no objects has none.
+  // A push without new objects has no quarantine.
   if (!QUARANTINE.test(name)) return {}
   const objects = join(path, 'objects')
   return {
@@ -141,7 +142,7 @@ function quarantineOf(path: string, name: string): Readonly<Record<string, strin
   }
 }
 
-/** As much as is read, and as a pipe holds without waiting for its reader. */
+/** Maximum number of sentences: more would not be read, and could fill the pipe. */
 const SENTENCES_MAX = 20
 
 function textOf(sentences: PushAnswer): string {
@@ -149,7 +150,7 @@ function textOf(sentences: PushAnswer): string {
   return `${[...told, sentences.length === 0 ? 'yes' : 'no'].join('\n')}\n`
 }
 
-/** Longer than any push lasts. */
+/** Age after which the push of a folder has certainly ended. */
 const AGE_MS_MAX = 2 * 86_400_000
 
 /** Removes the pipes of pushes whose gateway was killed. */

@@ -1,4 +1,4 @@
-/** What a push has changed, as git itself wrote it down in a hook that runs after it. */
+/** Change notes: files in which a hook of git lists the refs that a push has changed. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
@@ -6,24 +6,24 @@ import { dirname, join } from 'node:path'
 import { unlessMissing } from '../../conf/disk.js'
 import type { Git, GitSetting } from '../process/git.js'
 
-/** A reference that was made, moved or removed. */
+/** A reference that was created, changed or deleted. */
 export interface PushedChange {
-  /** `refs/heads/…` */
+  /** Full name, such as `refs/heads/main`. */
   readonly name: string
-  /** Absent: it was not there. */
+  /** Old id; undefined if the reference was created. */
   readonly before: string | undefined
-  /** Absent: it is gone. */
+  /** New id; undefined if the reference was deleted. */
   readonly after: string | undefined
 }
 
-/** What a git process has to be told, so that its push is written down. */
+/** Options of a git process that make its hook write a change note. */
 export interface ChangeNote {
   readonly file: string
   readonly config: readonly GitSetting[]
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** A place for the changes of one push. `label` is part of the file's name, for who reads it. */
+/** Prepares the change note of a push. `label` becomes part of the file name, for the reader. */
 export async function prepareChangeNote(
   git: Git,
   dataDir: string,
@@ -41,14 +41,14 @@ export async function prepareChangeNote(
 
 export interface WrittenChanges {
   readonly changes: readonly PushedChange[]
-  /** False: git, or the hook, is still at it, or was ended. */
+  /** False if git or its hook is still running or was ended. */
   readonly isWhole: boolean
   readonly writtenAtMs: number
 }
 
 const LINE = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (refs\/\S+)$/
 
-/** What was written down; undefined where there is nothing: the push changed nothing. */
+/** Reads a change note; undefined if there is none, because the push changed nothing. */
 export async function readChangeNote(file: string): Promise<WrittenChanges | undefined> {
   const text = await unlessMissing(readFile(file, 'utf8'))
   const found = await unlessMissing(stat(file))
@@ -66,7 +66,7 @@ export function parseChanges(lines: readonly string[]): readonly PushedChange[] 
   })
 }
 
-/** Writes what the hook of a killed git did not write, unless it had written all. */
+/** Writes the change note of a killed git, unless it is complete. */
 export async function completeChangeNote(
   file: string,
   changes: readonly PushedChange[],
@@ -77,23 +77,23 @@ export async function completeChangeNote(
   await rename(part, file)
 }
 
-/** A line as `parseChanges` reads it. */
+/** Formats a line for `parseChanges`. */
 export function formatChange({ name, before, after }: PushedChange): string {
   const zeros = '0'.repeat((before ?? after ?? '').length)
   return `${before ?? zeros} ${after ?? zeros} ${name}`
 }
 
-/** An id as git writes it down; undefined for the zeros that stand for nothing. */
+/** Returns an id that git wrote; undefined for zeros, which mean that there is no object. */
 export function idOf(text: string): string | undefined {
   return /^0+$/.test(text) ? undefined : text
 }
 
-/** It has been told of. */
+/** Removes a change note whose notifications were sent. */
 export async function removeChangeNote(file: string): Promise<void> {
   await unlessMissing(unlink(file))
 }
 
-/** The files of all pushes that nobody has told of yet. */
+/** Lists the change notes whose notifications were not sent yet. */
 export async function listChangeNotes(dataDir: string): Promise<readonly string[]> {
   const folder = folderOf(dataDir)
   const names = (await unlessMissing(readdir(folder))) ?? []

@@ -1,24 +1,24 @@
-/** The references of a bare repository as they stand in their files, for what moved since. */
+/** Snapshots of the reference files of a bare repository, and the branches that moved between. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Read at one moment; two of one repository tell which branches moved between them. */
+/** Snapshot of the references of a repository; `movedBranches` compares two of them. */
 export interface ReferenceFiles {
-  /** What each loose reference holds, by its full name. */
+  /** Ids of the loose references by full name. */
   readonly loose: ReadonlyMap<string, string>
   /** Changes with `HEAD` and with `packed-refs`. */
   readonly otherText: string
 }
 
-/** More than these are dearer to read than git is to ask. */
+/** Maximum number of loose references; reading more would be slower than running git. */
 const LOOSE_MAX = 64
 
 const OID_LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/
 
 /**
- * All of them. Undefined where there are too many, or one that is not plainly an object name
- * (gitrepository-layout(5)), or where they are not in such files at all.
+ * Reads a snapshot. Returns undefined if there are too many loose references, if one does not
+ * contain just an object id (gitrepository-layout(5)), or if references are not stored in files.
  */
 export function readReferenceFiles(repositoryPath: string): ReferenceFiles | undefined {
   try {
@@ -27,7 +27,7 @@ export function readReferenceFiles(repositoryPath: string): ReferenceFiles | und
     const head = readFileSync(join(repositoryPath, 'HEAD'), 'latin1')
     return { loose, otherText: `${head}\n${packedStamp(repositoryPath)}` }
   } catch (error) {
-    // Somebody changes them just now, so there is no one moment to tell of.
+    // The references are being changed, so this would not be a consistent snapshot.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
@@ -58,8 +58,9 @@ function packedStamp(repositoryPath: string): string {
 }
 
 /**
- * The branches that stand elsewhere now, by full name. Undefined where anything else changed, or a
- * branch came or went: a branch that moves is a commit for certain, as git writes no other into it.
+ * Returns the new ids of the branches that moved, by full name. Returns undefined if a branch was
+ * created or deleted, or if anything else changed. The new ids are ids of commits, because git
+ * writes no other objects into an existing branch.
  */
 export function movedBranches(
   before: ReferenceFiles,

@@ -1,10 +1,10 @@
-/** Which references keep a commit: those whose history has it. */
+/** References from which a commit is reachable. */
 
 import { withObjects } from '../objects/objects.js'
 import { type Git, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 
-/** A reference by its full name, and the object that it names. */
+/** A reference by its full name, and the object that it points to. */
 export interface KeepingReference {
   readonly name: string
   readonly id: string

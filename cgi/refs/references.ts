@@ -1,4 +1,4 @@
-/** Moving references: all or nothing, only from where they were thought to be, and for good. */
+/** Atomic changes of references with expected old values, flushed to disk. */
 
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/disk.js'
@@ -9,13 +9,13 @@ import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
 import { syncRepositoryNames } from '../repository/durable.js'
 
-/** A reference, where it is, and where it shall be. */
+/** Change of a reference. */
 export interface ReferenceChange {
-  /** In full: `refs/heads/main`. */
+  /** Full name, such as `refs/heads/main`. */
   readonly name: string
-  /** Undefined: it does not exist yet. */
+  /** Expected old id; undefined if the reference must not exist. */
   readonly before: string | undefined
-  /** Undefined: it goes. */
+  /** New id; undefined to delete the reference. */
   readonly after: string | undefined
 }
 
@@ -24,15 +24,15 @@ export interface MoveOptions {
   readonly journal: Journal
 }
 
-/** How long git waits for a lock that somebody else holds. */
+/** Settings for how long git waits for a lock of another process. */
 const LOCK_WAIT: readonly GitSetting[] = [
   ['core.filesRefLockTimeout', '2000'],
   ['core.packedRefsTimeout', '2000'],
 ]
 
 /**
- * Moves references in one transaction, which is on the disk when this settles. Throws `conflict`
- * where one is not where it was thought to be, or another name is in the way; then none has moved.
+ * Changes references in one transaction and flushes them to disk. Throws `conflict` and changes
+ * none if one has another id than expected, or if a name conflicts with another reference.
  */
 export async function moveReferences(
   git: Git,
@@ -51,11 +51,11 @@ export async function moveReferences(
   const strike = await recordWriter(journal, path, running, changes)
   void running.input.write(commands).then(() => running.input.end())
   for await (const _ of running.output) {
-    // It says nothing when all is well.
+    // The output is empty on success.
   }
   const { exitCode, errorText } = await running.ended
   if (exitCode === 0) {
-    // Git knows from 2.36 on that references are to be flushed.
+    // Git before 2.36 does not flush references.
     for (const { name } of changes) await unlessMissing(syncPath(join(path, name)))
     await syncRepositoryNames(path, startedAtMs)
   }
@@ -65,7 +65,7 @@ export async function moveReferences(
 
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** git-update-ref(1), the form with NUL. */
+/** Formats a command of `git update-ref --stdin -z` (git-update-ref(1)). */
 function commandOf({ name, before, after }: ReferenceChange): string {
   const isNamed = name.startsWith('refs/') && isReferenceName(name.slice('refs/'.length))
   const areIds = [before, after].every((id) => id === undefined || ID.test(id))
@@ -77,7 +77,7 @@ function commandOf({ name, before, after }: ReferenceChange): string {
   return `update ${name}\0${after}\0${before}\0`
 }
 
-/** What a `conflict` says where the same may be tried again from where the reference is now. */
+/** Message of a `conflict` after which the change may be tried again from the current id. */
 export const REFERENCE_MOVED = 'The reference has changed meanwhile.'
 
 /** What a `conflict` says of `a/b` where there is `a`, and the other way round. */

@@ -1,22 +1,22 @@
-/** What a caller calls a commit, as a name that means one thing to git: the one place for it. */
+/** Resolves names of commits from clients to unambiguous names for git. */
 
 import { isReferenceName } from '../../conf/names.js'
 import type { GitObject, ObjectReader } from '../objects/objects.js'
 
-/** A name that was found, and what it leads to. */
+/** A resolved name. */
 export interface Revision {
-  /** `refs/heads/…` and the like, or a full id. */
+  /** Full ref name, such as `refs/heads/main`, or a full id. */
   readonly name: string
   readonly commitId: string
-  /** The short name of a branch or a tag; the id itself for neither. */
+  /** Short name of a branch or tag; otherwise the name from the client, or the full id. */
   readonly shortName: string
   readonly kind: 'branch' | 'tag' | 'commit' | 'other'
 }
 
 /**
- * The commit that `text` names: a branch, a tag, `refs/heads/…`, `refs/tags/…`,
- * `refs/pull/N/head`, or an id of at least 7 digits. Undefined where there is none. Nothing else of
- * git's language is understood (`~`, `^`, `@{…}`, `:`), and nothing else is looked at.
+ * Finds a commit by the name of a branch or tag, `HEAD`, `refs/heads/…`, `refs/tags/…`,
+ * `refs/pull/N/head`, or an id of at least 7 digits. Returns undefined if there is none. Other
+ * revision syntax of git (`~`, `^`, `@{…}`, `:`) is not supported.
  */
 export async function findRevision(
   objects: ObjectReader,
@@ -34,7 +34,7 @@ export async function findRevision(
   return undefined
 }
 
-/** The object of an id or, like `findRevision`, of a reference. */
+/** Finds an object by an id or, like `findRevision`, by a reference. */
 export async function findObject(
   objects: ObjectReader,
   text: string,
@@ -49,7 +49,7 @@ export async function findObject(
 
 type Candidate = readonly [kind: Revision['kind'], shortName: string, name: string]
 
-/** Branches win over tags and both over ids, as the names that people chose. */
+/** Lists the possible meanings of a name in order: branch, tag, id. */
 function candidatesOf(text: string): readonly Candidate[] {
   const full = /^refs\/(heads|tags|pull)\/(.+)$/.exec(text)
   if (full !== null) {

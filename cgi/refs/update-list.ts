@@ -1,4 +1,4 @@
-/** The list of a push's ref updates on disk: complete while some of its refs may have changed. */
+/** Lists of ref updates of pushes on disk, which are complete before any ref changes. */
 
 import { randomBytes } from 'node:crypto'
 import { open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { syncPath, unlessMissing } from '../../conf/disk.js'
 import type { Git, GitSetting } from '../process/git.js'
 import { formatChange, type PushedChange, parseChanges } from './pushed-changes.js'
 
-/** A list that git's hooks write, and what makes git run them. */
+/** A list that git's hooks write, and the options of git that make them do so. */
 export interface UpdateList {
   /** Absent until git has accepted a push of several refs. Empty when all refs have changed. */
   readonly file: string
@@ -15,7 +15,7 @@ export interface UpdateList {
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Chooses the list of one push. No file is created: conf/git-hooks/pre-receive writes it. */
+/** Chooses the file for the list of one push, which conf/git-hooks/pre-receive creates. */
 export function prepareUpdateList(git: Git, dataDir: string): UpdateList {
   const file = join(folderOf(dataDir), `${randomBytes(12).toString('hex')}.updates`)
   return {
@@ -26,8 +26,8 @@ export function prepareUpdateList(git: Git, dataDir: string): UpdateList {
 }
 
 /**
- * Reads a list. Returns undefined unless it is complete, which its last line says: the path of the
- * file, because a client that invents ref names with line breaks does not know it.
+ * Reads a list. Returns undefined unless it is complete, which its last line shows: the path of the
+ * file. A client that sends ref names with line breaks does not know that path.
  */
 export async function readUpdateList(file: string): Promise<readonly PushedChange[] | undefined> {
   const text = await unlessMissing(readFile(file, 'utf8'))
@@ -64,10 +64,10 @@ export async function removeUpdateList(file: string): Promise<void> {
   if (isRemoved) await syncPath(dirname(file))
 }
 
-/** Longer than any push lasts. */
+/** Age after which the push of a list has certainly ended. */
 const AGE_MS_MAX = 2 * 86_400_000
 
-/** Removes lists whose hook wrote on after recovery had removed them with their entry. */
+/** Removes lists that a hook wrote after recovery had removed their journal entry. */
 export async function sweepUpdateLists(dataDir: string): Promise<void> {
   for (const name of (await unlessMissing(readdir(folderOf(dataDir)))) ?? []) {
     const path = join(folderOf(dataDir), name)

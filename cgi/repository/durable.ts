@@ -1,19 +1,19 @@
-/** Makes what the disk holds survive a loss of power: contents by file, names by folder. */
+/** Flushes the files and folders of repositories, so that they survive a power failure. */
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { walk } from './walk.js'
 
-/** Flushes a folder with all that it holds. */
+/** Flushes a folder and everything below it. */
 export async function syncTree(folder: string): Promise<void> {
   for await (const { path } of walk(folder)) await syncPath(path)
   await syncPath(folder)
 }
 
 /**
- * Flushes the names of the references and packs that git wrote since then. Git flushes contents
- * (core.fsync) but never folders, so the rename that publishes a reference could be lost.
+ * Flushes the folders in which git has created refs or packs since `sinceMs`. Git flushes file
+ * contents (core.fsync) but never folders, so the rename that publishes a ref could be lost.
  */
 export async function syncRepositoryNames(repository: string, sinceMs: number): Promise<void> {
   const refs = join(repository, 'refs')
@@ -29,15 +29,15 @@ export async function syncRepositoryNames(repository: string, sinceMs: number): 
   }
 }
 
-/** Flushes one loose object and its name. One that lies in a pack is on the disk already. */
+/** Flushes a loose object and its folder. A packed object is on disk already. */
 export async function syncObject(repository: string, id: string): Promise<void> {
   const objects = join(repository, 'objects')
   const folder = join(objects, id.slice(0, 2))
-  // Git knows from 2.36 on that loose objects are to be flushed.
+  // Git before 2.36 does not flush loose objects by `core.fsync`.
   await unlessMissing(syncPath(join(folder, id.slice(2))))
   await unlessMissing(syncPath(folder))
   await syncPath(objects)
 }
 
-/** File times come from a clock that lags behind by a tick of the kernel, or of a file server. */
+/** Tolerance for file times, which lag by a tick of the kernel or of a file server. */
 const CLOCK_GRAIN_MS = 2_000

@@ -1,4 +1,4 @@
-/** A whole copy of a repository, which shares nothing on the disk with it. */
+/** Complete copies of repositories, which share no files with their sources. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -10,13 +10,13 @@ import { syncTree } from './durable.js'
 import type { RepositoryOptions } from './repository.js'
 
 /**
- * What git would give to one who clones: objects that no branch or tag reaches stay behind, and
- * with them what was deleted and what is hidden. An own copy, since whoever may fetch from a
- * repository can have any object of its store by its id, and of a store that it borrows from.
+ * Refs of a clone. Objects that no branch or tag reaches are not copied, so deleted and hidden
+ * commits are left out. Objects are not shared by alternates, because a client that can fetch from
+ * a repository can fetch any object of its store, or of its alternates, by id.
  */
 const REFERENCES = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
 
-/** What the house itself has taken in is not checked again, and comes from a path. */
+/** Settings for a fetch from a local path, whose objects were checked when they were pushed. */
 const CONFIG = [['fetch.fsckObjects', 'false'] as const, ['protocol.file.allow', 'always'] as const]
 
 export interface ForkOptions extends RepositoryOptions {
@@ -25,7 +25,7 @@ export interface ForkOptions extends RepositoryOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Makes the copy at `path`: there whole and for good when this settles, or not at all. */
+/** Creates the copy at `path`. It exists only if it is complete and flushed to disk. */
 export async function forkRepository(git: Git, path: string, options: ForkOptions): Promise<void> {
   const { source, defaultBranch, objectFormat, signal } = options
   const parent = dirname(path)

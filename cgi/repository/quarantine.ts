@@ -1,4 +1,4 @@
-/** A folder beside a repository's objects, in which git writes what is kept whole or not at all. */
+/** Quarantines: temporary object directories of repositories, whose objects are kept or dropped. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
@@ -6,20 +6,20 @@ import { join } from 'node:path'
 
 export interface Quarantine {
   readonly folder: string
-  /** Variables with which git writes there and reads the objects of the repository as well. */
+  /** Environment with which git writes to the folder and also reads the repository's objects. */
   readonly variables: Readonly<Record<string, string>>
 }
 
 /**
- * Runs `use` with a new quarantine of the repository at `path` and removes it afterwards, with all
- * that `use` has not moved out of it. What a crash leaves of it, the sweeper removes.
+ * Runs `use` with a new quarantine of the repository at `path`. Afterwards, removes the quarantine
+ * and all objects that `use` has not moved out of it. After a crash, the sweeper removes it.
  */
 export async function withQuarantine<T>(
   path: string,
   use: (quarantine: Quarantine) => Promise<T>,
 ): Promise<T> {
   const objects = join(path, 'objects')
-  // By the name under which git itself keeps what it has not accepted yet, and the sweeper knows.
+  // Git uses this name for its own quarantines, and the sweeper recognizes it.
   const folder = join(objects, `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
   await mkdir(folder)
   try {

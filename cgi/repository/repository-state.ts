@@ -1,57 +1,57 @@
-/** A fingerprint of a bare repository that changes whenever its references or settings do. */
+/** Fingerprints of bare repositories, which change whenever refs or settings change. */
 
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { currentTick } from '../../conf/tick.js'
 
-/** What a repository was at one moment. */
+/** Fingerprint of a repository at one moment. */
 export interface RepositoryState {
-  /** Equal as long as nothing that git consults for references has changed, whoever changed it. */
+  /** Inode, change time and size of all files and folders that git reads for refs and settings. */
   readonly text: string
-  /** What its settings say, and which commits end its history. */
+  /** Contents of the configuration, of `shallow` and of `info/grafts`. */
   readonly settingsText: string
-  /** Whether its last change is past. Where not, another one might leave the text as it is. */
+  /** True if the last change is `SETTLED_MS` old, so that every later change alters `text`. */
   readonly isSettled: boolean
 }
 
 /**
- * How long a change must be past. The kernel stamps files with the time of its last tick (10 ms
- * apart at the most): of two changes within one tick, only one would show.
+ * Milliseconds after which a change counts as settled. File times have the resolution of a kernel
+ * tick (at most 10 ms), so two changes within one tick can have the same time.
  */
 const SETTLED_MS = 50
 
-/** Tries before a repository that changes all the time is taken for one without a state. */
+/** Attempts to read the state of a repository that keeps changing. */
 const TRIES = 4
 
-/** Folders of references whose look-ups would cost more than git itself. */
+/** Maximum number of folders below `refs`; reading more would be slower than running git. */
 const FOLDERS_MAX = 500
 
-/** Files of all repositories that are kept open; the least recently used are closed. */
+/** Maximum number of files kept open for all repositories; the least recently used are closed. */
 const OPEN_FILES_MAX = 2_000
 
 /**
- * The state of a repository, once its last change is past. Undefined for one that is not there,
- * that changes all the time, or that has too many folders of references.
+ * Waits until the last change of a repository is settled, and returns its state. Returns undefined
+ * if the repository is missing, keeps changing, or has too many folders below `refs`.
  */
 export async function readSettledState(path: string): Promise<RepositoryState | undefined> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const seen = look(path)
     if (seen === undefined || seen.state.isSettled) return seen?.state
     const ageMs = Date.now() - seen.changedAtMs
-    // A clock that was set back: the change seems to be yet to come.
+    // The clock was set back, so the change appears to be in the future.
     if (ageMs < -SETTLED_MS) return undefined
     await sleep(Math.max(0, SETTLED_MS - ageMs) + 1)
   }
   return undefined
 }
 
-/** The state at this moment, settled or not; undefined where there is none. */
+/** Returns the current state, settled or not; undefined if the repository has none. */
 export function readPresentState(path: string): RepositoryState | undefined {
   return look(path)?.state
 }
 
-/** The same for a request, as of its turn: see `conf/tick`. */
+/** Returns the state, read at most once per event-loop tick if it is settled: see `conf/tick`. */
 export function readStateOfTick(path: string): RepositoryState | undefined {
   const turn = currentTick()
   const known = repositories.get(path)
@@ -61,7 +61,7 @@ export function readStateOfTick(path: string): RepositoryState | undefined {
   return seen?.state
 }
 
-/** A repository whose files are open: to look again costs one fstat each, and no walk of a path. */
+/** A repository with its files kept open: checking for changes takes one fstat for each file. */
 interface OpenRepository {
   readonly files: readonly number[]
   /** Inode, time of change and size of each file. */
@@ -74,13 +74,13 @@ interface OpenRepository {
 
 const STAMP_FIELDS = 3
 
-/** What they say decides, with the objects themselves, what git answers about these. */
+/** Files whose contents affect git's answers about objects. */
 const SETTINGS_FILES = ['config', 'config.worktree', 'shallow', 'info/grafts'] as const
 
-/** They change with what comes to stand in them, so they are stamped before it is looked for. */
+/** Folders that change when a file in them is created or replaced. Read before their files. */
 const FOLDERS = ['.', 'info', 'reftable'] as const
 
-/** By path; the least recently used first. */
+/** Open repositories by path, least recently used first. */
 const repositories = new Map<string, OpenRepository>()
 let openFiles = 0
 
@@ -128,9 +128,11 @@ function isUnchanged({ files, stamps }: OpenRepository): boolean {
 }
 
 /**
- * Git renames each new `HEAD`, `packed-refs`, `config` and `shallow` into the repository's folder,
- * and each loose reference into one below `refs` (gitrepository-layout(5)): the folders tell. The
- * files beside them are those that people edit in place. Undefined where not all of it can be seen.
+ * Opens and stats the files and folders of a repository. Git renames each new `HEAD`,
+ * `packed-refs`, `config` and `shallow` into the repository's folder, and each loose ref into a
+ * folder below `refs` (gitrepository-layout(5)), so the folders change with them. The settings
+ * files are included because users edit them in place. Returns undefined if some changes could not
+ * be seen.
  */
 function openRepository(path: string): OpenRepository | undefined {
   const lookedAtMs = Date.now()
@@ -158,16 +160,16 @@ function openRepository(path: string): OpenRepository | undefined {
   }
 }
 
-/** Too many folders, or a link or an inclusion of what does not show here when it changes. */
+/** Thrown for too many folders of refs, symbolic links, and configurations that include files. */
 class HiddenRepository extends Error {}
 
-/** All folders below `refs`, each stamped before it is listed: what comes later shows in it. */
+/** Adds all folders below `refs`, each before it is listed, so that later changes are visible. */
 function addFolders(path: string, add: (name: string) => boolean): boolean {
   const names = ['refs']
   for (let seen = 0; seen <= FOLDERS_MAX; seen += 1) {
     const name = names.pop()
     if (name === undefined) return true
-    // One that goes while we look has changed its parent, and is looked for again.
+    // Removing a folder changes its parent, so the next check sees it.
     if (!add(name)) {
       if (name === 'refs') return false
       continue
@@ -186,7 +188,7 @@ function readSettings(path: string): string {
   return SETTINGS_FILES.map((name) => ifThere(join(path, name), read) ?? '').join('\u0000')
 }
 
-/** Most files looked for are not there: an error for each would cost more than the whole look. */
+/** Calls `act` if the path exists. Checks first, because most paths are missing and errors cost. */
 function ifThere<T>(path: string, act: (path: string) => T): T | undefined {
   if (!existsSync(path)) return undefined
   try {

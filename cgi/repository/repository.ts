@@ -1,4 +1,4 @@
-/** Bare repositories on the disk: made, removed, measured, given a default branch and a file. */
+/** Creates, removes, measures and initializes bare repositories on disk. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -8,16 +8,16 @@ import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
 import { walk } from './walk.js'
 
-/** What is settled when a repository is made. */
+/** Options of a new repository. */
 export interface RepositoryOptions {
   /** A parsed branch name, without `refs/heads/`. */
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
-  /** What it holds from the beginning; by default it is empty. */
+  /** Adds the initial content to the repository at the given path; by default it is empty. */
   readonly fill?: (unfinished: string) => Promise<void>
 }
 
-/** Makes a bare repository: there whole and for good when this settles, or not at all. */
+/** Creates a bare repository at `path`. It exists only if it is complete and flushed to disk. */
 export async function initRepository(
   git: Git,
   path: string,
@@ -28,7 +28,7 @@ export async function initRepository(
   const firstMade = await mkdir(parent, { recursive: true })
   try {
     const choices = [`--initial-branch=${defaultBranch}`, `--object-format=${objectFormat}`]
-    // An empty template: no sample hooks, no description that pages would have to ignore.
+    // An empty template creates no sample hooks and no default description.
     await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, unfinished], {
       cwd: parent,
     })
@@ -43,7 +43,10 @@ export async function initRepository(
   if (firstMade !== undefined) await syncFoldersAbove(parent, dirname(firstMade))
 }
 
-/** Removes a repository at once for every reader, then its files. It may be gone already. */
+/**
+ * Renames a repository, so that it is missing for all readers, and then deletes its files. Does
+ * nothing if it is missing already.
+ */
 export async function removeRepository(path: string): Promise<void> {
   const trash = `${path}.trash-${randomBytes(6).toString('hex')}`
   const renamed = await unlessMissing(rename(path, trash).then(() => true))
@@ -52,7 +55,7 @@ export async function removeRepository(path: string): Promise<void> {
   await rm(trash, { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Removes what a repository has become that was never made whole, and nobody knows of yet. */
+/** Removes a repository whose creation was interrupted, with its unfinished folders. */
 export async function removeUnfinished(path: string): Promise<void> {
   const unfinished = `${basename(path)}.new-`
   for (const name of (await unlessMissing(readdir(dirname(path)))) ?? []) {
@@ -62,14 +65,14 @@ export async function removeUnfinished(path: string): Promise<void> {
   await removeRepository(path)
 }
 
-/** Points HEAD at a branch, which need not exist. The name is a parsed one. */
+/** Points HEAD at a branch, which need not exist. The name must have been parsed. */
 export async function setDefaultBranch(git: Git, path: string, branch: string): Promise<void> {
   await runGit(git, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { cwd: path })
   await syncPath(join(path, 'HEAD'))
   await syncPath(path)
 }
 
-/** Whether a repository has no reference yet, from a look at the disk. */
+/** Returns true if the files of a repository contain no ref. Throws if it is missing. */
 export async function isEmptyRepository(path: string): Promise<boolean> {
   const packed = await unlessMissing(readFile(join(path, 'packed-refs'), 'utf8'))
   if (packed !== undefined && /^[0-9a-f]/m.test(packed)) return false
@@ -80,7 +83,7 @@ export async function isEmptyRepository(path: string): Promise<boolean> {
   return true
 }
 
-/** The size of all files of a repository, in KiB, rounded up. */
+/** Returns the size of all files of a repository in KiB, rounded up. */
 export async function repositorySizeKib(repository: string): Promise<number> {
   let sizeBytes = 0
   for await (const { path, isFolder } of walk(repository)) {
@@ -89,7 +92,7 @@ export async function repositorySizeKib(repository: string): Promise<number> {
   return Math.ceil(sizeBytes / 1_024)
 }
 
-/** A file, and the commit that brings it. */
+/** The first file of a branch, and its commit. */
 export interface FirstFile {
   /** A parsed branch name that does not exist yet. */
   readonly branch: string
@@ -101,7 +104,7 @@ export interface FirstFile {
   readonly when: Date
 }
 
-/** Commits one file as the beginning of a branch. Throws when the branch exists. */
+/** Creates a branch whose only commit adds one file. Throws if the branch exists. */
 export async function commitFirstFile(git: Git, path: string, first: FirstFile): Promise<void> {
   const startedAtMs = Date.now()
   await runGit(git, ['fast-import', '--quiet', '--date-format=raw', '--done'], {
@@ -111,7 +114,7 @@ export async function commitFirstFile(git: Git, path: string, first: FirstFile):
   await syncRepositoryNames(path, startedAtMs)
 }
 
-/** git-fast-import(1): one command a line, texts counted in bytes. */
+/** Formats a commit for git-fast-import(1): one command per line, texts with their byte counts. */
 function fastImportOf({ branch, fileName, content, author, message, when }: FirstFile): string {
   if (!/^[A-Za-z0-9_.-]+$/.test(fileName)) throw new Error('a first file has a plain name')
   if (/[\u0000-\u0020]/.test(branch)) throw new Error('a branch name is parsed before it is used')
@@ -132,7 +135,7 @@ function counted(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}`
 }
 
-/** Git's own rule (ident.c): what would end a name or an address is left out. */
+/** Removes the characters that would end a name or an address, as git does (ident.c). */
 function identText(text: string): string {
   return text.replace(/[<>\u0000-\u001f\u007f]/g, '')
 }
@@ -144,7 +147,7 @@ async function syncFoldersAbove(path: string, top: string): Promise<void> {
   }
 }
 
-/** Whether a branch of that parsed name exists. */
+/** Returns true if the branch exists. The name must have been parsed. */
 export async function branchExists(git: Git, path: string, branch: string): Promise<boolean> {
   const name = `refs/heads/${branch}`
   const listed = await runGit(git, ['for-each-ref', '--format=%(refname)', name], { cwd: path })

@@ -1,4 +1,4 @@
-/** A repository that begins with what another one holds now, and with nothing of its past. */
+/** New repositories with the current files of another one, without its history. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -9,9 +9,9 @@ import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../proc
 import { initRepository, type RepositoryOptions } from './repository.js'
 
 export interface TemplateOptions extends Omit<RepositoryOptions, 'fill'> {
-  /** The bare repository whose content is taken. */
+  /** The bare repository that has the tree. */
   readonly source: string
-  /** The id of a tree of its. */
+  /** Id of the tree that becomes the content. */
   readonly tree: string
   readonly author: Signature
   readonly message: string
@@ -19,8 +19,8 @@ export interface TemplateOptions extends Omit<RepositoryOptions, 'fill'> {
 }
 
 /**
- * Makes the repository at `path`, whose default branch has one commit of that tree: there whole and
- * for good when this settles, or not at all. It gets the tree's objects and no others.
+ * Creates a repository at `path` whose default branch has one commit of the tree. It contains the
+ * objects of the tree and no others. It exists only if it is complete and flushed to disk.
  */
 export async function generateRepository(
   git: Git,
@@ -40,7 +40,7 @@ export async function generateRepository(
   })
 }
 
-/** Packs what the commit reaches, reading it from the source, which is forgotten again. */
+/** Packs the objects that the commit reaches. The source is an alternate only during this. */
 async function takeObjects(
   git: Git,
   unfinished: string,

@@ -1,4 +1,4 @@
-/** A temporary repository beside another one; its new objects are invisible until they are kept. */
+/** Temporary repositories that read the objects of another one and write their own separately. */
 
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import { syncPath } from '../../conf/disk.js'
 import { type Git, gitEnvironment, runGit } from '../process/git.js'
 
 /**
- * Lets `use` work in a repository of its own that reads the objects of the one at `path`, and of
- * those beside it, and writes elsewhere. It is removed afterwards; what a crash leaves of it, the
- * sweeper removes.
+ * Runs `use` with a temporary repository that reads the objects of the one at `path`, and of those
+ * in `besides`, and writes to a separate object directory. Removes it afterwards; after a crash,
+ * the sweeper does.
  */
 export async function withTemporaryRepository<T>(
   path: string,
@@ -32,7 +32,7 @@ export async function withTemporaryRepository<T>(
   }
 }
 
-/** What is kept is flushed when it is kept; renames are looked for within bounds. */
+/** Settings of temporary repositories. `keepCommits` flushes, so git need not. */
 const TEMPORARY_CONFIG = `
 [core]
 	fsync = none
@@ -42,13 +42,13 @@ const TEMPORARY_CONFIG = `
 
 export interface KeptCommits {
   readonly temporary: string
-  /** The newest of the commits that were made in the temporary repository. */
+  /** Newest of the commits that were created in the temporary repository. */
   readonly tip: string
-  /** Commits of the repository from which they go on. */
+  /** Commits of the repository on which the new commits are based. */
   readonly known: readonly string[]
 }
 
-/** Moves the new objects into the repository at `path` as one pack, flushed to the disk. */
+/** Writes the new objects into the repository at `path` as one pack, flushed to disk. */
 export async function keepCommits(
   git: Git,
   path: string,

@@ -1,17 +1,17 @@
-/** Walks a folder that git changes meanwhile: what vanishes under way is passed over. */
+/** Walks folders that git may change at the same time: files that vanish are skipped. */
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../conf/disk.js'
 
-/** One file or folder on the way. */
+/** A file or folder that `walk` has found. */
 export interface Found {
   readonly path: string
   readonly name: string
   readonly isFolder: boolean
 }
 
-/** Everything below a folder, each folder before what it holds; below a file, nothing. */
+/** Yields everything below a folder, each folder before its contents. Yields nothing for a file. */
 export async function* walk(folder: string): AsyncGenerator<Found> {
   for (const entry of (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name)

@@ -1,4 +1,4 @@
-/** One request through git-http-backend: the body streams in while the answer streams out. */
+/** Requests by git-http-backend, with the body and the answer streamed at the same time. */
 
 import { readOnce } from '../../conf/chunks.js'
 import { firstLine, type Git, startGit } from '../process/git.js'
@@ -10,28 +10,28 @@ import { type BackendRequest, backendEnvironment } from './environment.js'
 import { type CgiResponse, readCgiResponse } from './response.js'
 import { pumpBody, throwUploadError, type Upload } from './upload.js'
 
-/** One request, and what bounds it. */
+/** A request and its limits. */
 export interface BackendCall extends BackendRequest {
-  /** When it throws, the push or fetch is off and the process group ends. */
+  /** Request body. If it throws, the push or fetch is cancelled and the process group ends. */
   readonly body: AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** Told the process group before git gets the first byte of the body. */
+  /** Called with the process group before git gets the first byte of the body. */
   readonly onStarted?: ((groupId: number) => Promise<void>) | undefined
-  /** Called before the end of a push's answer, when its refs are on the disk. */
+  /** Called before the end of a push's answer, after its refs were flushed to disk. */
   readonly onApplied?: (() => Promise<void>) | undefined
 }
 
-/** Git's answer, which may still be on its way. */
+/** Git's answer, which may be incomplete yet. */
 export interface BackendAnswer extends CgiResponse {
-  /** Settles when the process group is gone. Never rejects. */
+  /** Settles when the process group has ended. Never rejects. */
   readonly ended: Promise<ProcessEnd>
 }
 
 /**
- * Lets git answer. The answer's body must be read or returned from; returning ends git. It throws
- * where the answer is not whole: with the error of the request's body where that is the cause.
- * The end of a push's answer comes after all that it names is on the disk.
+ * Runs git for a request. The answer's body must be read or returned from; returning ends git. It
+ * throws if the answer is incomplete, with the error of the request's body if that is the cause.
+ * The answer to a push ends after its refs and objects were flushed to disk.
  */
 export async function callBackend(git: Git, call: BackendCall): Promise<BackendAnswer> {
   const startedAtMs = Date.now()

@@ -1,4 +1,4 @@
-/** All branches and tags of a repository on another server, fetched into one of ours. */
+/** Clones and updates from repositories on other servers: all branches and tags. */
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,22 +9,22 @@ import { syncRepositoryNames } from '../repository/durable.js'
 import { initRepository, repositorySizeKib, setDefaultBranch } from '../repository/repository.js'
 import { callRemote, type Remote, type RemoteBounds, RemoteError } from './remote.js'
 
-/** What the other side has. */
+/** Summary of a remote repository. */
 export interface RemoteSummary {
-  /** Of an empty repository, which does not tell, the usual one. */
+  /** `sha1` for an empty repository, because it does not announce its format. */
   readonly objectFormat: 'sha1' | 'sha256'
-  /** Absent where there is no branch. */
+  /** Undefined if there is no branch. */
   readonly defaultBranch: string | undefined
-  /** No branch and no tag. */
+  /** True if there is no branch and no tag. */
   readonly isEmpty: boolean
 }
 
-/** Where a clone begins, when the other side has no branch yet. */
+/** Default branch of the clone of a repository without branches. */
 const DEFAULT_BRANCH = 'main'
 
 /**
- * Makes a bare repository with all branches and tags of the other one: there whole and for good
- * when this settles, or not at all. Throws RemoteError.
+ * Creates a bare repository with all branches and tags of the remote one. It exists only if it is
+ * complete and flushed to disk. Throws RemoteError.
  */
 export async function cloneRepository(
   git: Git,
@@ -47,16 +47,16 @@ export async function cloneRepository(
   return { ...look, defaultBranch }
 }
 
-/** A repository elsewhere, and what bounds the way to it. */
+/** A remote repository and the limits of calls to it. */
 export interface RemoteSource extends RemoteBounds {
   readonly remote: Remote
-  /** Whether the heads of pull requests are wanted besides; by default they are not. */
+  /** True to fetch the heads of pull requests too; by default they are not fetched. */
   readonly hasPulls?: boolean
 }
 
 /**
- * Brings a repository to what the other one has now: branches and tags that are gone there go here.
- * All references move, or none. On the disk when it settles. Throws RemoteError.
+ * Updates a repository to the refs of the remote one, and removes branches and tags that the remote
+ * has deleted. Changes all refs or none, and flushes them to disk. Throws RemoteError.
  */
 export async function updateFromRemote(
   git: Git,
@@ -71,7 +71,7 @@ export async function updateFromRemote(
   return look
 }
 
-/** What the other side has, without fetching it. Throws RemoteError. */
+/** Lists the refs of the remote repository and summarizes them. Throws RemoteError. */
 export async function inspectRemote(git: Git, source: RemoteSource): Promise<RemoteSummary> {
   const args = ['ls-remote', '--symref', '--quiet', '--end-of-options', source.remote.url.href]
   const timeoutMs = Math.min(source.timeoutMs, source.idleMs)
@@ -103,7 +103,7 @@ function lookOf(listed: string): RemoteSummary {
   }
 }
 
-/** As many bytes as the database keeps of the name of a default branch. */
+/** Maximum length of the name of a default branch in the database. */
 const BRANCH_BYTES_MAX = 255
 
 function branchOf(reference: string): string | undefined {
@@ -113,13 +113,13 @@ function branchOf(reference: string): string | undefined {
     : undefined
 }
 
-/** Branches and tags, and nothing else that the other side may show. */
+/** Refspecs of branches and tags. Other refs of the remote are not fetched. */
 const REFERENCES = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
 const PULL_REFERENCES = '+refs/pull/*/head:refs/pull/*/head'
 
 /**
- * "To the root", as gitprotocol-v2(5) has it. Git's old way of fetching file by file, under which
- * nothing is checked, knows no depths and is refused by this.
+ * Depth that means the complete history (gitprotocol-v2(5)). With a depth, git refuses the dumb
+ * HTTP protocol, under which it would not check objects.
  */
 const WHOLE_DEPTH = '--depth=2147483647'
 
@@ -131,7 +131,7 @@ const FETCH = [
   '--force',
   '--no-tags',
   WHOLE_DEPTH,
-  // The address of the source is kept by whoever asks for this, and nowhere in the repository.
+  // FETCH_HEAD would contain the URL of the source. The caller stores that.
   '--no-write-fetch-head',
   '--no-recurse-submodules',
   '--no-auto-maintenance',

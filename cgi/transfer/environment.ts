@@ -13,17 +13,17 @@ export interface BackendRequest {
   readonly method: 'GET' | 'POST'
   readonly suffix: 'info/refs' | GitService
   readonly service: GitService
-  /** As sent; git refuses with 415 what is not the service's own type. */
+  /** `Content-Type` as sent. Git answers 415 if it is not the type of the service. */
   readonly contentType?: string | undefined
-  /** Whether the body is compressed with gzip: the one encoding that git takes. */
+  /** True if the body is compressed with gzip, the only encoding that git supports. */
   readonly gzip: boolean
   /** `Git-Protocol` as sent. */
   readonly gitProtocol?: string | undefined
-  /** The account; without one, git refuses every push. */
+  /** Name of the authenticated account. Without it, git refuses every push. */
   readonly remoteUser?: string | undefined
   readonly remoteAddress: string
   readonly config: readonly GitSetting[]
-  /** For the hook of a push. */
+  /** Variables for the hooks of a push. */
   readonly variables?: Readonly<Record<string, string>> | undefined
 }
 
@@ -36,9 +36,9 @@ const GIT_PROTOCOL = /^version=[0-2](?::[a-z0-9=.-]+)*$/
 const GIT_PROTOCOL_BYTES_MAX = 256
 
 /**
- * The whole environment that git-http-backend gets for one request. It is never told a length:
- * told one, it waits for that many bytes without an end when its input ends before (git 2.39), and
- * a killed gateway would leave it spinning. Packets and packs say themselves where they end.
+ * Returns the complete environment of git-http-backend for one request. CONTENT_LENGTH is not set:
+ * with it, git 2.39 loops forever if its input ends early, as after a killed gateway. The length is
+ * not needed, because pkt-lines and packs contain their own ends.
  */
 export function backendEnvironment(git: Git, request: BackendRequest): Record<string, string> {
   const { repositoryPath, suffix, contentType = '' } = request
@@ -60,7 +60,7 @@ export function backendEnvironment(git: Git, request: BackendRequest): Record<st
   return { ...environment, ...protocolEnvironment(request.gitProtocol) }
 }
 
-/** What a process of git is told of the client's `Git-Protocol`: nothing that git does not know. */
+/** Returns the environment for a client's `Git-Protocol`; empty if its value is not valid. */
 export function protocolEnvironment(gitProtocol = ''): Record<string, string> {
   const isKnown = gitProtocol.length <= GIT_PROTOCOL_BYTES_MAX && GIT_PROTOCOL.test(gitProtocol)
   return isKnown ? { GIT_PROTOCOL: gitProtocol } : {}

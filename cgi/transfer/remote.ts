@@ -1,4 +1,4 @@
-/** A repository of another server: how git calls it, and what became of the call. */
+/** Calls of git to repositories on other servers. */
 
 import { isIP } from 'node:net'
 import { insufficientStorage, saysDiskIsFull } from '../../conf/disk-failure.js'
@@ -8,11 +8,11 @@ import type { ProcessEnd } from '../process/run.js'
 
 /** URL of a repository on another server. */
 export interface Remote {
-  /** Of http or https, without credentials, query or fragment: it stands among git's arguments. */
+  /** An http or https URL without credentials, query or fragment. It is an argument of git. */
   readonly url: URL
-  /** Of its host. Git connects to one of these and looks the name up no second time. */
+  /** IP addresses of the host. Git connects to one of them without another DNS query. */
   readonly addresses: readonly string[]
-  /** The header `Authorization` of each request. */
+  /** Value of the header `Authorization` of each request. */
   readonly authorization?: string | undefined
 }
 
@@ -20,26 +20,26 @@ export interface Remote {
 export interface RemoteBounds {
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** Longest time without a byte from the other server. */
+  /** Maximum time without a byte from the other server. */
   readonly idleMs: number
-  /** Bytes of one pack. */
+  /** Maximum size of one pack. */
   readonly packBytesMax: number
-  /** Notes the process group, so that a gateway that is started later ends what a dead one left. */
+  /** Journal of the process group, so that crash recovery can end it. */
   readonly journal?: Journal | undefined
 }
 
-/** One call to a remote repository. */
+/** A call to a remote repository. */
 export interface RemoteCall extends RemoteBounds {
   readonly args: readonly string[]
-  /** The repository that is written to; none for a call that only asks. */
+  /** Path of the repository that is written to; undefined for a call that only reads. */
   readonly path?: string
-  /** Aborted with a RemoteError by whoever finds that enough is enough. */
+  /** Ends the call; aborted with a RemoteError if a limit is exceeded. */
   readonly limitSignal?: AbortSignal
 }
 
 export type RemoteFault = 'authentication' | 'rate-limit' | 'failed'
 
-/** That the other side could not be had; the message is a sentence for the one who named it. */
+/** Error of the other server; the message is shown to the user who entered the URL. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError'
   readonly fault: RemoteFault
@@ -50,17 +50,17 @@ export class RemoteError extends Error {
   }
 }
 
-/** Tells whether this git takes the address of a host from a setting (`http.curloptResolve`). */
+/** Returns true if git has the setting `http.curloptResolve`, which fixes the address of a host. */
 export function canPinAddresses({ version: [major, minor] }: Git): boolean {
   return major > 2 || minor >= 37
 }
 
-/** Enough for a list of some hundred thousand refs. */
+/** Maximum size of the output: enough for some hundred thousand refs. */
 const OUTPUT_BYTES_MAX = 67_108_864
 
 /**
- * Runs git against a remote repository for its output. Throws RemoteError when the other side, or
- * time, is the cause, and the reason of the signal when that was aborted.
+ * Runs git against a remote repository and returns its output. Throws RemoteError if the other
+ * server fails or takes too long, and the reason of the signal if that was aborted.
  */
 export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Promise<Buffer> {
   const { args, path, signal, timeoutMs, journal } = call
@@ -70,7 +70,7 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
     cwd: path ?? '/',
     environment: {
       ...gitEnvironment(git, { config: settingsOf(remote, call) }),
-      // Without a repository, git must not take one for its own that it finds on its way up.
+      // Without a repository, git must not use one that it finds in a parent folder.
       ...(path === undefined ? { GIT_DIR: '/dev/null' } : {}),
     },
     signal: AbortSignal.any(stops),
@@ -86,8 +86,8 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
     : undefined
   const output = await collect(running.output)
   const end = await running.ended
-  // One that was ended stays noted until somebody has looked for what it left; so does one for
-  // whose pack there was no room, since git leaves that behind.
+  // If git was ended or the disk was full, its entry stays until crash recovery has removed its
+  // stale files.
   if (end.exitCode !== undefined && !saysDiskIsFull(end.errorText)) await strike?.()
   signal.throwIfAborted()
   call.limitSignal?.throwIfAborted()
@@ -95,7 +95,7 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
   throw errorOf(end)
 }
 
-/** Undefined where it broke off or never ends. */
+/** Reads the whole output; undefined if it is incomplete or too large. */
 async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | undefined> {
   const kept: Uint8Array[] = []
   let bytes = 0
@@ -111,17 +111,17 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | unde
   return Buffer.concat(kept)
 }
 
-/** Settings go by the environment, which other users of the machine cannot read. */
+/** Returns git's settings. They are passed in the environment, which other users cannot read. */
 function settingsOf(remote: Remote, { idleMs }: RemoteBounds): readonly GitSetting[] {
   const { url, addresses, authorization } = remote
   const settings: GitSetting[] = [
-    // Besides https, which the profile allows; ext::, file, git and ssh stay refused.
+    // The profile allows https only. ext::, file, git and ssh stay forbidden.
     ['protocol.http.allow', 'always'],
     ['http.followRedirects', 'false'],
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', String(Math.max(1, Math.ceil(idleMs / 1_000)))],
     ['pack.threads', '1'],
-    // Each source decides on its own references alone: no bundle or pack of somewhere else.
+    // A source must not make git fetch bundles from other servers.
     ['transfer.bundleURI', 'false'],
   ]
   if (isIP(hostOf(url)) === 0) {
@@ -151,7 +151,7 @@ const WANTS_CREDENTIALS =
 
 function errorOf(end: ProcessEnd): Error {
   const first = firstLine(end.errorText)
-  // The other side's own disk, or what it says of that, is no fault of this server.
+  // A line that begins with `remote:` is about the disk of the other server.
   const isOurs = !first.startsWith('remote:')
   if (isOurs && saysDiskIsFull(first)) return insufficientStorage(new Error(first))
   if (end.timedOut) return new RemoteError('failed', 'the source took too long')
@@ -169,7 +169,7 @@ function errorOf(end: ProcessEnd): Error {
 
 const COMPLAINT_CHARACTERS_MAX = 300
 
-/** Git's own last word, on one line; what the other side says comes before it. */
+/** Returns git's fatal error as one line. Lines of the other server come before it. */
 function complaintOf(errorText: string): string {
   const fatal = /^fatal: .*$/m.exec(errorText)?.[0] ?? firstLine(errorText)
   return fatal

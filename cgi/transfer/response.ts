@@ -1,20 +1,20 @@
-/** What a CGI program answers (RFC 3875 §6): a bounded block of headers, then the body. */
+/** Parser of CGI responses (RFC 3875 §6): a header block of limited size, then the body. */
 
 import { beginWith, readOnce } from '../../conf/chunks.js'
 
-/** The parsed answer of a CGI program. */
+/** The parsed response of a CGI program. */
 export interface CgiResponse {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
-  /** Can be read once; returning early is passed on to the program's output. */
+  /** Body, which can be read once. Returning early also returns from the program's output. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 const HEADER_BYTES_MAX = 65_536
 
 /**
- * The headers that git-http-backend sets for a reason of its own. Anything else is dropped: what
- * frames the message is the listener's business, and nothing here sets cookies or redirects.
+ * Headers of git-http-backend that are passed on. All others are dropped: the listener frames the
+ * message, and git sets no cookies or redirects.
  */
 const HEADERS_PASSED: ReadonlySet<string> = new Set([
   'cache-control',
@@ -24,7 +24,7 @@ const HEADERS_PASSED: ReadonlySet<string> = new Set([
   'pragma',
 ])
 
-/** Reads the headers of a program's output. Throws an Error when they are missing or malformed. */
+/** Reads the headers of a program's output. Throws an Error if they are missing or malformed. */
 export async function readCgiResponse(output: AsyncIterable<Uint8Array>): Promise<CgiResponse> {
   const chunks = output[Symbol.asyncIterator]()
   try {
@@ -38,7 +38,7 @@ export async function readCgiResponse(output: AsyncIterable<Uint8Array>): Promis
 
 interface Head {
   readonly block: string
-  /** What was read beyond the block: the beginning of the body. */
+  /** Bytes that were read after the block: the beginning of the body. */
   readonly rest: Uint8Array
 }
 
@@ -48,7 +48,7 @@ async function readHeaderBlock(chunks: AsyncIterator<Uint8Array>): Promise<Head>
     const next = await chunks.next()
     if (next.done) throw new Error('the CGI answer ends within its headers')
     seen = Buffer.concat([seen, next.value])
-    // A blank line ends the block; RFC 3875 lets lines end with LF or CRLF.
+    // A blank line ends the block. RFC 3875 permits both LF and CRLF.
     const match = /\r?\n\r?\n/.exec(seen.toString('latin1', 0, HEADER_BYTES_MAX))
     if (match !== null) {
       const bodyStart = match.index + match[0].length
@@ -68,7 +68,7 @@ function parseHeaderBlock(block: string): Omit<CgiResponse, 'body'> {
   }
 }
 
-/** RFC 9110 §5.5: no control character stands in a value, so none can start a line of its own. */
+/** Parses a header. Throws for control characters in the value (RFC 9110 §5.5). */
 function parseHeader(line: string): readonly [name: string, value: string] {
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~\u0080-\u00ff]*)$/.exec(line)
   if (match === null) throw new Error('the CGI answer has a malformed header')

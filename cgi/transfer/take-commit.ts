@@ -1,4 +1,4 @@
-/** A commit of one repository of this house brought into another, with all that it stands on. */
+/** Copies a commit and its history from one local repository into another. */
 
 import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,18 +11,18 @@ import { type Quarantine, withQuarantine } from '../repository/quarantine.js'
 import { walk } from '../repository/walk.js'
 
 export interface TakenCommit {
-  /** The folder of the repository that has it. */
+  /** Path of the repository that has the commit. */
   readonly source: string
-  /** Its full id. */
+  /** Full id of the commit. */
   readonly commit: string
-  /** Of the pack that comes; about as many, since git is watched from outside. */
+  /** Maximum size of the pack, checked every 250 ms while git writes it. */
   readonly packBytesMax: number
   readonly timeoutMs: number
   readonly journal: Journal
   readonly signal?: AbortSignal | undefined
 }
 
-/** What the house itself has taken in is not checked again, and comes from a path. */
+/** Settings for a fetch from a local path, whose objects were checked when they were pushed. */
 const CONFIG = [['fetch.fsckObjects', 'false'] as const, ['protocol.file.allow', 'always'] as const]
 
 const FETCH = [
@@ -36,8 +36,8 @@ const FETCH = [
 ]
 
 /**
- * Brings what the repository at `path` lacks of the commit: whole, of its own and on the disk when
- * this settles, and nothing of it otherwise. No reference moves. Throws `payload_too_large`.
+ * Copies the objects of the commit that the repository at `path` lacks: all of them, flushed to
+ * disk, or none. No ref is changed. Throws `payload_too_large` if the pack exceeds `packBytesMax`.
  */
 export async function copyCommit(git: Git, path: string, taken: TakenCommit): Promise<void> {
   await withQuarantine(path, async (quarantine) => {
@@ -72,10 +72,10 @@ async function fetchInto(
   const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS)
   try {
     for await (const _ of running.output) {
-      // It says nothing.
+      // The output is empty.
     }
   } catch {
-    // One that was ended tells below what came of it.
+    // An ended process is handled below.
   }
   const end = await running.ended
   clearInterval(timer)
@@ -100,8 +100,8 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 /**
- * Moves the packs of another object directory into the repository at `path`. A pack is there for
- * git when its index is, which therefore comes last.
+ * Moves the packs of another object directory into the repository at `path`. Indexes are moved
+ * last, because git uses a pack as soon as its index exists.
  */
 export async function keepPacks(path: string, quarantine: string): Promise<void> {
   const from = join(quarantine, 'pack')
@@ -111,7 +111,7 @@ export async function keepPacks(path: string, quarantine: string): Promise<void>
   await mkdir(to, { recursive: true })
   const isIndex = (name: string) => name.endsWith('.idx')
   for (const name of [...names.filter((each) => !isIndex(each)), ...names.filter(isIndex)]) {
-    // Git flushes both from 2.36 on, and packs alone before.
+    // Git before 2.36 flushes packs but not their indexes.
     await syncPath(join(from, name))
     await rename(join(from, name), join(to, name))
   }

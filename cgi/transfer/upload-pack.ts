@@ -1,4 +1,4 @@
-/** One fetch request through git upload-pack, which git-http-backend would start for it as well. */
+/** Fetch requests by `git upload-pack`, without git-http-backend, which would only start it. */
 
 import { beginWith, readOnce } from '../../conf/chunks.js'
 import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
@@ -8,38 +8,37 @@ import type { ProcessEnd, RunningProcess } from '../process/run.js'
 import { protocolEnvironment } from './environment.js'
 import { pumpBody, throwUploadError } from './upload.js'
 
-/** One fetch, and what bounds it. */
+/** A fetch request and its limits. */
 export interface UploadPackCall {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
   /** `Git-Protocol` as sent. */
   readonly gitProtocol?: string | undefined
-  /** Decoded. When it throws, the fetch is off and the process group ends. */
+  /** Decoded body. If it throws, the fetch is cancelled and the process group ends. */
   readonly body: AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
   readonly timeoutMs: number
 }
 
-/** Git's answer, which may still be on its way. */
+/** Git's answer, which may be incomplete yet. */
 export interface UploadPackAnswer {
   /**
    * `application/x-git-upload-pack-result`. Must be read or returned from; returning ends git.
-   * Throws where the answer is not whole: with the error of the request's body where that is the
-   * cause.
+   * Throws if the answer is incomplete, with the error of the request's body if that is the cause.
    */
   readonly body: AsyncIterable<Uint8Array>
-  /** Settles when the process group is gone. Never rejects. */
+  /** Settles when the process group has ended. Never rejects. */
   readonly ended: Promise<ProcessEnd>
 }
 
-/** That git could not make sense of a request, or of a repository. */
+/** Error of git about an invalid request or a damaged repository. */
 export class UploadPackError extends Error {
   override readonly name = 'UploadPackError'
 }
 
 /**
- * Lets git answer; settles with its first bytes, so that what goes wrong before is no answer that
- * broke off. Throws the error of the body, or UploadPackError with git's own first line.
+ * Runs git for a fetch. Settles with the first bytes of the answer, so that earlier errors can be
+ * reported. Throws the error of the body, or UploadPackError with the first line of git's error.
  */
 export async function callUploadPack(git: Git, call: UploadPackCall): Promise<UploadPackAnswer> {
   const running = startUploadPack(git, call)
@@ -62,14 +61,14 @@ export async function callUploadPack(git: Git, call: UploadPackCall): Promise<Up
   return { body, ended: running.ended }
 }
 
-/** A fetch whose answer goes into a file. */
+/** A fetch whose answer is written to a file. */
 export interface SpooledCall extends Omit<UploadPackCall, 'body'> {
   readonly request: Uint8Array
-  /** An open file. */
+  /** File descriptor that is open for writing. */
   readonly outputFile: number
 }
 
-/** Lets git answer into a file, at its own pace. That it cannot be started is told by `ended`. */
+/** Runs git for a fetch and writes its answer to a file. `ended` reports if git cannot start. */
 export function spoolUploadPack(git: Git, call: SpooledCall): Omit<RunningProcess, 'output'> {
   const running = startUploadPack(git, call)
   void running.input.write(call.request).then(() => running.input.end())

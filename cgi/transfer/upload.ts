@@ -1,13 +1,13 @@
-/** The way of a request's body into a process, and what became of it. */
+/** Transfer of a request's body into the standard input of a process. */
 
 import type { RunningProcess } from '../process/run.js'
 
-/** What became of the request's body; undefined while it goes well. */
+/** State of the transfer; `broken` is set if the body has thrown. */
 export interface Upload {
   broken: { readonly error: unknown } | undefined
 }
 
-/** Feeds a request's body to a process; what breaks the body ends the process. */
+/** Writes a request's body to a process. If the body throws, ends the process. */
 export function pumpBody(body: AsyncIterable<Uint8Array>, running: RunningProcess): Upload {
   const upload: Upload = { broken: undefined }
   const pump = async () => {
@@ -17,14 +17,14 @@ export function pumpBody(body: AsyncIterable<Uint8Array>, running: RunningProces
     running.input.end()
   }
   pump().catch((error: unknown) => {
-    // An end of input here would look like the end of a chunked body: git must not see one.
+    // The input is not ended, because git would take that for the end of a complete body.
     upload.broken = { error }
     running.kill()
   })
   return upload
 }
 
-/** To be asked when an answer broke off: throws where the body was the cause. */
+/** Throws the error of the body if there was one. Must be called when an answer is incomplete. */
 export function throwUploadError(upload: Upload): void {
   if (upload.broken !== undefined) throw upload.broken.error
 }
