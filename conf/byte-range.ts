@@ -1,4 +1,4 @@
-/** Byte ranges: parts of a response that a client asks for with `Range` (RFC 9110 §14). */
+/** Byte ranges: parts of a response that a client requests with `Range` (RFC 9110 §14). */
 
 export interface ByteRange {
   /** Offset of the first byte. */

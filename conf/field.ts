@@ -1,18 +1,18 @@
-/** One setting and its parser, which takes a TOML value or the text of an environment variable. */
+/** A setting and its parser, which accepts a TOML value or the text of an environment variable. */
 
 export interface Field<T> {
-  /** One sentence of documentation for administrators. */
+  /** Documentation for administrators, one sentence. */
   readonly about: string
   /** The default as written in TOML. Absent if there is none or it depends on other settings. */
   readonly byDefault?: string | number | boolean | readonly string[]
   /**
-   * Parses the value. Throws an Error whose message follows the setting's name ("wants …") and
+   * Parses the value. Throws an Error whose message follows the setting's name ("must be …") and
    * never contains the value, because that may be a secret.
    */
   readonly parse: (value: unknown) => T
 }
 
-/** Returns a text that is not empty. */
+/** Parses a text, which must not be empty. */
 export function asText(value: unknown): string {
   if (typeof value !== 'string' || value === '') throw new Error('wants a text')
   return value

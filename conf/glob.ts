@@ -1,11 +1,11 @@
-/** Patterns of names, as people write them: `*`, `**`, `?`, `[abc]` and `{one,other}`. */
+/** Glob patterns with `*`, `**`, `?`, `[abc]` and `{one,other}`. */
 
-/** Alternatives that one pattern may unfold to. */
+/** Maximum number of alternatives of a pattern. */
 const ALTERNATIVES_MAX = 64
 
 const PATTERN_LENGTH_MAX = 1_000
 
-/** Tokens of all alternatives together; matching compares each with each character of a name. */
+/** Maximum number of tokens, because matching compares each with each character of a name. */
 const TOKENS_MAX = 2_000
 
 interface Token {
@@ -14,9 +14,9 @@ interface Token {
 }
 
 /**
- * A function that says whether a name fits; `*` and `?` stand for any characters but the
- * separators, `**` for those as well. Undefined for a pattern that cannot be read or that is too
- * long. The time it takes is that of length by length.
+ * Returns a function that matches names; undefined if the pattern is malformed or too long. `*` and
+ * `?` match all characters except the separators, `**` matches those too. The time of a match is
+ * proportional to the length of the pattern times the length of the name.
  */
 export function parseGlob(
   pattern: string,
@@ -34,7 +34,7 @@ export function parseGlob(
   return (name) => alternatives.some((tokens) => fits(tokens, [...name]))
 }
 
-/** Without braces: one pattern for each alternative. */
+/** Expands braces into one pattern for each alternative. */
 function unfold(pattern: string): readonly string[] | undefined {
   const match = /\{([^{}]*)\}/.exec(pattern)
   if (match === null) return /[{}]/.test(pattern) ? undefined : [pattern]
@@ -70,7 +70,7 @@ function tokensOf(pattern: string, separators: string): readonly Token[] | undef
   return tokens
 }
 
-/** `[a-z]`, `[!abc]` */
+/** Parses a character class such as `[a-z]` or `[!abc]`. */
 function classOf(text: string): ((character: string) => boolean) | undefined {
   const match = /^\[(!?)([^\]]+)\]$/u.exec(text)
   if (match === null) return undefined
@@ -84,7 +84,7 @@ function classOf(text: string): ((character: string) => boolean) | undefined {
     })
 }
 
-/** All places of the pattern at which a name may be, character by character. */
+/** Matches a name by tracking all positions of the pattern, as a nondeterministic automaton. */
 function fits(tokens: readonly Token[], name: readonly string[]): boolean {
   let places = new Set<number>()
   enter(tokens, places, 0)

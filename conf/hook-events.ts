@@ -1,6 +1,6 @@
-/** The events that webhooks can be told of: what each is called when it is asked for and sent. */
+/** Events of webhooks, with their names in the API and in deliveries. */
 
-/** Every kind, in the order in which the API lists them → what `X-Gitea-Event` says of it. */
+/** Event → value of `X-Gitea-Event`, in the order in which the API lists them. */
 const NAME_BY_EVENT = {
   create: 'create',
   delete: 'delete',
@@ -30,24 +30,24 @@ const NAME_BY_EVENT = {
 
 export type HookEvent = keyof typeof NAME_BY_EVENT
 
-/** Every kind of event, in the order in which the API lists them. */
+/** All events, in the order in which the API lists them. */
 export const HOOK_EVENTS = Object.keys(NAME_BY_EVENT) as readonly HookEvent[]
 
-/** What a receiver is told in `X-Gitea-Event`; the kind itself is in `X-Gitea-Event-Type`. */
+/** Returns the value of `X-Gitea-Event`. The event itself is in `X-Gitea-Event-Type`. */
 export function eventName(event: HookEvent): string {
   return NAME_BY_EVENT[event]
 }
 
 /**
- * The kinds that a client asks for by these words. `issues` and `pull_request` stand for families,
- * `issues_only` and `pull_request_only` for the one kind; words of other versions are passed over.
+ * Returns the events that a client subscribes to by these words. `issues` and `pull_request` select
+ * groups of events, `issues_only` and `pull_request_only` single events. Unknown words are ignored.
  */
 export function parseHookEvents(words: readonly string[]): readonly HookEvent[] {
   const asked = new Set(words)
   return HOOK_EVENTS.filter((event) => wordsFor(event).some((word) => asked.has(word)))
 }
 
-/** The word that asks for this kind and for no other. */
+/** Returns the word that selects this event only. */
 export function wordOf(event: HookEvent): string {
   return event === 'issues' || event === 'pull_request' ? `${event}_only` : event
 }

@@ -1,20 +1,20 @@
-/** Sets of hosts: names, addresses and networks that the settings allow. */
+/** Sets of hosts: names, addresses and networks, as in the setting `outbound.allow`. */
 
 import { isIP } from 'node:net'
 import { parseAddressSet } from './addresses.js'
 
 export interface HostSet {
-  /** As they were written. */
+  /** The entries as they were given. */
   readonly entries: readonly string[]
-  /** Whether the name itself is in the set; a name in lower case, without a dot at its end. */
+  /** Returns true if the name, in lower case and without a final dot, is in the set. */
   hasName(hostname: string): boolean
-  /** Whether the address is in the set, by itself or by its network. */
+  /** Returns true if the address, or a network that contains it, is in the set. */
   hasAddress(address: string): boolean
 }
 
 const NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/
 
-/** A set from `ci.example.org` and `10.0.0.0/8` forms. Throws an Error that says what is wanted. */
+/** Parses names, addresses and networks into a set. Throws an Error that names the valid forms. */
 export function parseHostSet(entries: readonly string[]): HostSet {
   const isName = (entry: string) =>
     isIP(entry) === 0 && NAME.test(entry.toLowerCase()) && !/^[\d.]+$/.test(entry)

@@ -1,8 +1,8 @@
-/** The plain shapes of a request and a reply, which every floor shares and no library owns. */
+/** Types of requests and replies, which all layers share and which depend on no library. */
 
 import { Failure } from './failures.js'
 
-/** The headers of a request: names in lower case; a repeated one is joined by `, `. */
+/** Headers of a request: names in lower case, values of repeated headers joined by `, `. */
 export interface RequestHeaders extends Iterable<[name: string, value: string]> {
   get(name: string): string | undefined
   has(name: string): boolean
@@ -10,28 +10,28 @@ export interface RequestHeaders extends Iterable<[name: string, value: string]> 
 }
 
 export interface Request {
-  /** Unique per request; stands in every log line and in `X-Request-Id`. */
+  /** Unique id, which is in every log line of the request and in `X-Request-Id`. */
   readonly id: string
-  /** Upper case. */
+  /** Method in upper case. */
   readonly method: string
-  /** As sent: still percent-encoded, not normalised, without the query. */
+  /** Path as sent, without the query: percent-encoded and not normalized. */
   readonly path: string
-  /** As sent, without the question mark; empty when there is none. */
+  /** Query as sent, without the question mark; may be empty. */
   readonly query: string
   readonly headers: RequestHeaders
   /**
-   * The client's address, taken from a forwarding header only when a trusted proxy sent it. Empty
-   * when it is first asked for after the client has gone.
+   * Client address, taken from a forwarding header only if a trusted proxy sent it. Empty if it is
+   * first read after the client has disconnected.
    */
   readonly address: string
   /** `http` or `https` as the client sees it. */
   readonly scheme: string
   /**
-   * Can be read once; reading slowly slows the sender. Throws `bad_request` when it is cut off. A
-   * chunk is the reader's until it asks for the next: what is to be kept longer must be copied.
+   * Body, which can be read once, with backpressure. Throws `bad_request` if it is cut off. A chunk
+   * is valid until the next one is requested; bytes that are kept longer must be copied.
    */
   readonly body: AsyncIterable<Uint8Array>
-  /** Aborted when the client goes away before the reply is complete. */
+  /** Aborted if the client disconnects before the reply is complete. */
   readonly signal: AbortSignal
 }
 
@@ -40,11 +40,11 @@ export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array>
 export interface Reply {
   readonly status: number
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
-  /** Absent: no body. An iterable is streamed with backpressure, closed when the client leaves. */
+  /** Body, if any. An iterable is streamed with backpressure and closed if the client leaves. */
   readonly body?: ReplyBody
-  /** Bytes of an iterable body, where they are known: the client is told. */
+  /** Length of an iterable body, if known; it is sent as `Content-Length`. */
   readonly bodyBytes?: number
-  /** Whether it is one of many that say little, so that only who asks for them has them logged. */
+  /** True for frequent requests of little interest, which are logged only at level debug. */
   readonly isRoutine?: boolean
 }
 
@@ -80,12 +80,12 @@ const REASONS: Readonly<Record<number, string>> = {
   507: 'Insufficient Storage',
 }
 
-/** `200 OK` for 200: the status line's code and reason (RFC 9110 §15). */
+/** Returns code and reason of a status, such as `200 OK` (RFC 9110 §15). */
 export function statusLine(status: number): string {
   return `${status} ${REASONS[status] ?? 'Unknown'}`
 }
 
-/** Percent-decodes one path segment or query value. Throws `bad_request` when it is not UTF-8. */
+/** Percent-decodes a path segment or query value. Throws `bad_request` if it is not UTF-8. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text
   try {

@@ -1,4 +1,4 @@
-/** The secret of an instance, under which what must not be read from a database alone is sealed. */
+/** Secret key of an instance, which encrypts values that a copy of the database must not reveal. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { syncPath, unlessMissing } from './disk.js'
 
 export interface InstanceSecret {
-  /** What only `unseal` with the same words gives back; it differs each time. */
+  /** Encrypts a text with a random nonce. `words` name the purpose and derive the key. */
   seal(text: string, words: string): string
-  /** Throws an Error when it was sealed elsewhere, with other words, or is damaged. */
+  /** Decrypts a text. Throws an Error if it is damaged, or was sealed with another key or words. */
   unseal(sealed: string, words: string): string
 }
 
@@ -18,7 +18,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const FORM = 'v1:'
 
-/** The secret of that data folder, which is made where there is none. */
+/** Reads the secret of a data folder, or creates it if there is none. */
 export async function openInstanceSecret(dataDir: string): Promise<InstanceSecret> {
   const path = join(dataDir, FILE)
   const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecret(dataDir, path))
@@ -48,7 +48,7 @@ export async function openInstanceSecret(dataDir: string): Promise<InstanceSecre
   }
 }
 
-/** Several processes may want one at once: the first link wins, and all read what it names. */
+/** Creates the secret. If several processes do so concurrently, all use the first one linked. */
 async function makeSecret(dataDir: string, path: string): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const part = `${path}.${randomBytes(6).toString('hex')}`

@@ -1,10 +1,10 @@
-/** How many values a text of JSON has: its parser's time depends on them, not on its length. */
+/** Parsing of JSON texts of clients, and the number of their values. */
 
 const [QUOTE, COMMA, BRACKET, BRACE, BACKSLASH] = [0x22, 0x2c, 0x5b, 0x7b, 0x5c]
 
 /**
- * Returns whether a text has more than `max` values, of which each array, object and comma counts
- * for one. Malformed texts are counted as well as it goes; the time is linear.
+ * Returns true if a JSON text has more than `max` values. Each array, object and comma counts as
+ * one. Malformed texts are counted approximately. The time is linear.
  */
 export function hasManyValues(text: string, max: number): boolean {
   let count = 0
@@ -17,7 +17,7 @@ export function hasManyValues(text: string, max: number): boolean {
   return false
 }
 
-/** The place of the quote that ends the string that begins there, or the end of the text. */
+/** Returns the index of the quote that ends a string, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start; ; ) {
     at = text.indexOf('"', at + 1)

@@ -1,88 +1,88 @@
-/** Bounds that nobody needs to set: every stream, list and name of the house ends somewhere. */
+/** Fixed limits that are not settings. Every stream, list and name has one. */
 
-/** Bytes of request line and headers that the listener takes (RFC 9110 §5.4). */
+/** Maximum size of request line and headers (RFC 9110 §5.4). */
 export const HEADERS_BYTES_MAX = 16_384
 
-/** Bytes of a JSON body. */
+/** Maximum size of a JSON body. */
 export const JSON_BYTES_MAX = 1_048_576
 
 /**
- * Bytes of a JSON body that carries files in base64: one as large as answers tell, and a little
- * more. It stands in memory several times over; larger files are pushed.
+ * Maximum size of a JSON body with files in base64: enough for a file of `FILE_TOLD_BYTES_MAX`. The
+ * body is in memory several times. Larger files can be pushed.
  */
 export const FILES_JSON_BYTES_MAX = 16_777_216
 
-/** Values of a text of JSON: at this number it takes some milliseconds to parse and check. */
+/** Maximum number of values in a JSON body, which take some milliseconds to parse and validate. */
 export const JSON_VALUES_MAX = 20_000
 
-/** Files that one request changes: each costs a process. */
+/** Maximum number of files that a request changes. Each needs a git process. */
 export const FILES_CHANGED_MAX = 1_000
 
-/** Bytes of a file that a JSON answer still tells. */
+/** Maximum size of a file whose content is included in a JSON answer. */
 export const FILE_CONTENT_BYTES_MAX = 10_485_760
 
-/** Bytes of a public SSH key with its comment: RSA of 16,384 bits needs 2,800. */
+/** Maximum size of a public SSH key with its comment. RSA with 16,384 bits needs 2,800 bytes. */
 export const SSH_KEY_BYTES_MAX = 16_384
 
-/** Bytes of a fetch request's body: the wants and haves of a repository of 200,000 refs. */
+/** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
 
-/** KiB from which on a repository's clients are offered a bundle: less is there in a moment. */
+/** Minimum size of a repository, in KiB, for which clients are offered a bundle. */
 export const BUNDLE_REPOSITORY_KIB_MIN = 4_096
 
-/** Milliseconds that a short git command (init, rev-parse, fast-import of a README) may take. */
+/** Timeout of a short git command, such as init, rev-parse or a small fast-import. */
 export const GIT_COMMAND_MS = 30_000
 
-/** Bytes of memory of one git process, unless `git.memory_max` says otherwise. */
+/** Memory limit of a git process if no setting is read; equals the default of `git.memory_max`. */
 export const GIT_MEMORY_BYTES_MAX = 536_870_912
 
-/** Bytes of a short git command's output that are kept. */
+/** Maximum size of the output of a short git command. */
 export const GIT_OUTPUT_BYTES_MAX = 16_777_216
 
-/** Milliseconds that one step of upkeep may take; less than CRASH_GRACE_MS. */
+/** Timeout of one step of upkeep; less than CRASH_GRACE_MS. */
 export const MAINTENANCE_STEP_MS = 2_700_000
 
-/** Milliseconds that recovery may take to look for the objects of one interrupted push. */
+/** Timeout of the connectivity check of an interrupted push during crash recovery. */
 export const CONNECTIVITY_MS = 600_000
 
-/** Milliseconds after which what lies about as after a crash is taken for that. */
+/** Age after which locks and partial files are treated as leftovers of a crash. */
 export const CRASH_GRACE_MS = 3_600_000
 
-/** Milliseconds without a byte either way after which a session over SSH ends. */
+/** Idle timeout of an SSH session, in both directions. */
 export const SSH_IDLE_MS = 600_000
 
-/** Entries on one page of a list, when the caller names no limit, and at the most. */
+/** Default and maximum number of entries on a page of a list. */
 export const PAGE_ENTRIES_DEFAULT = 30
 export const PAGE_ENTRIES_MAX = 50
 
-/** Characters of a password: argon2 hashes them all, so an endless one is a cost. */
+/** Length limits of a password. The maximum bounds the cost of argon2, which hashes all of it. */
 export const PASSWORD_CHARACTERS_MIN = 8
 export const PASSWORD_CHARACTERS_MAX = 256
 
-/** Paths of a tree that are listed, and that an archive may hold: small trees can name billions. */
+/** Maximum number of paths of a listing and of an archive: small trees can name billions. */
 export const TREE_ENTRIES_MAX = 100_000
 export const ARCHIVE_ENTRIES_MAX = 500_000
 
-/** Bytes of a file that an answer of the API holds. */
+/** Maximum size of a file that the API returns in an answer. */
 export const BLOB_BYTES_MAX = 10_485_760
 
-/** Bytes of a file, an archive or a diff that is sent as it stands. */
+/** Maximum size of a raw file, an archive or a diff that is streamed. */
 export const DOWNLOAD_BYTES_MAX = 17_179_869_184
 
-/** Milliseconds that the copy of a repository for a fork may take. */
+/** Timeout of the copy of a repository for a fork or from a template. */
 export const REPOSITORY_COPY_MS = 1_200_000
 
-/** Bytes of a list of files that differ, or of the diff of one file, as git writes them. */
+/** Maximum size of git's output for a list of changed files, or for the diff of one file. */
 export const DIFF_LIST_BYTES_MAX = 16_777_216
 
-/** Bytes of a whole diff. */
+/** Maximum size of a complete diff. */
 export const DIFF_BYTES_MAX = 268_435_456
 
-/** Paths in which the two sides of a merge may differ from what they have in common. */
+/** Maximum number of paths in which both sides of a merge differ from the merge bases. */
 export const MERGE_PATHS_MAX = 200_000
 
-/** Commits that a pull request may have for its rebase: each is made anew, one after the other. */
+/** Maximum number of commits of a rebase, which rewrites them one after the other. */
 export const REBASE_COMMITS_MAX = 500
 
-/** Inodes that a disk has free at least while new writes are accepted. */
+/** Minimum number of free inodes of a disk while new writes are accepted. */
 export const DISK_FILES_FREE_MIN = 1_024

@@ -1,4 +1,4 @@
-/** Reads the settings from gatehouse.toml and the environment: the only room that knows either. */
+/** Reads the settings from gatehouse.toml and the environment. No other module reads either. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
@@ -12,7 +12,7 @@ const FILE_BY_DEFAULT = 'gatehouse.toml'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Every mistake of the configuration in one report, a line each, none with a value in it. */
+/** All mistakes of the configuration, one per line, without the values, which may be secrets. */
 export class SettingsError extends Error {
   readonly mistakes: readonly string[]
 
@@ -22,7 +22,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** The settings of this process. Throws SettingsError with all mistakes together. */
+/** Loads the settings of this process. Throws SettingsError with all mistakes. */
 export function loadSettings(environment: Environment = process.env): Settings {
   const mistakes: string[] = []
   const file = readConfigFile(environment, mistakes)
@@ -68,7 +68,7 @@ function readConfigFile(environment: Environment, mistakes: string[]): Tables {
   try {
     return parseToml(readFileSync(path, 'utf8')) as Tables
   } catch (error) {
-    // The lines after the first quote the file, and with it perhaps a password.
+    // The lines after the first quote the file, which may contain a password.
     const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     const place = error instanceof TomlError ? ` (line ${error.line})` : ''
     mistakes.push(`${path} cannot be read: ${detail}${place}`)

@@ -1,4 +1,4 @@
-/** Log lines as text, for people who read the log on a terminal. */
+/** Log lines as text, for reading on a terminal. */
 
 export interface LogTextOptions {
   /** Colours the level of warnings and errors with ANSI escape sequences. */
@@ -64,7 +64,7 @@ function formatField(key: string, value: unknown): string {
   return escapeControls(shorten(JSON.stringify(value)))
 }
 
-/** Quotes the string if a reader could not tell where it ends, or if it needs escapes. */
+/** Quotes the string if its end would be ambiguous, or if it needs escapes. */
 function formatString(text: string): string {
   const short = shorten(text)
   const isPlain = short !== '' && !/[\s"]/.test(short) && escapeControls(short) === short
@@ -76,8 +76,8 @@ function shorten(text: string): string {
 }
 
 /**
- * Replaces control characters by `\uXXXX`, and with them what moves or hides text on a terminal:
- * line separators, direction marks, characters of no width, lone surrogates.
+ * Replaces control characters by `\uXXXX`, and also characters that move or hide text on a
+ * terminal: line separators, direction marks, zero-width characters and lone surrogates.
  */
 function escapeControls(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) =>
@@ -89,7 +89,7 @@ function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
-/** The error and its causes, outermost first. */
+/** Returns the error and its causes, outermost first. */
 function causesOf(error: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> {
   const found: Array<Readonly<Record<string, unknown>>> = []
   for (let each = error; isObject(each) && found.length <= CAUSES_MAX; each = each['cause']) {

@@ -1,4 +1,4 @@
-/** Log lines on standard error, JSON or text: one logger, made at the start and handed down. */
+/** Logger that writes JSON or text lines to standard error; created once and passed down. */
 
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
@@ -22,8 +22,8 @@ export interface LogOptions {
 const STDERR = 2
 
 /**
- * Creates a logger to standard error: lines that come within some milliseconds go out together.
- * Workers inherit standard error, so `auto` means the same in all processes of a server.
+ * Creates a logger to standard error. Lines of a few milliseconds are written together. Workers
+ * inherit standard error, so `auto` means the same in all processes of a server.
  */
 export function createLog({ level, format }: LogOptions): Log {
   const isTerminal = isatty(STDERR)
@@ -32,7 +32,7 @@ export function createLog({ level, format }: LogOptions): Log {
   return pino(
     {
       level,
-      // A field named pid is then another process's, such as that of a worker that died.
+      // In text, a field named pid is thus always that of another process, such as a dead worker.
       base: isText ? null : { pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -42,7 +42,7 @@ export function createLog({ level, format }: LogOptions): Log {
   )
 }
 
-/** Node's `hasColors` honours NO_COLOR, and TERM. */
+/** Formats lines as text. `isColoured` is from `hasColors`, which honours NO_COLOR and TERM. */
 function asText(destination: LogDestination, isColoured: boolean): LogDestination {
   return {
     write: (line) => destination.write(formatLogLine(line, { isColoured })),
@@ -51,23 +51,23 @@ function asText(destination: LogDestination, isColoured: boolean): LogDestinatio
 }
 
 interface LogDestination extends DestinationStream {
-  /** Writes what was gathered, and calls back when it is written. */
+  /** Writes the buffered lines, and calls back when they are written. */
   flush(done: () => void): void
 }
 
-/** A write for each line of its own is a large part of the warm clone that it tells of. */
+/** Interval of writes. A write for each line would be a large part of the cost of a warm clone. */
 const WRITE_EVERY_MS = 10
 
-/** Lines that are not written yet are written when the process ends. */
+/** Creates a buffered destination. When the process exits, the remaining lines are written. */
 function createDestination(): LogDestination {
   const file = pino.destination({ dest: STDERR, sync: false })
   let waiting = ''
   let isBroken = false
   file.on('error', (error: NodeJS.ErrnoException) => {
     isBroken = true
-    // Otherwise the library retries for ever, when the process ends, what cannot be written.
+    // Otherwise the library would retry forever at exit what cannot be written.
     file.destroy()
-    // A terminal that was closed: lines for it are dropped.
+    // EIO means that the terminal was closed; its lines are dropped.
     if (error.code !== 'EIO') throw error
   })
   const writeOut = () => {
@@ -92,13 +92,13 @@ function createDestination(): LogDestination {
   }
 }
 
-/** How long the end of a process waits for who reads its log. */
+/** Maximum time for which the exit of a process waits for the reader of its log. */
 const LAST_WRITE_WITHIN_MS = 2_000
 const RETRY_EVERY_MS = 5
 
 /**
- * Writes in this thread, because the process may end before a write of another one has begun. As
- * soon as anything uses `process.stderr`, a pipe there takes what fits and refuses the rest.
+ * Writes synchronously, because the process may exit before another thread starts to write. Once
+ * `process.stderr` was used, a pipe is non-blocking: it accepts what fits and refuses the rest.
  */
 function writeLast(lines: string): void {
   const deadlineMs = Date.now() + LAST_WRITE_WITHIN_MS
@@ -123,7 +123,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription
 }
 
-/** What an error says, field by field: a driver hangs the statement and its values on its own. */
+/** Copies some fields of an error; errors of database drivers also contain SQL and its values. */
 function describeError(error: unknown): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   return {

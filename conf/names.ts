@@ -1,16 +1,16 @@
-/** What owners, repositories, branches, addresses and titles may be called: parse or throw. */
+/** Validation of the names of owners, repositories, branches, tags and files, and of titles. */
 
 import { Failure } from './failures.js'
 
-/** ASCII only, so that comparing lower-cased names is the whole of case-insensitivity. */
+/** ASCII only, so that names can be compared ignoring case by converting them to lower case. */
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 
-/** Names that Windows clients cannot check out or back up, with any extension. */
+/** Device names, which Windows clients cannot check out, with any extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
 
 const RESERVED_SUFFIXES = ['.git', '.wiki', '.rss', '.atom', '.lock', '.']
 
-/** First path segments that the gateway itself answers, or will. */
+/** First path segments that the gateway uses itself, or may use later. */
 const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'admin',
   'api',
@@ -51,9 +51,9 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'users',
 ])
 
-/** How long the name of a user or an organization may be. */
+/** Maximum length of the name of a user or an organization. */
 export const OWNER_CHARACTERS_MAX = 40
-/** How long the name of a repository may be. */
+/** Maximum length of the name of a repository. */
 export const REPOSITORY_CHARACTERS_MAX = 100
 const BRANCH_BYTES_MAX = 100
 const TAG_CHARACTERS_MAX = 255
@@ -61,7 +61,7 @@ const REFERENCE_BYTES_MAX = 1_024
 const FILE_NAME_CHARACTERS_MAX = 255
 const EMAIL_CHARACTERS_MAX = 254
 
-/** The name of a user or an organization. Throws `invalid` with the rule that it breaks. */
+/** Parses the name of a user or an organization. Throws `invalid` with the violated rule. */
 export function parseOwnerName(text: string): string {
   if (text.length > OWNER_CHARACTERS_MAX) {
     throw new Failure('invalid', `A name has at most ${OWNER_CHARACTERS_MAX} characters.`)
@@ -76,7 +76,7 @@ export function parseOwnerName(text: string): string {
   return name
 }
 
-/** The name of a repository. Throws `invalid` with the rule that it breaks. */
+/** Parses the name of a repository. Throws `invalid` with the violated rule. */
 export function parseRepositoryName(text: string): string {
   if (text.length > REPOSITORY_CHARACTERS_MAX) {
     throw new Failure('invalid', `A name has at most ${REPOSITORY_CHARACTERS_MAX} characters.`)
@@ -85,9 +85,9 @@ export function parseRepositoryName(text: string): string {
 }
 
 /**
- * A branch name, without `refs/heads/`, by the rules of git-check-ref-format(1) for `--branch`.
- * Stricter than git in two things: `@`, which means HEAD on a command line, and the length.
- * Throws `invalid`.
+ * Parses a branch name, without `refs/heads/`, by the rules of git-check-ref-format(1) for
+ * `--branch`. Stricter than git in two points: `@`, which means HEAD on a command line, and the
+ * length. Throws `invalid`.
  */
 export function parseBranchName(text: string): string {
   if (!isReferenceName(text) || Buffer.byteLength(text) > BRANCH_BYTES_MAX) {
@@ -96,7 +96,7 @@ export function parseBranchName(text: string): string {
   return text
 }
 
-/** Whether a branch or a tag may have that name by git's own rules, as those that were pushed. */
+/** Returns true if git permits the name for a branch or a tag that is pushed. */
 export function isReferenceName(text: string): boolean {
   const wrong =
     text === '' ||
@@ -106,13 +106,13 @@ export function isReferenceName(text: string): boolean {
     text.startsWith('-') ||
     text.endsWith('.') ||
     /\.\.|@\{|\/\/|[\u0000-\u0020\u007f~^:?*[\\]/.test(text) ||
-    // Half a surrogate pair has no UTF-8: two such texts would be one and the same file.
+    // A lone surrogate has no UTF-8 form, so two such names would become the same file.
     /\p{Surrogate}/u.test(text) ||
     text.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
   return !wrong
 }
 
-/** A tag name, without `refs/tags/`, as a release may have it. Throws `invalid`. */
+/** Parses the tag name of a release, without `refs/tags/`. Throws `invalid`. */
 export function parseTagName(text: string): string {
   if (!isReferenceName(text) || text.length > TAG_CHARACTERS_MAX) {
     throw new Failure('invalid', 'The tag name is not a valid Git reference name.')
@@ -121,8 +121,8 @@ export function parseTagName(text: string): string {
 }
 
 /**
- * What a file is called that people upload: no path, and nothing that shows another name than it
- * has or ends a line. Throws `invalid`.
+ * Parses the name of an uploaded file. Paths, line breaks and characters that make the name appear
+ * as another one are refused. Throws `invalid`.
  */
 export function parseFileName(text: string): string {
   const wrong =
@@ -140,7 +140,7 @@ export function parseFileName(text: string): string {
   return text
 }
 
-/** An e-mail address, checked only as far as a sender needs. Throws `invalid`. */
+/** Parses an e-mail address, checked only as far as sending needs. Throws `invalid`. */
 export function parseEmail(text: string): string {
   const wrong =
     text.length > EMAIL_CHARACTERS_MAX || !/^[^\s@<>",;:\\]+@[^\s@<>",;:\\]+$/.test(text)
@@ -150,7 +150,7 @@ export function parseEmail(text: string): string {
   return text
 }
 
-/** What a person calls a thing of theirs: any text that a terminal may show. Throws `invalid`. */
+/** Parses a title that a user chose: any text that is safe on a terminal. Throws `invalid`. */
 export function parseTitle(text: string): string {
   if (text.trim() === '' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
     throw new Failure('invalid', 'A title is not blank and holds no control characters.')

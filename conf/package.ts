@@ -1,4 +1,4 @@
-/** The plain shapes of what a registry keeps: packages, their versions, and the files of these. */
+/** Types of packages, their versions and their files, as registries store them. */
 
 /** Names of the package formats, as in URLs and settings. */
 export const PACKAGE_FORMATS = [
@@ -13,13 +13,13 @@ export const PACKAGE_FORMATS = [
 
 export type PackageFormat = (typeof PACKAGE_FORMATS)[number]
 
-/** A value as JSON holds it. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** Each in lower-case hexadecimal. */
+/** Digests in lower-case hexadecimal. */
 export interface Digests {
   readonly md5: string
   readonly sha1: string
@@ -29,36 +29,36 @@ export interface Digests {
 
 export interface Package {
   readonly id: number
-  /** In the case of its first upload; it is found in any. */
+  /** Name with the case of the first upload. Lookups ignore case. */
   readonly name: string
-  /** Grows whenever anything of the package changes. */
+  /** Counter that increases with each change of the package. */
   readonly generation: number
   readonly changedAtMs: number
 }
 
 export interface PackageVersion {
   readonly id: number
-  /** In the case of its upload; it is found in any. */
+  /** Version with the case of the upload. Lookups ignore case. */
   readonly version: string
   readonly createdAtMs: number
 }
 
-/** A version with all that its format said of it and all that was uploaded for it. */
+/** A version with its metadata and its uploaded files. */
 export interface FullVersion extends PackageVersion {
-  /** As the format gave it when it was published. */
+  /** Metadata that the format extracted at publication. */
   readonly metadata: JsonObject
-  /** Oldest first; never none. */
+  /** Files, oldest first; at least one. */
   readonly files: readonly PackageFile[]
 }
 
 export interface PackageFile {
   readonly id: number
   readonly name: string
-  /** Tells files of one name apart, where the format has such; else empty. */
+  /** Distinguishes files with the same name in formats that have such; otherwise empty. */
   readonly compositeKey: string
   readonly bytes: number
   readonly digests: Digests
-  /** Where the storage has its bytes. */
+  /** Key of the content in the blob storage. */
   readonly blobKey: string
   readonly createdAtMs: number
   readonly downloads: number

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The compiled program lies at most this many folders below the root of the clone. */
+/** Maximum depth of the compiled program below the root of the clone. */
 const FOLDERS_MAX = 4
 
 /**

@@ -1,4 +1,4 @@
-/** Files read in chunks: into buffers that are large while few are lent, from memory or disk. */
+/** Reads files in chunks, with pooled buffers that become smaller as more are in use. */
 
 import { read, readSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const readElsewhere = promisify(read)
 
-/** What the kernel holds in memory is there in a tenth of this, also where it is a megabyte. */
+/** Reads that take longer were from disk. One of a megabyte from the page cache takes a tenth. */
 const MEMORY_READ_MS_MAX = 2
 /** So many reads go to other threads before it is tried again whether the kernel holds the file. */
 const CAUTIOUS_READS = 32
@@ -14,10 +14,9 @@ const CAUTIOUS_READS = 32
 let cautiousReads = 0
 
 /**
- * Reads a part of an open file, and gives its length. What is in the kernel's memory is read at
- * once, in a turn of the event loop of its own: the way to another thread costs more. A read that
- * has to wait for the disk would hold up everybody, so after one that did the next ones wait
- * elsewhere.
+ * Reads a part of an open file and returns its length. Reads synchronously in a new event-loop
+ * tick, because a read from the page cache is faster than a switch to another thread. A read from
+ * disk would block all requests, so the reads after a slow one use the thread pool.
  */
 export async function readPart(
   file: number,
@@ -46,11 +45,11 @@ let lentBytes = 0
 
 export interface BorrowedBuffer {
   readonly bytes: Uint8Array
-  /** To be called once; then the memory may serve another reader. */
+  /** Returns the memory for reuse. Must be called once. */
   release(): void
 }
 
-/** A buffer to read into: a smaller one, the more is lent already. */
+/** Borrows a buffer, which is smaller if more is borrowed already. */
 export function borrowBuffer(): BorrowedBuffer {
   const leftBytes = LENT_BYTES_MAX - lentBytes
   const sizeBytes = SIZES_BYTES.find((size) => size * 16 <= leftBytes) ?? SIZES_BYTES[3]
@@ -69,15 +68,15 @@ export function borrowBuffer(): BorrowedBuffer {
 
 export interface FilePart {
   readonly start: number
-  /** The first byte that is not wanted. */
+  /** Offset after the last byte. */
   readonly end: number
-  /** What is thrown when the file ends before. */
+  /** Creates the error that is thrown if the file is shorter. */
   readonly cutShort: () => Error
 }
 
 /**
- * The bytes of an open file in chunks of 64 KiB to 1 MiB, but for the last one. A chunk is the
- * reader's until it asks for the next.
+ * Yields a part of an open file in chunks of 64 KiB to 1 MiB; the last one may be smaller. A chunk
+ * is valid until the next one is requested.
  */
 export async function* readChunks(
   file: number,

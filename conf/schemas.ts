@@ -1,4 +1,4 @@
-/** Schema of the settings, a section each concern: default, reader and description of each key. */
+/** Schema of the settings: default, parser and description of each key, by section. */
 
 import { type AddressSet, parseAddressSet } from './addresses.js'
 import { asBlobLocation } from './blob-location.js'
@@ -33,7 +33,7 @@ const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
 
 type SizeKey = `${PackageFormat}_size_max`
 
-/** One field for each package format. */
+/** Fields for the maximum file size, one for each package format. */
 const SIZE_FIELDS = Object.fromEntries(
   PACKAGE_FORMATS.map((format) => [
     `${format}_size_max`,
@@ -41,7 +41,7 @@ const SIZE_FIELDS = Object.fromEntries(
   ]),
 ) as Readonly<Record<SizeKey, Field<number>>>
 
-/** Section → key → field: `section.key` in the file and `GATEHOUSE_SECTION_KEY` outside. */
+/** Fields by section and key: `section.key` in the file, variable `GATEHOUSE_SECTION_KEY`. */
 export const SCHEMAS = {
   data: {
     dir: field('The folder of repositories, database, caches and keys.', asText, './data'),

@@ -1,4 +1,4 @@
-/** The settings as the program reads them, derived from the values of their schema. */
+/** The settings as the program uses them, derived from the values of their schema. */
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -15,16 +15,16 @@ type Schemas = typeof SCHEMAS
 type SectionValues<S> = {
   readonly [K in keyof S]: S[K] extends Field<infer T> ? T | undefined : never
 }
-/** What file and environment say, with the plain defaults in place. */
+/** Values from the file and the environment, with the plain defaults filled in. */
 export type GivenSettings = { readonly [S in keyof Schemas]: SectionValues<Schemas[S]> }
 
 export interface Settings {
   readonly data: { readonly dir: string; readonly freeBytesMin: number }
   readonly http: {
     readonly listen: HostPort
-    /** Without a slash at the end. */
+    /** Base URL without a slash at the end. */
     readonly baseUrl: string
-    /** The base URL's sub-path, without a slash at the end; empty for none. */
+    /** Path of the base URL, without a slash at the end; may be empty. */
     readonly basePath: string
     readonly workers: number
     readonly upstream: URL | undefined
@@ -59,7 +59,7 @@ export interface Settings {
   readonly web: { readonly isEnabled: boolean }
   readonly packages: {
     readonly isEnabled: boolean
-    /** By format; absent: any size. */
+    /** Maximum file size by format; undefined for no limit. */
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
     readonly indexKeptMs: number
@@ -93,7 +93,7 @@ export interface Settings {
   readonly log: LogOptions
 }
 
-/** The settings as the house uses them: what is not given follows from what is. */
+/** Derives the settings. Defaults that depend on other settings are computed here. */
 export function deriveSettings(given: GivenSettings): Settings {
   const dataDir = resolve(required(given.data.dir))
   const listen = required(given.http.listen)
@@ -163,7 +163,7 @@ export function deriveSettings(given: GivenSettings): Settings {
   }
 }
 
-/** What this house asks of others. */
+/** Derives the settings of connections to other servers. */
 function outboundOf(given: GivenSettings): Pick<Settings, 'outbound' | 'webhooks' | 'migrations'> {
   return {
     outbound: { allow: required(given.outbound.allow) },

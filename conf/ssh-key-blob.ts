@@ -1,4 +1,4 @@
-/** The bytes of a public SSH key: whether they are a key of that algorithm, in its one encoding. */
+/** Validation of the binary form of public SSH keys, which must be in canonical encoding. */
 
 import { createPublicKey } from 'node:crypto'
 
@@ -6,14 +6,14 @@ const EMPTY: Buffer = Buffer.alloc(0)
 const EDDSA_BYTES = 32
 const RSA_BITS_MIN = 2_048
 const RSA_BITS_RECOMMENDED = 3_072
-/** OpenSSH takes no larger number (SSHBUF_MAX_BIGNUM). */
+/** Maximum size of a number in OpenSSH (SSHBUF_MAX_BIGNUM). */
 const RSA_BITS_MAX = 16_384
 const APPLICATION_BYTES_MAX = 255
 
-/** Says what is wrong with the fields that follow the name of the algorithm, if anything is. */
+/** Checks the fields after the algorithm. Returns an error message, or undefined if valid. */
 type Check = (fields: readonly Buffer[]) => string | undefined
 
-/** RFC 8709 (ssh-ed25519), RFC 5656 (ecdsa), RFC 4253 §6.6 (ssh-rsa), PROTOCOL.u2f (sk-). */
+/** Checks by algorithm: RFC 8709 (ed25519), RFC 5656 (ecdsa), RFC 4253 §6.6, PROTOCOL.u2f (sk-). */
 const CHECKS = {
   'ssh-ed25519': (fields) => checkCount(fields, 1) ?? checkEddsa(fields[0]),
   'ecdsa-sha2-nistp256': (fields) => checkCount(fields, 2) ?? checkEcdsa(fields, 'P-256'),
@@ -28,12 +28,12 @@ const CHECKS = {
 
 export type SshKeyAlgorithm = keyof typeof CHECKS
 
-/** Whether keys of that algorithm are taken. */
+/** Returns true if keys of that algorithm are accepted. */
 export function isSshKeyAlgorithm(name: string): name is SshKeyAlgorithm {
   return Object.hasOwn(CHECKS, name)
 }
 
-/** What is wrong with the bytes as a key of that algorithm; undefined when nothing is. */
+/** Checks a key of that algorithm. Returns an error message, or undefined if it is valid. */
 export function checkSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | undefined {
   const [name, ...fields] = fieldsOf(blob) ?? []
   if (name === undefined) return 'it ends too early, or goes on too long. Copy the line again.'
@@ -45,7 +45,7 @@ export function checkSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | 
 
 const FIELDS_MAX = 4
 
-/** Texts and numbers alike are four bytes of length and then that many (RFC 4251 §5). */
+/** Splits a key into fields: each has four bytes of length and then its bytes (RFC 4251 §5). */
 function fieldsOf(blob: Buffer): readonly Buffer[] | undefined {
   const fields: Buffer[] = []
   let at = 0
@@ -69,7 +69,7 @@ function checkEddsa(point = EMPTY): string | undefined {
 
 type Curve = 'P-256' | 'P-384' | 'P-521'
 
-/** The curve's own name, and a point on it, uncompressed (SEC 1 §2.3.3). */
+/** Checks the name of the curve and an uncompressed point on it (SEC 1 §2.3.3). */
 function checkEcdsa(fields: readonly Buffer[], curve: Curve): string | undefined {
   const [name = EMPTY, point = EMPTY] = fields
   if (!name.equals(Buffer.from(`nist${curve.toLowerCase().replace('-', '')}`))) {
@@ -110,12 +110,12 @@ function checkRsa([exponent, modulus]: readonly Buffer[]): string | undefined {
       `and at most ${RSA_BITS_MAX}; this one has ${bits}.`
     )
   }
-  // With an exponent of 1 anyone could sign, and of no even number is there a key.
+  // With an exponent of 1 anyone could sign. Even numbers are never parts of a key.
   const isKey = exponentBits > 1 && exponentBits < bits && isOdd(exponent) && isOdd(modulus)
   return isKey ? undefined : 'its numbers are not those of an RSA key.'
 }
 
-/** The bits of a positive number in its shortest form (RFC 4251 §5, mpint); else undefined. */
+/** Returns the bits of a number (RFC 4251 §5, mpint); undefined if not positive and shortest. */
 function bitsOf(number = EMPTY): number | undefined {
   const [first = 0, second = 0] = number
   const isShortest = number.length > 0 && (first > 0 || second > 127)
@@ -127,7 +127,7 @@ function isOdd(number = EMPTY): boolean {
   return ((number.at(-1) ?? 0) & 1) === 1
 }
 
-/** What the key may be used for, as a browser or ssh wrote it: `ssh:` and more, or a host name. */
+/** Checks the application of an sk- key, such as `ssh:` or a host name (PROTOCOL.u2f). */
 function checkApplication(application = EMPTY): string | undefined {
   const isText = application.every((byte) => byte > 32 && byte < 127)
   const isRight = isText && application.length > 0 && application.length <= APPLICATION_BYTES_MAX

@@ -1,4 +1,4 @@
-/** A public SSH key as a person pastes it: one line, decoded to the last byte, or refused. */
+/** Parser of public SSH keys as users paste them: one line, validated to the last byte. */
 
 import { createHash } from 'node:crypto'
 import { Failure } from './failures.js'
@@ -7,17 +7,17 @@ import { checkSshKey, isSshKeyAlgorithm, type SshKeyAlgorithm } from './ssh-key-
 
 export interface SshKey {
   readonly algorithm: SshKeyAlgorithm
-  /** The key itself (RFC 4253 §6.6) in its one base64 form: no two texts are the same key. */
+  /** The key (RFC 4253 §6.6) in canonical base64, so that equal keys have equal texts. */
   readonly base64: string
-  /** What follows the key on its line; empty for none. */
+  /** Text after the key on its line; may be empty. */
   readonly comment: string
-  /** `SHA256:` and the digest of the key itself, as ssh-keygen and sshd (`%f`) write it. */
+  /** `SHA256:` and the digest of the key, as ssh-keygen and sshd (`%f`) write it. */
   readonly fingerprint: string
 }
 
 /**
- * Reads one line of the form `ALGORITHM BASE64 COMMENT`, as in a file that ends in `.pub`. Throws
- * `invalid` with what is wrong and what to do, for whatever else it is given.
+ * Parses a line of the form `ALGORITHM BASE64 COMMENT`, as in a file that ends in `.pub`. Throws
+ * `invalid` with the reason and advice for any other text.
  */
 export function parseSshKey(text: string): SshKey {
   const words = lineOf(text).split(' ')
@@ -27,7 +27,7 @@ export function parseSshKey(text: string): SshKey {
     throw invalid(SEVERAL)
   }
   const blob = Buffer.from(base64, 'base64')
-  // Decoding passes over what is not base64, so only what comes out again was all there was.
+  // Decoding skips characters that are not base64, so the text is encoded again and compared.
   if (base64 === '' || blob.toString('base64') !== base64) {
     throw invalid('what follows the key type is not whole, canonical base64. Copy the line again.')
   }
@@ -37,7 +37,7 @@ export function parseSshKey(text: string): SshKey {
   return { algorithm, base64, comment: rest.join(' '), fingerprint: `SHA256:${digest}` }
 }
 
-/** The key as one line, in which nothing stands that was not checked. */
+/** Formats a key as one line, which contains only validated parts. */
 export function formatSshKey({ algorithm, base64, comment }: SshKey): string {
   return comment === '' ? `${algorithm} ${base64}` : `${algorithm} ${base64} ${comment}`
 }
@@ -48,7 +48,7 @@ function invalid(reason: string): Failure {
   return new Failure('invalid', `Invalid key content: ${reason}`)
 }
 
-/** The one line that the text is, without the newline that a file ends with. */
+/** Returns the only line of the text, without the newline at its end. */
 function lineOf(text: string): string {
   if (text.length > SSH_KEY_BYTES_MAX || Buffer.byteLength(text) > SSH_KEY_BYTES_MAX) {
     throw invalid(`it has more than ${SSH_KEY_BYTES_MAX} bytes. Give one public key.`)
@@ -56,7 +56,7 @@ function lineOf(text: string): string {
   for (const [mark, reason] of OTHER_FORMS) if (text.includes(mark)) throw invalid(reason)
   const line = text.replace(/\r?\n$/, '')
   if (line.includes('\n')) throw invalid(SEVERAL)
-  // Whoever lists keys on a terminal or reads them line by line must not be told otherwise.
+  // Control characters could hide or fake text when keys are listed on a terminal or by line.
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(line)) {
     throw invalid('there are control characters in it. Copy the line again.')
   }

@@ -1,12 +1,13 @@
-/** Looks at what others may change, shared by the answers of one turn of the event loop. */
+/** Sharing of reads of mutable state among the requests of one event-loop tick. */
 
 import { performance } from 'node:perf_hooks'
 
 /**
- * What the loop found ready was on its way before the first look of the turn, so that look says as
- * much as one for each of them. Only what a client sends right behind another request may be read
- * later within the turn, and what became ready meanwhile, where a thousand sockets were ready
- * before: a look counts for less time than it takes to hear of a change and then to ask.
+ * Maximum time for which a read is shared. The requests of a tick arrived before the first read of
+ * that tick, so the read is as current as separate reads would be. There are two exceptions:
+ * requests that a client pipelines behind another one, and sockets that become ready during a long
+ * tick. For these the limit is shorter than the time that a client needs to learn of a change and
+ * to send a request.
  */
 const SHARED_READ_MS_MAX = 0.2
 
@@ -15,7 +16,7 @@ let startedAtMs = Number.NEGATIVE_INFINITY
 let isEndAwaited = false
 let isAnswering = false
 
-/** Runs that part of an answer that waits for nothing: its looks are those of the turn. */
+/** Runs the synchronous part of a request handler, in which reads are shared. */
 export function inTick<T>(work: () => T): T {
   isAnswering = true
   try {
@@ -26,8 +27,8 @@ export function inTick<T>(work: () => T): T {
 }
 
 /**
- * Equal for all whose looks are shared. Undefined where nothing is: what runs after a wait, or in
- * the background, looks for itself.
+ * Returns the number of the current tick, which is equal for all calls that may share reads.
+ * Returns undefined outside of `inTick`: code after an `await` must read again.
  */
 export function currentTick(): number | undefined {
   if (!isAnswering) return undefined
@@ -41,7 +42,7 @@ export function currentTick(): number | undefined {
   return turn
 }
 
-/** To be told of each change that this process makes: nobody is answered from before it. */
+/** Ends the sharing. Must be called after each change by this process, so that no read is stale. */
 export function endTick(): void {
   startedAtMs = Number.NEGATIVE_INFINITY
 }
