@@ -1,4 +1,4 @@
-/** The classes of knex that our dialects extend; knex ships no types for them. */
+/** Types of the knex classes that our clients extend; knex ships none for them. */
 
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import type { Knex } from 'knex'

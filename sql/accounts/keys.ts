@@ -1,4 +1,4 @@
-/** SSH keys, each of them once: who signs in with which, and which are there for repositories. */
+/** SSH keys, unique by fingerprint: users sign in with theirs, deploy keys open repositories. */
 
 import { Failure } from '../../conf/failures.js'
 import type { SshKey } from '../../conf/ssh-key.js'
@@ -9,15 +9,15 @@ import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { USER_COLUMNS, type User, type UserRow, userOf } from './users.js'
 
-/** A key that somebody offers, and whose it is. */
+/** SSH key with its user. */
 export interface KnownKey {
   readonly id: number
-  /** Undefined for a deploy key, which is nobody's. */
+  /** Undefined for a deploy key. */
   readonly user: User | undefined
   readonly lastUsedAtMs: number | undefined
 }
 
-/** The key of that fingerprint (`SHA256:…`): asked by every connection, in one question. */
+/** Returns the key with that fingerprint (`SHA256:…`). Each SSH connection runs this one query. */
 export async function findKeyByFingerprint(
   db: Database,
   fingerprint: string,
@@ -42,12 +42,12 @@ const SELECT_KNOWN = `select k.id as key_id, k.user_id as key_user_id,
   left join users u on u.owner_id = k.user_id left join owners o on o.id = u.owner_id
   left join emails e on e.user_id = u.owner_id and e.is_primary = 1 where k.fingerprint = ?`
 
-/** Remembers when a key was last used. */
+/** Sets the time when a key was last used. */
 export async function touchKey(db: Database, keyId: number, nowMs: number): Promise<void> {
   await db('ssh_keys').where({ id: keyId }).update({ last_used_at: nowMs })
 }
 
-/** A key with which its user signs in. */
+/** SSH key with which its user signs in. */
 export interface UserKey {
   readonly id: number
   readonly userId: number
@@ -59,19 +59,20 @@ export interface UserKey {
 
 export type NewUserKey = Pick<UserKey, 'userId' | 'title' | 'key'>
 
-/** What every attempt hears to add a key that is a user's, or that would be both. */
+/** Error text if a key to add belongs to a user, or would be both a user's key and a deploy key. */
 export const KEY_TAKEN = 'Key content has been used as non-deploy key'
 
 /**
- * Gives a user a key. Throws `invalid` when anyone has that key, as a deploy key too, or the user
- * one of that title, and `not_found` when the user has gone.
+ * Adds a key to a user. Throws `invalid` if the key is in use already, also as a deploy key, or if
+ * the user has a key with that title, and `not_found` if the user does not exist.
  */
 export async function addUserKey(db: Database, wanted: NewUserKey): Promise<UserKey> {
   const { userId, title, key } = wanted
   const createdAtMs = Date.now()
   try {
     const columns = { user_id: userId, title, comment: key.comment, created_at: createdAtMs }
-    // Those who wait for the same key lose a lock when the first of them gives it up.
+    // Concurrent inserts of one key can deadlock on MySQL when the first is rolled back.
+    // `transaction` runs them again.
     const id = await transaction(db, (trx) => insertKey(trx, key, columns))
     return { id, userId, title, key, createdAtMs, lastUsedAtMs: undefined }
   } catch (error) {
@@ -83,7 +84,7 @@ export async function addUserKey(db: Database, wanted: NewUserKey): Promise<User
   }
 }
 
-/** What is kept of a key besides the key itself. */
+/** Columns of `ssh_keys` besides those of the key itself. */
 interface KeyColumns {
   readonly user_id: number | null
   readonly title: string | null
@@ -91,7 +92,7 @@ interface KeyColumns {
   readonly created_at: number
 }
 
-/** Keeps a key and returns its id; a key that is there already breaks the unique one. */
+/** Inserts a key and returns its id. Throws a unique violation if the key exists. */
 export async function insertKey(db: Database, key: SshKey, columns: KeyColumns): Promise<number> {
   const { algorithm, base64, fingerprint } = key
   const row = { algorithm, base64, fingerprint, ...columns, last_used_at: null }
@@ -105,7 +106,7 @@ export interface UserKeyQuery {
   readonly fingerprint?: string | undefined
 }
 
-/** The keys of a user, oldest first. */
+/** Returns the keys of a user, oldest first. */
 export async function listUserKeys(
   db: Database,
   userId: number,
@@ -126,7 +127,7 @@ export async function listUserKeys(
   return { entries: rows.map(userKeyOf), total: count?.total ?? 0 }
 }
 
-/** One key of a user. */
+/** Returns a user's key by its id. */
 export async function findUserKey(
   db: Database,
   userId: number,
@@ -140,12 +141,12 @@ export async function findUserKey(
   return row === undefined ? undefined : userKeyOf(row)
 }
 
-/** What a line of authorized_keys says of a key. */
+/** Fields of a key that a line of authorized_keys needs. */
 export type ListedKey = Pick<SshKey, 'algorithm' | 'base64' | 'fingerprint'>
 
 const KEYS_AT_ONCE = 1_000
 
-/** Every key, whoever has it, oldest first. */
+/** Yields every key of users and repositories, oldest first. */
 export async function* allKeys(db: Database): AsyncIterable<ListedKey> {
   let last = 0
   for (;;) {
@@ -162,7 +163,7 @@ export async function* allKeys(db: Database): AsyncIterable<ListedKey> {
   }
 }
 
-/** Takes a key from a user. Returns whether there was one. */
+/** Deletes a user's key. Returns false if the user has no key with that id. */
 export async function removeUserKey(db: Database, userId: number, keyId: number): Promise<boolean> {
   return (await db('ssh_keys').where({ id: keyId, user_id: userId }).delete()) > 0
 }

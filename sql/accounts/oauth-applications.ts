@@ -1,4 +1,4 @@
-/** Applications that people sign in to with their account here: clients of OAuth2 (RFC 6749). */
+/** Applications: the clients of OAuth2 (RFC 6749) that users sign in to with their account. */
 
 import { checkText } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
@@ -7,14 +7,14 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 
 export interface OauthApplication {
   readonly id: number
-  /** Undefined: it is everybody's, and nobody changes it. */
+  /** Undefined for a built-in application, which cannot be changed. */
   readonly ownerId: number | undefined
   readonly clientId: string
   readonly name: string
   readonly redirectUris: readonly string[]
-  /** Whether it runs where it can keep a secret. */
+  /** True if the application can keep a secret (RFC 6749 §2.1). */
   readonly isConfidential: boolean
-  /** Whether a public one need not ask again who has once let it in. */
+  /** True if users who have once granted access to a public application are not asked again. */
   readonly skipsSecondConsent: boolean
   readonly createdAtMs: number
 }
@@ -24,7 +24,7 @@ export interface ApplicationFields
     OauthApplication,
     'name' | 'redirectUris' | 'isConfidential' | 'skipsSecondConsent'
   > {
-  /** SHA-256 in lower-case hexadecimal; undefined for a public one, which has none. */
+  /** SHA-256 in lower-case hexadecimal; undefined for a public application, which has no secret. */
   readonly secretHash: string | undefined
 }
 
@@ -33,7 +33,7 @@ export interface NewApplication extends ApplicationFields {
   readonly clientId: string
 }
 
-/** Keeps an application. */
+/** Inserts an application. */
 export async function createApplication(
   db: Database,
   application: NewApplication,
@@ -50,7 +50,7 @@ export async function createApplication(
   return { ...shown, id, createdAtMs }
 }
 
-/** The applications of an owner, oldest first. */
+/** Returns the applications of an owner, oldest first. */
 export async function listApplications(
   db: Database,
   ownerId: number,
@@ -69,7 +69,7 @@ export async function listApplications(
   return { entries: rows.map(applicationOf), total: count?.total ?? 0 }
 }
 
-/** An owner's application of that id. */
+/** Returns an owner's application by its id. */
 export async function findApplication(
   db: Database,
   ownerId: number,
@@ -86,11 +86,11 @@ export async function findApplication(
 export interface OauthClient {
   readonly application: OauthApplication
   readonly secretHash: string | undefined
-  /** Undefined for one that is everybody's. */
+  /** Undefined for a built-in application. */
   readonly ownerName: string | undefined
 }
 
-/** The application that calls itself so. */
+/** Returns the application with that client id. */
 export async function findClient(db: Database, clientId: string): Promise<OauthClient | undefined> {
   const [row] = await selectRows<ApplicationRow>(
     db,
@@ -105,7 +105,10 @@ export async function findClient(db: Database, clientId: string): Promise<OauthC
   }
 }
 
-/** Changes an owner's application, with a new secret. Returns whether there was one. */
+/**
+ * Replaces the fields and the secret of an owner's application. Returns false if the owner has no
+ * application with that id.
+ */
 export async function updateApplication(
   db: Database,
   { ownerId, id }: { readonly ownerId: number; readonly id: number },
@@ -115,7 +118,10 @@ export async function updateApplication(
   return (await owned.update(columnsOf(fields))) > 0
 }
 
-/** Removes an owner's application and what was granted to it. Returns whether there was one. */
+/**
+ * Deletes an owner's application with all its grants. Returns false if the owner has no application
+ * with that id.
+ */
 export async function deleteApplication(
   db: Database,
   { ownerId, id }: { readonly ownerId: number; readonly id: number },
@@ -135,7 +141,7 @@ function columnsOf(fields: ApplicationFields) {
   }
 }
 
-/** The columns of an application, which is called `a`. */
+/** Columns of `oauth_applications`, selected under the alias `a`. */
 export const APPLICATION_COLUMNS = `a.id as application_id, a.owner_id as application_owner_id,
   a.client_id as application_client_id, a.name as application_name,
   a.redirect_uris as application_redirect_uris,
@@ -163,7 +169,7 @@ interface ApplicationRow extends ShownApplicationRow {
   readonly application_owner_name: string | null
 }
 
-/** The application in a row of APPLICATION_COLUMNS. */
+/** Converts a row of APPLICATION_COLUMNS. */
 export function applicationOf(row: ShownApplicationRow): OauthApplication {
   return {
     id: row.application_id,

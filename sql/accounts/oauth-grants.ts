@@ -1,4 +1,4 @@
-/** What users let applications do. */
+/** Grants: the access that users have given to applications. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -13,19 +13,19 @@ import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './us
 export interface GrantTerms {
   readonly userId: number
   readonly applicationId: number
-  /** What its tokens may ask of the API. */
+  /** Scopes of its tokens in the API. */
   readonly scopes: readonly string[]
-  /** `openid` and what belongs to it. */
+  /** `openid` and the scopes that belong to it. */
   readonly openidScopes: readonly string[]
 }
 
-/** The code of a grant, and to what it is bound. */
+/** Authorization code of a grant, and the values that its redemption must repeat. */
 export interface GrantCode {
   readonly hash: string
   readonly expiresAtMs: number
-  /** As the request had it; empty where it named none. */
+  /** Redirect URI of the authorization request; empty if the request had none. */
   readonly redirectUri: string
-  /** Of the verifier (RFC 7636), S256; empty where the request had none. */
+  /** S256 code challenge (RFC 7636); empty if the request had none. */
   readonly challenge: string
 }
 
@@ -38,7 +38,7 @@ export interface OauthGrant extends GrantTerms {
   readonly application: OauthApplication
 }
 
-/** Writes down what a user granted, with the code that the application is given. */
+/** Inserts a grant with its authorization code. */
 export async function createGrant(
   db: Database,
   { code, nonce, ...terms }: GrantTerms & { readonly code: GrantCode; readonly nonce: string },
@@ -57,17 +57,17 @@ export async function createGrant(
   })
 }
 
-/** Whether the user has granted just this before. */
+/** Returns true if the user has a grant for exactly this application and these scopes. */
 export async function hasGrant(db: Database, terms: GrantTerms): Promise<boolean> {
   return (await db('oauth_grants').where(columnsOf(terms)).first('id')) !== undefined
 }
 
-/** Remembers when a grant was last used. */
+/** Sets the time when a grant was last used. */
 export async function touchGrant(db: Database, id: number, nowMs: number): Promise<void> {
   await db('oauth_grants').where({ id }).update({ last_used_at: nowMs })
 }
 
-/** What a user lets an application do, be it in several grants. */
+/** Access that a user has given to an application with one set of scopes, in one or more grants. */
 export interface Permission {
   readonly application: OauthApplication
   readonly scopes: readonly string[]
@@ -75,7 +75,7 @@ export interface Permission {
   readonly lastUsedAtMs: number
 }
 
-/** What a user granted, by application and scopes, in the order of their names. */
+/** Returns a user's grants, merged by application and scopes, ordered by application name. */
 export async function listPermissions(
   db: Database,
   userId: number,
@@ -103,7 +103,7 @@ interface PermissionRow extends ShownApplicationRow {
   readonly last_used_at: number
 }
 
-/** Ends all that a user granted to an application. Returns whether there was any. */
+/** Deletes all grants of a user to an application. Returns false if there was none. */
 export async function endGrants(
   db: Database,
   { userId, applicationId }: Pick<GrantTerms, 'userId' | 'applicationId'>,
@@ -112,12 +112,15 @@ export async function endGrants(
   return (await granted.delete()) > 0
 }
 
-/** Ends one grant with all its tokens. */
+/** Deletes a grant with all its tokens. */
 export async function endGrant(db: Database, id: number): Promise<void> {
   await db('oauth_grants').where({ id }).delete()
 }
 
-/** Removes tokens that have ended, and grants that have none left. Returns how many of these. */
+/**
+ * Deletes tokens whose refresh token has expired, and then grants whose code has expired and that
+ * have no tokens. Returns the number of deleted grants.
+ */
 export async function removeExpiredGrants(db: Database, beforeMs: number): Promise<number> {
   await db('oauth_tokens').where('refresh_expires_at', '<', beforeMs).delete()
   return await db('oauth_grants')
@@ -137,13 +140,13 @@ function columnsOf({ userId, applicationId, scopes, openidScopes }: GrantTerms) 
   }
 }
 
-/** The columns of a grant, from the tables of GRANT_TABLES. */
+/** Columns of a grant, selected from GRANT_TABLES. */
 export const GRANT_COLUMNS = `g.id as grant_id, g.scopes as grant_scopes,
   g.openid_scopes as grant_openid_scopes, g.nonce as grant_nonce,
   g.created_at as grant_created_at, g.last_used_at as grant_last_used_at,
   ${APPLICATION_COLUMNS}, ${USER_COLUMNS}`
 
-/** The tables of a grant, which is called `g`. */
+/** Tables of a grant; `oauth_grants` has the alias `g`. */
 export const GRANT_TABLES = `${USER_TABLES} join oauth_grants g on g.user_id = u.owner_id
   join oauth_applications a on a.id = g.application_id`
 
@@ -156,7 +159,7 @@ export interface GrantRow extends ShownApplicationRow, UserRow {
   readonly grant_last_used_at: number
 }
 
-/** The grant in a row of GRANT_COLUMNS. */
+/** Converts a row of GRANT_COLUMNS. */
 export function grantOf(row: GrantRow): OauthGrant {
   const [user, application] = [userOf(row), applicationOf(row)]
   return {

@@ -1,4 +1,4 @@
-/** The key that signs who has signed in with an application, sealed. */
+/** Sealed key that signs the ID tokens of OpenID Connect. */
 
 import type { Database } from '../database/database.js'
 import { isUniqueViolation } from '../database/errors.js'
@@ -6,13 +6,13 @@ import type { SealedKey } from '../packages/signing-keys.js'
 
 const ONLY = 1
 
-/** The key; undefined before it is made. */
+/** Returns the key; undefined if it has not been created yet. */
 export async function findOauthKey(db: Database): Promise<SealedKey | undefined> {
   const row = await db('oauth_keys').where({ id: ONLY }).first('private_sealed', 'public_text')
   return row && { privateSealed: row.private_sealed, publicText: row.public_text }
 }
 
-/** Keeps the key, unless there is one already. Returns the one that is kept. */
+/** Inserts the key unless one exists. Returns the stored key. */
 export async function keepOauthKey(db: Database, key: SealedKey): Promise<SealedKey> {
   try {
     await db('oauth_keys').insert({

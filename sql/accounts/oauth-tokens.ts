@@ -1,4 +1,4 @@
-/** What applications hold: a code that is used once, and tokens, of which the newest refreshes. */
+/** Credentials of applications: single-use codes, access tokens and single-use refresh tokens. */
 
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
@@ -18,7 +18,7 @@ export interface FoundCode extends GrantCode {
   readonly isUsed: boolean
 }
 
-/** The code of that hash, used or not. */
+/** Returns the code with that hash, used or not. */
 export async function findCode(db: Database, hash: string): Promise<FoundCode | undefined> {
   const [row] = await selectRows<GrantRow & CodeRow>(
     db,
@@ -45,7 +45,7 @@ interface CodeRow {
   readonly code_challenge: string
 }
 
-/** Two tokens that are given out together. */
+/** Access token and refresh token that are issued together. */
 export interface TokenPair {
   readonly accessHash: string
   readonly accessExpiresAtMs: number
@@ -54,8 +54,8 @@ export interface TokenPair {
 }
 
 /**
- * Takes a grant's code for its first tokens. False: it was used before, or meanwhile; then somebody
- * has it who should not, and the grant has ended with all its tokens.
+ * Redeems a grant's code for its first tokens. Returns false if the code was used before or
+ * concurrently. That indicates a stolen code, so the grant is deleted with all its tokens.
  */
 export async function spendCode(db: Database, grantId: number, next: TokenPair): Promise<boolean> {
   return await transaction(db, async (trx) => {
@@ -71,7 +71,7 @@ export interface FoundRefresh {
   readonly expiresAtMs: number
 }
 
-/** The refresh token of that hash, spent or not. */
+/** Returns the refresh token with that hash, spent or not. */
 export async function findRefresh(db: Database, hash: string): Promise<FoundRefresh | undefined> {
   const [row] = await selectRows<GrantRow & { token_id: number; refresh_expires_at: number }>(
     db,
@@ -82,7 +82,10 @@ export async function findRefresh(db: Database, hash: string): Promise<FoundRefr
   return row && { grant: grantOf(row), tokenId: row.token_id, expiresAtMs: row.refresh_expires_at }
 }
 
-/** Takes a refresh token for the next tokens. False: as in `spendCode`. */
+/**
+ * Exchanges a refresh token for the next tokens. Returns false, and deletes the grant with all its
+ * tokens, if the refresh token was spent before or concurrently.
+ */
 export async function spendRefresh(
   db: Database,
   { grant, tokenId }: FoundRefresh,
@@ -121,7 +124,7 @@ export interface AccessToken {
   readonly expiresAtMs: number
 }
 
-/** The access token of that hash, unless it has ended. */
+/** Returns the access token with that hash unless it has expired. */
 export async function findAccess(db: Database, hash: string): Promise<AccessToken | undefined> {
   const [row] = await selectRows<
     GrantRow & { access_created_at: number; access_expires_at: number }

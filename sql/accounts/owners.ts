@@ -4,10 +4,10 @@ import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
-/** Who may see that the owner exists. */
+/** Audience that may know of an owner. */
 export type Visibility = 'public' | 'limited' | 'private'
 
-/** A user or an organization: whatever can own a repository. */
+/** User or organization. */
 export interface Owner {
   readonly id: number
   readonly kind: 'user' | 'organization'
@@ -30,7 +30,7 @@ export interface NewOwner {
   readonly visibility: Visibility
 }
 
-/** Takes a name for a user or an organization and returns its id. Throws `conflict`. */
+/** Inserts an owner and returns its id. Throws `conflict` if the name is taken. */
 export async function insertOwner(db: Database, owner: NewOwner): Promise<number> {
   const nowMs = Date.now()
   const [id] = await orConflict(`The name ${owner.name} is already taken.`, () =>
@@ -51,7 +51,7 @@ export async function insertOwner(db: Database, owner: NewOwner): Promise<number
   return id
 }
 
-/** What an owner may change; what is absent stays. */
+/** Changes to an owner; absent fields keep their value. */
 export interface OwnerPatch {
   readonly fullName?: string | undefined
   readonly description?: string | undefined
@@ -60,7 +60,7 @@ export interface OwnerPatch {
   readonly visibility?: Visibility | undefined
 }
 
-/** Changes what an owner says of itself. */
+/** Updates the profile and the visibility of an owner. */
 export async function updateOwner(db: Database, ownerId: number, patch: OwnerPatch): Promise<void> {
   const columns = presentColumns({
     full_name: patch.fullName,
@@ -75,7 +75,7 @@ export async function updateOwner(db: Database, ownerId: number, patch: OwnerPat
     .update({ ...columns, updated_at: Date.now() })
 }
 
-/** Columns without those whose value is absent. */
+/** Returns the columns whose value is not undefined. */
 export function presentColumns(
   columns: Readonly<Record<string, string | number | boolean | undefined>>,
 ): Record<string, string | number | boolean> {
@@ -86,13 +86,13 @@ export function presentColumns(
   )
 }
 
-/** The user or the organization of that name, in whatever case it is written. */
+/** Returns the user or organization with that name. Case is ignored. */
 export async function findOwner(db: Database, name: string): Promise<Owner | undefined> {
   const [row] = await selectRows<OwnerRow>(db, SELECT_OWNER, [foldCase(name)])
   return row === undefined ? undefined : ownerOf(row)
 }
 
-/** The owners of those ids; fewer where some have gone. */
+/** Returns the owners with those ids by id; ids without an owner are left out. */
 export async function findOwnersById(
   db: Database,
   ownerIds: Iterable<number>,
@@ -107,7 +107,7 @@ export async function findOwnersById(
   return new Map(rows.map((row) => [row.owner_id, ownerOf(row)]))
 }
 
-/** The columns of an owner, from a table called `o`. */
+/** Columns of an owner, selected from a table with the alias `o`. */
 export const OWNER_COLUMNS = `o.id as owner_id, o.kind as owner_kind, o.name as owner_name,
   o.full_name as owner_full_name, o.description as owner_description, o.website as owner_website,
   o.location as owner_location, o.visibility as owner_visibility, o.created_at as owner_created_at`
@@ -124,7 +124,7 @@ export interface OwnerRow {
   readonly owner_created_at: number
 }
 
-/** The owner in a row of OWNER_COLUMNS. */
+/** Converts a row of OWNER_COLUMNS. */
 export function ownerOf(row: OwnerRow): Owner {
   return {
     id: row.owner_id,

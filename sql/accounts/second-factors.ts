@@ -1,4 +1,4 @@
-/** Second factors: a sealed secret, the codes that were used, and sign-ins that await a code. */
+/** Second factors: sealed secrets, recovery codes, and sign-ins that wait for a code. */
 
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
@@ -8,12 +8,12 @@ import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './us
 
 export interface SecondFactor {
   readonly secretSealed: string
-  /** Since when it is asked for; undefined until its first code has come. */
+  /** Time from which sign-ins need a code; undefined until a first code was accepted. */
   readonly enrolledAtMs: number | undefined
   readonly recoveryCodesLeft: number
 }
 
-/** The second factor of a user, be it asked for already or not. */
+/** Returns the second factor of a user, enrolled or only offered. */
 export async function findSecondFactor(
   db: Database,
   userId: number,
@@ -39,8 +39,8 @@ export async function findSecondFactor(
 }
 
 /**
- * Keeps a secret until its first code comes, in place of another that waits for one. Throws
- * `conflict` where a second factor is in use.
+ * Stores a secret until its first code arrives, replacing one that waits already. Throws `conflict`
+ * if the user has an enrolled second factor.
  */
 export async function offerSecondFactor(
   db: Database,
@@ -60,17 +60,17 @@ export async function offerSecondFactor(
 }
 
 export interface Enrolment {
-  /** As it was offered. */
+  /** Secret that was stored by `offerSecondFactor`. */
   readonly secretSealed: string
-  /** Of the code that came. */
+  /** Time step of the first code (RFC 6238). */
   readonly step: number
   /** SHA-256 of each recovery code, in lower-case hexadecimal. */
   readonly codeHashes: readonly string[]
 }
 
 /**
- * Takes the secret that was offered into use, and ends what has signed in without it. Returns
- * whether it was still the one that waits.
+ * Enrols the offered secret, replaces the recovery codes and deletes the user's sessions. Returns
+ * false if that secret is not the one that waits for its first code.
  */
 export async function enrolSecondFactor(
   db: Database,
@@ -89,7 +89,9 @@ export async function enrolSecondFactor(
   })
 }
 
-/** Whether the code of that time step counts: none after it has, which holds from now on. */
+/**
+ * Accepts a code by its time step. Returns false if a code of this or a later step was accepted.
+ */
 export async function acceptStep(db: Database, userId: number, step: number): Promise<boolean> {
   const accepted = await db('second_factors')
     .where({ user_id: userId })
@@ -99,7 +101,7 @@ export async function acceptStep(db: Database, userId: number, step: number): Pr
   return accepted > 0
 }
 
-/** Uses up a recovery code of the user. Returns whether there was one. */
+/** Deletes a recovery code of the user. Returns false if the user has no such code. */
 export async function acceptRecoveryCode(
   db: Database,
   userId: number,
@@ -109,7 +111,7 @@ export async function acceptRecoveryCode(
   return (await db('recovery_codes').where(where).delete()) > 0
 }
 
-/** Gives a user with a second factor other recovery codes, in place of all before. */
+/** Replaces all recovery codes of a user who has a second factor. */
 export async function replaceRecoveryCodes(
   db: Database,
   userId: number,
@@ -121,20 +123,20 @@ export async function replaceRecoveryCodes(
   })
 }
 
-/** Takes the second factor of a user away. Returns whether there was one. */
+/** Deletes the second factor of a user. Returns false if there was none. */
 export async function removeSecondFactor(db: Database, userId: number): Promise<boolean> {
   return (await db('second_factors').where({ user_id: userId }).delete()) > 0
 }
 
 export interface SignInTicket {
-  /** SHA-256 of what the browser keeps, in lower-case hexadecimal. */
+  /** SHA-256 of the ticket that the browser keeps, in lower-case hexadecimal. */
   readonly hash: string
   readonly userId: number
   readonly tries: number
   readonly expiresAtMs: number
 }
 
-/** Remembers that a browser has shown the password of a user. */
+/** Stores that a browser has sent the correct password of a user. */
 export async function openTicket(db: Database, ticket: SignInTicket): Promise<void> {
   await db('sign_in_tickets').insert({
     hash: ticket.hash,
@@ -144,12 +146,12 @@ export async function openTicket(db: Database, ticket: SignInTicket): Promise<vo
   })
 }
 
-/** Whose sign-in awaits a code, while it has tries left. */
+/** Returns the user of a sign-in that waits for a code and has tries left. */
 export async function findTicketUser(db: Database, hash: string): Promise<User | undefined> {
   return await ticketUser(db, hash, 1)
 }
 
-/** Takes one of the tries of a sign-in. Returns whose it is, if there was one left. */
+/** Uses one try of a sign-in and returns its user; undefined if no try was left. */
 export async function takeTicketTry(db: Database, hash: string): Promise<User | undefined> {
   const taken = await db('sign_in_tickets')
     .where({ hash: checkText(hash) })
@@ -159,14 +161,14 @@ export async function takeTicketTry(db: Database, hash: string): Promise<User | 
   return taken > 0 ? await ticketUser(db, hash, 0) : undefined
 }
 
-/** Ends a sign-in that awaits a code. */
+/** Deletes a sign-in that waits for a code. */
 export async function closeTicket(db: Database, hash: string): Promise<void> {
   await db('sign_in_tickets')
     .where({ hash: checkText(hash) })
     .delete()
 }
 
-/** Removes the tickets that ended before. Returns how many there were. */
+/** Deletes tickets that expired before that time. Returns their number. */
 export async function removeExpiredTickets(db: Database, beforeMs: number): Promise<number> {
   return await db('sign_in_tickets').where('expires_at', '<', beforeMs).delete()
 }

@@ -1,4 +1,4 @@
-/** Security keys of accounts with a second factor, and challenges that each count once. */
+/** Security keys of accounts with a second factor, and single-use challenges. */
 
 import { hash } from 'node:crypto'
 import { checkText } from '../database/bindings.js'
@@ -8,21 +8,24 @@ import { orConflict, orNotFound } from '../database/errors.js'
 export interface SecurityKey {
   readonly id: number
   readonly name: string
-  /** As the key names itself, in base64url. */
+  /** Credential id that the key reports, in base64url. */
   readonly credentialId: string
   readonly createdAtMs: number
-  /** Undefined before the first sign-in with it. */
+  /** Undefined before the first sign-in with the key. */
   readonly lastUsedAtMs: number | undefined
 }
 
 export interface NewSecurityKey extends Pick<SecurityKey, 'name' | 'credentialId'> {
   readonly userId: number
-  /** In COSE's form, in base64url. */
+  /** COSE_Key (RFC 9052 §7), in base64url. */
   readonly publicKey: string
   readonly signCounter: number
 }
 
-/** Adds a key. Throws `conflict` for one that is known, and `not_found` where no factor is. */
+/**
+ * Adds a key. Throws `conflict` if it is registered with any account, and `not_found` if the user
+ * has no second factor.
+ */
 export async function addSecurityKey(db: Database, key: NewSecurityKey): Promise<void> {
   const row = {
     user_id: key.userId,
@@ -38,7 +41,7 @@ export async function addSecurityKey(db: Database, key: NewSecurityKey): Promise
   )
 }
 
-/** The keys of a user, the oldest first. */
+/** Returns the keys of a user, oldest first. */
 export async function listSecurityKeys(
   db: Database,
   userId: number,
@@ -53,7 +56,7 @@ export async function listSecurityKeys(
   }))
 }
 
-/** The key of a user that names itself so, with what its signatures are checked with. */
+/** Returns a user's key by its credential id, with the public key that verifies its signatures. */
 export async function findSecurityKey(
   db: Database,
   userId: number,
@@ -65,8 +68,8 @@ export async function findSecurityKey(
 }
 
 /**
- * Whether a signature with that number counts: each has a greater one than those before, unless the
- * key counts nothing at all. From now on none up to it does.
+ * Accepts a signature by its counter, which must exceed every accepted one. A key without a counter
+ * always sends 0. Returns false if the counter is not accepted.
  */
 export async function acceptSignature(db: Database, id: number, counter: number): Promise<boolean> {
   const accepted = await db('security_keys')
@@ -79,7 +82,7 @@ export async function acceptSignature(db: Database, id: number, counter: number)
   return accepted > 0
 }
 
-/** Takes a key from a user. Returns whether there was one. */
+/** Deletes a user's key. Returns false if the user has no key with that id. */
 export async function deleteSecurityKey(
   db: Database,
   userId: number,
@@ -89,14 +92,17 @@ export async function deleteSecurityKey(
 }
 
 export interface Challenge {
-  /** SHA-256 of it, in lower-case hexadecimal. */
+  /** SHA-256 of the challenge, in lower-case hexadecimal. */
   readonly hash: string
   readonly userId: number
-  /** Of the sign-in that it is for; undefined where a key is to be added. */
+  /** Sign-in that the challenge is for; undefined if it is for adding a key. */
   readonly ticketHash: string | undefined
 }
 
-/** Keeps a challenge, in place of another for the same. Throws `not_found` for a sign-in's end. */
+/**
+ * Stores a challenge, replacing another one for the same purpose. Throws `not_found` if the sign-in
+ * has ended.
+ */
 export async function keepChallenge(
   db: Database,
   { hash, ...purpose }: Challenge,
@@ -111,7 +117,7 @@ export async function keepChallenge(
   )
 }
 
-/** Uses a challenge up. Returns whether it counted, for that user and that sign-in. */
+/** Deletes a challenge. Returns false if it is missing, expired, or for another user or sign-in. */
 export async function takeChallenge(db: Database, challenge: Challenge): Promise<boolean> {
   const taken = await db('security_key_challenges')
     .where({ ...rowOf(challenge), hash: checkText(challenge.hash) })
@@ -120,7 +126,7 @@ export async function takeChallenge(db: Database, challenge: Challenge): Promise
   return taken > 0
 }
 
-/** Removes the challenges that ended before. Returns how many there were. */
+/** Deletes challenges that expired before that time. Returns their number. */
 export async function removeExpiredChallenges(db: Database, beforeMs: number): Promise<number> {
   return await db('security_key_challenges').where('expires_at', '<', beforeMs).delete()
 }

@@ -1,4 +1,4 @@
-/** Sessions at the pages, of which the database knows the hash alone. */
+/** Web sessions, stored by their hash. */
 
 import { checkText } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
@@ -9,7 +9,7 @@ import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './us
 export interface Session {
   readonly id: number
   readonly userId: number
-  /** From where it began, and with which program, as that says. */
+  /** Address and User-Agent of the sign-in. */
   readonly address: string
   readonly agent: string
   readonly createdAtMs: number
@@ -18,11 +18,11 @@ export interface Session {
 }
 
 export interface NewSession extends Omit<Session, 'id' | 'createdAtMs' | 'lastUsedAtMs'> {
-  /** SHA-256 of what the browser keeps, in lower-case hexadecimal. */
+  /** SHA-256 of the token that the browser keeps, in lower-case hexadecimal. */
   readonly hash: string
 }
 
-/** Keeps a session. */
+/** Inserts a session. */
 export async function createSession(db: Database, session: NewSession): Promise<void> {
   const nowMs = Date.now()
   await db('sessions').insert({
@@ -36,7 +36,7 @@ export async function createSession(db: Database, session: NewSession): Promise<
   })
 }
 
-/** The session of that hash and whose it is, unless it has ended. */
+/** Returns the session with that hash and its user unless the session has expired. */
 export async function findSessionWithUser(
   db: Database,
   hash: string,
@@ -48,17 +48,17 @@ export async function findSessionWithUser(
   return row && { session: sessionOf(row), user: userOf(row) }
 }
 
-/** Remembers when a session was last used. */
+/** Sets the time when a session was last used. */
 export async function touchSession(db: Database, id: number, nowMs: number): Promise<void> {
   await db('sessions').where({ id }).update({ last_used_at: nowMs })
 }
 
-/** Ends a session of a user. Returns whether there was one. */
+/** Deletes a user's session. Returns false if the user has no session with that id. */
 export async function deleteSession(db: Database, userId: number, id: number): Promise<boolean> {
   return (await db('sessions').where({ id, user_id: userId }).delete()) > 0
 }
 
-/** Ends all sessions of a user but one. Returns how many there were. */
+/** Deletes all sessions of a user except one. Returns the number of deleted sessions. */
 export async function deleteOtherSessions(
   db: Database,
   userId: number,
@@ -67,7 +67,7 @@ export async function deleteOtherSessions(
   return await db('sessions').where({ user_id: userId }).whereNot({ id: keptId }).delete()
 }
 
-/** The sessions of a user that have not ended, the one used last first. */
+/** Returns the unexpired sessions of a user, most recently used first. */
 export async function listSessions(
   db: Database,
   userId: number,
@@ -90,7 +90,7 @@ export async function listSessions(
 
 const WHERE_OF_USER = 'where s.user_id = ? and s.expires_at > ?'
 
-/** Removes the sessions that ended before. Returns how many there were. */
+/** Deletes sessions that expired before that time. Returns their number. */
 export async function removeExpiredSessions(db: Database, beforeMs: number): Promise<number> {
   return await db('sessions').where('expires_at', '<', beforeMs).delete()
 }

@@ -1,15 +1,18 @@
-/** What limits an access token beside its scopes: a time, addresses, what it opens. */
+/**
+ * Limits of an access token besides its scopes: expiry, client addresses, repositories and
+ * packages.
+ */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 
 export interface TokenLimits {
-  /** Undefined: it does not end. */
+  /** Undefined if the token does not expire. */
   readonly expiresAtMs: number | undefined
-  /** Addresses and networks (`10.0.0.0/8`) from which it counts; empty: from everywhere. */
+  /** Addresses and networks (`10.0.0.0/8`) that may use the token; empty if all may. */
   readonly addresses: readonly string[]
-  /** What it opens; undefined: whatever its user may. */
+  /** Repositories and packages that the token is limited to; undefined for all of its user. */
   readonly reach: TokenRestriction | undefined
 }
 
@@ -18,14 +21,14 @@ export interface TokenRestriction {
   readonly packages: readonly PackageRestriction[]
 }
 
-/** One package, or all of an owner. */
+/** Limit to one package, or to all packages of an owner. */
 export interface PackageRestriction {
   readonly ownerId: number
-  /** In lower case. */
+  /** Format and name in lower case; undefined for all packages of the owner. */
   readonly named: { readonly format: string; readonly name: string } | undefined
 }
 
-/** The columns of `tokens`, called `t`, that hold them. */
+/** Columns of `tokens` that hold the limits, selected under the alias `t`. */
 export const LIMIT_COLUMNS = `t.expires_at as token_expires_at, t.addresses as token_addresses,
   t.is_bound as token_is_bound`
 
@@ -33,13 +36,13 @@ export interface LimitRow {
   readonly token_id: number
   readonly token_expires_at: number | null
   readonly token_addresses: string
-  /** 1: what it opens is in tables of its own. */
+  /** 1 if the token is limited to the rows of `token_repositories` and `token_packages`. */
   readonly token_is_bound: number
 }
 
 const ADDRESS_SEPARATOR = ','
 
-/** The values of these columns. */
+/** Returns the values of the limit columns of a token. */
 export function limitColumns(limits: TokenLimits | undefined) {
   return {
     expires_at: limits?.expiresAtMs ?? null,
@@ -48,7 +51,7 @@ export function limitColumns(limits: TokenLimits | undefined) {
   }
 }
 
-/** Writes down what a new token opens. */
+/** Inserts the repositories and packages that a new token is limited to. */
 export async function insertRestriction(
   db: Database,
   tokenId: number,
@@ -67,7 +70,7 @@ export async function insertRestriction(
   }
 }
 
-/** Of each token what limits it; undefined where nothing does. */
+/** Returns a function from a token's row to its limits, or to undefined if it has none. */
 export function limitsOf(
   db: Database,
   rows: readonly LimitRow[],

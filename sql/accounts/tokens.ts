@@ -1,4 +1,4 @@
-/** Access tokens, of which the database knows the hash alone. */
+/** Access tokens, stored by their hash. */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { checkText } from '../database/bindings.js'
@@ -24,7 +24,7 @@ export interface Token {
   readonly scopes: readonly string[]
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | undefined
-  /** Undefined: nothing but its scopes. */
+  /** Undefined if only the scopes limit the token. */
   readonly limits: TokenLimits | undefined
 }
 
@@ -38,7 +38,7 @@ export interface NewToken {
   readonly limits?: TokenLimits | undefined
 }
 
-/** Keeps a token. Throws `conflict` when the user has one of that name. */
+/** Inserts a token. Throws `conflict` if the user has a token with that name. */
 export async function createToken(db: Database, token: NewToken): Promise<Token> {
   const createdAtMs = Date.now()
   const { userId, name, lastEight, scopes, limits } = token
@@ -68,8 +68,8 @@ export interface TokenWithUser {
 }
 
 /**
- * The token of that hash and whose it is: asked by nearly every request, in one question but for a
- * token that opens some things only.
+ * Returns the token with that hash and its user. Nearly every request calls this: it runs one
+ * query, and two more only if the token is limited to repositories or packages.
  */
 export function findTokenWithUser(
   db: Database,
@@ -93,7 +93,7 @@ function withUser(db: Database, row: TokenRow & UserRow): Awaitable<TokenWithUse
   })
 }
 
-/** The tokens of a user, oldest first. */
+/** Returns the tokens of a user, oldest first. */
 export async function listTokens(db: Database, userId: number, page: Page): Promise<Paged<Token>> {
   const [count] = await selectRows<{ total: number }>(
     db,
@@ -108,7 +108,7 @@ export async function listTokens(db: Database, userId: number, page: Page): Prom
   return { entries: await tokensOf(db, rows), total: count?.total ?? 0 }
 }
 
-/** A user's token by its id or else by its name, as the API lets people write either. */
+/** Returns a user's token by its id or else by its name: the API accepts both in one parameter. */
 export async function findToken(
   db: Database,
   userId: number,
@@ -125,17 +125,17 @@ export async function findToken(
   return token
 }
 
-/** Removes a token of a user. Returns whether there was one. */
+/** Deletes a user's token. Returns false if the user has no token with that id. */
 export async function deleteToken(db: Database, userId: number, tokenId: number): Promise<boolean> {
   return (await db('tokens').where({ id: tokenId, user_id: userId }).delete()) > 0
 }
 
-/** Removes the tokens that ended before. Returns how many there were. */
+/** Deletes tokens that expired before that time. Returns their number. */
 export async function removeExpiredTokens(db: Database, beforeMs: number): Promise<number> {
   return await db('tokens').where('expires_at', '<', beforeMs).delete()
 }
 
-/** Remembers when a token was last used. */
+/** Sets the time when a token was last used. */
 export async function touchToken(db: Database, tokenId: number, nowMs: number): Promise<void> {
   await db('tokens').where({ id: tokenId }).update({ last_used_at: nowMs })
 }

@@ -1,4 +1,4 @@
-/** What changes on an account: by its user, and by those who run the site. */
+/** Changes to an account by its user and by site administrators. */
 
 import { Failure } from '../../conf/failures.js'
 import { foldCase } from '../database/bindings.js'
@@ -8,7 +8,7 @@ import { orConflict } from '../database/errors.js'
 import { listSolelyOwned } from '../organizations/organization-members.js'
 import { type OwnerPatch, presentColumns, updateOwner } from './owners.js'
 
-/** What may change; what is absent stays. */
+/** Changes to an account; absent fields keep their value. */
 export type UserPatch = OwnerPatch & {
   readonly email?: string | undefined
   readonly isAdmin?: boolean | undefined
@@ -20,8 +20,9 @@ export type UserPatch = OwnerPatch & {
 }
 
 /**
- * Changes an account. Throws `conflict` when somebody has the new address, and `invalid` where
- * nobody could sign in any more who runs the site, or an organization.
+ * Changes an account. Throws `conflict` if the e-mail address is taken, and `invalid` if the site
+ * would be left without an administrator who can sign in, or an organization without an owner who
+ * can.
  */
 export async function updateUser(db: Database, userId: number, patch: UserPatch): Promise<void> {
   await transaction(db, async (trx) => {
@@ -51,7 +52,7 @@ const OPEN = { is_active: true, is_login_prohibited: false }
 async function refuseLast(db: Database, userId: number, patch: UserPatch): Promise<void> {
   const isClosing = patch.isActive === false || patch.isLoginProhibited === true
   if (!isClosing && patch.isAdmin !== false) return
-  // Whoever shuts out others at the same time waits here.
+  // The row locks make concurrent changes to other administrators wait.
   const admins = db('users').where({ ...OPEN, is_admin: true })
   const adminIds: number[] = await admins.orderBy('owner_id').forUpdate().pluck('owner_id')
   if (adminIds.length === 1 && adminIds[0] === userId) {
@@ -79,14 +80,14 @@ async function changeEmail(db: Database, userId: number, address: string): Promi
   })
 }
 
-/** An address of a user. */
+/** E-mail address of a user. */
 export interface Email {
   readonly address: string
   readonly isPrimary: boolean
   readonly isVerified: boolean
 }
 
-/** The addresses of a user, the primary one first. */
+/** Returns the e-mail addresses of a user, the primary one first. */
 export async function listEmails(db: Database, userId: number): Promise<readonly Email[]> {
   const rows = await selectRows<{ address: string; is_primary: number; is_verified: number }>(
     db,
@@ -101,10 +102,10 @@ export async function listEmails(db: Database, userId: number): Promise<readonly
   }))
 }
 
-/** Choices of a user that the house keeps for its clients, such as `theme`. */
+/** Preferences of a user that are stored for clients, such as `theme`. */
 export type UserSettings = Readonly<Record<string, boolean | string>>
 
-/** The choices of a user. */
+/** Returns the preferences of a user. */
 export async function findUserSettings(db: Database, userId: number): Promise<UserSettings> {
   const [row] = await selectRows<{ settings: string }>(
     db,
@@ -114,7 +115,7 @@ export async function findUserSettings(db: Database, userId: number): Promise<Us
   return row === undefined ? {} : JSON.parse(row.settings)
 }
 
-/** Keeps the choices of a user in place of those before. */
+/** Replaces the preferences of a user. */
 export async function saveUserSettings(
   db: Database,
   userId: number,

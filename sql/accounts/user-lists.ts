@@ -1,4 +1,4 @@
-/** Lists of users, each for those who may know of them. */
+/** Lists of users, filtered by what the viewer may know of. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -7,8 +7,8 @@ import { type Condition, ownersVisibleTo, type Viewer } from '../repositories/vi
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 /**
- * The users, called `u`, who fit and of whom `viewer` may know, in the order in which their
- * accounts were made.
+ * Returns the users `u` that match the condition `fit` and that `viewer` may know of, oldest
+ * account first.
  */
 export async function listUsersWho(
   db: Database,

@@ -1,4 +1,4 @@
-/** Accounts that somebody looks for, by id or by a part of the name. */
+/** Search for accounts by id, name or part of a name. */
 
 import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
@@ -8,16 +8,16 @@ import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
 export interface UserSearch {
-  /** Nobody is listed of whom they may not know. */
+  /** Users that the viewer may not know of are left out. */
   readonly viewer: Viewer
   readonly id?: number | undefined
-  /** A part of the name or of the full name, in any case. */
+  /** Part of the name or of the full name. Case is ignored. */
   readonly text?: string | undefined
-  /** The whole name, in any case. */
+  /** Whole name. Case is ignored. */
   readonly name?: string | undefined
 }
 
-/** The users that fit, by name. */
+/** Returns the users that match all criteria, ordered by name. */
 export async function searchUsers(
   db: Database,
   search: UserSearch,

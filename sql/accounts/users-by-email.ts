@@ -1,11 +1,11 @@
-/** Whose an e-mail address is: for what people did under an address and not under a name. */
+/** Users by e-mail address, for commits, which name their author by address. */
 
 import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from './users.js'
 
-/** The users of those addresses that are verified, by the address in lower case, in one query. */
+/** Returns the users of verified addresses, by the address in lower case. Runs one query. */
 export async function findUsersByEmail(
   db: Database,
   addresses: Iterable<string>,

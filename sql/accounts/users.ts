@@ -1,4 +1,4 @@
-/** Users: accounts of people, with their passwords and sign-ins. */
+/** User accounts, with their passwords and sign-ins. */
 
 import { Failure } from '../../conf/failures.js'
 import { checkText, foldCase } from '../database/bindings.js'
@@ -11,7 +11,7 @@ import { insertOwner, OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '
 
 export interface User extends Owner {
   readonly kind: 'user'
-  /** The primary address; empty when there is none. */
+  /** Primary address; empty if there is none. */
   readonly email: string
   readonly isAdmin: boolean
   readonly isActive: boolean
@@ -23,7 +23,7 @@ export interface User extends Owner {
 export interface NewUser {
   readonly name: string
   readonly email: string
-  /** Absent for a user who signs in by other means. */
+  /** Argon2 hash; undefined for a user without a password. */
   readonly passwordHash: string | undefined
   readonly isAdmin: boolean
   readonly fullName?: string
@@ -66,7 +66,7 @@ export async function createUser(db: Database, user: NewUser): Promise<User> {
   })
 }
 
-/** The user of that name, in whatever case it is written. */
+/** Returns the user with that name. Case is ignored. */
 export async function findUser(db: Database, name: string): Promise<User | undefined> {
   const [row] = await selectRows<UserRow>(db, `${SELECT_USERS} where o.name_lower = ?`, [
     foldCase(name),
@@ -74,7 +74,7 @@ export async function findUser(db: Database, name: string): Promise<User | undef
   return row === undefined ? undefined : userOf(row)
 }
 
-/** The user of that id. */
+/** Returns the user with that id. */
 export async function findUserById(db: Database, userId: number): Promise<User | undefined> {
   const [row] = await selectRows<UserRow>(db, `${SELECT_USERS} where u.owner_id = ?`, [userId])
   return row === undefined ? undefined : userOf(row)
@@ -85,13 +85,13 @@ export interface Password {
   readonly passwordHash: string | undefined
 }
 
-/** What a sign-in is checked against, by name or by a verified address. */
+/** Returns a user and the password hash, by name or by a verified address. */
 export async function findPassword(
   db: Database,
   nameOrEmail: string,
 ): Promise<Password | undefined> {
   const key = foldCase(nameOrEmail)
-  // No name holds an @, so that nobody can take the address of another for a name.
+  // No name contains an @, so a name cannot be the address of another user.
   const condition = key.includes('@')
     ? 'o.id = (select user_id from emails where address_lower = ? and is_verified = 1)'
     : 'o.name_lower = ?'
@@ -104,7 +104,9 @@ export async function findPassword(
   return { user: userOf(row), passwordHash: row.password_hash ?? undefined }
 }
 
-/** Replaces the password of a user, and ends the sign-ins that began with another. */
+/**
+ * Replaces the password of a user, and deletes all sessions and unfinished sign-ins of the user.
+ */
 export async function setPassword(
   db: Database,
   userId: number,
@@ -119,12 +121,12 @@ export async function setPassword(
   })
 }
 
-/** Remembers when a user last signed in. */
+/** Sets the time when a user last signed in. */
 export async function recordSignIn(db: Database, userId: number, nowMs: number): Promise<void> {
   await db('users').where({ owner_id: userId }).update({ last_login_at: nowMs })
 }
 
-/** All users, in the order in which they came. */
+/** Returns all users, oldest account first. */
 export async function listUsers(db: Database, page: Page): Promise<Paged<User>> {
   const [count] = await selectRows<{ total: number }>(db, 'select count(*) as total from users')
   const rows = await selectRows<UserRow>(db, `${SELECT_USERS} order by o.id limit ? offset ?`, [
@@ -135,8 +137,8 @@ export async function listUsers(db: Database, page: Page): Promise<Paged<User>> 
 }
 
 /**
- * Removes a user with all addresses, tokens, memberships and collaborations. Returns whether there
- * was one. Throws `conflict` while the user owns repositories.
+ * Deletes a user with all addresses, tokens, memberships and collaborations. Returns false if there
+ * is no such user. Throws `conflict` if the user owns repositories or packages.
  */
 export async function deleteUser(db: Database, userId: number): Promise<boolean> {
   try {
@@ -150,13 +152,13 @@ export async function deleteUser(db: Database, userId: number): Promise<boolean>
   }
 }
 
-/** The columns of a user, from the tables of USER_TABLES. */
+/** Columns of a user, selected from USER_TABLES. */
 export const USER_COLUMNS = `${OWNER_COLUMNS},
   u.is_admin as user_is_admin, u.is_active as user_is_active,
   u.is_login_prohibited as user_is_login_prohibited, u.language as user_language,
   u.last_login_at as user_last_login_at, e.address as user_email`
 
-/** The tables of a user, whose account is called `u`. */
+/** Tables of a user; `users` has the alias `u`. */
 export const USER_TABLES = `users u join owners o on o.id = u.owner_id
   left join emails e on e.user_id = u.owner_id and e.is_primary = 1`
 
@@ -171,9 +173,9 @@ export interface UserRow extends OwnerRow {
   readonly user_email: string | null
 }
 
-/** The user in a row of USER_COLUMNS. */
+/** Converts a row of USER_COLUMNS. */
 export function userOf(row: UserRow): User {
-  // On each request with credentials: a spread of the owner would take thirty times as long.
+  // Runs on each request with credentials: spreading the owner would take thirty times as long.
   return Object.assign(ownerOf(row), {
     kind: 'user' as const,
     email: row.user_email ?? '',

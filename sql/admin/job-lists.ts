@@ -1,4 +1,4 @@
-/** The jobs that wait or run, for those who watch over them. */
+/** List of waiting and running jobs, for site administrators. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -8,16 +8,16 @@ export interface ListedJob {
   readonly id: number
   readonly kind: string
   readonly subject: string
-  /** `failed`: it waits to be tried again. */
+  /** `failed`: the job waits for its next attempt. */
   readonly state: 'waiting' | 'running' | 'failed'
   readonly attempts: number
-  /** When it is due; of one that runs, when it was. */
+  /** Time from which the job may run, or could run if it is running. */
   readonly dueAtMs: number
-  /** Why the last try failed, unless one has succeeded since. */
+  /** Error of the last failed attempt; undefined if an attempt has succeeded since. */
   readonly lastError: string | undefined
 }
 
-/** All jobs, the next one first. */
+/** Returns all jobs, the one due first first. */
 export async function listJobs(db: Database, page: Page): Promise<Paged<ListedJob>> {
   const [count] = await selectRows<{ total: number }>(db, 'select count(*) as total from jobs')
   const rows = await selectRows<JobRow>(
@@ -30,7 +30,9 @@ export async function listJobs(db: Database, page: Page): Promise<Paged<ListedJo
   return { entries: rows.map((row) => jobOf(row, nowMs)), total: count?.total ?? 0 }
 }
 
-/** Has a job that failed tried again at once. Returns whether there was one. */
+/**
+ * Makes a failed job due immediately. Returns false if there is no such job, or if it is running.
+ */
 export async function retryJob(db: Database, id: number): Promise<boolean> {
   const failed = db('jobs').where({ id, lease: null }).where('attempts', '>', 0)
   return (await failed.update({ run_after: Date.now() })) > 0

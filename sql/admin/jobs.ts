@@ -1,50 +1,51 @@
-/** Jobs: work that a worker does soon, once for many requests, and again if it failed. */
+/** Queue of background jobs: deduplicated by kind and subject, leased to workers, and retried. */
 
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 
-/** Tries of one job; the last of them is some three hours after the first. */
+/** Attempts of a job; the last one is about three hours after the first. */
 export const JOB_ATTEMPTS_MAX = 6
 const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
 
-/** What is to be done. There is at most one job of a kind for a subject. */
+/** Job to enqueue. There is at most one job for each kind and subject. */
 export interface JobInput {
   readonly kind: string
-  /** What it is done to, such as the id of a repository. */
+  /** Object of the job, such as the id of a repository. */
   readonly subject: string
   readonly delayMs: number
-  /** Whether one that waits for longer is to be done that soon; else it keeps its time. */
+  /** True if a waiting job is moved to an earlier time; otherwise it keeps its time. */
   readonly isSooner?: boolean
 }
 
-/** A job that the caller holds, until its lease runs out or is given back. */
+/** Job that the caller holds until its lease expires or is released. */
 export interface Job {
   readonly id: number
   readonly kind: string
   readonly subject: string
-  /** Counts this one. */
+  /** Number of attempts, including this one. */
   readonly attempts: number
-  /** Tells this hold on the job from every other one, earlier or later. */
+  /** Random id of this lease; earlier and later leases of the same job have other ids. */
   readonly lease: string
 }
 
-/** Who takes jobs, and how many. */
+/** Process that leases jobs, and its limits. */
 export interface Worker {
-  /** The name of the machine. */
+  /** Name of the machine. */
   readonly machine: string
-  /** Jobs that the machine runs at once, over all of its processes. */
+  /** Number of jobs that all processes of the machine may run concurrently. */
   readonly jobsMax: number
   readonly leaseMs: number
-  /** The kinds that it takes; by default all. */
+  /** Kinds of jobs that the worker takes; undefined for all. */
   readonly kinds?: { readonly of: readonly string[] } | { readonly without: readonly string[] }
 }
 
 /**
- * Asks for a job. One that waits already is enough, and keeps its time; one that runs now runs once
- * more afterwards, for it may have looked too early.
+ * Enqueues a job. A waiting job for the same kind and subject is kept, with its time unless
+ * `isSooner` is set. A running one runs once more afterwards, because it may have read its data too
+ * early.
  */
 export async function enqueueJob(db: Database, input: JobInput): Promise<void> {
   const { kind, subject } = input
@@ -67,7 +68,8 @@ export async function enqueueJob(db: Database, input: JobInput): Promise<void> {
       })
       return
     } catch (error) {
-      // Another process asked for it between the two statements, and it may be done already.
+      // Another process inserted the job between the two statements, and may have finished it
+      // already.
       if (!isUniqueViolation(error)) throw error
     }
   }
@@ -77,7 +79,7 @@ function again(db: Database, runAfterMs: number) {
   return db.raw('case when lease is null then null else ? end', [runAfterMs])
 }
 
-/** The lease is not touched, so both columns are told by what the row was before. */
+/** Returns both columns computed from the old row: the statement does not change `lease`. */
 function sooner(db: Database, runAfterMs: number) {
   const least = (column: string) =>
     `case when ${column} is not null and ${column} < ? then ${column} else ? end`
@@ -96,7 +98,10 @@ function sooner(db: Database, runAfterMs: number) {
 
 const DUE_AT_ONCE = 20
 
-/** Takes a job that is due and that nobody holds, if there is one and the machine may run more. */
+/**
+ * Leases a due job that no worker holds; undefined if there is none or if all slots of the machine
+ * are in use.
+ */
 export async function leaseJob(db: Database, worker: Worker): Promise<Job | undefined> {
   const nowMs = Date.now()
   const kinds = kindsOf(worker)
@@ -108,7 +113,7 @@ export async function leaseJob(db: Database, worker: Worker): Promise<Job | unde
     [nowMs, nowMs, ...kinds.bindings],
   )
   if (due.length === 0) return undefined
-  // Whoever held these has died, perhaps on this machine: its slot is free again.
+  // The workers that held these jobs have died, perhaps on this machine: this frees their slots.
   await db('jobs').where('leased_until', '<=', nowMs).update(FREE)
   for (const row of due) {
     const taken = await takeJob(db, row, worker)
@@ -124,7 +129,7 @@ function kindsOf({ kinds }: Worker): {
 } {
   if (kinds === undefined) return { clause: '', bindings: [] }
   const [word, bindings] = 'of' in kinds ? ['in', kinds.of] : ['not in', kinds.without]
-  // MySQL knows no empty lists.
+  // MySQL does not support empty lists.
   if (bindings.length === 0) return { clause: word === 'in' ? ' and 1 = 0' : '', bindings }
   return { clause: ` and kind ${word} (${bindings.map(() => '?').join()})`, bindings }
 }
@@ -136,7 +141,10 @@ interface DueRow {
   readonly attempts: number
 }
 
-/** The unique key of the slots is what keeps two processes of a machine from running too much. */
+/**
+ * Leases one job in the first free slot. The unique key of the slots enforces the limit across all
+ * processes of a machine.
+ */
 async function takeJob(
   db: Database,
   row: DueRow,
@@ -153,7 +161,7 @@ async function takeJob(
           lease,
           attempts,
           leased_until: Date.now() + worker.leaseMs,
-          // What was asked for until now, this run does.
+          // This run covers all requests made so far.
           slot: `${worker.machine}/${slot}`,
           again_after: null,
         })
@@ -165,19 +173,22 @@ async function takeJob(
   return 'no slot'
 }
 
-/** Holds the job for longer. False: the lease ran out before, and somebody else may hold it. */
+/**
+ * Extends the lease of a job. Returns false if it has expired; another worker may then hold the
+ * job.
+ */
 export async function renewLease(db: Database, job: Job, leaseMs: number): Promise<boolean> {
   return (await held(db, job).update({ leased_until: Date.now() + leaseMs })) > 0
 }
 
-/** The job is done: it goes, or waits to be run again when it was asked for meanwhile. */
+/** Deletes a finished job, or schedules it again if it was enqueued while it ran. */
 export async function finishJob(db: Database, job: Job): Promise<void> {
   await endJob(db, job, null)
 }
 
 async function endJob(db: Database, job: Job, lastError: string | null): Promise<void> {
   if ((await held(db, job).whereNull('again_after').delete()) > 0) return
-  // A request that came during the lease stays.
+  // Keeps a request that was made while the job ran.
   await held(db, job)
     .whereNotNull('again_after')
     .update({
@@ -189,7 +200,10 @@ async function endJob(db: Database, job: Job, lastError: string | null): Promise
     })
 }
 
-/** The job failed: it waits longer each time. False: it was given up, as it failed too often. */
+/**
+ * Schedules a failed job again, after a longer delay each time. Returns false after
+ * JOB_ATTEMPTS_MAX attempts: the job is then deleted, or kept if it was enqueued while it ran.
+ */
 export async function postponeJob(db: Database, job: Job, reason: string): Promise<boolean> {
   const lastError = reason.slice(0, REASON_CHARACTERS_MAX)
   if (job.attempts >= JOB_ATTEMPTS_MAX) {
@@ -208,7 +222,7 @@ export async function postponeJob(db: Database, job: Job, reason: string): Promi
 
 const REASON_CHARACTERS_MAX = 500
 
-/** Gives the job back unfinished, to be taken at once by somebody else. */
+/** Releases an unfinished job, so that any worker can take it immediately. */
 export async function releaseJob(db: Database, job: Job): Promise<void> {
   await held(db, job).update({ attempts: job.attempts - 1, again_after: null, ...FREE })
 }

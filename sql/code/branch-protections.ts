@@ -1,4 +1,4 @@
-/** Rules of a repository's branches, in the order in which they are asked. */
+/** Branch protection rules of a repository, in the order of their evaluation. */
 
 import { Failure } from '../../conf/failures.js'
 import { checkText } from '../database/bindings.js'
@@ -6,7 +6,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
 
-/** What a rule asks for, in the words of the API. */
+/** Settings of a rule, with the names of the API. */
 export interface ProtectionSettings {
   readonly enable_push: boolean
   readonly enable_push_whitelist: boolean
@@ -31,7 +31,7 @@ export interface ProtectionSettings {
 
 export const PROTECTION_LISTS = ['push', 'force_push', 'merge', 'approvals'] as const
 
-/** Who is meant where a rule makes exceptions. */
+/** List of users and teams that a rule exempts from a restriction. */
 export type ProtectionList = (typeof PROTECTION_LISTS)[number]
 
 export interface Named {
@@ -39,7 +39,7 @@ export interface Named {
   readonly name: string
 }
 
-/** People and teams of the repository's organization. */
+/** Users, and teams of the repository's organization. */
 export interface ListMembers {
   readonly users: readonly Named[]
   readonly teams: readonly Named[]
@@ -48,9 +48,9 @@ export interface ListMembers {
 export interface Protection {
   readonly id: number
   readonly repositoryId: number
-  /** A branch, or a pattern of branches. */
+  /** Branch name, or a pattern of branch names. */
   readonly ruleName: string
-  /** Lower ones are asked before higher ones. */
+  /** Rules with a lower number are evaluated first. */
   readonly priority: number
   readonly settings: ProtectionSettings
   readonly lists: Readonly<Record<ProtectionList, ListMembers>>
@@ -58,7 +58,7 @@ export interface Protection {
   readonly updatedAtMs: number
 }
 
-/** The ids of whom a list is to be made of; what is absent stays. */
+/** Ids of the new members of each list; absent lists stay unchanged. */
 export type ListInputs = Partial<Readonly<Record<ProtectionList, ListInput>>>
 
 export interface ListInput {
@@ -67,15 +67,18 @@ export interface ListInput {
 }
 
 export interface NewProtection extends Pick<Protection, 'repositoryId' | 'ruleName' | 'settings'> {
-  /** 0: behind all others. */
+  /** Priority; 0 for the lowest one. */
   readonly priority: number
   readonly lists: ListInputs
 }
 
-/** Each push and each list of branches reads all of them. */
+/** Every push and every list of branches reads all rules of a repository. */
 const PROTECTIONS_MAX = 100
 
-/** Makes a rule. Throws `conflict` where there is one of that name, and `invalid` for too many. */
+/**
+ * Creates a rule. Throws `conflict` if the repository has a rule with that name, and `invalid` if
+ * it has too many rules.
+ */
 export async function createProtection(db: Database, wanted: NewProtection): Promise<void> {
   const { repositoryId, ruleName, settings, lists } = wanted
   await transaction(db, async (trx) => {
@@ -104,14 +107,17 @@ export async function createProtection(db: Database, wanted: NewProtection): Pro
   })
 }
 
-/** What may change; what is absent stays. */
+/** Changes to a rule; absent fields keep their value. */
 export interface ProtectionPatch {
   readonly settings: Partial<ProtectionSettings>
   readonly priority?: number | undefined
   readonly lists: ListInputs
 }
 
-/** Changes a rule as it is in the moment of the change. Returns whether it was there. */
+/**
+ * Changes a rule; `settings` is merged into the stored settings under a row lock. Returns false if
+ * there is no such rule.
+ */
 export async function updateProtection(
   db: Database,
   protectionId: number,
@@ -143,7 +149,9 @@ async function setLists(trx: Database, protectionId: number, lists: ListInputs):
   }
 }
 
-/** Asks these first, in their order; ids of other repositories mean nothing. */
+/**
+ * Gives these rules the highest priorities, in this order. Ids of other repositories are ignored.
+ */
 export async function orderProtections(
   db: Database,
   repositoryId: number,
@@ -158,7 +166,7 @@ export async function orderProtections(
   })
 }
 
-/** Removes a rule. Returns whether there was one. */
+/** Deletes a rule. Returns false if the repository has no rule with that name. */
 export async function deleteProtection(
   db: Database,
   repositoryId: number,
@@ -168,7 +176,7 @@ export async function deleteProtection(
   return (await db('branch_protections').where(place).delete()) > 0
 }
 
-/** Whether a repository has any rule at all: asked at every push. */
+/** Returns true if a repository has any rule. Every push calls this. */
 export async function hasProtections(db: Database, repositoryId: number): Promise<boolean> {
   const rows = await selectRows(
     db,
@@ -178,7 +186,7 @@ export async function hasProtections(db: Database, repositoryId: number): Promis
   return rows.length > 0
 }
 
-/** The rules of a repository, by their priority. */
+/** Returns the rules of a repository, ordered by priority. */
 export async function listProtections(
   db: Database,
   repositoryId: number,
@@ -221,7 +229,7 @@ interface ProtectionRow {
   readonly updated_at: number
 }
 
-/** Teams of the present owner alone: a repository that has moved leaves those of the former. */
+/** Selects members of rules. Leaves out the teams of a former owner of the repository. */
 const SELECT_MEMBERS = `select m.protection_id, m.list, m.user_id, m.team_id,
     coalesce(o.name, t.name) as name
   from branch_protection_members m

@@ -1,4 +1,6 @@
-/** Statuses of commits: what builds and checks say, each word of theirs a row that stays. */
+/**
+ * Commit statuses, as reported by builds and checks. Each report is a row that is never changed.
+ */
 
 import { Failure } from '../../conf/failures.js'
 import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
@@ -8,7 +10,7 @@ import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** From the worst to the best; the last says that nothing was tried. */
+/** Commit states, most severe first; `skipped` means that the check did not run. */
 export const COMMIT_STATES = [
   'error',
   'failure',
@@ -24,11 +26,11 @@ export interface CommitStatus {
   readonly id: number
   readonly commitId: string
   readonly state: CommitState
-  /** Who speaks: later words of the same context stand in the place of earlier ones. */
+  /** Name of the check; a later status replaces earlier ones with the same context. */
   readonly context: string
   readonly description: string
   readonly targetUrl: string
-  /** Absent when the account has gone. */
+  /** Undefined if the account was deleted. */
   readonly creator: Owner | undefined
   readonly createdAtMs: number
 }
@@ -43,13 +45,13 @@ export interface NewCommitStatus {
   readonly creatorId: number
 }
 
-/** One commit of one repository. */
+/** Commit in a repository. */
 export interface CommitPlace {
   readonly repositoryId: number
   readonly commitId: string
 }
 
-/** Writes down a status. Throws `not_found` when the repository has gone. */
+/** Inserts a status. Throws `not_found` if the repository does not exist. */
 export async function addCommitStatus(
   db: Database,
   status: NewCommitStatus,
@@ -77,13 +79,13 @@ export async function addCommitStatus(
 }
 
 export interface StatusQuery extends CommitPlace {
-  /** Absent: any. */
+  /** Undefined for statuses in any state. */
   readonly state: CommitState | undefined
   readonly order: 'newest' | 'oldest'
   readonly page: Page
 }
 
-/** All that was said of a commit. */
+/** Returns all statuses of a commit, including replaced ones. */
 export async function listCommitStatuses(
   db: Database,
   { repositoryId, commitId, state, order, page }: StatusQuery,
@@ -103,12 +105,12 @@ export async function listCommitStatuses(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** What holds of a commit: the last word of each context, newest first, and all their states. */
+/** Latest status of each context, newest first, and the distinct states of them all. */
 export interface CombinedStatus extends Paged<CommitStatus> {
   readonly states: readonly CommitState[]
 }
 
-/** The last word of each context on a commit. */
+/** Returns the latest status of each context on a commit. */
 export async function combineCommitStatuses(
   db: Database,
   { repositoryId, commitId }: CommitPlace,
@@ -147,7 +149,7 @@ async function selectStatuses(
 }
 
 interface StatusRow extends Omit<OwnerRow, 'owner_id'> {
-  /** Null when the creator has gone. */
+  /** Null if the creator was deleted. */
   readonly owner_id: number | null
   readonly id: number
   readonly commit_id: string

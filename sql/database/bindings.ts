@@ -1,8 +1,8 @@
-/** What may stand in the place of a question mark: plain values, never anything with a shape. */
+/** Validation of the values that are bound to SQL statements. */
 
 /**
- * Checks what is bound to a statement. Drivers write objects and arrays into the SQL itself, so a
- * value from a JSON body could change the question.
+ * Validates the bindings of a statement. Drivers expand objects and arrays into SQL, so an
+ * unchecked value from a JSON body could change the statement. Throws a TypeError.
  */
 export function checkBindings(bindings: unknown): readonly unknown[] {
   if (bindings === undefined) return []
@@ -16,8 +16,9 @@ export function checkBindings(bindings: unknown): readonly unknown[] {
 }
 
 /**
- * A text that is looked up. MySQL compares a text with a number by turning the text into a number,
- * so 0 or false would find every row whose text is not a number.
+ * Returns a text that is compared with a column. Throws a TypeError if it is not a string: MySQL
+ * converts a text column to a number when it compares it with a number, so 0 or false would match
+ * every row whose text is not a number.
  */
 export function checkText(text: string): string {
   if (typeof text !== 'string') throw new TypeError('A text is wanted')
@@ -25,8 +26,8 @@ export function checkText(text: string): string {
 }
 
 /**
- * The form of a name or an address in which two that differ in case are the same. ASCII alone: by
- * Unicode's rules the Kelvin sign would be found as the letter k.
+ * Returns a name or address in lower case, for comparisons that ignore case. Folds ASCII letters
+ * only: Unicode folding would make the Kelvin sign equal to the letter k.
  */
 export function foldCase(text: string): string {
   if (!/[A-Z]/.test(checkText(text))) return text

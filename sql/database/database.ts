@@ -1,4 +1,4 @@
-/** Opening the database, and running several statements as one. */
+/** Opening the database, and transactions. */
 
 import knex, { type Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
@@ -6,10 +6,12 @@ import type { Settings } from '../../conf/settings.js'
 import { checkServer, describeLocation, knexConfig, prepareLocation } from './dialect.js'
 import { retryLockConflicts } from './retry.js'
 
-/** The database, or a transaction on it: every function of this floor takes either. */
+/** Database or a transaction on it. Every function in sql/ takes either. */
 export type Database = Knex
 
-/** Opens the database. Throws an Error of one line, without the password, when that fails. */
+/**
+ * Opens the database. Throws an Error with a one-line message, without the password, if that fails.
+ */
 export async function openDatabase(settings: Settings['database']): Promise<Database> {
   let db: Database | undefined
   try {
@@ -30,25 +32,26 @@ function reasonOf(error: unknown): string {
   return message.split('\n')[0] ?? ''
 }
 
-/** Closes the database when all that runs on it has ended. */
+/** Closes the database after all running statements have ended. */
 export async function closeDatabase(db: Database): Promise<void> {
   await db.destroy()
 }
 
-/** Throws `unavailable` when the database does not answer. */
+/** Throws `unavailable` if the database does not answer. */
 export async function ping(db: Database): Promise<void> {
   await db.raw('select 1')
 }
 
 /**
- * Runs `work` whole or not at all, and again when it lost a lock: it must do nothing but ask the
- * database, and only through what it is given. Within another transaction it ends with that one.
+ * Runs `work` in a transaction, and again if it loses a lock. `work` must have no effects other
+ * than database statements, all of them on the transaction that it receives. A nested transaction
+ * commits with the outer one.
  */
 export async function transaction<T>(
   db: Database,
   work: (trx: Database) => Promise<T>,
 ): Promise<T> {
-  // Losing a lock ends the outer transaction, so that only the outer one can be run again.
+  // A lost lock rolls back the outer transaction, so only the outer one can be retried.
   if (db.isTransaction === true) return await db.transaction(work)
   return await retryLockConflicts(() => db.transaction(work))
 }

@@ -1,4 +1,4 @@
-/** All that SQLite and MySQL do differently, apart from how their clients behave. */
+/** Differences between SQLite and MySQL, except those of the client classes. */
 
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,22 +9,22 @@ import type { Settings } from '../../conf/settings.js'
 import { MysqlClient } from './mysql-client.js'
 import { SqliteClient } from './sqlite-client.js'
 
-/** A request waits no longer for a connection, be it a new one or one that others use. */
+/** Longest wait of a query for a connection, either new or from the pool. */
 const ACQUIRE_TIMEOUT_MS = 3_000
 const CONNECT_TIMEOUT_MS = 2_500
 const IDLE_TIMEOUT_MS = 60_000
 
-/** Failures reach the one who asks; knex must not print them as well. */
+/** Errors are thrown to the caller, so knex does not log them too. */
 const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
 
 const COMMON = {
   log: SILENT,
-  // The text of an error must not hold the values of a statement: passwords are among them.
+  // Errors must not contain the bindings of a statement, which include passwords.
   compileSqlOnError: false,
   acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
 } as const
 
-/** What knex needs for the database. */
+/** Returns the knex configuration for the database. */
 export function knexConfig(settings: Settings['database']): Knex.Config {
   const { location, connectionsMax } = settings
   if (location.kind === 'sqlite') {
@@ -33,8 +33,8 @@ export function knexConfig(settings: Settings['database']): Knex.Config {
       client: SqliteClient,
       useNullAsDefault: true,
       connection: { filename: location.file },
-      // SQLite has one writer, and the driver answers at once: a second connection of the same
-      // process could only wait for the first one, and block it with that.
+      // SQLite has one writer and the driver is synchronous: a second connection in this process
+      // could only wait for the first, and would block it by waiting.
       pool: { min: 1, max: 1 },
     }
   }
@@ -67,7 +67,7 @@ function mysqlConnection(url: URL): Knex.MySql2ConnectionConfig {
   }
 }
 
-/** The folder and the file of an SQLite database, which nobody else on the machine may read. */
+/** Creates the directory and the file of an SQLite database, readable by the own user only. */
 export async function prepareLocation(location: DatabaseLocation): Promise<void> {
   if (location.kind !== 'sqlite') return
   await mkdir(dirname(location.file), { recursive: true, mode: 0o700 })
@@ -75,7 +75,7 @@ export async function prepareLocation(location: DatabaseLocation): Promise<void>
   await file.close()
 }
 
-/** Where the database is, without the password. */
+/** Returns the location of the database without the password. */
 export function describeLocation(location: DatabaseLocation): string {
   if (location.kind === 'sqlite') return location.file
   return `${location.url.host}/${databaseName(location.url)}`
@@ -85,12 +85,14 @@ function databaseName(url: URL): string {
   return decodeURIComponent(url.pathname.slice(1))
 }
 
-/** Whether the connection, or the transaction, is one to a MySQL server. */
+/** Returns true if the connection or transaction uses MySQL. */
 export function isMysql(db: Knex): boolean {
   return db.client instanceof MysqlClient
 }
 
-/** The rows of a question in SQL that both databases understand; SQLite's mostly at once. */
+/**
+ * Returns the rows of a query in SQL that both databases support; on SQLite mostly synchronously.
+ */
 export function selectRows<T>(
   db: Knex,
   sql: string,
@@ -111,7 +113,7 @@ async function askConnection<T>(
   return isMysql(db) ? answer[0] : answer
 }
 
-/** Throws an Error that says what is wrong with the server, if anything is. */
+/** Checks the version and the collations of the server. Throws an Error that names the problem. */
 export async function checkServer(db: Knex): Promise<void> {
   if (!isMysql(db)) {
     await selectRows(db, 'select 1')
@@ -143,27 +145,28 @@ function isMariadbVersion(version: string): boolean {
 }
 
 /**
- * Compares byte by byte, trailing spaces included: under the servers' default collations `ADMIN `
- * or `ÀDMIN` would be found as `admin`. The two have no name for it in common.
+ * Returns a collation that compares byte by byte, including trailing spaces: under the servers'
+ * default collations `ADMIN ` or `ÀDMIN` would match `admin`. MySQL and MariaDB name it
+ * differently.
  */
 function collationOf(version: string): string {
   return isMariadbVersion(version) ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin'
 }
 
-/** The column `id`, written for SQLite; numbers are never used again. */
+/** Definition of the column `id` on SQLite. Ids of deleted rows are not reused. */
 export const ID = 'id integer primary key autoincrement'
 const MYSQL_ID = 'id bigint not null auto_increment primary key'
 
 export interface TableDefinition {
-  /** Columns and constraints, as they stand in `create table`. */
+  /** Columns and constraints, as in `create table`. */
   readonly lines: readonly string[]
-  /** Name of the index → its columns. */
+  /** Index name → its columns. */
   readonly indexes?: Readonly<Record<string, string>>
 }
 
 /**
- * Creates a table with all that belongs to it, unless it is there. On MySQL it is one statement, so
- * that a process which is killed never leaves a part of it.
+ * Creates a table with its indexes unless it exists. MySQL commits each DDL statement, so one
+ * statement creates everything there, and a killed process leaves no partial table.
  */
 export async function createTable(
   db: Knex,
@@ -189,9 +192,8 @@ const LOCK_ATTEMPTS_MAX = 60
 const LOCK_ATTEMPT_SECONDS = 5
 
 /**
- * Runs `work` while no other process, on any machine, runs under this lock. On SQLite the work is
- * one transaction; on MySQL, which commits at each change of a table, it has to be fit to be run
- * again from its start.
+ * Runs `work` while holding a lock that excludes all other processes on all machines. On SQLite the
+ * work is one transaction. MySQL commits at each DDL statement, so `work` must be idempotent.
  */
 export async function withDatabaseLock<T>(
   db: Knex,
@@ -208,7 +210,10 @@ export async function withDatabaseLock<T>(
   })
 }
 
-/** Locks belong to the whole server, and their names have at most 64 characters. */
+/**
+ * Lock names are server-wide, so this one contains the database, hashed because of the limit of 64
+ * characters.
+ */
 const MYSQL_LOCK_NAME = "concat('gatehouse.', md5(database()))"
 
 async function takeMysqlLock(db: Knex): Promise<void> {

@@ -1,11 +1,11 @@
-/** What the drivers throw, in the words of the house: said once, for both databases. */
+/** Classification of driver errors, for both databases. */
 
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
 
 const RETRY_AFTER_SECONDS = 2
 
-/** Besides errors that mysql2 marks as fatal: the server answers, but cannot serve for now. */
+/** Error codes of a server that cannot serve now, besides the errors that mysql2 marks as fatal. */
 const AWAY_CODES: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
@@ -22,7 +22,7 @@ const AWAY_CODES: ReadonlySet<string> = new Set([
   'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
   'ER_OUT_OF_RESOURCES',
   'ER_OUTOFMEMORY',
-  // A Galera node that has left its cluster answers every statement with 1047.
+  // A Galera node that has left its cluster answers every statement with error 1047.
   'ER_UNKNOWN_COM_ERROR',
 ])
 
@@ -49,9 +49,10 @@ const LOCK_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A driver's error as the house throws it. An error that no caller could do anything about stays
- * what it is, so that it is logged as the bug that it is; so do broken constraints and lost locks,
- * which a query function or `transaction` knows how to answer.
+ * Converts a driver error to a Failure if the disk is full or read-only, the database is
+ * unavailable, or a value is too long. Other errors are returned unchanged: constraint violations
+ * and lost locks are handled by query functions and `transaction`, and the rest are bugs, which are
+ * logged.
  */
 export function translateError(error: unknown): unknown {
   const code = codeOf(error)
@@ -64,7 +65,9 @@ export function translateError(error: unknown): unknown {
   return error
 }
 
-/** The database cannot answer now; the same request may succeed soon. */
+/**
+ * Returns the `unavailable` error of a database that cannot answer now; a retry may succeed soon.
+ */
 export function unavailable(cause: unknown): Failure {
   return new Failure('unavailable', 'The database does not answer. Please try again.', {
     cause,
@@ -72,22 +75,24 @@ export function unavailable(cause: unknown): Failure {
   })
 }
 
-/** Whether a row with the same unique value exists already. */
+/** Returns true if a row with the same unique value exists. */
 export function isUniqueViolation(error: unknown): boolean {
   return UNIQUE_CODES.has(codeOf(error))
 }
 
-/** Whether a row that others refer to was to go, or a row was to refer to one that is not there. */
+/**
+ * Returns true if a deleted row is still referenced, or if a written row references a missing one.
+ */
 export function isReferenceViolation(error: unknown): boolean {
   return REFERENCE_CODES.has(codeOf(error))
 }
 
-/** Whether the same transaction, run once more, may well succeed. */
+/** Returns true if running the same transaction again can succeed. */
 export function isLockConflict(error: unknown): boolean {
   return LOCK_CODES.has(codeOf(error))
 }
 
-/** Whether another process holds SQLite's lock for now. */
+/** Returns true if another process holds SQLite's lock. */
 export function isSqliteBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }

@@ -1,18 +1,18 @@
-/** Bringing the tables to what this version of the house expects. */
+/** Schema migrations. */
 
 import { MIGRATIONS } from '../migrations/list.js'
 import type { Database } from './database.js'
 import { createTable, withDatabaseLock } from './dialect.js'
 
-/** One step of the schema, and whether this database has it. */
+/** Migration, and the time when it was applied to this database. */
 export interface MigrationState {
   readonly name: string
   readonly appliedAtMs: number | undefined
 }
 
 /**
- * Applies what is missing and returns the names of what it did. Any number of processes may call
- * it at once, and one that is killed in the middle leaves nothing that a next call does not finish.
+ * Applies missing migrations and returns their names. Processes may call it concurrently. If a
+ * process is killed during a migration, the next call completes it.
  */
 export async function migrate(db: Database): Promise<readonly string[]> {
   return await withDatabaseLock(db, async (locked) => {
@@ -31,14 +31,14 @@ export async function migrate(db: Database): Promise<readonly string[]> {
   })
 }
 
-/** Every migration that there is, in order. */
+/** Returns all migrations in order. */
 export async function migrationStatus(db: Database): Promise<readonly MigrationState[]> {
   const isNew = !(await db.schema.hasTable('migrations'))
   const applied = isNew ? new Map<string, number>() : await appliedMigrations(db)
   return MIGRATIONS.map(({ name }) => ({ name, appliedAtMs: applied.get(name) }))
 }
 
-/** Takes back all migrations, and all data with them. */
+/** Reverts all migrations, which deletes all data. */
 export async function rollback(db: Database): Promise<void> {
   await withDatabaseLock(db, async (locked) => {
     for (const migration of MIGRATIONS.toReversed()) {

@@ -1,4 +1,4 @@
-/** knex's MySQL client, with sessions that behave the same on every server. */
+/** MySQL client of knex, with the same session settings on every server. */
 
 import KnexClient from 'knex/lib/dialects/mysql2/index.js'
 import KnexTransaction from 'knex/lib/dialects/mysql2/transaction.js'
@@ -7,15 +7,18 @@ import { checkBindings } from './bindings.js'
 import { translateError, unavailable } from './errors.js'
 import { retryLockConflicts } from './retry.js'
 
-/** No question of the house takes longer; a server that froze must not hold a request for ever. */
+/**
+ * Limit of a query in milliseconds, so that an unresponsive server cannot hold a request forever.
+ */
 const QUERY_TIMEOUT_MS = 15_000
 const LOCK_WAIT_TIMEOUT_SECONDS = 5
 
-/** Changing a table takes as long as the table is large. */
+/** Duration depends on the size of the table, so these statements have no timeout. */
 const UNBOUNDED_STATEMENT = /^\s*(?:create|alter|drop)\s/i
 
 const SESSION_STATEMENTS = [
-  // Without NO_BACKSLASH_ESCAPES, whatever the server's default: the driver escapes by backslash.
+  // Without NO_BACKSLASH_ESCAPES, whatever the server's default is: the driver escapes with
+  // backslashes.
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   `SET SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_SECONDS}`,
@@ -28,8 +31,8 @@ interface Query {
 }
 
 /**
- * Differs from knex's own: sessions are set up in full, values are checked, every wait has an
- * end, lost locks are tried again, and errors come out as the house knows them.
+ * MySQL client that differs from knex's: it sets up each session, validates bindings, limits every
+ * wait, retries lost locks and translates errors.
  */
 export class MysqlClient extends KnexClient {
   override async acquireRawConnection(): Promise<Connection> {
@@ -46,7 +49,7 @@ export class MysqlClient extends KnexClient {
     return connection
   }
 
-  /** knex's own takes the error listener off, and a late reset would end the process. */
+  /** Keeps the error listener, unlike knex: a late connection reset would end the process. */
   override async destroyRawConnection(connection: Connection): Promise<void> {
     await new Promise<void>((resolve) => connection.end(() => resolve()))
   }
@@ -62,7 +65,7 @@ export class MysqlClient extends KnexClient {
   override async query(connection: Connection, query: unknown): Promise<unknown> {
     try {
       if (isInTransaction(connection)) return await super.query(connection, query)
-      // A statement on its own has been rolled back whole, so it may be sent again.
+      // MySQL rolls back a failed statement as a whole, so it may be sent again.
       return await retryLockConflicts(() => super.query(connection, query))
     } catch (error) {
       throw translateError(error)
@@ -76,7 +79,7 @@ export class MysqlClient extends KnexClient {
     try {
       return await super._query(connection, query)
     } catch (error) {
-      // The answer may still come, and would be taken for that of the next question.
+      // A late response would be taken for the response to the next query.
       if (isQueryTimeout(error)) connection.destroy()
       throw error
     }
@@ -87,14 +90,14 @@ export class MysqlClient extends KnexClient {
   }
 }
 
-/** knex's own would start the work even though BEGIN had failed. */
+/** Transaction that does not run its work if BEGIN fails, unlike knex's. */
 class Transaction extends KnexTransaction {
   override begin(connection: unknown): Promise<unknown> {
     return this.trxClient.query(connection, 'BEGIN')
   }
 }
 
-/** knex marks a connection with the transaction that holds it. */
+/** Reads the property that knex sets on a connection while a transaction holds it. */
 function isInTransaction(connection: object): boolean {
   return '__knexTxId' in connection
 }

@@ -1,18 +1,18 @@
-/** A part of a list, and how long the whole list is. */
+/** Pages of a list with the total count. */
 
 export interface Page {
-  /** From 1. */
+  /** Page number, counted from 1. */
   readonly page: number
   readonly limit: number
 }
 
 export interface Paged<T> {
   readonly entries: readonly T[]
-  /** Of all pages. */
+  /** Number of entries on all pages. */
   readonly total: number
 }
 
-/** How many entries stand before the page. */
+/** Returns the number of entries before the page. */
 export function offsetOf(page: Page): number {
   return (page.page - 1) * page.limit
 }

@@ -1,4 +1,4 @@
-/** Trying again after another transaction was in the way: bounded, and never in step with it. */
+/** Bounded retries after lock conflicts, with random delays. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLockConflict, unavailable } from './errors.js'
@@ -6,7 +6,10 @@ import { isLockConflict, unavailable } from './errors.js'
 const ATTEMPTS_MAX = 6
 const PAUSE_FIRST_MS = 10
 
-/** Runs `work` again when it lost a lock; what it did before has been rolled back by then. */
+/**
+ * Runs `work`, and again after each lock conflict, which has rolled back its statements. Throws
+ * `unavailable` after ATTEMPTS_MAX attempts.
+ */
 export async function retryLockConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -15,7 +18,7 @@ export async function retryLockConflicts<T>(work: () => Promise<T>): Promise<T> 
       if (!isLockConflict(error)) throw error
       if (attempt === ATTEMPTS_MAX) throw unavailable(error)
     }
-    // Doubling, and anything up to it: transactions that met once must not meet again.
+    // The random delay keeps transactions that conflicted once from conflicting again.
     await sleep(Math.random() * PAUSE_FIRST_MS * 2 ** attempt)
   }
 }

@@ -1,4 +1,4 @@
-/** knex's SQLite client, made fit for several processes and many small questions. */
+/** SQLite client of knex for several processes on one file and many small queries. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection, Statement } from 'better-sqlite3'
@@ -9,12 +9,15 @@ import { currentTick, endTick } from '../../conf/tick.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
 
-/** Connections are opened while other processes open, migrate or check-point the same file. */
+/**
+ * Lock timeout while a connection opens, when other processes may open, migrate or checkpoint the
+ * same file.
+ */
 const OPEN_BUSY_TIMEOUT_MS = 10_000
 
 /**
- * The driver waits for a lock by blocking the whole process, so it may only do so for a moment; the
- * rest of the wait is ours and lets other work go on.
+ * Lock timeout of the driver, which blocks the whole process while it waits. Longer waits are in
+ * `waitForLocks`, which leaves the event loop free.
  */
 const BUSY_TIMEOUT_MS = 20
 const BUSY_WAIT_MAX_MS = 10_000
@@ -30,24 +33,25 @@ interface Query {
 }
 
 /**
- * Differs from knex's own in five ways: statements are prepared once for each connection, a lock of
- * another process is waited for, transactions take the write lock when they begin, questions have a
- * way of their own, and errors come out as the house knows them. (Fields would be missing inside
- * transactions, for which knex makes clients without calling a constructor.)
+ * SQLite client that differs from knex's in five ways: each connection caches prepared statements,
+ * statements wait for locks of other processes, transactions take the write lock when they begin,
+ * queries outside transactions use a separate read-only connection, and errors are translated. Has
+ * no fields, because knex creates the clients of transactions without calling the constructor.
  */
 export class SqliteClient extends KnexClient {
   override async acquireRawConnection(): Promise<Connection> {
     const connection: Connection = await super.acquireRawConnection()
     connection.pragma(`busy_timeout = ${OPEN_BUSY_TIMEOUT_MS}`)
     connection.pragma('journal_mode = WAL')
-    // An acknowledged write survives a loss of power: WAL with NORMAL would lose the last ones.
+    // FULL keeps acknowledged writes after a loss of power; WAL with NORMAL would lose the last
+    // ones.
     connection.pragma('synchronous = FULL')
     connection.pragma('foreign_keys = ON')
     connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return connection
   }
 
-  /** A COMMIT that failed, on a full disk for one, leaves its transaction open. */
+  /** Rolls back the transaction that a failed COMMIT, for example on a full disk, has left open. */
   override async validateConnection(connection: Connection): Promise<boolean> {
     if (connection.open && connection.inTransaction) connection.exec('ROLLBACK')
     return connection.open
@@ -66,11 +70,11 @@ export class SqliteClient extends KnexClient {
   }
 
   /**
-   * The rows of a question that belongs to no transaction, from a connection that only reads: it
-   * sees what is committed and waits for no transaction of this process. The pool and the runner
-   * of knex cost several times as much as a small question itself. At once, but for the first and
-   * where another process holds a lock. The rows are not to be changed: the same question gets them
-   * again while nobody has written anything.
+   * Returns the rows of a query outside any transaction, from a read-only connection: it sees
+   * committed data and does not wait for transactions of this process. knex's pool and runner would
+   * cost several times as much as a small query. Returns synchronously, except for the first query
+   * and while another process holds a lock. Rows are frozen, because they are cached until the
+   * database changes.
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const values = checkBindings(bindings).map(toSqlite)
@@ -119,7 +123,7 @@ export class SqliteClient extends KnexClient {
   }
 
   override async _query(connection: Connection, query: Query): Promise<Query> {
-    // A full disk or a failed write has rolled back already, and its error is the one to tell.
+    // A full disk or a failed write has rolled back already. Its error is the one to report.
     if (query.sql.startsWith('ROLLBACK') && !connection.inTransaction) return query
     const statement = prepare(connection, query.sql)
     const bindings = checkBindings(query.bindings).map(toSqlite)
@@ -130,7 +134,7 @@ export class SqliteClient extends KnexClient {
       query.response = result
       query.context = { lastID: result.lastInsertRowid, changes: result.changes }
     }
-    // What gives rows may have written as well.
+    // Statements that return rows may have written too.
     endTick()
     return query
   }
@@ -141,8 +145,8 @@ export class SqliteClient extends KnexClient {
 }
 
 /**
- * Takes the write lock at once. A transaction that reads first and then wants to write is refused
- * without any wait when another process has written meanwhile.
+ * Transaction that takes the write lock immediately. A deferred transaction that reads first and
+ * then writes fails without waiting if another process has written meanwhile.
  */
 class ImmediateTransaction extends KnexTransaction {
   override begin(connection: unknown): Promise<unknown> {
@@ -154,14 +158,16 @@ const READERS = new WeakMap<SqliteClient, Promise<Answers>>()
 /** Those that have been opened. */
 const OPEN_READERS = new WeakMap<SqliteClient, Answers>()
 
-/** Tries again while another process holds a lock that `work` needs. */
+/**
+ * Runs `work` again while another process holds a lock that it needs, for up to BUSY_WAIT_MAX_MS.
+ */
 async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T>): Promise<T> {
   const deadlineMs = performance.now() + BUSY_WAIT_MAX_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      // Inside a transaction the lock is ours already, and a wait could not end.
+      // Inside a transaction this connection holds the lock, so waiting would not help.
       const mayWait = isSqliteBusy(error) && !connection.inTransaction
       if (!mayWait || performance.now() > deadlineMs) throw translateError(error)
     }
@@ -176,7 +182,10 @@ const ANSWER_ROWS_MAX = 10
 /** What a connection that only reads has been told, for as long as the database stays as it is. */
 class Answers {
   readonly reader: Connection
-  /** https://sqlite.org/pragma.html#pragma_data_version: changes with each commit of others. */
+  /**
+   * Number that changes with each commit of another connection
+   * (https://sqlite.org/pragma.html#pragma_data_version).
+   */
   readonly #version: Statement
   /** By the text of a question, which is mostly the same few, and then by its values. */
   readonly #known = new Map<string, Map<string, readonly unknown[]>>()
@@ -222,7 +231,7 @@ class Answers {
   }
 }
 
-/** None is the beginning of another, so that several in a row are told apart. */
+/** Returns a prefix-free encoding, so that encodings can be concatenated without ambiguity. */
 function keyOf(value: unknown): string {
   if (typeof value === 'string') return `${value.length}:${value}`
   return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)},`
@@ -230,7 +239,9 @@ function keyOf(value: unknown): string {
 
 const STATEMENTS = new WeakMap<Connection, Map<string, Statement>>()
 
-/** The statement, prepared once; the least recently used goes when there are too many. */
+/**
+ * Returns the prepared statement. Evicts the least recently used statement if there are too many.
+ */
 function prepare(connection: Connection, sql: string): Statement {
   const statements = STATEMENTS.get(connection) ?? new Map<string, Statement>()
   STATEMENTS.set(connection, statements)

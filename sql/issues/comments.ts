@@ -1,4 +1,4 @@
-/** What people say under issues and pull requests. */
+/** Comments on issues and pull requests. */
 
 import type { Knex } from 'knex'
 import { type Database, transaction } from '../database/database.js'
@@ -11,10 +11,10 @@ import type { OriginalAuthor } from './issues.js'
 export interface Comment {
   readonly id: number
   readonly issueId: number
-  /** Of the issue or the pull request under which it stands. */
+  /** Number of the issue or pull request. */
   readonly issueNumber: number
   readonly isPull: boolean
-  /** Undefined when the account has gone. */
+  /** Undefined if the account was deleted. */
   readonly authorId: number | undefined
   readonly originalAuthor: OriginalAuthor
   readonly content: string
@@ -28,7 +28,7 @@ export interface NewComment {
   readonly content: string
 }
 
-/** Says something under an issue. Throws `not_found` when it has gone. */
+/** Adds a comment to an issue. Throws `not_found` if the issue does not exist. */
 export async function createComment(
   db: Database,
   { issueId, authorId, content }: NewComment,
@@ -46,7 +46,7 @@ export async function createComment(
   })
 }
 
-/** One comment of a repository. */
+/** Returns a comment of a repository by its id. */
 export async function findComment(
   db: Database,
   repositoryId: number,
@@ -60,15 +60,15 @@ export async function findComment(
 }
 
 export interface CommentQuery {
-  /** Changed at that time or later. */
+  /** Earliest time of the last change, inclusive. */
   readonly sinceMs?: number | undefined
-  /** Changed before that time. */
+  /** Latest time of the last change, exclusive. */
   readonly beforeMs?: number | undefined
-  /** By default all of them. */
+  /** Undefined for all comments. */
   readonly page?: Page
 }
 
-/** The comments of an issue, oldest first. */
+/** Returns the comments of an issue, oldest first. */
 export async function listComments(
   db: Database,
   issueId: number,
@@ -81,7 +81,7 @@ export async function listComments(
   return await selectComments(db, `${condition} limit ? offset ?`, [...bindings, ...bounds])
 }
 
-/** The comments of a repository, oldest first; those of issues, of pull requests, or both. */
+/** Returns the comments of a repository, oldest first, on issues, on pull requests or on both. */
 export async function listRepositoryComments(
   db: Database,
   repositoryId: number,
@@ -115,7 +115,7 @@ function boundsOf(timeMs: number | undefined): readonly (number | null)[] {
   return [timeMs ?? null, timeMs ?? null]
 }
 
-/** Changes what a comment says. Returns whether it was there. */
+/** Changes the text of a comment. Returns false if there is no such comment. */
 export async function updateComment(
   db: Database,
   { id, issueId }: Pick<Comment, 'id' | 'issueId'>,
@@ -128,7 +128,7 @@ export async function updateComment(
   })
 }
 
-/** Removes a comment. Returns whether there was one. */
+/** Deletes a comment. Returns false if there is no such comment. */
 export async function deleteComment(db: Database, commentId: number): Promise<boolean> {
   return (await db('comments').where({ id: commentId }).delete()) > 0
 }

@@ -1,18 +1,18 @@
-/** Which labels an issue has. */
+/** Labels of an issue. */
 
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
 import { findUsableLabels, type Label, labelsOfIssues } from './labels.js'
 
-/** An issue, and the repository whose labels it may have. */
+/** Issue with the repository whose labels it can have. */
 export interface LabelledIssue {
   readonly id: number
   readonly repositoryId: number
 }
 
 /**
- * Gives an issue labels, by id or name, and takes those away that one of them excludes. Throws
- * `invalid` for one that is not for this repository.
+ * Adds labels to an issue, by id or name, and removes the labels that these exclude. Throws
+ * `invalid` for a label that this repository does not have.
  */
 export async function addIssueLabels(
   db: Database,
@@ -34,7 +34,7 @@ export async function addIssueLabels(
   })
 }
 
-/** Gives an issue these labels and no others. Throws `invalid` as `addIssueLabels` does. */
+/** Replaces the labels of an issue. Throws `invalid` like `addIssueLabels`. */
 export async function replaceIssueLabels(
   db: Database,
   issue: LabelledIssue,
@@ -47,7 +47,7 @@ export async function replaceIssueLabels(
   })
 }
 
-/** Takes one label from an issue. Returns whether it had it. */
+/** Removes a label from an issue. Returns false if the issue does not have it. */
 export async function removeIssueLabel(
   db: Database,
   issueId: number,
@@ -61,7 +61,7 @@ async function usableLabels(
   issue: LabelledIssue,
   named: readonly (number | string)[],
 ): Promise<readonly Label[]> {
-  // Two who change one issue's labels come one after the other.
+  // The row lock serializes concurrent changes to the labels of one issue.
   await trx('issues').where({ id: issue.id }).forUpdate().first('id')
   const labels = await findUsableLabels(trx, issue.repositoryId, named)
   for (const wanted of named) {
@@ -71,7 +71,7 @@ async function usableLabels(
   return labels
 }
 
-/** Of labels that exclude each other, the last one. */
+/** Returns the labels, only the last one of those that exclude each other. */
 function withoutExcluded(labels: readonly Label[]): readonly Label[] {
   return labels.filter((label, at) => !labels.slice(at + 1).some((later) => excludes(later, label)))
 }
@@ -81,7 +81,7 @@ function excludes(label: Label, other: Label): boolean {
   return label.id !== other.id && scope !== '' && scope === scopeOf(other)
 }
 
-/** What stands before the last slash of an exclusive label; empty where it excludes nothing. */
+/** Returns the part of an exclusive label before its last slash; empty if it excludes no others. */
 function scopeOf({ name, isExclusive }: Label): string {
   const at = name.lastIndexOf('/')
   return isExclusive && at > 0 && at < name.length - 1 ? name.slice(0, at) : ''

@@ -1,4 +1,4 @@
-/** Lists of issues and pull requests, by what somebody looks for. */
+/** Lists and searches of issues and pull requests. */
 
 import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
@@ -7,26 +7,26 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
 import { type Issue, type IssueState, selectIssues } from './issues.js'
 
-/** What an issue is listed by; what is absent matters not. */
+/** Filter of issues; absent fields match every issue. */
 export interface IssueFilter {
   readonly isPull?: boolean | undefined
   readonly state?: IssueState | undefined
-  /** By name, each of which it has. */
+  /** Names of labels, all of which the issue has. */
   readonly labels?: readonly string[]
-  /** By id or title, one of which it is for. */
+  /** Ids or titles of milestones, one of which the issue has. */
   readonly milestones?: readonly string[]
-  /** Stands in the title or in the text, in whatever case. */
+  /** Part of the title or of the text. Case is ignored. */
   readonly text?: string | undefined
-  /** Changed at that time or later. */
+  /** Earliest time of the last change, inclusive. */
   readonly sinceMs?: number | undefined
-  /** Changed before that time. */
+  /** Latest time of the last change, exclusive. */
   readonly beforeMs?: number | undefined
   readonly authorId?: number | undefined
   readonly assigneeId?: number | undefined
   readonly mentionedId?: number | undefined
 }
 
-/** Issues of one repository, the newest first. */
+/** Returns the issues of a repository that match the filter, newest first. */
 export async function listIssues(
   db: Database,
   repositoryId: number,
@@ -41,12 +41,15 @@ export async function listIssues(
 
 export interface IssueSearch extends IssueFilter {
   readonly viewer: Viewer
-  /** Whose repositories are looked through; absent: all that the viewer may read. */
+  /** Owner of the repositories to search; undefined for all that the viewer may read. */
   readonly ownerName?: string | undefined
   readonly page: Page
 }
 
-/** Issues of all repositories that the viewer may read and that have any, the newest first. */
+/**
+ * Returns the matching issues of all repositories that the viewer may read, newest first. Leaves
+ * out those of units that the repository has disabled.
+ */
 export async function searchIssues(
   db: Database,
   { viewer, ownerName, page, ...filter }: IssueSearch,
@@ -61,8 +64,8 @@ export async function searchIssues(
 }
 
 /**
- * Whether a repository, called `r`, has such things as an issue, called `i`, at all. Its
- * preferences are kept as JSON without blanks; what is on by default may be missing.
+ * Condition that is true if repository `r` has the unit of issue `i` enabled: issues or pull
+ * requests. Preferences are stored as JSON without whitespace, and a missing key means enabled.
  */
 export const IS_SERVED = `instr(r.preferences, case when i.is_pull = 1
   then '"has_pull_requests":false' else '"has_issues":false' end) = 0`
@@ -117,7 +120,7 @@ function whenAny(
   return values.length === 0 ? [] : [make([...new Set(values)])]
 }
 
-/** As many of the names as there are, since two labels may have one name. */
+/** Counts distinct names, because two labels can have the same name. */
 function withLabels(names: readonly string[]): Condition {
   return {
     where: `(select count(distinct l.name) from issue_labels x join labels l on l.id = x.label_id

@@ -1,4 +1,4 @@
-/** The people of an issue: who works on it, whom it mentions, who may be asked to work on it. */
+/** Assignees of issues, users mentioned in them, and users who can be assigned. */
 
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../accounts/users.js'
 import { foldCase } from '../database/bindings.js'
@@ -6,7 +6,7 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Repository } from '../repositories/repositories.js'
 
-/** Lets users, who are known to be assignable, work on an issue besides those who do. */
+/** Adds assignees to an issue. The caller has checked that they can be assigned. */
 export async function addIssueAssignees(
   db: Database,
   issueId: number,
@@ -15,7 +15,7 @@ export async function addIssueAssignees(
   await insertPeople(db, 'issue_assignees', { issueId, userIds })
 }
 
-/** Lets these users work on an issue and nobody else. Tells who came and who went. */
+/** Replaces the assignees of an issue. Returns the ids of added and removed assignees. */
 export async function replaceIssueAssignees(
   trx: Database,
   issueId: number,
@@ -35,17 +35,17 @@ export async function replaceIssueAssignees(
   return { assigned, unassigned }
 }
 
-/** `@name`, which does not follow a letter as in an address. */
+/** Matches `@name` unless it follows a letter, as in an e-mail address. */
 const MENTION = /(?<![\w.@/-])@([A-Za-z0-9](?:[\w.-]{0,38}[A-Za-z0-9])?)/g
 
 const MENTIONS_MAX = 50
 
-/** Remembers whom a text mentions. What was mentioned once is not forgotten. */
+/** Stores the users whom a text mentions. Mentions of earlier texts are kept. */
 export async function noteMentions(db: Database, issueId: number, text: string): Promise<void> {
   await insertPeople(db, 'issue_mentions', { issueId, userIds: await listMentioned(db, text) })
 }
 
-/** The ids of the users whom a text mentions. */
+/** Returns the ids of the users whom a text mentions, for up to MENTIONS_MAX names. */
 export async function listMentioned(db: Database, text: string): Promise<readonly number[]> {
   const names = new Set<string>()
   for (const [, name = ''] of text.matchAll(MENTION)) {
@@ -77,7 +77,7 @@ async function insertPeople(
   await db(table).insert(rows).onConflict(['issue_id', 'user_id']).ignore()
 }
 
-/** Who works on each of those issues. */
+/** Returns the assignees of each issue. */
 export async function assigneesOfIssues(
   db: Database,
   issueIds: readonly number[],
@@ -97,7 +97,10 @@ export async function assigneesOfIssues(
   return assignees
 }
 
-/** Who may write to the repository, by name: the owner, collaborators, members of teams. */
+/**
+ * Returns the active users who can write to the repository, ordered by name: the owner,
+ * collaborators and members of teams.
+ */
 export async function listAssignable(
   db: Database,
   repository: Repository,

@@ -1,4 +1,4 @@
-/** Who has said of an issue that they want to hear of it, or that they do not. */
+/** Subscriptions to issues and explicit unsubscriptions. */
 
 import { listUsersWho } from '../accounts/user-lists.js'
 import type { User } from '../accounts/users.js'
@@ -6,7 +6,7 @@ import type { Database } from '../database/database.js'
 import type { Page, Paged } from '../database/page.js'
 import type { Viewer } from '../repositories/visibility.js'
 
-/** Keeps what a user says of an issue. */
+/** Stores that a user subscribes to an issue or unsubscribes from it. */
 export async function setIssueSubscription(
   db: Database,
   {
@@ -26,7 +26,7 @@ export async function setIssueSubscription(
     .merge(['is_subscribed'])
 }
 
-/** Who said that they want to hear of it, of those of whom `viewer` may know. */
+/** Returns the subscribers of an issue that `viewer` may know of. */
 export async function listIssueSubscribers(
   db: Database,
   { issueId, viewer }: { readonly issueId: number; readonly viewer: Viewer },

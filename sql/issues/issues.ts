@@ -1,4 +1,4 @@
-/** Issues, and of pull requests what they have in common with them. */
+/** Issues, and the part of pull requests that is the same. */
 
 import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
@@ -9,7 +9,10 @@ import { addIssueAssignees, noteMentions, replaceIssueAssignees } from './issue-
 
 export type IssueState = 'open' | 'closed'
 
-/** Who wrote it on the server that it was taken over from; empty and 0 for what is from here. */
+/**
+ * Author on the server that the issue was imported from; an empty name and 0 if it was created
+ * here.
+ */
 export interface OriginalAuthor {
   readonly name: string
   readonly id: number
@@ -18,17 +21,17 @@ export interface OriginalAuthor {
 export interface Issue {
   readonly id: number
   readonly repositoryId: number
-  /** What people call it by: issues and pull requests of a repository are counted together. */
+  /** Number within the repository; issues and pull requests share one sequence. */
   readonly number: number
   readonly isPull: boolean
   readonly title: string
   readonly content: string
-  /** Undefined when the account has gone. */
+  /** Undefined if the account was deleted. */
   readonly authorId: number | undefined
   readonly originalAuthor: OriginalAuthor
   readonly state: IssueState
   readonly milestoneId: number | undefined
-  /** A branch or a tag that the author names. */
+  /** Branch or tag that the author has chosen. */
   readonly ref: string
   readonly dueAtMs: number | undefined
   readonly isLocked: boolean
@@ -52,7 +55,7 @@ export interface NewIssue {
   readonly assigneeIds?: readonly number[]
 }
 
-/** What may change; what is absent stays, and null takes it away. */
+/** Changes to an issue; absent fields keep their value, and null clears it. */
 export interface IssuePatch {
   readonly title?: string | undefined
   readonly content?: string | undefined
@@ -61,23 +64,23 @@ export interface IssuePatch {
   readonly ref?: string | undefined
   readonly dueAtMs?: number | null | undefined
   readonly isLocked?: boolean | undefined
-  /** Who works on it from now on, and nobody else. */
+  /** Ids of all assignees after the change. */
   readonly assigneeIds?: readonly number[] | undefined
 }
 
-/** What a change has come upon. */
+/** Issue before a change, and the changes of its assignees. */
 export interface IssueUpdate {
   readonly before: Issue
-  /** The ids of those who have come to work on it. */
+  /** Ids of added assignees. */
   readonly assigned: readonly number[]
-  /** Of those who have gone. */
+  /** Ids of removed assignees. */
   readonly unassigned: readonly number[]
 }
 
 /**
- * Opens an issue under the next number of its repository; the number of one that was deleted is not
- * given again. Throws `not_found` when the repository has gone, and `invalid` for a milestone or a
- * label that is not for this repository. Within another transaction it ends with that one.
+ * Creates an issue with the next number of its repository; numbers of deleted issues are not
+ * reused. Throws `not_found` if the repository does not exist, and `invalid` for a milestone or
+ * label that this repository does not have.
  */
 export async function createIssue(db: Database, issue: NewIssue): Promise<Issue> {
   const nowMs = Date.now()
@@ -111,7 +114,10 @@ export async function createIssue(db: Database, issue: NewIssue): Promise<Issue>
   })
 }
 
-/** The next number. Whoever has the repository's row is alone until the transaction ends. */
+/**
+ * Returns the next number. The lock of the repository's row excludes other callers until the
+ * transaction ends.
+ */
 async function takeNumber(trx: Database, repositoryId: number): Promise<number> {
   const repository = await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
   if (repository === undefined) throw new Failure('not_found', 'The repository does not exist.')
@@ -140,7 +146,7 @@ async function checkMilestone(
   if (found === undefined) throw new Failure('invalid', 'The milestone does not exist.')
 }
 
-/** The issue or the pull request of that number. */
+/** Returns the issue or pull request with that number. */
 export async function findIssue(
   db: Database,
   repositoryId: number,
@@ -154,8 +160,8 @@ export async function findIssue(
 }
 
 /**
- * Changes an issue. Throws `not_found` when it has gone, and `invalid` for a milestone of another
- * repository.
+ * Changes an issue. Throws `not_found` if it does not exist, and `invalid` for a milestone of
+ * another repository.
  */
 export async function updateIssue(
   db: Database,
@@ -178,7 +184,7 @@ export async function updateIssue(
   })
 }
 
-/** What is closed is not merged any more, not even when it is opened again. */
+/** Cancels the scheduled merge of a closed pull request; reopening does not restore it. */
 async function forgetMerge(trx: Database, issueId: number): Promise<void> {
   await trx('scheduled_merges')
     .whereIn('pull_id', trx('pulls').where({ issue_id: issueId }).select('id'))
@@ -203,12 +209,12 @@ function columnsOf(patch: IssuePatch, before: Issue): Record<string, Knex.Value>
   return Object.fromEntries(given) as Record<string, Knex.Value>
 }
 
-/** Says that something about the issue has changed now. */
+/** Sets the time of the last change of an issue to now. */
 export async function touchIssue(db: Database, issueId: number): Promise<void> {
   await db('issues').where({ id: issueId }).update({ updated_at: Date.now() })
 }
 
-/** Removes an issue with its comments. Returns whether there was one. */
+/** Deletes an issue with its comments. Returns false if there is no such issue. */
 export async function deleteIssue(db: Database, issueId: number): Promise<boolean> {
   return await transaction(db, async (trx) => {
     return (await trx('issues').where({ id: issueId }).delete()) > 0
@@ -220,7 +226,7 @@ export interface OpenIssues {
   readonly pulls: number
 }
 
-/** How many issues, and how many pull requests, of each of those repositories are open. */
+/** Returns a function from a repository's id to its numbers of open issues and pull requests. */
 export async function countOpenIssues(
   db: Database,
   repositoryIds: readonly number[],
@@ -247,7 +253,7 @@ const SELECT_ISSUES = `select i.id, i.repository_id, i.number, i.is_pull, i.titl
   (select count(*) from comments c where c.issue_id = i.id) as comments_count
   from issues i`
 
-/** The issues, from a table called `i`, that stand under a condition. */
+/** Returns the issues, selected from the alias `i`, for an SQL clause that starts with `where`. */
 export async function selectIssues(
   db: Database,
   condition: string,

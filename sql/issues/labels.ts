@@ -1,4 +1,4 @@
-/** Labels: of one repository, or of an organization for all of its repositories. */
+/** Labels of a repository, or of an organization for all of its repositories. */
 
 import type { Knex } from 'knex'
 import { type Database, transaction } from '../database/database.js'
@@ -6,7 +6,7 @@ import { selectRows } from '../database/dialect.js'
 import { orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** Whose label it is. */
+/** Repository or organization that has the label. */
 export type LabelOwner = { readonly repositoryId: number } | { readonly organizationId: number }
 
 export interface Label {
@@ -16,19 +16,19 @@ export interface Label {
   /** Six hexadecimal digits. */
   readonly color: string
   readonly description: string
-  /** Of those named `scope/…`, an issue has one at the most. */
+  /** True if the label excludes others with the same `scope/` prefix from an issue. */
   readonly isExclusive: boolean
   readonly isArchived: boolean
 }
 
 export type NewLabel = Omit<Label, 'id' | 'owner'>
 
-/** What may change; what is absent stays. */
+/** Changes to a label; absent fields keep their value. */
 export type LabelPatch = { readonly [K in keyof NewLabel]?: NewLabel[K] | undefined }
 
 /**
- * Makes a label. Two may have one name, as clients of this API know it. Throws `not_found` when the
- * owner has gone.
+ * Creates a label. Names need not be unique, as in Gitea. Throws `not_found` if the owner does not
+ * exist.
  */
 export async function createLabel(
   db: Database,
@@ -56,7 +56,7 @@ function columnsOfOwner(owner: LabelOwner) {
     : { repository_id: null, organization_id: owner.organizationId }
 }
 
-/** One label of that owner. */
+/** Returns a label of that owner by its id. */
 export async function findLabel(
   db: Database,
   owner: LabelOwner,
@@ -67,7 +67,7 @@ export async function findLabel(
   return found
 }
 
-/** The labels of that owner by name. */
+/** Returns the labels of that owner, ordered by name. */
 export async function listLabels(
   db: Database,
   owner: LabelOwner,
@@ -93,7 +93,9 @@ function conditionOf(owner: LabelOwner): { readonly sql: string; readonly bindin
     : { sql: 'l.organization_id = ?', binding: owner.organizationId }
 }
 
-/** Changes a label of that owner. Returns it as it is then, or undefined when there is none. */
+/**
+ * Changes a label of that owner. Returns the changed label, or undefined if there is no such label.
+ */
 export async function updateLabel(
   db: Database,
   owner: LabelOwner,
@@ -117,7 +119,7 @@ export async function updateLabel(
   })
 }
 
-/** Removes a label from wherever it is. Returns whether there was one of that owner. */
+/** Deletes a label and removes it from all issues. Returns false if the owner has no such label. */
 export async function deleteLabel(
   db: Database,
   owner: LabelOwner,
@@ -145,7 +147,10 @@ async function selectLabels(
   return rows.map(labelOf)
 }
 
-/** The labels that may be given to issues of a repository and are named, by id or by name. */
+/**
+ * Returns the labels with these ids or names that issues of a repository can have: those of the
+ * repository and of its organization.
+ */
 export async function findUsableLabels(
   db: Database,
   repositoryId: number,
@@ -166,7 +171,7 @@ export async function findUsableLabels(
   )
 }
 
-/** The labels of each of those issues, by name. */
+/** Returns the labels of each issue, ordered by name. */
 export async function labelsOfIssues(
   db: Database,
   issueIds: readonly number[],

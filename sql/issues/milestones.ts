@@ -1,4 +1,4 @@
-/** Milestones: what a repository wants done, and by when. */
+/** Milestones of repositories. */
 
 import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
@@ -27,7 +27,7 @@ export type NewMilestone = Pick<
   'repositoryId' | 'title' | 'description' | 'state' | 'dueAtMs'
 >
 
-/** What may change; what is absent stays. */
+/** Changes to a milestone; absent fields keep their value. */
 export interface MilestonePatch {
   readonly title?: string | undefined
   readonly description?: string | undefined
@@ -35,7 +35,7 @@ export interface MilestonePatch {
   readonly dueAtMs?: number | undefined
 }
 
-/** Makes a milestone. Throws `not_found` when the repository has gone. */
+/** Creates a milestone. Throws `not_found` if the repository does not exist. */
 export async function createMilestone(db: Database, milestone: NewMilestone): Promise<Milestone> {
   const nowMs = Date.now()
   const [id] = await orNotFound('The repository does not exist.', () =>
@@ -62,7 +62,7 @@ export async function createMilestone(db: Database, milestone: NewMilestone): Pr
   }
 }
 
-/** The milestone of a repository by its id or else, of those with that title, the oldest. */
+/** Returns a repository's milestone by its id, or else the oldest one with that title. */
 export async function findMilestone(
   db: Database,
   repositoryId: number,
@@ -78,7 +78,7 @@ export async function findMilestone(
   return found
 }
 
-/** The milestones of those ids; fewer where some have gone. */
+/** Returns the milestones with those ids by id; ids without a milestone are left out. */
 export async function findMilestonesById(
   db: Database,
   milestoneIds: readonly number[],
@@ -91,14 +91,16 @@ export async function findMilestonesById(
 
 export interface MilestoneQuery {
   readonly repositoryId: number
-  /** Absent: in whatever state. */
+  /** Undefined for both states. */
   readonly state?: IssueState | undefined
-  /** A part of the title, in whatever case. */
+  /** Part of the title. Case is ignored. */
   readonly title?: string | undefined
   readonly page: Page
 }
 
-/** Milestones, the one that is due first before the others and those without a day last. */
+/**
+ * Returns the matching milestones of a repository, earliest due date first, those without one last.
+ */
 export async function listMilestones(
   db: Database,
   { repositoryId, state, title, page }: MilestoneQuery,
@@ -121,7 +123,7 @@ export async function listMilestones(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** Changes a milestone. Throws `not_found` when it has gone. */
+/** Changes a milestone. Throws `not_found` if it does not exist. */
 export async function updateMilestone(
   db: Database,
   milestoneId: number,
@@ -157,7 +159,9 @@ function columnsOf(patch: MilestonePatch, before: Milestone): Record<string, Kne
   return Object.fromEntries(given) as Record<string, Knex.Value>
 }
 
-/** Removes a milestone; its issues stay, without one. Returns whether there was one. */
+/**
+ * Deletes a milestone and removes it from its issues. Returns false if there is no such milestone.
+ */
 export async function deleteMilestone(db: Database, milestoneId: number): Promise<boolean> {
   return await transaction(db, async (trx) => {
     return (await trx('milestones').where({ id: milestoneId }).delete()) > 0

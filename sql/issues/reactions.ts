@@ -1,4 +1,4 @@
-/** Reactions: one word of a few, given by a user to an issue or to a comment. */
+/** Reactions of users to issues and comments, such as `+1`. */
 
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../accounts/users.js'
 import type { Database } from '../database/database.js'
@@ -6,7 +6,7 @@ import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation, orNotFound } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** What was reacted to. */
+/** Issue or comment that has the reaction. */
 export type ReactionSubject = { readonly issueId: number } | { readonly commentId: number }
 
 export interface Reaction {
@@ -15,7 +15,10 @@ export interface Reaction {
   readonly createdAtMs: number
 }
 
-/** Reacts to a subject, once with each word. Returns whether it is new. Throws `not_found`. */
+/**
+ * Adds a reaction. Returns false if the user has already reacted with this content. Throws
+ * `not_found` if the subject does not exist.
+ */
 export async function addReaction(
   db: Database,
   subject: ReactionSubject,
@@ -33,7 +36,7 @@ export async function addReaction(
   }
 }
 
-/** Takes a reaction back. Returns whether there was one. */
+/** Removes a reaction. Returns false if there is no such reaction. */
 export async function removeReaction(
   db: Database,
   subject: ReactionSubject,
@@ -47,7 +50,7 @@ export async function removeReaction(
   )
 }
 
-/** The reactions to a subject, oldest first. */
+/** Returns the reactions to a subject, oldest first. */
 export async function listReactions(
   db: Database,
   subject: ReactionSubject,
@@ -76,7 +79,7 @@ export async function listReactions(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** The reaction of one user in one word. */
+/** Returns the reaction of one user with one content. */
 export async function findReaction(
   db: Database,
   subject: ReactionSubject,

@@ -1,4 +1,4 @@
-/** Users and organizations in one namespace, with what belongs to them. */
+/** Tables of users and organizations, which share one namespace. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'

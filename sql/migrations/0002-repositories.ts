@@ -1,4 +1,4 @@
-/** Repositories, the names that they had, and the people who were let in. */
+/** Tables of repositories, their former names and their collaborators. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -54,7 +54,7 @@ async function createRepositories(db: Knex): Promise<void> {
       'pushed_at bigint',
       'constraint repositories_name unique (owner_id, name_lower)',
       'constraint repositories_storage unique (storage)',
-      // Without `on delete`: an owner of repositories cannot go before them.
+      // No `on delete`: an owner cannot be deleted while it owns repositories.
       'constraint repositories_owner foreign key (owner_id) references owners (id)',
     ],
   })

@@ -1,4 +1,4 @@
-/** Work that waits to be done in the background, and who does it now. */
+/** Table of background jobs and of the leases of running jobs. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -11,12 +11,13 @@ export async function up(db: Knex): Promise<void> {
       'kind varchar(40) not null',
       'subject varchar(100) not null',
       'run_after bigint not null',
-      // Set when the job is asked for while it runs: it runs once more after that.
+      // Set if the job is enqueued while it runs: it then runs once more.
       'again_after bigint',
       'attempts integer not null',
       'lease char(32)',
       'leased_until bigint',
-      // A machine has as many of them as it runs jobs at once.
+      // Machine name and slot number of a running job. A machine has as many slots as it may run
+      // jobs concurrently.
       'slot varchar(255)',
       'created_at bigint not null',
       'constraint jobs_subject unique (kind, subject)',

@@ -1,4 +1,4 @@
-/** SSH keys: each once, as a user's own or as one that opens repositories. */
+/** Tables of SSH keys and deploy keys; a key is either one user's or a deploy key. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -11,7 +11,7 @@ export async function up(db: Knex): Promise<void> {
       'fingerprint varchar(50) not null',
       'algorithm varchar(50) not null',
       'base64 text not null',
-      // Of a user's own key; all three are null for a key that opens repositories.
+      // Set for a user's key; these three columns are null for a deploy key.
       'user_id bigint',
       'title varchar(255)',
       'comment text',
@@ -28,14 +28,14 @@ export async function up(db: Knex): Promise<void> {
       'repository_id bigint not null',
       'key_id bigint not null',
       'title varchar(255) not null',
-      // The comment of one repository's key is not for those who see another's.
+      // Kept per repository, so that the comment is hidden from other repositories with this key.
       'comment text not null',
       "mode varchar(20) not null check (mode in ('read', 'write'))",
       'created_at bigint not null',
       'constraint deploy_keys_key unique (repository_id, key_id)',
       'constraint deploy_keys_title unique (repository_id, title)',
       'constraint deploy_keys_repository foreign key (repository_id) references repositories (id) on delete cascade',
-      // Without `on delete`: a key cannot go before the last repository that it opens.
+      // No `on delete`: a key cannot be deleted while it is a deploy key of a repository.
       'constraint deploy_keys_ssh_key foreign key (key_id) references ssh_keys (id)',
     ],
     indexes: { deploy_keys_by_key: 'key_id' },

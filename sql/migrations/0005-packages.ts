@@ -1,4 +1,4 @@
-/** Packages, their versions and files, and the blobs that hold the bytes of these. */
+/** Tables of packages, their versions and files, and the blobs that store their bytes. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'

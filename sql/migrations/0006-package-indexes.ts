@@ -1,4 +1,4 @@
-/** Indexes of packages: what belongs into each, its files of every moment, and who signs them. */
+/** Tables of package indexes: their entries, the files of each generation, and signing keys. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -11,7 +11,7 @@ export async function up(db: Knex): Promise<void> {
       'owner_id bigint not null',
       'format varchar(20) not null',
       'subject varchar(255) not null',
-      // Grows with each change of what belongs into it, and what its files are made of.
+      // `wanted` grows with each change of the entries; `built` is the generation of the files.
       'wanted bigint not null',
       'built bigint not null',
       'changed_at bigint not null',

@@ -1,4 +1,4 @@
-/** Entries of package indexes in the order of a key, and what has changed since these were made. */
+/** Sort keys of package index entries, and the changes since the index files were built. */
 
 import type { Knex } from 'knex'
 import { createTable, ID, isMysql, selectRows } from '../database/dialect.js'
@@ -7,7 +7,7 @@ const ENTRIES = 'package_index_entries'
 const BY_KEY = 'package_index_entries_by_key'
 const BY_INDEX = 'package_index_entries_by_index'
 
-/** Adds the column with its values, and the table. */
+/** Adds the column with its values, and creates the table. */
 export async function up(db: Knex): Promise<void> {
   if (!(await db.schema.hasColumn(ENTRIES, 'sort_key'))) {
     await alterEntries(db, [
@@ -29,7 +29,10 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** On MySQL in one statement, so that a process which is killed never leaves a part of it. */
+/**
+ * Alters the table of entries. On MySQL this is one statement, so that a killed process leaves no
+ * partial change.
+ */
 async function alterEntries(db: Knex, changes: readonly string[]): Promise<void> {
   if (isMysql(db)) {
     await db.raw(`alter table ${ENTRIES} ${changes.join(', ')}`)
@@ -46,8 +49,8 @@ async function alterEntries(db: Knex, changes: readonly string[]): Promise<void>
 const ROWS_AT_ONCE = 1_000
 
 /**
- * As the formats give it since; of Debian, all that is there comes before all that is still to
- * come. An index of R has no parts any more.
+ * Sets the sort keys that the formats write from now on. Debian's keys order existing entries
+ * before all later ones. CRAN indexes have no parts any more.
  */
 async function fillKeys(db: Knex): Promise<void> {
   for (;;) {
@@ -77,7 +80,7 @@ interface Entry {
   readonly version: string
 }
 
-/** Drops them. */
+/** Drops the table and the column. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('package_index_changes')
   if (!(await db.schema.hasColumn(ENTRIES, 'sort_key'))) return

@@ -1,4 +1,4 @@
-/** Keys that signed indexes before the ones of now, and sign along until a day that was set. */
+/** Table of former signing keys, which keep signing indexes until a set time. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'

@@ -1,4 +1,6 @@
-/** Issues, and pull requests as far as they are issues: numbers, labels, milestones, comments. */
+/**
+ * Tables of issues and of the issue part of pull requests: numbers, labels, milestones, comments.
+ */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -15,7 +17,7 @@ async function createLabels(db: Knex): Promise<void> {
   await createTable(db, 'labels', {
     lines: [
       ID,
-      // Of a repository or of an organization: the other one is null.
+      // Exactly one of the two is set.
       'repository_id bigint',
       'organization_id bigint',
       'name varchar(255) not null',
@@ -50,7 +52,7 @@ async function createLabels(db: Knex): Promise<void> {
 }
 
 async function createIssues(db: Knex): Promise<void> {
-  // By itself, since the number of an issue that was deleted is not given to another.
+  // Separate from `issues`, so that the number of a deleted issue is not reused.
   await createTable(db, 'issue_numbers', {
     lines: [
       'repository_id bigint not null primary key',
@@ -66,7 +68,7 @@ async function createIssues(db: Knex): Promise<void> {
       'is_pull boolean not null',
       'title varchar(255) not null',
       'content mediumtext not null',
-      // Null when the account has gone.
+      // Null if the account was deleted.
       'author_id bigint',
       "state varchar(10) not null check (state in ('open', 'closed'))",
       'milestone_id bigint',

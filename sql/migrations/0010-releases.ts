@@ -1,4 +1,4 @@
-/** Releases of repositories, the files attached to them, and what others say of commits. */
+/** Tables of releases, their attachments, and commit statuses. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'

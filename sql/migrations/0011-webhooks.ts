@@ -1,4 +1,4 @@
-/** Webhooks of repositories, organizations and users, and what was or is to be sent to each. */
+/** Tables of webhooks of repositories, organizations and users, and of their deliveries. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -8,13 +8,13 @@ export async function up(db: Knex): Promise<void> {
   await createTable(db, 'webhooks', {
     lines: [
       ID,
-      // One of the two: whose events it is told of.
+      // Source of the events; exactly one of the two is set.
       'repository_id bigint',
       'owner_id bigint',
       "type varchar(20) not null check (type in ('gitea', 'gogs'))",
       'url text not null',
       "content_type varchar(10) not null check (content_type in ('json', 'form'))",
-      // Sealed with the secret of the instance.
+      // Sealed with the instance's secret.
       'secret_sealed text',
       'authorization_sealed text',
       'events text not null',
@@ -35,12 +35,12 @@ export async function up(db: Knex): Promise<void> {
       'event varchar(40) not null',
       'payload mediumtext not null',
       'attempts integer not null',
-      // Null: delivered, or given up.
+      // Null if the delivery has succeeded or was given up.
       'next_at bigint',
       'is_delivered boolean not null',
       'attempted_at bigint',
       'request_headers text not null',
-      // Of the last attempt; null where there was no answer.
+      // Response to the last attempt; the status is null if there was none.
       'response_status integer',
       'response_headers text not null',
       'response_body mediumtext not null',

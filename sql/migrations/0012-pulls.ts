@@ -1,4 +1,4 @@
-/** Pull requests beyond what they share with issues, and the reviews of them. */
+/** Tables of pull requests, for the data that issues do not have, and of reviews. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -10,20 +10,22 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'issue_id bigint not null unique',
       'repository_id bigint not null',
-      // Null when it has gone.
+      // Null if the head repository was deleted.
       'head_repository_id bigint',
       'head_branch varchar(1024) not null',
       'base_branch varchar(1024) not null',
       'head_commit varchar(64) not null',
       'merge_base varchar(64) not null',
-      // A digest of branches and repositories while it is open: there is one for each.
+      // Digest of both repositories and branches while the pull request is open, and null
+      // afterwards. Unique, so that there is one open pull request for each pair of branches.
       'open_targets char(64) unique',
       'merged_at bigint',
       'merged_by bigint',
-      // Without `merged_at`: what was about to be the tip of the base branch.
+      // If `merged_at` is null: the commit that an unfinished merge was about to make the tip of
+      // the base branch.
       'merge_commit varchar(64)',
       'allow_maintainer_edit boolean not null',
-      // What was found out of two tips.
+      // Tips for which `is_mergeable` was determined.
       'checked_base varchar(64) not null',
       'checked_head varchar(64) not null',
       'is_mergeable boolean not null',
@@ -46,10 +48,10 @@ async function createReviews(db: Knex): Promise<void> {
     lines: [
       ID,
       'pull_id bigint not null',
-      // Null when the account has gone.
+      // Null if the account was deleted.
       'reviewer_id bigint',
       "state varchar(20) not null check (state in ('APPROVED', 'PENDING', 'COMMENT', 'REQUEST_CHANGES', 'REQUEST_REVIEW'))",
-      // The state of those of which a reviewer has one at the most; null for all others.
+      // State of a review that a reviewer can have once per pull request; null for other reviews.
       'sole_state varchar(20)',
       'content mediumtext not null',
       'commit_id varchar(64) not null',
@@ -68,7 +70,7 @@ async function createReviews(db: Knex): Promise<void> {
       ID,
       'review_id bigint not null',
       'path text not null',
-      // A line of the new file; below zero, one of the old file.
+      // Line number in the new file; a negative number is a line of the old file.
       'line bigint not null',
       'commit_id varchar(64) not null',
       'diff_hunk mediumtext not null',

@@ -1,15 +1,15 @@
-/** Teams with repositories of their own, members that show themselves, topics, forks, settings. */
+/** Tables of team repositories, public members, user settings, forks and topics. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
 
-/** Columns of `teams` that came later. */
+/** Columns that this migration adds to `teams`. */
 const TEAM_COLUMNS = {
   description: "varchar(255) not null default ''",
   units: "varchar(2000) not null default ''",
 } as const
 
-/** Creates the tables, and the columns of teams. */
+/** Creates the tables, and adds the columns of `teams`. */
 export async function up(db: Knex): Promise<void> {
   for (const [name, type] of Object.entries(TEAM_COLUMNS)) {
     if (await db.schema.hasColumn('teams', name)) continue
@@ -46,7 +46,8 @@ export async function up(db: Knex): Promise<void> {
       'repository_id bigint not null primary key',
       'parent_id bigint not null',
       'constraint repository_forks_repository foreign key (repository_id) references repositories (id) on delete cascade',
-      // A fork outlives what it was made from, and then is a repository like any other.
+      // If the parent is deleted, this row is deleted with it, and the fork becomes an ordinary
+      // repository.
       'constraint repository_forks_parent foreign key (parent_id) references repositories (id) on delete cascade',
     ],
     indexes: { repository_forks_by_parent: 'parent_id' },
@@ -76,7 +77,7 @@ async function createTopics(db: Knex): Promise<void> {
   })
 }
 
-/** Drops them. */
+/** Drops the tables and the columns. */
 export async function down(db: Knex): Promise<void> {
   const tables = [
     'repository_topics',

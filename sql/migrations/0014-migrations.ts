@@ -1,4 +1,4 @@
-/** Where repositories were taken over from, and those that are being taken over now. */
+/** Tables of the sources that repositories were imported from, and of running imports. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -11,7 +11,7 @@ export async function up(db: Knex): Promise<void> {
       'url varchar(2048) not null',
       'is_mirror boolean not null',
       'credentials_sealed text',
-      // Of a mirror: 0 for one that is updated only when somebody asks for it.
+      // Interval of a mirror; 0 if the mirror is updated only on request.
       'interval_ms bigint not null',
       'synced_at bigint not null',
       'next_at bigint',
@@ -27,7 +27,7 @@ export async function up(db: Knex): Promise<void> {
       'storage char(32) not null',
       'machine varchar(255) not null',
       'process varchar(255) not null',
-      // 0 once somebody has begun to clear away what a dead process left of it.
+      // 0 once a process has begun to remove the stale files of an interrupted import.
       'leased_until bigint not null',
       'created_at bigint not null',
       'constraint repository_imports_name unique (owner_id, name_lower)',

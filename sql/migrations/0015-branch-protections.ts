@@ -1,4 +1,4 @@
-/** Rules of branches: what they ask for, and for whom they make exceptions. */
+/** Tables of branch protection rules and of the users and teams that they exempt. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -11,7 +11,7 @@ export async function up(db: Knex): Promise<void> {
       'repository_id bigint not null',
       'rule_name varchar(255) not null',
       'priority bigint not null',
-      // What the rule asks for, as JSON.
+      // Settings of the rule as JSON.
       'settings mediumtext not null',
       'created_at bigint not null',
       'updated_at bigint not null',
@@ -24,7 +24,7 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'protection_id bigint not null',
       "list varchar(20) not null check (list in ('push', 'force_push', 'merge', 'approvals'))",
-      // One of the two.
+      // Exactly one of the two is set.
       'user_id bigint',
       'team_id bigint',
       'constraint branch_protection_members_protection foreign key (protection_id) references branch_protections (id) on delete cascade',

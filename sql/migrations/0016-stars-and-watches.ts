@@ -1,11 +1,11 @@
-/** Which repositories people like, and of which they want to hear. */
+/** Tables of the repositories that users star and watch. */
 
 import type { Knex } from 'knex'
 import { createTable } from '../database/dialect.js'
 
 const TABLES = ['repository_stars', 'repository_watches'] as const
 
-/** Creates the tables. Whoever owns a repository watches it. */
+/** Creates the tables. Users watch the repositories that they own. */
 export async function up(db: Knex): Promise<void> {
   for (const table of TABLES) {
     await createTable(db, table, {

@@ -1,4 +1,4 @@
-/** What people were told of and have not looked at yet, and of which issues they want to hear. */
+/** Tables of notifications and issue subscriptions. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -10,7 +10,7 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'user_id bigint not null',
       'repository_id bigint not null',
-      // Of an issue or a pull request, or of a release: the other one is null.
+      // Issue or pull request, or release; exactly one of the two is set.
       'issue_id bigint',
       'release_id bigint',
       "status varchar(10) not null check (status in ('unread', 'read', 'pinned'))",
@@ -34,7 +34,7 @@ export async function up(db: Knex): Promise<void> {
     lines: [
       'issue_id bigint not null',
       'user_id bigint not null',
-      // False for who wants to hear no more of it.
+      // False if the user has unsubscribed.
       'is_subscribed boolean not null',
       'created_at bigint not null',
       'primary key (issue_id, user_id)',

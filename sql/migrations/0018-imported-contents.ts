@@ -1,11 +1,11 @@
-/** Who wrote on another server what was taken over from it, and the files that are on their way. */
+/** Original authors of imported issues and comments, and blobs of running imports. */
 
 import type { Knex } from 'knex'
 import { createTable } from '../database/dialect.js'
 
 const TABLES = ['issues', 'comments'] as const
 
-/** Columns that came later. */
+/** Columns that this migration adds to both tables. */
 const COLUMNS = {
   original_author: "varchar(255) not null default ''",
   original_author_id: 'bigint not null default 0',
@@ -19,7 +19,7 @@ export async function up(db: Knex): Promise<void> {
       await db.raw(`alter table ${table} add column ${name} ${type}`)
     }
   }
-  // While an import lasts, nobody takes the blobs that it has fetched for unused ones.
+  // Blobs of a running import: the removal of unused blobs skips them.
   await createTable(db, 'import_blobs', {
     lines: [
       'import_id bigint not null',
@@ -32,7 +32,7 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** Drops them. */
+/** Drops the table and the columns. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('import_blobs')
   for (const table of TABLES) {

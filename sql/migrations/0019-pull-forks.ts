@@ -1,15 +1,15 @@
-/** Reviews that are asked of teams, and merges that wait for their checks. */
+/** Review requests to teams, and scheduled merges. */
 
 import type { Knex } from 'knex'
 import { createTable, isMysql } from '../database/dialect.js'
 
 const TEAM_REFERENCE = 'references teams (id) on delete cascade'
 
-/** A team is asked once, as a person is. */
+/** Unique key that limits a pull request to one review request per team. */
 const TEAM_KEY = 'reviews_team_sole'
 const TEAM_KEY_COLUMNS = '(pull_id, team_id, sole_state)'
 
-/** Creates the column of reviews, and the table. */
+/** Adds the column of `reviews`, and creates the table. */
 export async function up(db: Knex): Promise<void> {
   if (!(await db.schema.hasColumn('reviews', 'team_id'))) await addTeam(db)
   await createTable(db, 'scheduled_merges', {
@@ -20,7 +20,7 @@ export async function up(db: Knex): Promise<void> {
       'title mediumtext not null',
       'message mediumtext not null',
       'deletes_branch boolean not null',
-      // The commit to merge; no other head is merged.
+      // Commit to merge. If the head is another commit, nothing is merged.
       'head_commit varchar(64) not null',
       'created_at bigint not null',
       'constraint scheduled_merges_pull foreign key (pull_id) references pulls (id) on delete cascade',
@@ -30,7 +30,10 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** On MySQL in one statement, so that a process which is killed never leaves a part of it. */
+/**
+ * Adds `team_id` with its constraints. On MySQL this is one statement, so that a killed process
+ * leaves no partial change.
+ */
 async function addTeam(db: Knex): Promise<void> {
   if (isMysql(db)) {
     await db.raw(`alter table reviews add column team_id bigint,
@@ -42,7 +45,7 @@ async function addTeam(db: Knex): Promise<void> {
   await db.raw(`create unique index ${TEAM_KEY} on reviews ${TEAM_KEY_COLUMNS}`)
 }
 
-/** Drops them. */
+/** Drops the table and the column. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('scheduled_merges')
   if (!(await db.schema.hasColumn('reviews', 'team_id'))) return

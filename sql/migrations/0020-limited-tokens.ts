@@ -1,13 +1,13 @@
-/** Tokens that end, that count at some addresses only, or that open some things only. */
+/** Limits of access tokens: expiry, client addresses, repositories and packages. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
 
-/** Columns of `tokens` that came later. */
+/** Columns that this migration adds to `tokens`. */
 const TOKEN_COLUMNS = {
   expires_at: 'bigint',
   addresses: "varchar(1000) not null default ''",
-  // Of one that opens what the tables name alone: nothing, once all of that has gone.
+  // True if the token is limited to the rows of the two tables, even if all of those were deleted.
   is_bound: 'boolean not null default 0',
 } as const
 
@@ -32,7 +32,7 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'token_id bigint not null',
       'owner_id bigint not null',
-      // Both, or neither: then all packages of the owner.
+      // Both are set, or both are null for all packages of the owner.
       'format varchar(20)',
       'name_lower varchar(255)',
       'constraint token_packages_token foreign key (token_id) references tokens (id) on delete cascade',
@@ -42,7 +42,7 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** Drops them. */
+/** Drops the tables and the columns. */
 export async function down(db: Knex): Promise<void> {
   for (const table of ['token_packages', 'token_repositories']) {
     await db.schema.dropTableIfExists(table)

@@ -1,4 +1,4 @@
-/** Sessions of people who have signed in at a page. */
+/** Table of web sessions. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -9,7 +9,7 @@ export async function up(db: Knex): Promise<void> {
     lines: [
       ID,
       'user_id bigint not null',
-      // SHA-256 of what the browser keeps, in hexadecimal.
+      // SHA-256 of the token that the browser keeps, in hexadecimal.
       'hash char(64) not null',
       'address varchar(64) not null',
       'agent varchar(255) not null',
@@ -23,7 +23,7 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** Drops it. */
+/** Drops the table. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('sessions')
 }

@@ -1,4 +1,4 @@
-/** Second factors of accounts, and sign-ins that have shown a password and no code yet. */
+/** Tables of second factors, recovery codes, and sign-ins that wait for a code. */
 
 import type { Knex } from 'knex'
 import { createTable } from '../database/dialect.js'
@@ -9,9 +9,9 @@ export async function up(db: Knex): Promise<void> {
     lines: [
       'user_id bigint not null primary key',
       'secret_sealed varchar(255) not null',
-      // The time step of the last code that was accepted: none of it or before counts again.
+      // Time step of the last accepted code; codes of this step and of earlier ones are refused.
       'last_step bigint not null',
-      // Null until a first code has shown that the app has the secret.
+      // Null until a first code has proved that the app has the secret.
       'enrolled_at bigint',
       'constraint second_factors_user foreign key (user_id) references users (owner_id) on delete cascade',
     ],
@@ -27,7 +27,7 @@ export async function up(db: Knex): Promise<void> {
   })
   await createTable(db, 'sign_in_tickets', {
     lines: [
-      // SHA-256 of what the browser keeps, in hexadecimal.
+      // SHA-256 of the ticket that the browser keeps, in hexadecimal.
       'hash char(64) not null primary key',
       'user_id bigint not null',
       'tries_left int not null',
@@ -41,7 +41,7 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** Drops them. */
+/** Drops the tables. */
 export async function down(db: Knex): Promise<void> {
   for (const table of ['sign_in_tickets', 'recovery_codes', 'second_factors']) {
     await db.schema.dropTableIfExists(table)

@@ -1,27 +1,27 @@
-/** Applications that people sign in to with their account here, and what they let these do. */
+/** Tables of OAuth2 applications, grants, tokens and the ID token signing key. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
 
-/** Gitea's own public clients, by the ids that are written into the programs. */
+/** Gitea's built-in public clients, by the client ids that these programs contain. */
 const BUILT_IN = {
   'a4792ccc-144e-407e-86c9-5e7d8d9c3269': 'git-credential-oauth',
   'e90ee53c-94e2-48ac-9358-a874fb9e0662': 'Git Credential Manager',
   'd57cb8c4-630c-4168-8324-ec79935e18d4': 'tea',
 } as const
 
-/** Creates the tables, and writes down the applications that everybody has. */
+/** Creates the tables, and inserts the built-in applications. */
 export async function up(db: Knex): Promise<void> {
   await createTable(db, 'oauth_applications', {
     lines: [
       ID,
-      // Null: it is everybody's, and nobody changes it.
+      // Null for a built-in application, which cannot be changed.
       'owner_id bigint',
       'client_id varchar(36) not null',
-      // SHA-256 in hexadecimal; null for a public client, which can keep no secret.
+      // SHA-256 in hexadecimal; null for a public client, which has no secret.
       'secret_hash char(64)',
       'name varchar(255) not null',
-      // One on each line.
+      // One URI per line.
       'redirect_uris text not null',
       'is_confidential boolean not null',
       'skips_second_consent boolean not null',
@@ -39,11 +39,11 @@ export async function up(db: Knex): Promise<void> {
       'scopes varchar(1000) not null',
       'openid_scopes varchar(255) not null',
       'nonce varchar(255) not null',
-      // SHA-256 in hexadecimal; it stays when it was used, so that a second use is seen.
+      // SHA-256 in hexadecimal; kept after the code was used, so that a second use is detected.
       'code_hash char(64) not null',
       'code_expires_at bigint not null',
       'is_code_used boolean not null',
-      // Empty where the request named none.
+      // Empty if the request had none.
       'redirect_uri text not null',
       'code_challenge varchar(43) not null',
       'created_at bigint not null',
@@ -65,7 +65,7 @@ export async function up(db: Knex): Promise<void> {
       'access_expires_at bigint not null',
       'refresh_hash char(64) not null',
       'refresh_expires_at bigint not null',
-      // It has been refreshed: another use means that it was stolen.
+      // True after a refresh; a second use then indicates a stolen token.
       'is_spent boolean not null',
       'created_at bigint not null',
       'constraint oauth_tokens_access unique (access_hash)',
@@ -76,7 +76,7 @@ export async function up(db: Knex): Promise<void> {
   })
   await createTable(db, 'oauth_keys', {
     lines: [
-      // One alone: who comes second takes that of who came first.
+      // Always 1: of two concurrent inserts, the second fails and its process uses the first key.
       'id integer primary key',
       'private_sealed text not null',
       'public_text text not null',
@@ -104,7 +104,7 @@ async function addBuiltIn(db: Knex): Promise<void> {
   }
 }
 
-/** Drops them. */
+/** Drops the tables. */
 export async function down(db: Knex): Promise<void> {
   for (const table of ['oauth_keys', 'oauth_tokens', 'oauth_grants', 'oauth_applications']) {
     await db.schema.dropTableIfExists(table)

@@ -1,4 +1,4 @@
-/** What those who run the site decide for all of it, and why jobs failed. */
+/** Table of site-wide settings, and the last error of jobs. */
 
 import type { Knex } from 'knex'
 import { createTable } from '../database/dialect.js'
@@ -7,10 +7,10 @@ import { createTable } from '../database/dialect.js'
 export async function up(db: Knex): Promise<void> {
   await createTable(db, 'site', {
     lines: [
-      // Of the one row; until there is one, nothing has been decided.
+      // Id of the only row; while there is none, all settings have their defaults.
       'id integer primary key',
       'is_registration_open boolean not null default 0',
-      // Counts each write: whoever writes it first has the row to itself, on every node.
+      // Incremented by each write, which locks the row on every node until the transaction ends.
       'changes bigint not null',
     ],
   })
@@ -18,7 +18,7 @@ export async function up(db: Knex): Promise<void> {
   await db.raw('alter table jobs add column last_error varchar(500)')
 }
 
-/** Drops them. */
+/** Drops the table and the column. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('site')
   if (!(await db.schema.hasColumn('jobs', 'last_error'))) return

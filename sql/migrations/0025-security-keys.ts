@@ -1,4 +1,4 @@
-/** Security keys of accounts, and the challenges that await a key's answer. */
+/** Tables of security keys and of challenges that wait for a signature. */
 
 import type { Knex } from 'knex'
 import { createTable, ID } from '../database/dialect.js'
@@ -10,13 +10,13 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'user_id bigint not null',
       'name varchar(100) not null',
-      // As the key names itself, in base64url: longer than an index takes.
+      // Credential id that the key reports, in base64url; too long for an index.
       'credential_id text not null',
-      // SHA-256 of it, in hexadecimal.
+      // SHA-256 of the credential id, in hexadecimal.
       'credential_hash char(64) not null',
-      // In COSE's form (RFC 9052), in base64url.
+      // COSE_Key (RFC 9052 §7), in base64url.
       'public_key text not null',
-      // What the key counted when it last signed; 0 for one that does not count.
+      // Counter of the last accepted signature; 0 if the key does not count.
       'sign_counter bigint not null',
       'created_at bigint not null',
       'last_used_at bigint',
@@ -30,7 +30,7 @@ export async function up(db: Knex): Promise<void> {
       // SHA-256 of the challenge, in hexadecimal.
       'hash char(64) not null primary key',
       'user_id bigint not null',
-      // The sign-in that it is for; null where a key is to be added.
+      // Sign-in that the challenge is for; null if it is for adding a key.
       'ticket_hash char(64)',
       'expires_at bigint not null',
       'constraint security_key_challenges_user foreign key (user_id) references users (owner_id) on delete cascade',
@@ -44,7 +44,7 @@ export async function up(db: Knex): Promise<void> {
   })
 }
 
-/** Drops them. */
+/** Drops the tables. */
 export async function down(db: Knex): Promise<void> {
   await db.schema.dropTableIfExists('security_key_challenges')
   await db.schema.dropTableIfExists('security_keys')

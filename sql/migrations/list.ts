@@ -1,4 +1,4 @@
-/** The migrations, oldest first; none is changed once a version with it has been released. */
+/** List of the migrations. Released migrations are never edited. */
 
 import type { Knex } from 'knex'
 import * as accounts from './0001-accounts.js'
@@ -27,14 +27,16 @@ import * as oauth from './0023-oauth.js'
 import * as administration from './0024-administration.js'
 import * as securityKeys from './0025-security-keys.js'
 
-/** One step of the schema. Both ways can be run again after a process was killed in the middle. */
+/**
+ * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
+ */
 export interface Migration {
   readonly name: string
   readonly up: (db: Knex) => Promise<void>
   readonly down: (db: Knex) => Promise<void>
 }
 
-/** In order of execution. */
+/** Migrations in the order of their execution. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-accounts', ...accounts },
   { name: '0002-repositories', ...repositories },

@@ -1,31 +1,36 @@
-/** Who is told of what happens: who takes part, who watches, and of these who may look at it. */
+/** Audiences of notifications: participants and watchers who can read the repository. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Repository } from '../repositories/repositories.js'
 import type { Condition } from '../repositories/visibility.js'
 
-/** Something new, and to whom it is news. */
+/** Event that users are notified of. */
 export interface Activity {
   readonly repository: Repository
-  /** Whoever did it knows. */
+  /** User who caused the event, and is not notified of it. */
   readonly actorId: number
   readonly about: AboutIssue | AboutRelease
 }
 
 export interface AboutIssue {
   readonly issueId: number
-  /** Who is told: everybody who takes part or watches, or those alone who were just asked. */
+  /**
+   * Recipients: all participants and watchers, or only the assignees or the requested reviewers.
+   */
   readonly to: 'everybody' | 'assignees' | 'reviewers'
 }
 
 export interface AboutRelease {
   readonly releaseId: number
-  /** Whom its text mentions; who watches is told as well. */
+  /** Users whom the release's text mentions; they are notified besides the watchers. */
   readonly mentionedIds: readonly number[]
 }
 
-/** The next users who are to be told, by id: those after `afterId`, `limit` of them at the most. */
+/**
+ * Returns the ids of the next recipients in ascending order: up to `limit` ids after `afterId`.
+ * Leaves out the actor, users who have unsubscribed, and users who cannot read the repository.
+ */
 export async function listAudience(
   db: Database,
   { repository, actorId, about }: Activity,
@@ -51,7 +56,10 @@ export async function listAudience(
 const NOT_DEAF = `not exists (select 1 from issue_subscriptions s
   where s.issue_id = ? and s.user_id = x.user_id and s.is_subscribed = 0)`
 
-/** Whether a user hears of an issue: as they said themselves, or as it follows from the rest. */
+/**
+ * Returns true if a user is notified of an issue: by their subscription, or else because they watch
+ * the repository or participate.
+ */
 export async function isNotifiedOfIssue(
   db: Database,
   {
@@ -74,7 +82,7 @@ export async function isNotifiedOfIssue(
   return rows.length > 0
 }
 
-/** A question for the ids of all to whom it is news, each of them once. */
+/** Returns a query for the distinct ids of all candidates. */
 function peopleOf(repositoryId: number, about: Activity['about']): Condition {
   if ('releaseId' in about) {
     const { mentionedIds } = about
@@ -105,7 +113,9 @@ const ASKED = {
   reviewers: `${SELECT_REVIEWERS} and v.state = 'REQUEST_REVIEW'`,
 } as const
 
-/** Who was mentioned once takes part from then on. */
+/**
+ * Queries for the participants of an issue. A mentioned user stays one even if the text changes.
+ */
 const SELECT_PARTICIPANTS = [
   'select author_id as user_id from issues where id = ?',
   SELECT_ASSIGNEES,
@@ -115,7 +125,10 @@ const SELECT_PARTICIPANTS = [
   'select user_id from issue_subscriptions where issue_id = ? and is_subscribed = 1',
 ]
 
-/** Which users, called `u`, may read a repository: `accessToRepository`, from its other side. */
+/**
+ * Returns a condition for the active users `u` who can read a repository. Must agree with
+ * `accessToRepository`.
+ */
 function readersOf({ id, isPrivate, owner }: Repository): Condition {
   const active = 'u.is_active = 1 and u.is_login_prohibited = 0'
   if (!isPrivate && owner.visibility !== 'private') return { where: active, bindings: [] }

@@ -1,4 +1,4 @@
-/** Notifications: one thread for each thing of which a user was told, unread when it is news. */
+/** Notification threads: one for each user and subject, unread after an event. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -25,7 +25,7 @@ export interface IssueSubject {
   readonly number: number
   readonly title: string
   readonly state: IssueState | 'merged'
-  /** Of the newest comment; undefined where nobody has said anything. */
+  /** Id of the newest comment; undefined if there is none. */
   readonly lastCommentId: number | undefined
 }
 
@@ -36,7 +36,7 @@ export interface ReleaseSubject {
   readonly title: string
 }
 
-/** Tells users of something: a thread that they have becomes unread, unless it is pinned. */
+/** Creates unread threads for the users. Existing threads become unread, unless they are pinned. */
 export async function notifyUsers(
   db: Database,
   userIds: readonly number[],
@@ -63,22 +63,25 @@ export async function notifyUsers(
     })
 }
 
-/** What is absent may be anything. */
+/** Filter of threads; absent fields match every thread. */
 export interface ThreadFilter {
-  /** Whose they are. Nothing is listed that `viewer`, the same user, may no longer see. */
+  /**
+   * User who has the threads. `viewer` is the same user: threads of repositories that the user can
+   * no longer read are left out.
+   */
   readonly userId: number
   readonly viewer: Viewer
   readonly id?: number | undefined
   readonly repositoryId?: number | undefined
   readonly statuses?: readonly NotificationStatus[] | undefined
   readonly kinds?: readonly NotificationThread['subject']['kind'][] | undefined
-  /** Changed at that time or later. */
+  /** Earliest time of the last change, inclusive. */
   readonly sinceMs?: number | undefined
-  /** Changed before that time. */
+  /** Latest time of the last change, exclusive. */
   readonly beforeMs?: number | undefined
 }
 
-/** The threads that fit, those first that changed last. */
+/** Returns the threads that match the filter, last changed first. */
 export async function listThreads(
   db: Database,
   filter: ThreadFilter,
@@ -96,7 +99,7 @@ export async function listThreads(
   return { entries: rows.map(threadOf), total: await countThreads(db, filter) }
 }
 
-/** How many threads fit. */
+/** Returns the number of threads that match the filter. */
 export async function countThreads(db: Database, filter: ThreadFilter): Promise<number> {
   const { where, bindings } = conditionOf(filter)
   const [count] = await selectRows<{ total: number }>(
@@ -107,7 +110,9 @@ export async function countThreads(db: Database, filter: ThreadFilter): Promise<
   return count?.total ?? 0
 }
 
-/** Gives the user's threads that fit another status, whether they may still be seen or not. */
+/**
+ * Sets the status of the user's threads that match, including those that `listThreads` leaves out.
+ */
 export async function markThreads(
   db: Database,
   { userId, id, repositoryId, statuses, beforeMs }: Omit<ThreadFilter, 'viewer' | 'kinds'>,
@@ -125,7 +130,7 @@ const TABLES = `notifications n join repositories r on r.id = n.repository_id
   join owners o on o.id = r.owner_id left join issues i on i.id = n.issue_id
   left join pulls p on p.issue_id = i.id left join releases e on e.id = n.release_id`
 
-/** What the repository has switched off, and a release that became a draft again, is not shown. */
+/** Condition that leaves out disabled units of a repository, and releases that are drafts again. */
 const IS_SHOWN = `((n.issue_id is not null and ${IS_SERVED}) or (e.is_draft = 0
   and instr(r.preferences, '"has_releases":false') = 0))`
 

@@ -1,4 +1,4 @@
-/** Who is in the teams of an organization, and which of them say so in public. */
+/** Members of organizations, which are the members of their teams, and public memberships. */
 
 import { USER_COLUMNS, USER_TABLES, type User, type UserRow, userOf } from '../accounts/users.js'
 import type { Database } from '../database/database.js'
@@ -8,15 +8,15 @@ import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 
 export interface MemberSearch {
   readonly organizationId: number
-  /** Of this team alone. */
+  /** Team that the users are members of; undefined for any. */
   readonly teamId?: number
-  /** Only those who show that they are members. */
+  /** True for public members only. */
   readonly isPublic?: boolean
-  /** Nobody is listed of whom they may not know; by default everybody is. */
+  /** Users that the viewer may not know of are left out; undefined to leave out none. */
   readonly viewer?: Viewer
 }
 
-/** The members that fit, in the order in which their accounts were made. */
+/** Returns the members that match the search, oldest account first. */
 export async function listMembers(
   db: Database,
   search: MemberSearch,
@@ -49,7 +49,7 @@ export async function listMembers(
   return { entries: rows.map(userOf), total: count?.total ?? 0 }
 }
 
-/** Whether a user shows that they are a member. */
+/** Returns true if a user is a public member. */
 export async function isPublicMember(
   db: Database,
   organizationId: number,
@@ -65,7 +65,7 @@ export async function isPublicMember(
   return rows.length > 0
 }
 
-/** Shows or hides that a user is a member. */
+/** Makes a membership public or hides it. */
 export async function showMember(
   db: Database,
   { organizationId, userId, isPublic }: Membership,
@@ -84,7 +84,7 @@ interface Membership {
   readonly isPublic: boolean
 }
 
-/** The organizations of which nobody else is an owner who can sign in, by name. */
+/** Returns the names of organizations in which no other owner can sign in, ordered by name. */
 export async function listSolelyOwned(db: Database, userId: number): Promise<readonly string[]> {
   const rows = await selectRows<{ name: string }>(
     db,

@@ -1,4 +1,4 @@
-/** Organizations: owners that people run together, in teams. */
+/** Organizations: owners that are run by the members of teams. */
 
 import { Failure } from '../../conf/failures.js'
 import {
@@ -36,7 +36,7 @@ export interface NewOrganization {
   readonly location: string
   readonly visibility: Visibility
   readonly repoAdminChangeTeamAccess: boolean
-  /** The user who becomes the first of its owners. */
+  /** User who becomes the first owner. */
   readonly creatorId: number
 }
 
@@ -44,7 +44,7 @@ export type OrganizationRole = 'owner' | 'member' | 'none'
 
 const OWNERS_TEAM = 'Owners'
 
-/** Makes an organization that its creator owns. Throws `conflict` when the name is taken. */
+/** Creates an organization owned by its creator. Throws `conflict` if the name is taken. */
 export async function createOrganization(
   db: Database,
   organization: NewOrganization,
@@ -79,7 +79,7 @@ export async function createOrganization(
   })
 }
 
-/** The organization of that name, in whatever case it is written. */
+/** Returns the organization with that name. Case is ignored. */
 export async function findOrganization(
   db: Database,
   name: string,
@@ -89,7 +89,7 @@ export async function findOrganization(
   return row === undefined ? undefined : organizationOf(row)
 }
 
-/** The organization of that id. */
+/** Returns the organization with that id. */
 export async function findOrganizationById(
   db: Database,
   organizationId: number,
@@ -98,7 +98,7 @@ export async function findOrganizationById(
   return row === undefined ? undefined : organizationOf(row)
 }
 
-/** The organizations of those ids; fewer where some have gone. */
+/** Returns the organizations with those ids; ids without an organization are left out. */
 export async function findOrganizationsById(
   db: Database,
   organizationIds: readonly number[],
@@ -111,15 +111,15 @@ export async function findOrganizationsById(
 }
 
 export interface OrganizationSearch {
-  /** None is listed of which they may not know. */
+  /** Organizations that the viewer may not know of are left out. */
   readonly viewer: Viewer
-  /** Who has to be a member. */
+  /** User who must be a member. */
   readonly memberId?: number
-  /** Whether the member has to show it. */
+  /** True if the membership must be public. */
   readonly isShown?: boolean
 }
 
-/** The organizations that fit, in the order in which they were made. */
+/** Returns the organizations that match the search, oldest first. */
 export async function listOrganizations(
   db: Database,
   { viewer, memberId, isShown = false }: OrganizationSearch,
@@ -149,13 +149,12 @@ const SELECT_OF_MEMBER = `select t.organization_id from team_members m
 const IS_SHOWN = `exists (select 1 from public_members p
   where p.organization_id = t.organization_id and p.user_id = m.user_id)`
 
-/** What may change; what is absent stays. */
+/** Changes to an organization; absent fields keep their value. */
 export type OrganizationPatch = OwnerPatch & {
   readonly email?: string | undefined
   readonly repoAdminChangeTeamAccess?: boolean | undefined
 }
 
-/** Changes an organization. */
 export async function updateOrganization(
   db: Database,
   organizationId: number,
@@ -172,7 +171,7 @@ export async function updateOrganization(
   })
 }
 
-/** Removes an organization with its teams. Throws `invalid` while it owns anything. */
+/** Deletes an organization with its teams. Throws `invalid` if it owns repositories or packages. */
 export async function deleteOrganization(db: Database, organizationId: number): Promise<void> {
   try {
     await transaction(db, async (trx) => {
@@ -204,7 +203,7 @@ function organizationOf(row: OrganizationRow): Organization {
   }
 }
 
-/** What a user is to an organization. */
+/** Returns the role of a user in an organization. */
 export async function organizationRole(
   db: Database,
   organizationId: number,
@@ -215,7 +214,7 @@ export async function organizationRole(
   return teams.length > 0 ? 'member' : 'none'
 }
 
-/** The most that a team of the user may do in the organization. */
+/** Returns the highest permission that the user's teams in the organization have. */
 export async function organizationMode(
   db: Database,
   organizationId: number,
@@ -225,7 +224,7 @@ export async function organizationMode(
   return highestMode(teams.map(({ permission }) => permission))
 }
 
-/** Whether a team of the user may make repositories for the organization. */
+/** Returns true if a team of the user can create repositories in the organization. */
 export async function mayCreateRepositories(
   db: Database,
   organizationId: number,

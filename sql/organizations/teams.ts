@@ -1,4 +1,4 @@
-/** Teams of an organization: what they may do, who is in them, and which repositories they have. */
+/** Teams of organizations, with their permissions, members and repositories. */
 
 import { Failure } from '../../conf/failures.js'
 import { presentColumns } from '../accounts/owners.js'
@@ -17,18 +17,23 @@ export interface Team {
   readonly permission: AccessMode
   readonly includesAll: boolean
   readonly mayCreateRepositories: boolean
-  /** What is said of units such as `repo.code`; access itself follows from `permission`. */
+  /**
+   * Permission for each unit, such as `repo.code`, as clients set it. Access depends on
+   * `permission` only.
+   */
   readonly units: Readonly<Record<string, string>>
 }
 
 export type NewTeam = Omit<Team, 'id'>
 
-/** What may change; what is absent stays. */
+/** Changes to a team; absent fields keep their value. */
 export type TeamPatch = Partial<Omit<NewTeam, 'organizationId'>>
 
 const NAME_TAKEN = 'team already exists'
 
-/** Makes a team without members. Throws `conflict` when the organization has one of that name. */
+/**
+ * Creates a team without members. Throws `conflict` if the organization has a team with that name.
+ */
 export async function createTeam(db: Database, team: NewTeam): Promise<Team> {
   const [id] = await orConflict(NAME_TAKEN, () =>
     db('teams').insert({ organization_id: team.organizationId, ...columnsOf(team) }),
@@ -37,7 +42,7 @@ export async function createTeam(db: Database, team: NewTeam): Promise<Team> {
   return { ...team, id }
 }
 
-/** Changes a team. Throws `conflict` when its organization has another one of the new name. */
+/** Changes a team. Throws `conflict` if its organization has another team with the new name. */
 export async function updateTeam(db: Database, teamId: number, patch: TeamPatch): Promise<void> {
   const columns = columnsOf(patch)
   if (Object.keys(columns).length === 0) return
@@ -56,18 +61,18 @@ function columnsOf(team: TeamPatch): Record<string, string | number | boolean> {
   })
 }
 
-/** Removes a team; its members stay what they are through other teams. */
+/** Deletes a team. Its members keep their other teams. */
 export async function deleteTeam(db: Database, teamId: number): Promise<void> {
   await db('teams').where({ id: teamId }).delete()
 }
 
-/** The team of that id. */
+/** Returns the team with that id. */
 export async function findTeam(db: Database, teamId: number): Promise<Team | undefined> {
   const [row] = await selectRows<TeamRow>(db, `${SELECT} where t.id = ?`, [teamId])
   return row === undefined ? undefined : teamOf(row)
 }
 
-/** The teams of those ids; fewer where some have gone. */
+/** Returns the teams with those ids; ids without a team are left out. */
 export async function findTeamsById(
   db: Database,
   teamIds: readonly number[],
@@ -77,7 +82,7 @@ export async function findTeamsById(
   return (await selectRows<TeamRow>(db, `${SELECT} ${where}`, teamIds)).map(teamOf)
 }
 
-/** The team of that name, in whatever case it is written. */
+/** Returns the organization's team with that name. Case is ignored. */
 export async function findTeamByName(
   db: Database,
   organizationId: number,
@@ -91,7 +96,9 @@ export async function findTeamByName(
   return row === undefined ? undefined : teamOf(row)
 }
 
-/** Whether a team has a repository of its organization: all of them, or this one. */
+/**
+ * Returns true if a team has access to a repository of its organization: to this one, or to all.
+ */
 export async function hasTeamRepository(
   db: Database,
   { id, includesAll, permission }: Team,
@@ -106,16 +113,16 @@ export async function hasTeamRepository(
   return rows.length > 0
 }
 
-/** What is absent may be anything. */
+/** Search for teams; absent fields match every team. */
 export interface TeamSearch {
   readonly organizationId?: number
   readonly memberId?: number
-  /** A part of the name, in any case. */
+  /** Part of the name. Case is ignored. */
   readonly text?: string
   readonly hasTextInDescription?: boolean
 }
 
-/** The teams that fit, in the order in which they were made. */
+/** Returns the teams that match the search, oldest first. */
 export async function listTeams(
   db: Database,
   search: TeamSearch,
@@ -148,7 +155,7 @@ export async function listTeams(
 
 const IN_TEAMS = 't.id in (select m.team_id from team_members m where m.user_id = ?)'
 
-/** Takes a user into a team; who is in it already stays. */
+/** Adds a user to a team, if they are not a member already. */
 export async function addTeamMember(db: Database, teamId: number, userId: number): Promise<void> {
   await db('team_members')
     .insert({ team_id: teamId, user_id: userId })
@@ -156,7 +163,7 @@ export async function addTeamMember(db: Database, teamId: number, userId: number
     .ignore()
 }
 
-/** Whether the user is in the team. */
+/** Returns true if the user is a member of the team. */
 export async function isTeamMember(db: Database, teamId: number, userId: number): Promise<boolean> {
   const rows = await selectRows(
     db,
@@ -166,7 +173,7 @@ export async function isTeamMember(db: Database, teamId: number, userId: number)
   return rows.length > 0
 }
 
-/** The teams of an organization that a user is in, by id. */
+/** Returns the ids of an organization's teams that a user is a member of. */
 export async function teamIdsOf(
   db: Database,
   organizationId: number,
@@ -181,12 +188,12 @@ export async function teamIdsOf(
   return new Set(rows.map(({ team_id }) => team_id))
 }
 
-/** What is said to whoever would leave an organization without an owner. */
+/** Error text if a removal would leave an organization without an owner. */
 const LAST_OWNER = 'The last owner of an organization cannot leave it.'
 
 /**
- * Takes a user out of a team, or of all teams of the organization. Returns whether they were in
- * any; throws `invalid` when the organization would be left without an owner.
+ * Removes a user from a team, or from all teams of the organization. Returns false if they were a
+ * member of none. Throws `invalid` if the organization would be left without an owner.
  */
 export async function removeMember(
   db: Database,
@@ -194,7 +201,7 @@ export async function removeMember(
   { organizationId, teamId }: { readonly organizationId: number; readonly teamId?: number },
 ): Promise<boolean> {
   return await transaction(db, async (trx) => {
-    // Two owners who leave at once wait here for one another.
+    // The row lock makes concurrent removals of owners wait for each other.
     await trx('organizations').where({ owner_id: organizationId }).forUpdate().first('owner_id')
     const ownersBefore = await countOwners(trx, organizationId)
     const teams = trx('teams').where({ organization_id: organizationId }).select('id')
@@ -216,7 +223,7 @@ export async function removeMember(
   })
 }
 
-/** Those who can sign in. */
+/** Returns the number of owners who can sign in. */
 async function countOwners(db: Database, organizationId: number): Promise<number> {
   const [row] = await selectRows<{ owners: number }>(
     db,
@@ -228,7 +235,7 @@ async function countOwners(db: Database, organizationId: number): Promise<number
   return row?.owners ?? 0
 }
 
-/** Gives a team a repository of its organization; one that it has stays. */
+/** Adds a repository to a team, if it does not have it already. */
 export async function addTeamRepository(
   db: Database,
   teamId: number,
@@ -240,7 +247,7 @@ export async function addTeamRepository(
     .ignore()
 }
 
-/** Takes a repository from a team. Returns whether it was given it. */
+/** Removes a repository from a team. Returns false if the team does not have it. */
 export async function removeTeamRepository(
   db: Database,
   teamId: number,

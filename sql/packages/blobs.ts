@@ -1,11 +1,11 @@
-/** Blobs as the database knows them: each once, and which of them nothing needs any more. */
+/** Rows of stored blobs, unique by their content, and the search for unused ones. */
 
 import type { Digests } from '../../conf/package.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
 
-/** A blob that is in its place already. */
+/** Blob whose bytes are stored under its key already. */
 export interface NewBlob {
   readonly key: string
   readonly bytes: number
@@ -18,8 +18,8 @@ export interface KeptBlob {
 }
 
 /**
- * Makes a blob known, or finds the one that has the same bytes. It is not looked up with a lock:
- * two who look for what is not there yet would wait for each other.
+ * Inserts a blob, or returns the one with the same bytes. The first read takes no lock, because two
+ * transactions that lock a missing row would wait for each other.
  */
 export async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob> {
   const { sha256, md5, sha1, sha512 } = blob.digests
@@ -50,7 +50,7 @@ export interface UnusedBlob {
   readonly key: string
 }
 
-/** Some of the blobs that no file has, with ids above that one, in their order. */
+/** Returns blobs that nothing references, with ids above `afterId`, ordered by id. */
 export async function listUnusedBlobs(
   db: Database,
   { afterId, limit }: { readonly afterId: number; readonly limit: number },
@@ -68,18 +68,18 @@ export async function listUnusedBlobs(
   return rows.map(({ id, storage_key }) => ({ id, key: storage_key }))
 }
 
-/** Forgets a blob, unless a file has come to need it. Returns whether it is forgotten. */
+/** Deletes the row of a blob unless it is referenced. Returns true if the row was deleted. */
 export async function deleteUnusedBlob(db: Database, blobId: number): Promise<boolean> {
   try {
     return (await db('blobs').where({ id: blobId }).delete()) > 0
   } catch (error) {
-    // The reference of the file is what decides, whoever comes first.
+    // The foreign key decides whether a concurrent reference or the deletion comes first.
     if (isReferenceViolation(error)) return false
     throw error
   }
 }
 
-/** Those of the storage's keys that belong to a blob. */
+/** Returns the storage keys among `keys` that belong to a blob. */
 export async function knownBlobKeys(
   db: Database,
   keys: readonly string[],
@@ -94,7 +94,7 @@ export async function knownBlobKeys(
   return new Set(rows.map(({ storage_key }) => storage_key))
 }
 
-/** The columns of a blob, from a table called `b`. */
+/** Columns of a blob, selected from a table with the alias `b`. */
 export const BLOB_COLUMNS = `b.bytes as blob_bytes, b.md5 as blob_md5, b.sha1 as blob_sha1,
   b.sha256 as blob_sha256, b.sha512 as blob_sha512, b.storage_key as blob_storage_key`
 
@@ -107,7 +107,7 @@ export interface BlobRow {
   readonly blob_storage_key: string
 }
 
-/** The blob of a row. */
+/** Converts a row of BLOB_COLUMNS. */
 export function blobOf(row: BlobRow): {
   readonly bytes: number
   readonly digests: Digests

@@ -1,4 +1,4 @@
-/** The files of an index at one moment: made by one, seen all at once, kept for a while. */
+/** Generations of index files: built under a lease, published atomically, and kept for a while. */
 
 import type { Digests } from '../../conf/package.js'
 import { type Database, transaction } from '../database/database.js'
@@ -14,11 +14,11 @@ export interface GenerationFile {
 
 export interface Lease {
   readonly indexId: number
-  /** Tells this hold on the index from every other one. */
+  /** Random id of this lease. */
   readonly lease: string
 }
 
-/** Takes the right to build an index, for so long. False: somebody else has it. */
+/** Leases an index for a build. Returns false if another process holds it. */
 export async function leaseIndex(
   db: Database,
   { indexId, lease }: Lease,
@@ -32,7 +32,7 @@ export async function leaseIndex(
   return taken > 0
 }
 
-/** Holds it for longer. False: it was lost. */
+/** Extends the lease of an index. Returns false if it was lost. */
 export async function renewIndexLease(
   db: Database,
   { indexId, lease }: Lease,
@@ -42,7 +42,7 @@ export async function renewIndexLease(
   return (await db('package_indexes').where({ id: indexId, lease }).update(changes)) > 0
 }
 
-/** Gives it back with nothing done. */
+/** Releases the lease of an index without a build. */
 export async function returnIndexLease(db: Database, { indexId, lease }: Lease): Promise<void> {
   await db('package_indexes')
     .where({ id: indexId, lease })
@@ -51,19 +51,20 @@ export async function returnIndexLease(db: Database, { indexId, lease }: Lease):
 
 export interface NewGeneration {
   readonly lease: Lease
-  /** Of what the files were made. */
+  /** Generation of the entries that the files were built from. */
   readonly generation: number
-  /** Generations that were replaced before are forgotten. */
+  /** Generations that were replaced before this time are deleted. */
   readonly keptSinceMs: number
-  /** Each in its place already. */
+  /** Files whose blobs are stored already. */
   readonly files: ReadonlyArray<{ readonly path: string; readonly blob: NewBlob }>
 }
 
 const SECOND_MS = 1_000
 
 /**
- * Makes a generation the one that everybody reads. Returns the keys of the blobs that were not
- * needed, as the same bytes were known; undefined when the lease was lost, and nothing has changed.
+ * Publishes a generation, which readers see from the commit on, and ends the lease. Returns the
+ * storage keys that are not needed because the same bytes were stored before. Returns undefined,
+ * without any change, if the lease was lost.
  */
 export async function publishGeneration(
   db: Database,
@@ -71,7 +72,7 @@ export async function publishGeneration(
 ): Promise<readonly string[] | undefined> {
   const { indexId } = lease
   const nowMs = Date.now()
-  // A client asks whether it is newer than a second that it was told.
+  // Last-Modified counts in seconds (RFC 9110 §8.8.2), so each generation gets a later second.
   const thisSecondMs = Math.floor(nowMs / SECOND_MS) * SECOND_MS
   return await transaction(db, async (trx) => {
     const changed = await trx('package_indexes')
@@ -89,7 +90,7 @@ export async function publishGeneration(
     if (changed === 0) return undefined
     const spare: string[] = []
     await trx('package_index_files').where({ index_id: indexId, generation }).delete()
-    // In one order for all, so that no two wait for each other.
+    // All transactions insert in this order, so they cannot deadlock.
     for (const { path, blob } of files.toSorted((a, b) =>
       a.blob.digests.sha256 < b.blob.digests.sha256 ? -1 : 1,
     )) {
@@ -132,7 +133,7 @@ async function forgetOld(trx: Database, { indexId, generation, keptSinceMs }: Ol
     .delete()
 }
 
-/** A file of an index by its path, in one generation. */
+/** Returns a file of an index by its path, in one generation. */
 export async function findGenerationFile(
   db: Database,
   indexId: number,
@@ -146,7 +147,7 @@ export async function findGenerationFile(
   return row === undefined ? undefined : fileOf(row)
 }
 
-/** All files of one generation of an index. */
+/** Returns all files of one generation of an index. */
 export async function listGenerationFiles(
   db: Database,
   indexId: number,
@@ -160,7 +161,7 @@ export async function listGenerationFiles(
   return rows.map(fileOf)
 }
 
-/** A file of an index by its digest, in whichever generation is still kept. */
+/** Returns a file of an index by its digest, from the newest stored generation that contains it. */
 export async function findGenerationFileByDigest(
   db: Database,
   indexId: number,

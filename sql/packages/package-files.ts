@@ -1,4 +1,4 @@
-/** Files of package versions: found by their names, and counted when they are fetched. */
+/** Files of package versions, and their download counts. */
 
 import type { PackageFile } from '../../conf/package.js'
 import { foldCase } from '../database/bindings.js'
@@ -11,17 +11,17 @@ export interface PackageFileName {
   readonly packageName: string
   readonly version: string
   readonly fileName: string
-  /** Absent: any. */
+  /** Undefined for files with any composite key. */
   readonly compositeKey?: string
 }
 
-/** Where a file stands. */
+/** File with the ids of its package and version. */
 export interface PlacedFile extends PackageFile {
   readonly packageId: number
   readonly versionId: number
 }
 
-/** The file of that name, in whatever case it is written; the oldest where there are several. */
+/** Returns the file with that name, or the oldest one if several match. Case is ignored. */
 export async function findFile(
   db: Database,
   { ownerId, format }: PackageNamespace,
@@ -44,7 +44,7 @@ export async function findFile(
   return { ...fileOf(row), packageId: row.package_id, versionId: row.version_id }
 }
 
-/** Adds to the numbers of downloads, all or none: the id of a file → how many more. */
+/** Adds to the download counts in one transaction; maps the id of a file to the added number. */
 export async function addDownloads(
   db: Database,
   downloads: ReadonlyMap<number, number>,
@@ -57,12 +57,12 @@ export async function addDownloads(
   })
 }
 
-/** The columns of a file, from a table called `f` and its blob in one called `b`. */
+/** Columns of a file, selected from the aliases `f` for the file and `b` for its blob. */
 export const FILE_COLUMNS = `f.id as file_id, f.name as file_name,
   f.composite_key as file_composite_key, f.downloads as file_downloads,
   f.created_at as file_created_at, ${BLOB_COLUMNS}`
 
-// Made once: the text of a question is what its answer is known by.
+// Built once, because the text is the key of the query cache.
 const SELECT_FILE = selectFile('')
 const SELECT_FILE_BY_KEY = selectFile('and f.composite_key = ?')
 
@@ -82,7 +82,7 @@ export interface FileRow extends BlobRow {
   readonly file_created_at: number
 }
 
-/** The file of a row. */
+/** Converts a row of FILE_COLUMNS. */
 export function fileOf(row: FileRow): PackageFile {
   return {
     id: row.file_id,

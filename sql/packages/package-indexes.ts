@@ -1,4 +1,4 @@
-/** Indexes of packages: what belongs into each, and whether its files are of what is there now. */
+/** Package indexes: their entries, and whether their files are up to date. */
 
 import type { JsonObject, PackageFile } from '../../conf/package.js'
 import type { Database } from '../database/database.js'
@@ -9,17 +9,17 @@ import type { PackageNamespace } from './packages.js'
 
 export interface PackageIndex {
   readonly id: number
-  /** Of what belongs into it now. */
+  /** Generation of the entries. */
   readonly wanted: number
-  /** Of its files; 0: there are none yet. */
+  /** Generation that the files were built from; 0 if there are no files. */
   readonly built: number
-  /** When something of it changed last. */
+  /** Time of the last change of the entries. */
   readonly changedAtMs: number
-  /** What its files were told to be of. */
+  /** Last-Modified time of the files. */
   readonly modifiedAtMs: number
 }
 
-/** The index of that subject, if anything was ever published into it. */
+/** Returns the index with that subject; undefined if no file was ever published into it. */
 export async function findIndex(
   db: Database,
   { ownerId, format }: PackageNamespace,
@@ -44,16 +44,16 @@ interface IndexRow {
   readonly modified_at: number
 }
 
-/** What an index says of a file that was published into it. */
+/** Index entry of a file. */
 export interface NewIndexEntry {
-  /** By which its entries are in order; absent: that of publishing. */
+  /** Sort key; undefined to order the entry by its time of publication. */
   readonly key?: string | undefined
   readonly subject: string
   readonly part: string
   readonly metadata: JsonObject
 }
 
-/** Makes the indexes that are not there yet; to be done before the transaction that fills them. */
+/** Creates missing indexes. Must run before the transaction that adds their entries. */
 export async function ensureIndexes(
   db: Database,
   namespace: PackageNamespace,
@@ -79,13 +79,13 @@ export async function ensureIndexes(
   }
 }
 
-/** Puts a file into its indexes, whose readers find it there as soon as the transaction ends. */
+/** Adds a file to its indexes. Readers see it when the transaction commits. */
 export async function addToIndexes(
   trx: Database,
   { ownerId, format }: PackageNamespace,
   { fileId, entries }: { readonly fileId: number; readonly entries: readonly NewIndexEntry[] },
 ): Promise<void> {
-  // In one order for all, so that no two wait for each other.
+  // All transactions update in this order, so they cannot deadlock.
   const subjects = [...new Set(entries.map(({ subject }) => subject))].sort()
   for (const subject of subjects) {
     const place = { owner_id: ownerId, format, subject }
@@ -105,7 +105,10 @@ export async function addToIndexes(
   }
 }
 
-/** To be told of files that are about to go, by a condition on `f`: their indexes change. */
+/**
+ * Marks the indexes of files as changed. Must be called before the files are deleted, with a
+ * condition on the alias `f`.
+ */
 export async function removeFromIndexes(
   trx: Database,
   condition: 'f.id = ?' | 'f.version_id = ?',
@@ -126,14 +129,14 @@ export async function removeFromIndexes(
   }
 }
 
-/** The order of these texts is that of the numbers. */
+/** Returns a text that sorts like the number. */
 function sequenceKey(wanted: number): string {
   return String(wanted).padStart(16, '0')
 }
 
 interface Change {
   readonly id: number
-  /** What the index is wanted to be with it. */
+  /** Generation of the entries that includes this change. */
   readonly wanted: number
   readonly key: string
 }
@@ -143,7 +146,9 @@ async function noteChange(trx: Database, { id, wanted, key }: Change): Promise<v
   await trx('package_index_changes').insert(row)
 }
 
-/** The keys of entries that came or went since the files of an index were made. */
+/**
+ * Returns the keys of entries that were added or removed since the files of an index were built.
+ */
 export async function listChangedKeys(
   db: Database,
   { id, built, wanted }: Pick<PackageIndex, 'id' | 'built' | 'wanted'>,
@@ -157,7 +162,7 @@ export async function listChangedKeys(
   return rows.map(({ sort_key }) => sort_key)
 }
 
-/** Has all indexes of an owner in a format made anew: what signs them is not what it was. */
+/** Schedules a new build of an owner's indexes in a format, after a change of its signing keys. */
 export async function touchIndexes(
   trx: Database,
   { ownerId, format }: PackageNamespace,
@@ -165,7 +170,7 @@ export async function touchIndexes(
   await trx('package_indexes').where({ owner_id: ownerId, format }).update(changeOf(trx))
 }
 
-/** One change happens after the other, also where the clock went back. */
+/** Returns the columns of a change. Times increase even if the clock was set back. */
 function changeOf(trx: Database) {
   const nowMs = Date.now()
   return {
@@ -182,7 +187,7 @@ export interface PlacedEntry extends EntryPosition {
   readonly file: PackageFile
 }
 
-/** Entries are in the order of the bytes of their keys, and of one key in that of their ids. */
+/** Position in an index. Entries are ordered by the bytes of their keys, and then by id. */
 export interface EntryPosition {
   readonly key: string
   readonly id: number
@@ -190,12 +195,12 @@ export interface EntryPosition {
 
 export interface EntryQuery {
   readonly after: EntryPosition
-  /** The first key that is not wanted; absent: to the end. */
+  /** First key to leave out; undefined to read to the end. */
   readonly to: string | undefined
   readonly limit: number
 }
 
-/** Some of the entries of an index. */
+/** Returns up to `limit` entries of an index after a position, ordered by key and id. */
 export async function listEntries(
   db: Database,
   indexId: number,
@@ -234,7 +239,7 @@ interface EntryRow extends FileRow {
   readonly version_version: string
 }
 
-/** The parts of an index that have entries, in their order as texts. */
+/** Returns the distinct parts of an index, sorted. */
 export async function listParts(db: Database, indexId: number): Promise<readonly string[]> {
   const rows = await selectRows<{ part: string }>(
     db,

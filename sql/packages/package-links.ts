@@ -1,4 +1,4 @@
-/** Which repository a package belongs to; it says nothing about who may do what with either. */
+/** Links of packages to repositories, which do not affect permissions. */
 
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
@@ -6,8 +6,8 @@ import { isReferenceViolation } from '../database/errors.js'
 import { findPackage, type PackageNamespace } from './packages.js'
 
 /**
- * Links the package of that name to a repository. Throws `bad_request` when it is linked already,
- * and `not_found` when the package or the repository is not there.
+ * Links a package to a repository. Throws `bad_request` if it is linked already, and `not_found` if
+ * the package or the repository does not exist.
  */
 export async function linkPackage(
   db: Database,
@@ -29,8 +29,8 @@ export async function linkPackage(
 }
 
 /**
- * Ends the link of the package of that name. Throws `bad_request` when there is none, and
- * `not_found` when the package is not there.
+ * Removes the link of a package. Throws `bad_request` if it has none, and `not_found` if the
+ * package does not exist.
  */
 export async function unlinkPackage(
   db: Database,

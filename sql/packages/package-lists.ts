@@ -1,4 +1,4 @@
-/** Versions of an owner's packages over all formats, each with its creator and its repository. */
+/** Versions of an owner's packages in all formats, with creators and linked repositories. */
 
 import type { Knex } from 'knex'
 import type { PackageVersion } from '../../conf/package.js'
@@ -11,25 +11,25 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 export interface ListedVersion extends PackageVersion {
   readonly format: string
   readonly packageName: string
-  /** Absent: the package is linked to none. */
+  /** Undefined if the package is not linked. */
   readonly repositoryId: number | undefined
-  /** Absent: the account has gone. */
+  /** Undefined if the account was deleted. */
   readonly creator: Owner | undefined
 }
 
-/** What is absent may be anything. */
+/** Search for versions; absent fields match every version. */
 export interface VersionSearch {
   readonly ownerId: number
   readonly format?: string | undefined
-  /** A part of the package's name, in any case. */
+  /** Part of the package name. Case is ignored. */
   readonly text?: string | undefined
-  /** The whole name, in any case. */
+  /** Whole package name. Case is ignored. */
   readonly packageName?: string | undefined
-  /** In any case. */
+  /** Version. Case is ignored. */
   readonly version?: string | undefined
 }
 
-/** The versions that fit, newest upload first. */
+/** Returns the versions that match the search, last uploaded first. */
 export async function listOwnerVersions(
   db: Database,
   search: VersionSearch,
@@ -44,7 +44,7 @@ export async function listOwnerVersions(
   return { entries: await selectVersions(db, search, page), total: count?.total ?? 0 }
 }
 
-/** The newest upload of the versions that fit. */
+/** Returns the last uploaded version that matches the search. */
 export async function findNewestVersion(
   db: Database,
   search: VersionSearch,
@@ -55,7 +55,10 @@ export async function findNewestVersion(
 
 const PACKAGE_TABLES = 'packages p join package_versions v on v.package_id = p.id'
 
-/** The page is cut from ids, which indices hold, before any row of thousands is read. */
+/**
+ * The subquery selects the page by id from indexes, before any of possibly thousands of rows is
+ * read.
+ */
 async function selectVersions(
   db: Database,
   search: VersionSearch,
@@ -95,7 +98,7 @@ function whereOf({ ownerId, format, text, packageName, version }: VersionSearch)
   }
 }
 
-/** The columns of an owner are null when the creator has gone. */
+/** Row of a version; the columns of the owner are null if the creator was deleted. */
 interface ListedRow extends OwnerRow {
   readonly id: number
   readonly version: string

@@ -1,4 +1,4 @@
-/** Versions of packages, with what their format said of them and the files that they hold. */
+/** Versions of packages, with their metadata and files. */
 
 import type { Knex } from 'knex'
 import type { FullVersion, PackageFile, PackageVersion } from '../../conf/package.js'
@@ -7,7 +7,7 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { FILE_COLUMNS, type FileRow, fileOf } from './package-files.js'
 
-/** The versions of a package, newest upload first. */
+/** Returns the versions of a package, last uploaded first. */
 export async function listVersions(
   db: Database,
   packageId: number,
@@ -20,7 +20,7 @@ export async function listVersions(
   return rows.map(versionOf)
 }
 
-/** The versions of a package with all that is known of them, newest upload first. */
+/** Returns the versions of a package with metadata and files, last uploaded first. */
 export async function listFullVersions(
   db: Database,
   packageId: number,
@@ -28,7 +28,7 @@ export async function listFullVersions(
   return await selectFullVersions(db, 'v.package_id = ?', [packageId])
 }
 
-/** A version of a package, in whatever case it is written. */
+/** Returns a version of a package. Case is ignored. */
 export async function findVersion(
   db: Database,
   packageId: number,
@@ -65,7 +65,7 @@ async function selectFullVersions(
   )
   return rows.flatMap((row) => {
     const files = filesOf.get(row.version_id)
-    // What was uploaded between the two questions belongs to the next answer.
+    // A version that was uploaded between the two queries is left out.
     if (files === undefined) return []
     return [{ ...versionOf(row), metadata: JSON.parse(row.version_metadata), files }]
   })

@@ -1,4 +1,4 @@
-/** Packages of an owner: found by name, searched, and asked by documents whether they changed. */
+/** Packages of an owner: lookup, search, and the generation that invalidates documents. */
 
 import type { Knex } from 'knex'
 import type { JsonObject, Package, PackageVersion } from '../../conf/package.js'
@@ -7,13 +7,13 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 
-/** Whose packages of which format. */
+/** Packages of one owner in one format. */
 export interface PackageNamespace {
   readonly ownerId: number
   readonly format: string
 }
 
-/** The package of that name, in whatever case it is written, if it has a version. */
+/** Returns the package with that name, if it has a version. Case is ignored. */
 export async function findPackage(
   db: Database,
   { ownerId, format }: PackageNamespace,
@@ -29,7 +29,7 @@ export async function findPackage(
   return row === undefined ? undefined : packageOf(row)
 }
 
-/** The id of the package of that name, which is made where there is none. */
+/** Returns the id of the package with that name. Creates the package if it does not exist. */
 export async function ensurePackage(
   db: Database,
   { ownerId, format }: PackageNamespace,
@@ -61,15 +61,15 @@ export async function ensurePackage(
 }
 
 /**
- * Notes that something of the package changes in this transaction, which holds all others back that
- * change it too. False: there is no such package any more.
+ * Records a change of the package in this transaction and locks its row, so that concurrent changes
+ * wait. Returns false if the package does not exist.
  */
 export async function touchPackage(trx: Database, packageId: number): Promise<boolean> {
   const nowMs = Date.now()
   const changes = {
     generation: trx.raw('generation + 1'),
-    // Always later than the last time, also where the clock went back: a client that knows what
-    // was there then must not be told that it is still so.
+    // Always later than the previous value, even if the clock was set back: otherwise a client that
+    // revalidates would be answered that nothing has changed.
     changed_at: trx.raw('case when changed_at < ? then ? else changed_at + 1000 end', [
       nowMs,
       nowMs,
@@ -79,9 +79,9 @@ export async function touchPackage(trx: Database, packageId: number): Promise<bo
 }
 
 export interface PackageSearch extends PackageNamespace {
-  /** A part of the name, in any case. */
+  /** Part of the name. Case is ignored. */
   readonly text?: string
-  /** What a version of the package has, exactly. */
+  /** Property that a version of the package must have with exactly this value. */
   readonly property?: { readonly name: string; readonly value: string }
   readonly limit?: number
   readonly offset?: number
@@ -89,11 +89,14 @@ export interface PackageSearch extends PackageNamespace {
 
 export interface FoundPackage extends Package {
   readonly downloads: number
-  /** The last that was uploaded. */
+  /** Last uploaded version. */
   readonly latest: PackageVersion & { readonly metadata: JsonObject }
 }
 
-/** The packages that have a version and fit, by name, and how many there are of them. */
+/**
+ * Returns the packages with a version that match the search, ordered by name, and their total
+ * number.
+ */
 export async function searchPackages(
   db: Database,
   search: PackageSearch,
@@ -180,7 +183,7 @@ function foundOf(row: FoundRow): FoundPackage {
   }
 }
 
-/** Forgets the packages of an owner that have no version any more, before the owner goes. */
+/** Deletes the packages of an owner that have no versions, before the owner is deleted. */
 export async function deleteEmptyPackages(db: Database, ownerId: number): Promise<void> {
   await db('packages')
     .where({ owner_id: ownerId })

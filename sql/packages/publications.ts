@@ -1,4 +1,4 @@
-/** Publishing a file and taking it back: each one transaction, left whole by races and crashes. */
+/** Publication and removal of files, each in one transaction. */
 
 import { Failure } from '../../conf/failures.js'
 import type { JsonObject } from '../../conf/package.js'
@@ -18,20 +18,22 @@ import { ensurePackage, findPackage, type PackageNamespace, touchPackage } from 
 
 export interface NewPublication {
   readonly packageName: string
-  /** The package of that name in another case is another one, which cannot be beside it. */
+  /**
+   * True if names are case-sensitive: a package whose name differs only in case is then a conflict.
+   */
   readonly isExactName: boolean
   readonly version: string
   readonly fileName: string
   readonly compositeKey: string
-  /** What may be there only once. */
+  /** Unit that can be uploaded only once. */
   readonly unique: 'version' | 'file'
   readonly metadata: JsonObject
   readonly properties: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  /** The indexes that the file belongs into. */
+  /** Entries for the indexes of the file. */
   readonly indexes: readonly NewIndexEntry[]
-  /** Who publishes. */
+  /** User who publishes. */
   readonly creatorId: number
-  /** What all files of the owner may have together. */
+  /** Limit of the total size of all files of the owner; undefined for no limit. */
   readonly ownerBytesMax: number | undefined
 }
 
@@ -44,9 +46,10 @@ const ACCOUNT_GONE = 'The owner of the package, or who publishes it, does not ex
 const TRIES_MAX = 5
 
 /**
- * Makes a file known, whose blob is in its place. Returns the key under which its bytes are kept:
- * another one where they were known before. Throws `conflict` when it is there already, `forbidden`
- * when the owner would have too much, and `not_found` when an account went meanwhile.
+ * Publishes a file whose blob is stored already. Returns the storage key of its bytes, which is
+ * another one if they were stored before. Throws `conflict` if the version or file exists,
+ * `forbidden` if the owner's quota is exceeded, and `not_found` if an account was deleted
+ * meanwhile.
  */
 export async function publishFile(
   db: Database,
@@ -69,14 +72,17 @@ export async function publishFile(
       })
       if (key !== undefined) return key
     } catch (error) {
-      // The package, or a blob that nobody needed any more, went at this very moment.
+      // The package or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
       if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_GONE, { cause: error })
     }
   }
 }
 
-/** The first upload says how the name is written; once all versions are gone, the next one does. */
+/**
+ * Sets the spelling of the name, which the first upload determines, as does the next upload after
+ * all versions were deleted.
+ */
 async function placeName(
   trx: Database,
   packageId: number,
@@ -100,7 +106,7 @@ async function refuseTooMuch(
   bytes: number,
 ): Promise<void> {
   if (bytesMax === undefined) return
-  // One after the other, so that several at once do not each find the room that is left.
+  // Serializes uploads of an owner, so that concurrent ones cannot exceed the quota together.
   await trx('owners').where({ id: ownerId }).forUpdate().first('id')
   const [row] = await selectRows<{ total: number }>(
     trx,
@@ -167,7 +173,7 @@ async function placeFile(trx: Database, place: FilePlace): Promise<number> {
   return id
 }
 
-/** Removes a file, and its version with the last one. Returns whether there was one. */
+/** Deletes a file, and its version after the last file. Returns false if there is no such file. */
 export async function removeFile(
   db: Database,
   namespace: PackageNamespace,
@@ -189,7 +195,7 @@ export async function removeFile(
   })
 }
 
-/** Removes a version with all of its files. Returns whether there was one. */
+/** Deletes a version with all of its files. Returns false if there is no such version. */
 export async function removeVersion(
   db: Database,
   namespace: PackageNamespace,
@@ -204,7 +210,7 @@ export async function removeVersion(
   })
 }
 
-/** Removes a package with all of its versions, and its link. Returns whether there was one. */
+/** Deletes all versions of a package, and its link. Returns false if it has none. */
 export async function removePackage(
   db: Database,
   namespace: PackageNamespace,
@@ -213,14 +219,14 @@ export async function removePackage(
   const found = await findPackage(db, namespace, packageName)
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
-    // The row stays, so that what comes under this name later is known to be later.
+    // The row is kept, so that generations keep increasing if the name is used again.
     if (!(await touchPackage(trx, found.id))) return false
     await trx('packages').where({ id: found.id }).update({ repository_id: null })
     return (await dropVersions(trx, { package_id: found.id })) > 0
   })
 }
 
-/** Returns how many there were. Their files go with them, and out of the indexes. */
+/** Deletes versions with their files and index entries. Returns the number of versions. */
 async function dropVersions(
   trx: Database,
   where: { readonly package_id: number; readonly version_lower?: string },

@@ -1,4 +1,4 @@
-/** Keys that sign indexes, of each owner and format: the newest and those before, sealed. */
+/** Sealed signing keys of indexes, for each owner and format: the newest and the former ones. */
 
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -13,16 +13,18 @@ export interface SealedKey {
 
 export interface KeptKey extends SealedKey {
   readonly createdAtMs: number
-  /** Of a key before the newest: when it ends. */
+  /** Time until which a former key signs; undefined for the newest key. */
   readonly signsUntilMs: number | undefined
 }
 
-/** All keys that sign for an owner in a format, newest first; empty before the first is made. */
+/**
+ * Returns all keys that sign for an owner in a format, newest first; empty if none was created yet.
+ */
 export async function listSigningKeys(
   db: Database,
   { ownerId, format }: PackageNamespace,
 ): Promise<readonly KeptKey[]> {
-  // One statement, so that a rotation is seen whole or not at all.
+  // Runs one statement, so that a concurrent rotation is either visible as a whole or not at all.
   const rows = await selectRows<KeyRow>(
     db,
     `select 0 as age, id, private_sealed, public_text, created_at, null as signs_until
@@ -47,7 +49,7 @@ interface KeyRow {
   readonly signs_until: number | null
 }
 
-/** Keeps the first key, unless there is one already. Returns whether it was kept. */
+/** Inserts the first key unless there is one. Returns true if it was inserted. */
 export async function addSigningKey(
   db: Database,
   { ownerId, format }: PackageNamespace,
@@ -69,14 +71,17 @@ export async function addSigningKey(
 }
 
 export interface KeyRotation {
-  /** The newest until now. */
+  /** Newest key before the rotation. */
   readonly from: KeptKey
   readonly to: SealedKey
-  /** No key but the new one signs for longer; where that is now, none does from now on. */
+  /** Time after which only the new key signs; if it has passed, former keys are deleted. */
   readonly signsUntilMs: number
 }
 
-/** Puts a new key before the others. False: the newest is not the expected one any more. */
+/**
+ * Replaces the newest key, which becomes a former one. Returns false if `from` is not the newest
+ * key.
+ */
 export async function rotateSigningKey(
   db: Database,
   namespace: PackageNamespace,
@@ -105,7 +110,7 @@ export async function rotateSigningKey(
   })
 }
 
-/** Removes the keys whose time has come, of all owners. Returns how many these were. */
+/** Deletes the expired former keys of all owners. Returns their number. */
 export async function retireDueKeys(db: Database): Promise<number> {
   const nowMs = Date.now()
   const due = await selectRows<{ owner_id: number; format: string }>(
@@ -121,7 +126,7 @@ export async function retireDueKeys(db: Database): Promise<number> {
   return retired
 }
 
-/** Removes all keys of an owner in a format but the newest, whatever their time. */
+/** Deletes all former keys of an owner in a format, expired or not. Returns their number. */
 export async function retireFormerKeys(db: Database, namespace: PackageNamespace): Promise<number> {
   return await retire(db, namespace, (keys) => keys)
 }

@@ -1,4 +1,4 @@
-/** Lists of pull requests: which of a repository's, and in which order. */
+/** Lists of pull requests, and lookups by id or branches. */
 
 import type { Knex } from 'knex'
 import type { Database } from '../database/database.js'
@@ -7,7 +7,7 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { type Issue, type IssueState, selectIssues } from '../issues/issues.js'
 import { findPulls, type IssueAndPull } from './pulls.js'
 
-/** The order that was asked for → SQL; the newest come first by default. */
+/** Order in the API → `order by` clause. */
 const ORDERS = {
   newest: 'i.created_at desc, i.id desc',
   oldest: 'i.created_at, i.id',
@@ -24,14 +24,14 @@ export interface PullQuery {
   readonly page: Page
   readonly state: IssueState | 'all'
   readonly order: PullOrder
-  /** It has all of them. */
+  /** Ids of labels, all of which the pull request has. */
   readonly labelIds: readonly number[]
   readonly milestoneId?: number | undefined
   readonly authorId?: number | undefined
   readonly baseBranch?: string | undefined
 }
 
-/** The pull requests of a repository that a question is about. */
+/** Returns the pull requests of a repository that match the query, in its order. */
 export async function listPulls(
   db: Database,
   repositoryId: number,
@@ -62,7 +62,7 @@ async function withPulls(db: Database, issues: readonly Issue[]): Promise<readon
   })
 }
 
-/** The pull request of that id. */
+/** Returns the pull request with that id. */
 export async function findPullById(
   db: Database,
   pullId: number,
@@ -72,7 +72,7 @@ export async function findPullById(
   return found
 }
 
-/** The open pull requests into other repositories whose heads are branches of this one. */
+/** Returns the open pull requests of other repositories whose head is in this one, oldest first. */
 export async function listPullsFrom(
   db: Database,
   headRepositoryId: number,
@@ -86,7 +86,10 @@ export async function listPullsFrom(
   return await withPulls(db, issues)
 }
 
-/** The pull requests between two branches of a repository: open ones first, then the newest. */
+/**
+ * Returns the pull request between two branches: the newest open one, or else the newest closed
+ * one.
+ */
 export async function findPullBetween(
   db: Database,
   repositoryId: number,

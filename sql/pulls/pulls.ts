@@ -1,4 +1,4 @@
-/** Pull requests: what they have beyond the issue that each of them is. */
+/** Pull requests: the fields that they have besides those of their issue. */
 
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
@@ -12,17 +12,20 @@ export interface Pull {
   readonly id: number
   readonly issueId: number
   readonly repositoryId: number
-  /** Undefined when it has gone. */
+  /** Undefined if the head repository was deleted. */
   readonly headRepositoryId: number | undefined
   readonly headBranch: string
   readonly baseBranch: string
-  /** The tip of the head as it was last seen. */
+  /** Tip of the head branch when it was last read. */
   readonly headCommit: string
-  /** Where the two went apart; empty when they have nothing in common. */
+  /** Merge base of base and head; empty if they have no common ancestor. */
   readonly mergeBase: string
   readonly mergedAtMs: number | undefined
   readonly mergedById: number | undefined
-  /** Without `mergedAtMs`: what was about to be the tip of the base. */
+  /**
+   * Merge commit; while `mergedAtMs` is undefined, the commit that an unfinished merge was about to
+   * make the tip of the base branch.
+   */
   readonly mergeCommit: string | undefined
   readonly allowsMaintainerEdit: boolean
   readonly checked: {
@@ -45,7 +48,7 @@ export interface NewPull {
   readonly allowsMaintainerEdit: boolean
 }
 
-/** What may change; what is absent stays. */
+/** Changes to a pull request; absent fields keep their value. */
 export interface PullPatch {
   readonly headCommit?: string | undefined
   readonly mergeBase?: string | undefined
@@ -61,8 +64,8 @@ export interface IssueAndPull {
 }
 
 /**
- * Opens a pull request. Throws `conflict` when one of these branches is open, and otherwise as
- * `createIssue` does.
+ * Creates a pull request. Throws `conflict` if one is open for the same branches, and otherwise
+ * like `createIssue`.
  */
 export async function createPull(db: Database, wanted: NewPull): Promise<IssueAndPull> {
   const { targets } = wanted
@@ -95,7 +98,10 @@ export async function createPull(db: Database, wanted: NewPull): Promise<IssueAn
   )
 }
 
-/** Opens a closed pull request again, or takes it to another base. Throws as `createPull` does. */
+/**
+ * Sets the targets of a pull request that is reopened or gets another base branch. Throws
+ * `conflict` if another one is open for the same branches.
+ */
 export async function setTargets(
   db: Database,
   issue: { readonly id: number },
@@ -111,7 +117,9 @@ export async function setTargets(
   )
 }
 
-/** Whoever closes a pull request as the issue that it is does not know of its targets. */
+/**
+ * Clears the targets of closed pull requests. Closing one through its issue does not clear them.
+ */
 async function releaseClosed(trx: Database, targets: PullTargets): Promise<void> {
   await trx('pulls')
     .where({ open_targets: digestOf(targets) })
@@ -124,7 +132,7 @@ async function releaseClosed(trx: Database, targets: PullTargets): Promise<void>
     .update({ open_targets: null })
 }
 
-/** What is unique among the pull requests that are open. */
+/** Returns the digest of the targets, which is unique among open pull requests. */
 export function digestOf(targets: PullTargets): string {
   const { repositoryId, headRepositoryId, headBranch, baseBranch } = targets
   const text = JSON.stringify([repositoryId, headRepositoryId ?? 0, headBranch, baseBranch])
@@ -142,7 +150,7 @@ async function orTaken<T>(db: Database, targets: PullTargets, work: () => Promis
   }
 }
 
-/** In the words that clients know. */
+/** Returns Gitea's message, which clients know. */
 function takenMessage(pull: Pull): string {
   const facts = [
     `id: ${pull.id}`,
@@ -155,12 +163,12 @@ function takenMessage(pull: Pull): string {
   return `pull request already exists for these targets [${facts.join(', ')}]`
 }
 
-/** The pull request that an issue is. */
+/** Returns the pull request of an issue. */
 export async function findPull(db: Database, issueId: number): Promise<Pull | undefined> {
   return (await findPulls(db, [issueId])).get(issueId)
 }
 
-/** Those of the issues that are pull requests, by the id of the issue. */
+/** Returns the pull requests of the issues by issue id; issues that are none are left out. */
 export async function findPulls(
   db: Database,
   issueIds: readonly number[],
@@ -171,7 +179,7 @@ export async function findPulls(
   return new Map(pulls.map((pull) => [pull.issueId, pull]))
 }
 
-/** Whether another open pull request, or a base of one, is the head branch of this one. */
+/** Returns true if the head branch is also the head or base of another open pull request. */
 export async function isHeadInUse(db: Database, pull: Pull): Promise<boolean> {
   const rows = await selectRows(
     db,
@@ -189,7 +197,7 @@ export async function isHeadInUse(db: Database, pull: Pull): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Changes what is remembered of a pull request. */
+/** Updates the stored fields of a pull request. */
 export async function updatePull(db: Database, pullId: number, patch: PullPatch): Promise<void> {
   const columns = {
     head_commit: patch.headCommit,
@@ -207,7 +215,7 @@ export async function updatePull(db: Database, pullId: number, patch: PullPatch)
   await db('pulls').where({ id: pullId }).update(values)
 }
 
-/** Says that a pull request is merged, and with that closed. Nothing happens to one that is. */
+/** Marks a pull request as merged and closes it. Does nothing if it is merged already. */
 export async function markMerged(
   db: Database,
   pull: Pull,

@@ -1,4 +1,4 @@
-/** Reviews of pull requests, what they say of single lines, and whom a review is asked of. */
+/** Reviews of pull requests, their line comments, and review requests. */
 
 import type { Knex } from 'knex'
 import { type Database, transaction } from '../database/database.js'
@@ -11,15 +11,18 @@ export type ReviewState = 'APPROVED' | 'PENDING' | 'COMMENT' | 'REQUEST_CHANGES'
 export interface Review {
   readonly id: number
   readonly pullId: number
-  /** Undefined when the account has gone, and where a team is asked. */
+  /** Undefined if the account was deleted, or if the review is requested from a team. */
   readonly reviewerId: number | undefined
-  /** The team that is asked. */
+  /** Team that the review is requested from. */
   readonly teamId: number | undefined
   readonly state: ReviewState
   readonly content: string
-  /** The head as the reviewer saw it. */
+  /** Head commit that was reviewed. */
   readonly commitId: string
-  /** From somebody who may write to the repository. */
+  /**
+   * True if the review counts: the reviewer is in the approvals list of the branch's rule, or can
+   * write to the repository if there is no such list.
+   */
   readonly isOfficial: boolean
   readonly isDismissed: boolean
   readonly commentsCount: number
@@ -31,7 +34,7 @@ export interface ReviewComment {
   readonly id: number
   readonly reviewId: number
   readonly path: string
-  /** Of the new file; below zero, of the old one. */
+  /** Line number in the new file; a negative number is a line of the old file. */
   readonly line: number
   readonly commitId: string
   readonly diffHunk: string
@@ -47,17 +50,17 @@ export type NewReviewComment = Pick<
 
 export interface NewReview
   extends Pick<Review, 'pullId' | 'reviewerId' | 'state' | 'content' | 'commitId' | 'isOfficial'> {
-  /** In the place of a reviewer, to ask a team. */
+  /** Team to request the review from, instead of a reviewer. */
   readonly teamId?: number
   readonly comments: readonly NewReviewComment[]
 }
 
-/** Of these a reviewer has one at the most. */
+/** States that a reviewer can have once per pull request. */
 const SOLE_STATES: readonly ReviewState[] = ['PENDING', 'REQUEST_REVIEW']
 
 /**
- * Adds a review, which answers what was asked of its author. Throws `conflict` on a second draft
- * or request.
+ * Adds a review, and deletes the review requests that it answers. Throws `conflict` for a second
+ * draft or request of the same reviewer.
  */
 export async function createReview(db: Database, review: NewReview): Promise<Review> {
   return await transaction(db, async (trx) => {
@@ -101,7 +104,7 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
   })
 }
 
-/** Makes a pending review known to all. Returns it as it is then; undefined where it is not one. */
+/** Publishes a draft. Returns the published review, or undefined if it is not a draft. */
 export async function submitReview(
   db: Database,
   review: Review,
@@ -124,12 +127,15 @@ export async function submitReview(
   })
 }
 
-/** Removes a review with its comments. Returns whether there was one. */
+/** Deletes a review with its comments. Returns false if there is no such review. */
 export async function deleteReview(db: Database, reviewId: number): Promise<boolean> {
   return (await db('reviews').where({ id: reviewId }).delete()) > 0
 }
 
-/** Who was asked has answered; for a team, a member of it who has decided. */
+/**
+ * Deletes the request to the reviewer. An approval or a request for changes also answers the
+ * requests to the reviewer's teams.
+ */
 async function answerRequests(
   trx: Database,
   { pullId, reviewerId, state }: Pick<Review, 'pullId' | 'reviewerId' | 'state'>,
@@ -148,7 +154,7 @@ type RequestedReview = { readonly pullId: number } & (
   | { readonly teamId: number }
 )
 
-/** Takes back what was asked of somebody, or of a team. Returns whether it was. */
+/** Deletes a review request to a user or a team. Returns false if there is none. */
 export async function removeRequest(db: Database, request: RequestedReview): Promise<boolean> {
   const asked =
     'teamId' in request ? { team_id: request.teamId } : { reviewer_id: request.reviewerId }
@@ -159,7 +165,7 @@ export async function removeRequest(db: Database, request: RequestedReview): Pro
   return removed > 0
 }
 
-/** One review of a pull request. */
+/** Returns a review of a pull request by its id. */
 export async function findReview(
   db: Database,
   pullId: number,
@@ -169,7 +175,10 @@ export async function findReview(
   return found
 }
 
-/** The reviews of a pull request, oldest first; of those that are pending, the viewer's own. */
+/**
+ * Returns the reviews of a pull request, oldest first. Drafts of users other than the viewer are
+ * left out.
+ */
 export async function listReviews(
   db: Database,
   pullId: number,
@@ -190,7 +199,7 @@ export async function listReviews(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** Whom a review of each of those pull requests is asked of, by the id of the pull request. */
+/** Returns the review requests of each pull request, by its id. */
 export async function requestsOfPulls(
   db: Database,
   pullIds: readonly number[],
@@ -208,8 +217,8 @@ export async function requestsOfPulls(
 }
 
 /**
- * The last verdict of each reviewer, unless it was dismissed, and whom a review is asked of. A
- * verdict does not come back when a later one of the same reviewer is dismissed.
+ * Returns the review requests to users, and the last verdict of each reviewer unless it was
+ * dismissed. If it was dismissed, earlier verdicts of the same reviewer do not count either.
  */
 export async function listVerdicts(db: Database, pullId: number): Promise<readonly Review[]> {
   const rows = await selectReviews(
@@ -225,7 +234,7 @@ export async function listVerdicts(db: Database, pullId: number): Promise<readon
   return [...requests, ...verdicts.values()].filter(({ isDismissed }) => !isDismissed)
 }
 
-/** Dismisses the approvals of all commits but one. */
+/** Dismisses the approvals of all commits except one. */
 export async function dismissApprovals(
   db: Database,
   pullId: number,
@@ -237,7 +246,10 @@ export async function dismissApprovals(
     .update({ is_dismissed: true, updated_at: Date.now() })
 }
 
-/** How many comments on lines each of those pull requests has, drafts apart. */
+/**
+ * Returns the number of line comments of each pull request, by its id. Comments of drafts are not
+ * counted.
+ */
 export async function countReviewComments(
   db: Database,
   pullIds: readonly number[],
@@ -254,7 +266,7 @@ export async function countReviewComments(
   return new Map(rows.map((row) => [row.pull_id, row.total]))
 }
 
-/** What a review says of single lines. */
+/** Returns the line comments of a review, oldest first. */
 export async function listReviewComments(
   db: Database,
   reviewId: number,

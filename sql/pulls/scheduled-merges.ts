@@ -1,4 +1,4 @@
-/** Merges that wait until the checks of a head have succeeded: at most one for a pull request. */
+/** Merges that wait until the checks of the head succeed; at most one for each pull request. */
 
 import { Failure } from '../../conf/failures.js'
 import { checkText } from '../database/bindings.js'
@@ -11,11 +11,11 @@ export interface ScheduledMerge {
   /** User who scheduled the merge. */
   readonly doerId: number
   readonly style: string
-  /** Of the merge commit; both are empty for the usual ones. */
+  /** Title of the merge commit; title and message are empty for the default ones. */
   readonly title: string
   readonly message: string
   readonly deletesBranch: boolean
-  /** The commit to merge; no other head is merged. */
+  /** Commit to merge. If the head is another commit, nothing is merged. */
   readonly headCommit: string
 }
 
@@ -41,7 +41,7 @@ export async function scheduleMerge(db: Database, merge: ScheduledMerge): Promis
   }
 }
 
-/** Finds the scheduled merge of a pull request. */
+/** Returns the scheduled merge of a pull request. */
 export async function findScheduledMerge(
   db: Database,
   pullId: number,
@@ -74,12 +74,14 @@ interface MergeRow {
   readonly head_commit: string
 }
 
-/** Cancels a scheduled merge. Returns whether there was one. */
+/** Cancels a scheduled merge. Returns false if there is none. */
 export async function cancelScheduledMerge(db: Database, pullId: number): Promise<boolean> {
   return (await db('scheduled_merges').where({ pull_id: pullId }).delete()) > 0
 }
 
-/** The ids of the pull requests of a repository whose merge waits for that commit. */
+/**
+ * Returns the ids of the pull requests of a repository whose scheduled merge waits for that commit.
+ */
 export async function listMergesOf(
   db: Database,
   { repositoryId, commitId }: { readonly repositoryId: number; readonly commitId: string },

@@ -1,4 +1,4 @@
-/** Files that are attached to releases: their names, and the blobs that hold their bytes. */
+/** Attachments of releases, and the blobs that store their bytes. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Digests } from '../../conf/package.js'
@@ -10,11 +10,11 @@ import { BLOB_COLUMNS, type BlobRow, blobOf, type NewBlob, placeBlob } from '../
 
 export interface Attachment {
   readonly id: number
-  /** By which it is downloaded, whatever it and its release are called. */
+  /** Identifier in download URLs, which stays when the attachment or its release is renamed. */
   readonly uuid: string
   readonly releaseId: number
   readonly repositoryId: number
-  /** Whether its release is one. */
+  /** True if the release is a draft. */
   readonly isOfDraft: boolean
   readonly name: string
   readonly bytes: number
@@ -33,8 +33,9 @@ export interface NewAttachment {
 const TRIES_MAX = 5
 
 /**
- * Makes an attachment known, whose blob is in its place. The bytes of what it returns are under
- * another key where they were known before. Throws `not_found` when the release has gone.
+ * Inserts an attachment whose blob is stored already. `blobKey` of the returned attachment is
+ * another key if the same bytes were stored before. Throws `not_found` if the release does not
+ * exist.
  */
 export async function addAttachment(
   db: Database,
@@ -58,7 +59,7 @@ export async function addAttachment(
         return added
       })
     } catch (error) {
-      // The release, or a blob that nobody needed any more, went at this very moment.
+      // The release or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
       if (attempt === TRIES_MAX) {
         throw new Failure('not_found', 'The release does not exist any more.', { cause: error })
@@ -67,7 +68,7 @@ export async function addAttachment(
   }
 }
 
-/** The attachments of these releases, in the order in which they came. */
+/** Returns the attachments of these releases, oldest first. */
 export async function listAttachments(
   db: Database,
   releaseIds: readonly number[],
@@ -77,7 +78,7 @@ export async function listAttachments(
   return await selectAttachments(db, `a.release_id in (${places}) order by a.id`, releaseIds)
 }
 
-/** The attachment of that id, if it is one of the release's. */
+/** Returns a release's attachment by its id. */
 export async function findAttachment(
   db: Database,
   releaseId: number,
@@ -87,7 +88,7 @@ export async function findAttachment(
   return (await selectAttachments(db, 'a.release_id = ? and a.id = ?', bindings))[0]
 }
 
-/** The attachment of that UUID, of whatever repository it is. */
+/** Returns the attachment with that UUID, in any repository. */
 export async function findAttachmentByUuid(
   db: Database,
   uuid: string,
@@ -95,7 +96,7 @@ export async function findAttachmentByUuid(
   return (await selectAttachments(db, 'a.uuid = ?', [checkText(uuid)]))[0]
 }
 
-/** The attachment of that name; the last one that came where there are several. */
+/** Returns the release's attachment with that name, or the newest one if several have it. */
 export async function findAttachmentByName(
   db: Database,
   releaseId: number,
@@ -105,7 +106,7 @@ export async function findAttachmentByName(
   return (await selectAttachments(db, condition, [releaseId, checkText(name)]))[0]
 }
 
-/** Gives an attachment another name. */
+/** Renames an attachment. */
 export async function renameAttachment(
   db: Database,
   attachmentId: number,
@@ -116,12 +117,17 @@ export async function renameAttachment(
     .update({ name: checkText(name) })
 }
 
-/** Forgets an attachment; its bytes are swept. Returns whether there was one. */
+/**
+ * Deletes an attachment; a sweep deletes its bytes later. Returns false if there is no such
+ * attachment.
+ */
 export async function deleteAttachment(db: Database, attachmentId: number): Promise<boolean> {
   return (await db('attachments').where({ id: attachmentId }).delete()) > 0
 }
 
-/** Adds to the numbers of downloads, all or none: the id of an attachment → how many more. */
+/**
+ * Adds to the download counts in one transaction; maps the id of an attachment to the added number.
+ */
 export async function addAttachmentDownloads(
   db: Database,
   downloads: ReadonlyMap<number, number>,

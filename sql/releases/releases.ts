@@ -1,4 +1,4 @@
-/** Releases: a tag of a repository with a text, and the files that come with it. */
+/** Releases of repositories. */
 
 import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
@@ -13,18 +13,18 @@ export interface Release {
   readonly id: number
   readonly repositoryId: number
   readonly tagName: string
-  /** What the tag is made of where it is not there yet: a branch, a tag or a commit. */
+  /** Branch, tag or commit from which a missing tag is created. */
   readonly target: string
   readonly title: string
   readonly body: string
-  /** What an annotated tag shall say; empty for a lightweight one. */
+  /** Message of an annotated tag; empty for a lightweight tag. */
   readonly tagMessage: string
   readonly isDraft: boolean
   readonly isPrerelease: boolean
-  /** Absent when the account has gone. */
+  /** Undefined if the account was deleted. */
   readonly author: Owner | undefined
   readonly createdAtMs: number
-  /** When it was made as or became what everybody sees; of a draft, when it was made. */
+  /** Time of publication; for a draft, time of creation. */
   readonly publishedAtMs: number
 }
 
@@ -40,7 +40,7 @@ export interface NewRelease {
   readonly authorId: number
 }
 
-/** What may change; what is absent stays. */
+/** Changes to a release; absent fields keep their value. */
 export interface ReleasePatch {
   readonly tagName?: string | undefined
   readonly target?: string | undefined
@@ -51,18 +51,18 @@ export interface ReleasePatch {
   readonly publishedAtMs?: number | undefined
 }
 
-/** What a list of releases is asked for. */
+/** Filter of releases. */
 export interface ReleaseQuery {
   readonly repositoryId: number
-  /** Absent: both. */
+  /** Undefined for drafts and published releases. */
   readonly isDraft?: boolean | undefined
   readonly isPrerelease?: boolean | undefined
   readonly page: Page
 }
 
 /**
- * Makes a release known. Throws `conflict` when the repository has one of that tag, and `not_found`
- * when the repository or the author has gone.
+ * Creates a release. Throws `conflict` if the repository has a release of that tag, and `not_found`
+ * if the repository or the author does not exist.
  */
 export async function createRelease(db: Database, release: NewRelease): Promise<Release> {
   const nowMs = Date.now()
@@ -91,12 +91,12 @@ export async function createRelease(db: Database, release: NewRelease): Promise<
   })
 }
 
-/** The sentence of `conflict`. */
+/** Returns the message of the `conflict` error, which is Gitea's. */
 export function tagExistsMessage(tagName: string): string {
   return `release tag already exist [tag_name: ${tagName}]`
 }
 
-/** The release of that id, if it is one of the repository's. */
+/** Returns a repository's release by its id. */
 export async function findRelease(
   db: Database,
   repositoryId: number,
@@ -107,7 +107,7 @@ export async function findRelease(
   )[0]
 }
 
-/** The release of that tag, to the letter. */
+/** Returns the release of that tag. Case matters. */
 export async function findReleaseByTag(
   db: Database,
   repositoryId: number,
@@ -117,7 +117,7 @@ export async function findReleaseByTag(
   return (await selectReleases(db, 'r.repository_id = ? and r.tag_name = ?', bindings))[0]
 }
 
-/** The release that was published last, of those that are neither drafts nor pre-releases. */
+/** Returns the last published release that is neither a draft nor a pre-release. */
 export async function findLatestRelease(
   db: Database,
   repositoryId: number,
@@ -126,7 +126,7 @@ export async function findLatestRelease(
   return (await selectReleases(db, `${condition} ${NEWEST_FIRST} limit 1`, [repositoryId]))[0]
 }
 
-/** Releases of a repository, the newest first. */
+/** Returns the releases of a repository that match the query, newest first. */
 export async function listReleases(
   db: Database,
   { repositoryId, isDraft, isPrerelease, page }: ReleaseQuery,
@@ -155,7 +155,7 @@ export async function listReleases(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** How many releases of a repository everybody sees who sees the repository. */
+/** Returns a function from a repository's id to its number of releases that are not drafts. */
 export async function countReleases(
   db: Database,
   repositoryIds: readonly number[],
@@ -173,8 +173,8 @@ export async function countReleases(
 }
 
 /**
- * Changes a release. Throws `conflict` when the repository has another one of the new tag. Returns
- * the release as it is then; undefined when it has gone.
+ * Changes a release. Returns the changed release, or undefined if it does not exist. Throws
+ * `conflict` if the repository has another release of the new tag.
  */
 export async function updateRelease(
   db: Database,
@@ -206,7 +206,10 @@ function columnsOf(patch: ReleasePatch): Record<string, Knex.Value> {
   return Object.fromEntries(changed) as Record<string, Knex.Value>
 }
 
-/** Forgets a release and its attachments; their bytes are swept. Returns whether there was one. */
+/**
+ * Deletes a release and its attachments; a sweep deletes their bytes later. Returns false if there
+ * is no such release.
+ */
 export async function deleteRelease(db: Database, releaseId: number): Promise<boolean> {
   return (await db('releases').where({ id: releaseId }).delete()) > 0
 }
@@ -227,7 +230,7 @@ async function selectReleases(
 }
 
 interface ReleaseRow extends Omit<OwnerRow, 'owner_id'> {
-  /** Null when the author has gone. */
+  /** Null if the author was deleted. */
   readonly owner_id: number | null
   readonly id: number
   readonly repository_id: number

@@ -1,4 +1,4 @@
-/** What a person may do with a repository: the facts on which the gate decides. */
+/** Access of users to repositories and packages, from which authorization is decided. */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import type { Owner } from '../accounts/owners.js'
@@ -7,27 +7,27 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Repository } from './repositories.js'
 
-/** From least to most; each holds what stands before it. */
+/** Access modes in ascending order; each one includes those before it. */
 const ACCESS_MODES = ['none', 'read', 'write', 'admin', 'owner'] as const
 
 export type AccessMode = (typeof ACCESS_MODES)[number]
 
-/** Whether `mode` is as much as `needed`, or more. */
+/** Returns true if `mode` includes `needed`. */
 export function atLeast(mode: AccessMode, needed: AccessMode): boolean {
   return ACCESS_MODES.indexOf(mode) >= ACCESS_MODES.indexOf(needed)
 }
 
-/** The one of these that holds all others; none of none. */
+/** Returns the highest of the modes, or 'none' if there are none. */
 export function highestMode(modes: readonly AccessMode[]): AccessMode {
   return modes.reduce(higher, 'none')
 }
 
-/** `mode`, or where that is more, `most`. */
+/** Returns the lower of both modes. */
 export function atMost(mode: AccessMode, most: AccessMode): AccessMode {
   return atLeast(mode, most) ? most : mode
 }
 
-/** The most that `user`, or anyone without an account, may do with the repository. */
+/** Returns the access of `user`, or of an anonymous client, to a repository. */
 export function accessToRepository(
   db: Database,
   user: User | undefined,
@@ -45,7 +45,7 @@ export function accessToRepository(
   )
 }
 
-/** The same of many repositories at once, by their ids. */
+/** Returns the access of `user`, or of an anonymous client, to each repository, by its id. */
 export async function accessToRepositories(
   db: Database,
   user: User | undefined,
@@ -82,7 +82,7 @@ export async function accessToRepositories(
   return modes
 }
 
-/** The most that `user`, or anyone without an account, may do with the packages of an owner. */
+/** Returns the access of `user`, or of an anonymous client, to the packages of an owner. */
 export async function accessToPackages(
   db: Database,
   user: User | undefined,
@@ -106,7 +106,7 @@ function accessOfAnyone(repository: Repository, visible: readonly string[]): Acc
 
 interface GrantRow {
   readonly mode: AccessMode
-  /** 0: the team has to be given each repository. */
+  /** 0 if the team has neither all repositories of its organization nor this one. */
   readonly includes_repository: number
 }
 
@@ -119,7 +119,7 @@ const SELECT_GRANTS = `select mode, 1 as includes_repository from collaborators
   where t.organization_id = ? and m.user_id = ?`
 
 function accessOfGrant(grant: GrantRow, repository: Repository): AccessMode {
-  // Whoever is in any team sees what the organization does not keep private within itself.
+  // Members of any team can read the organization's repositories that are not private.
   const ofMember = repository.isPrivate ? 'none' : 'read'
   const holds = grant.includes_repository === 1 || grant.mode === 'owner'
   return holds ? higher(ofMember, grant.mode) : ofMember

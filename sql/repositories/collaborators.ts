@@ -1,4 +1,4 @@
-/** People who were let into a repository by name. */
+/** Collaborators of repositories. */
 
 import { listUsersWho } from '../accounts/user-lists.js'
 import type { User } from '../accounts/users.js'
@@ -8,12 +8,12 @@ import type { Page, Paged } from '../database/page.js'
 import type { AccessMode } from './access.js'
 import type { Viewer } from './visibility.js'
 
-/** What people are let in for, from least to most. */
+/** Permissions of collaborators in ascending order. */
 export const COLLABORATOR_MODES = ['read', 'write', 'admin'] as const satisfies AccessMode[]
 
 export type CollaboratorMode = (typeof COLLABORATOR_MODES)[number]
 
-/** The collaborators of whom `viewer` may know, in the order in which their accounts were made. */
+/** Returns the collaborators that `viewer` may know of, oldest account first. */
 export async function listCollaborators(
   db: Database,
   { repositoryId, viewer }: { readonly repositoryId: number; readonly viewer: Viewer },
@@ -23,7 +23,10 @@ export async function listCollaborators(
   return await listUsersWho(db, { viewer, fit: { where, bindings: [repositoryId] } }, page)
 }
 
-/** What each of these users was let in for by name, if at all; more may come by a team. */
+/**
+ * Returns the permission of each of these users as a collaborator; others are left out. A team may
+ * grant more.
+ */
 export async function collaboratorModes(
   db: Database,
   repositoryId: number,
@@ -39,7 +42,7 @@ export async function collaboratorModes(
   return new Map(rows.map(({ user_id, mode }) => [user_id, mode]))
 }
 
-/** Whether the user was let in by name. */
+/** Returns true if the user is a collaborator. */
 export async function isCollaborator(
   db: Database,
   repositoryId: number,
@@ -53,7 +56,7 @@ export async function isCollaborator(
   return rows.length > 0
 }
 
-/** Lets a user in, or changes what they were let in for. */
+/** Adds a collaborator, or changes the permission of one. */
 export async function setCollaborator(
   db: Database,
   { repositoryId, userId, mode }: Collaboration,
@@ -70,7 +73,7 @@ interface Collaboration {
   readonly mode: CollaboratorMode
 }
 
-/** Shuts a user out again. */
+/** Removes a collaborator. */
 export async function removeCollaborator(
   db: Database,
   repositoryId: number,

@@ -1,4 +1,4 @@
-/** Deploy keys: SSH keys of machines, each for the repositories that it was added to. */
+/** Deploy keys: SSH keys that give access to individual repositories. */
 
 import { Failure } from '../../conf/failures.js'
 import type { SshKey } from '../../conf/ssh-key.js'
@@ -8,10 +8,13 @@ import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** A key in one repository; the same key in another one has an id, title and mode of its own. */
+/**
+ * Deploy key of one repository; the same SSH key in another repository has another id, title and
+ * mode.
+ */
 export interface DeployKey {
   readonly id: number
-  /** Of the key itself, the same in all repositories. */
+  /** Id of the SSH key, which is the same in all repositories. */
   readonly keyId: number
   readonly repositoryId: number
   readonly title: string
@@ -23,8 +26,8 @@ export interface DeployKey {
 export type NewDeployKey = Pick<DeployKey, 'repositoryId' | 'title' | 'mode' | 'key'>
 
 /**
- * Lets a key into a repository. Throws `invalid` when a user signs in with that key, or when the
- * repository has that key or title already, and `not_found` when the repository has gone.
+ * Adds a deploy key. Throws `invalid` if the key belongs to a user, or if the repository has that
+ * key or title already, and `not_found` if the repository does not exist.
  */
 export async function addDeployKey(db: Database, wanted: NewDeployKey): Promise<DeployKey> {
   const createdAtMs = Date.now()
@@ -38,13 +41,16 @@ export async function addDeployKey(db: Database, wanted: NewDeployKey): Promise<
   })
 }
 
-/** Whether the repository is there; if so, nobody else removes it or its keys meanwhile. */
+/**
+ * Locks the row of a repository, which serializes changes to its keys and its deletion. Returns
+ * false if the repository does not exist.
+ */
 async function lockRepository(trx: Database, repositoryId: number): Promise<boolean> {
   const row = await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
   return row !== undefined
 }
 
-/** The id of the key, which other repositories may have already. */
+/** Returns the id of the SSH key, which is inserted unless another repository has it already. */
 async function shareKey(trx: Database, key: SshKey, createdAtMs: number): Promise<number> {
   try {
     const columns = { user_id: null, title: null, comment: null, created_at: createdAtMs }
@@ -91,7 +97,7 @@ async function insertDeployKey(
   }
 }
 
-/** What the key itself may do with the repository. */
+/** Returns the access of an SSH key to a repository. */
 export async function deployKeyAccess(
   db: Database,
   keyId: number,
@@ -108,11 +114,11 @@ export async function deployKeyAccess(
 export interface DeployKeyQuery {
   readonly page: Page
   readonly fingerprint?: string | undefined
-  /** Of the key itself. */
+  /** Id of the SSH key. */
   readonly keyId?: number | undefined
 }
 
-/** The keys of a repository, oldest first. */
+/** Returns the deploy keys of a repository, oldest first. */
 export async function listDeployKeys(
   db: Database,
   repositoryId: number,
@@ -135,7 +141,7 @@ export async function listDeployKeys(
   return { entries: rows.map(deployKeyOf), total: count?.total ?? 0 }
 }
 
-/** One key of a repository. */
+/** Returns a repository's deploy key by its id. */
 export async function findDeployKey(
   db: Database,
   repositoryId: number,
@@ -149,7 +155,7 @@ export async function findDeployKey(
   return row === undefined ? undefined : deployKeyOf(row)
 }
 
-/** Takes a key out of a repository. Returns whether there was one. */
+/** Removes a deploy key. Returns false if the repository has no deploy key with that id. */
 export async function removeDeployKey(
   db: Database,
   repositoryId: number,
@@ -159,12 +165,14 @@ export async function removeDeployKey(
   return await transaction(db, (trx) => removeWhere(trx, where))
 }
 
-/** Takes all keys out of a repository, in the transaction that removes it. */
+/** Removes all deploy keys of a repository, in the transaction that deletes it. */
 export async function removeDeployKeys(trx: Database, repositoryId: number): Promise<void> {
   await removeWhere(trx, { repository_id: repositoryId })
 }
 
-/** A key that opens nothing any more goes as well, so that it may become a user's. */
+/**
+ * Removes deploy keys, and SSH keys that no repository uses any more, so that a user can add them.
+ */
 async function removeWhere(
   trx: Database,
   where: { readonly repository_id: number; readonly id?: number },

@@ -1,4 +1,4 @@
-/** Which repository was made from which. */
+/** Forks of repositories. */
 
 import { Failure } from '../../conf/failures.js'
 import { foldCase } from '../database/bindings.js'
@@ -13,8 +13,8 @@ import {
 } from './repositories.js'
 
 /**
- * Makes a fork known. Throws `conflict` when its owner has a repository of that name, and
- * `not_found` when the one that it was made from has gone meanwhile.
+ * Creates a fork. Throws `conflict` if its owner has a repository with that name, and `not_found`
+ * if the parent was deleted meanwhile.
  */
 export async function createFork(
   db: Database,
@@ -34,8 +34,8 @@ export async function createFork(
 }
 
 /**
- * The repositories of an owner, or the one of that name, which come from where this one comes from:
- * its forks first, then what it was forked from, then all others.
+ * Returns the repositories of an owner, or the one with that name, that are in the same fork
+ * network as this one: its forks first, then its ancestors, then all others.
  */
 export async function findRelatives(
   db: Database,

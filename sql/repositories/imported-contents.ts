@@ -1,19 +1,21 @@
-/** What comes with a repository from elsewhere: labels, milestones, issues, comments, releases. */
+/** Contents that are imported with a repository: labels, milestones, issues, comments, releases. */
 
 import type { Database } from '../database/database.js'
 import type { IssueState, OriginalAuthor } from '../issues/issues.js'
 import type { NewLabel } from '../issues/labels.js'
 import { digestOf } from '../pulls/pulls.js'
 
-/** All that comes with a repository. */
+/** Contents of an imported repository. */
 export interface ImportedContents {
-  /** Whom it belongs to from now on. */
+  /** User who becomes the author. */
   readonly authorId: number
-  /** All of it from its beginning, each time it is called. */
+  /** Yields all contents from the beginning, on each call. */
   readonly batches: () => AsyncIterable<ImportedBatch>
 }
 
-/** A part of all that comes. What something refers to comes before it; ids are the other side's. */
+/**
+ * Part of the contents. Referenced entries come in earlier batches; ids are those of the source.
+ */
 export type ImportedBatch =
   | { readonly kind: 'labels'; readonly entries: readonly ImportedLabel[] }
   | { readonly kind: 'milestones'; readonly entries: readonly ImportedMilestone[] }
@@ -39,7 +41,7 @@ export interface ImportedMilestone extends Times {
   readonly closedAtMs?: number | undefined
 }
 
-/** No two have one number. */
+/** Issue or pull request. Numbers are unique. */
 export interface ImportedIssue extends Times {
   readonly number: number
   readonly title: string
@@ -50,14 +52,14 @@ export interface ImportedIssue extends Times {
   readonly isLocked: boolean
   readonly dueAtMs?: number | undefined
   readonly closedAtMs?: number | undefined
-  /** Those that did not come are left out, as is the milestone. */
+  /** Ids of labels at the source; unknown ids are ignored, as is an unknown milestone. */
   readonly labelIds: readonly number[]
   readonly milestoneId?: number | undefined
   readonly pull?: ImportedPull | undefined
 }
 
 export interface ImportedPull {
-  /** Whether its head is a branch of the same repository. */
+  /** True if the head is a branch of the same repository. */
   readonly isHeadHere: boolean
   readonly headBranch: string
   readonly baseBranch: string
@@ -68,14 +70,14 @@ export interface ImportedPull {
   readonly allowsMaintainerEdit: boolean
 }
 
-/** One of an issue that did not come is left out. */
+/** Comment; ignored if there is no issue with its number. */
 export interface ImportedComment extends Times {
   readonly issueNumber: number
   readonly content: string
   readonly originalAuthor: OriginalAuthor
 }
 
-/** No two have one tag. */
+/** Release. Tag names are unique. */
 export interface ImportedRelease {
   readonly tagName: string
   readonly target: string
@@ -91,7 +93,7 @@ export interface ImportedRelease {
 export interface ImportedAttachment {
   readonly uuid: string
   readonly name: string
-  /** Of this house. */
+  /** Id of the blob in this database. */
   readonly blobId: number
   readonly downloads: number
   readonly createdAtMs: number
@@ -102,15 +104,15 @@ interface Desk {
   readonly trx: Database
   readonly repositoryId: number
   readonly authorId: number
-  /** Id of the other side → id of this one. */
+  /** Id at the source → id in this database. */
   readonly labels: Map<number, number>
   readonly milestones: Map<number, number>
-  /** Of open pull requests: there is one for each. */
+  /** Digests of the targets of open pull requests, which must be unique. */
   readonly targets: Set<string>
   lastNumber: number
 }
 
-/** Writes down what comes with a repository that is new in this transaction. */
+/** Inserts the contents of a repository that was created in this transaction. */
 export async function storeContents(
   trx: Database,
   repositoryId: number,
@@ -246,7 +248,7 @@ function pullRow(
   }
 }
 
-/** The ids that those numbers have got here; fewer where some did not come. */
+/** Returns the ids of issues by number; missing issues are left out. */
 async function idsOf(
   { trx, repositoryId }: Desk,
   numbers: readonly number[],

@@ -1,4 +1,4 @@
-/** Repositories: what is known of them besides what Git keeps. */
+/** Repositories: the data that is not in Git. */
 
 import type { Knex } from 'knex'
 import { type Awaitable, after } from '../../conf/awaitable.js'
@@ -11,14 +11,14 @@ import { orConflict } from '../database/errors.js'
 import { removeDeployKeys } from './deploy-keys.js'
 import { watchAsOwner } from './stars-and-watches.js'
 
-/** Choices that have no column of their own, such as `has_issues` or `default_merge_style`. */
+/** Settings without a column of their own, such as `has_issues` or `default_merge_style`. */
 export type Preferences = Readonly<Record<string, boolean | string>>
 
 export interface Repository {
   readonly id: number
   readonly owner: Owner
   readonly name: string
-  /** The name of its folder on disk, which neither a rename nor a new owner changes. */
+  /** Name of the directory on disk, which stays when the repository is renamed or transferred. */
   readonly storage: string
   readonly description: string
   readonly website: string
@@ -34,22 +34,22 @@ export interface Repository {
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly pushedAtMs: number | undefined
-  /** Absent for a repository that was made here. */
+  /** Undefined for a repository that was not imported. */
   readonly source: RepositorySource | undefined
 }
 
-/** What a repository was taken over from. */
+/** Source that a repository was imported from. */
 export interface RepositorySource {
-  /** Without credentials. */
+  /** URL without credentials. */
   readonly url: string
-  /** Absent unless it keeps following its source. */
+  /** Undefined unless the repository is a mirror. */
   readonly mirror: { readonly intervalMs: number; readonly syncedAtMs: number } | undefined
 }
 
 export interface NewRepository {
   readonly ownerId: number
   readonly name: string
-  /** The key of its folder on disk: 32 hexadecimal digits. */
+  /** Name of the directory on disk: 32 hexadecimal digits. */
   readonly storage: string
   readonly description: string
   readonly website: string
@@ -59,11 +59,11 @@ export interface NewRepository {
   readonly defaultBranch: string
   readonly objectFormat: Repository['objectFormat']
   readonly preferences: Preferences
-  /** Who watches it from the beginning; by default whoever owns it. */
+  /** User who watches the new repository; by default its owner. */
   readonly watcherId?: number | undefined
 }
 
-/** What may change; what is absent stays. */
+/** Changes to a repository; absent fields keep their value. */
 export interface RepositoryPatch {
   readonly name?: string | undefined
   readonly description?: string | undefined
@@ -78,10 +78,10 @@ export interface RepositoryPatch {
   readonly pushedAtMs?: number | undefined
 }
 
-/** What is said of a name that its owner has given away already. */
+/** Error text if the owner has a repository with that name. */
 export const NAME_TAKEN = 'The repository with the same name already exists.'
 
-/** Makes a repository known. Throws `conflict` when its owner has one of that name. */
+/** Creates a repository. Throws `conflict` if its owner has one with that name. */
 export async function createRepository(
   db: Database,
   repository: NewRepository,
@@ -120,7 +120,7 @@ export async function createRepository(
   })
 }
 
-/** The repository of that name, in whatever case the names are written. */
+/** Returns the repository with that name. Case is ignored in both names. */
 export function findRepository(
   db: Database,
   ownerName: string,
@@ -132,7 +132,7 @@ export function findRepository(
   )
 }
 
-/** The repository of that id. */
+/** Returns the repository with that id. */
 export async function findRepositoryById(
   db: Database,
   repositoryId: number,
@@ -141,7 +141,7 @@ export async function findRepositoryById(
   return found
 }
 
-/** The repositories of those ids; fewer where some have gone. */
+/** Returns the repositories with those ids; ids without a repository are left out. */
 export async function findRepositoriesById(
   db: Database,
   repositoryIds: readonly number[],
@@ -151,7 +151,7 @@ export async function findRepositoriesById(
   return await selectRepositories(db, `where r.id in (${places})`, repositoryIds)
 }
 
-/** The repository that once had that name. */
+/** Returns the repository that had that name before it was renamed or transferred. */
 export async function findRedirect(
   db: Database,
   ownerName: string,
@@ -167,8 +167,8 @@ export async function findRedirect(
 }
 
 /**
- * Changes a repository; its old name leads to the new one. Throws `conflict` when the owner has
- * another one of the new name, and `not_found` when the repository has gone.
+ * Changes a repository; its old name redirects to the new one. Throws `conflict` if the owner has
+ * another repository with the new name, and `not_found` if the repository does not exist.
  */
 export async function updateRepository(
   db: Database,
@@ -201,7 +201,10 @@ interface LockedRow {
   readonly archived_at: number | null
 }
 
-/** Only what changes: a push and a change of the description may come at the same time. */
+/**
+ * Returns only the changed columns, so that a concurrent push and a change of the description do
+ * not overwrite each other.
+ */
 function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Knex.Value> {
   const nowMs = Date.now()
   const columns = {
@@ -226,7 +229,7 @@ function columnsOf(patch: RepositoryPatch, before: LockedRow): Record<string, Kn
   ])
 }
 
-/** Whether nothing has changed but what is known of it. */
+/** Returns true if the patch sets only the measured size, which does not count as an update. */
 function isMeasured({ sizeKib, ...rest }: RepositoryPatch): boolean {
   return sizeKib !== undefined && Object.keys(rest).length === 0
 }
@@ -235,7 +238,10 @@ async function removeRedirect(db: Database, ownerId: number, nameLower: string):
   await db('repository_redirects').where({ owner_id: ownerId, name_lower: nameLower }).delete()
 }
 
-/** Forgets a repository and its deploy keys. Returns whether there was one. */
+/**
+ * Deletes the rows of a repository and its deploy keys. Returns false if there is no such
+ * repository.
+ */
 export async function deleteRepository(db: Database, repositoryId: number): Promise<boolean> {
   return await transaction(db, async (trx) => {
     await removeDeployKeys(trx, repositoryId)
@@ -245,7 +251,10 @@ export async function deleteRepository(db: Database, repositoryId: number): Prom
 
 const STORAGES_AT_ONCE = 1_000
 
-/** Ids of one of `count` parts of all repositories: those whose id leaves the remainder `part`. */
+/**
+ * Returns the ids of one of `count` parts of all repositories: those with id modulo `count` equal
+ * to `part`.
+ */
 export async function listRepositoryPart(
   db: Database,
   { part, count }: { readonly part: number; readonly count: number },
@@ -258,7 +267,7 @@ export async function listRepositoryPart(
   return rows.map(({ id }) => id)
 }
 
-/** The storage key of every repository, for whoever compares them with the disk. */
+/** Yields the storage key of every repository, for comparison with the directories on disk. */
 export async function* allStorages(db: Database): AsyncIterable<string> {
   let last = 0
   for (;;) {
@@ -285,7 +294,10 @@ const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_p
 
 const SELECT_BY_NAME = `${SELECT} where o.name_lower = ? and r.name_lower = ?`
 
-/** The repositories, called `r`, with their owners, called `o`, that a condition leaves. */
+/**
+ * Returns the repositories, selected from the aliases `r` and `o` for the owner, for an SQL clause
+ * that starts with `where`.
+ */
 export async function selectRepositories(
   db: Database,
   condition: string,

@@ -1,12 +1,12 @@
-/** What is known of repositories beside their own rows: topics, forks, how many like them. */
+/** Data of repositories from other tables: topics, forks, stars and watchers. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 
 export interface RepositoryFacts {
-  /** In the order of their names. */
+  /** Topics, sorted. */
   readonly topics: readonly string[]
-  /** Of a fork. */
+  /** Id of the parent; undefined if the repository is not a fork. */
   readonly parentId: number | undefined
   readonly forks: number
   readonly stars: number
@@ -21,7 +21,7 @@ const NO_FACTS: RepositoryFacts = {
   watchers: 0,
 }
 
-/** The facts of the repositories of those ids, in one question. */
+/** Returns a function from a repository's id to its facts. Runs one query for all ids. */
 export async function findRepositoryFacts(
   db: Database,
   repositoryIds: readonly number[],

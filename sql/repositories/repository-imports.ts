@@ -18,16 +18,16 @@ import { addSource, type NewSource } from './repository-sources.js'
 export interface NewImport {
   readonly ownerId: number
   readonly name: string
-  /** The key of the folder that it will have. */
+  /** Storage key of the future repository. */
   readonly storage: string
-  /** The name of the machine that does the work. */
+  /** Name of the machine that runs the import. */
   readonly machine: string
-  /** Tells its process from any later one; a text of the caller's. */
+  /** Identifier of the process, which no later process has; chosen by the caller. */
   readonly process: string
   readonly leaseMs: number
 }
 
-/** One that was begun and not ended. */
+/** Unfinished import. */
 export interface Import {
   readonly id: number
   readonly storage: string
@@ -36,7 +36,10 @@ export interface Import {
   readonly leasedUntilMs: number
 }
 
-/** Keeps the name for a repository on its way; answers the id. Throws `conflict` when one is. */
+/**
+ * Inserts an import, which reserves the name, and returns its id. Throws `conflict` if another
+ * import has reserved it.
+ */
 export async function beginImport(db: Database, wanted: NewImport): Promise<number> {
   const nowMs = Date.now()
   const [id] = await orConflict('The repository with the same name already exists.', () =>
@@ -54,7 +57,7 @@ export async function beginImport(db: Database, wanted: NewImport): Promise<numb
   return id
 }
 
-/** Says that somebody is still at work on it. */
+/** Extends the lease of a running import. */
 export async function renewImport(db: Database, id: number, leaseMs: number): Promise<void> {
   await alive(db, id).update({ leased_until: Date.now() + leaseMs })
 }
@@ -62,13 +65,13 @@ export async function renewImport(db: Database, id: number, leaseMs: number): Pr
 export interface CompletedImport {
   readonly repository: NewRepository
   readonly source: NewSource
-  /** Absent where it is Git's data alone. */
+  /** Undefined if only Git data is imported. */
   readonly contents?: ImportedContents | undefined
 }
 
 /**
- * The repository is there: it becomes known in the same instant in which its import ends. Throws
- * `conflict` for a taken name, and `unavailable` when somebody took the import for dead.
+ * Creates the repository and deletes the import in one transaction. Throws `conflict` if the name
+ * is taken, and `unavailable` if the import was given up as dead.
  */
 export async function completeImport(
   db: Database,
@@ -87,8 +90,8 @@ export async function completeImport(
 const TRIES_MAX = 5
 
 /**
- * Keeps a blob, whose bytes are in their place, for as long as the import lasts. Throws
- * `unavailable` when somebody took the import for dead.
+ * Stores a blob, whose bytes are stored already, and protects it while the import lasts. Throws
+ * `unavailable` if the import was given up as dead.
  */
 export async function holdBlob(db: Database, id: number, blob: NewBlob): Promise<KeptBlob> {
   for (let attempt = 1; ; attempt += 1) {
@@ -101,7 +104,7 @@ export async function holdBlob(db: Database, id: number, blob: NewBlob): Promise
         return kept
       })
     } catch (error) {
-      // The import, or a blob that nobody needed any more, went at this very moment.
+      // The import or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
       if (attempt === TRIES_MAX) throw givenUp(error)
     }
@@ -113,12 +116,12 @@ function givenUp(cause?: unknown): Failure {
   return new Failure('unavailable', message, { cause })
 }
 
-/** Forgets an import, of which nothing is left. */
+/** Deletes an import, after its stale files were removed. */
 export async function endImport(db: Database, id: number): Promise<void> {
   await db('repository_imports').where({ id }).delete()
 }
 
-/** All that were begun and not ended. */
+/** Returns all unfinished imports, oldest first. */
 export async function listImports(db: Database): Promise<readonly Import[]> {
   const rows = await selectRows<ImportRow>(
     db,
@@ -131,7 +134,7 @@ interface ImportRow extends Omit<Import, 'leasedUntilMs'> {
   readonly leased_until: number
 }
 
-/** From now on it cannot be completed. False: it was renewed or ended meanwhile. */
+/** Prevents the completion of an import. Returns false if it was renewed or has ended meanwhile. */
 export async function giveUpImport(
   db: Database,
   { id, leasedUntilMs }: Pick<Import, 'id' | 'leasedUntilMs'>,

@@ -1,4 +1,4 @@
-/** Lists of repositories: of an owner, of a team, forks, and what somebody searches for. */
+/** Lists and searches of repositories. */
 
 import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
@@ -24,41 +24,41 @@ const SORT_COLUMNS = {
 
 export type RepositorySort = keyof typeof SORT_COLUMNS
 
-/** What is absent may be anything. */
+/** Search for repositories; absent fields match every repository. */
 export interface RepositorySearch {
-  /** Nothing is listed that they may not see. */
+  /** Repositories that the viewer cannot see are left out. */
   readonly viewer: Viewer
   readonly id?: number | undefined
   readonly ownerId?: number | undefined
-  /** Whose own the repositories are, or to whom they are opened by name or through a team. */
+  /** User who owns the repositories, or has access as a collaborator or through a team. */
   readonly accessibleToId?: number | undefined
-  /** Whose own they are not. */
+  /** Owner whose repositories are left out. */
   readonly notOwnerId?: number | undefined
   readonly teamId?: number | undefined
-  /** Of what they are forks. */
+  /** Repository that they are forks of. */
   readonly parentId?: number | undefined
-  /** Who likes them. */
+  /** User who has starred them. */
   readonly starredById?: number | undefined
-  /** Who wants to hear of them. */
+  /** User who watches them. */
   readonly watchedById?: number | undefined
-  /** A part of the name in any case; with a slash, the owner and a part of the name. */
+  /** Part of the name, or the owner's name, a slash and a part of the name. Case is ignored. */
   readonly text?: string | undefined
-  /** Whether the text may stand in the description instead. */
+  /** True if the text is also searched in descriptions. */
   readonly hasTextInDescription?: boolean | undefined
-  /** A whole topic. */
+  /** Exact name of a topic. */
   readonly topic?: string | undefined
   readonly isPrivate?: boolean | undefined
   readonly isArchived?: boolean | undefined
   readonly isTemplate?: boolean | undefined
   readonly isFork?: boolean | undefined
   readonly isMirror?: boolean | undefined
-  /** Whose repositories come before all others. */
+  /** Owner whose repositories come before all others. */
   readonly firstOwnerId?: number | undefined
   readonly sort?: RepositorySort
   readonly order?: 'asc' | 'desc'
 }
 
-/** The repositories that fit, by default in the order in which they were made. */
+/** Returns the repositories that match the search, by default oldest first. */
 export async function searchRepositories(
   db: Database,
   search: RepositorySearch,
@@ -85,7 +85,10 @@ export async function searchRepositories(
   return { entries, total: count?.total ?? 0 }
 }
 
-/** What a user owns, works on, or reaches through a team, in the order in which it was made. */
+/**
+ * Returns the repositories that a user owns, or has access to as a collaborator or through a team,
+ * oldest first.
+ */
 export async function listRepositoriesOf(
   db: Database,
   userId: number,
@@ -150,7 +153,10 @@ const IS_FORK = 'r.id in (select f.repository_id from repository_forks f)'
 
 const IS_MIRROR = 'r.id in (select s.repository_id from repository_sources s where s.is_mirror = 1)'
 
-/** Of a team that has them all, or was given them; the team's organization owns them either way. */
+/**
+ * Condition for the repositories of a team: all of its organization, or those that were added to
+ * it.
+ */
 const IN_TEAM = `exists (select 1 from teams t where t.id = ? and t.organization_id = r.owner_id
   and (t.includes_all_repositories = 1 or r.id in
     (select g.repository_id from team_repositories g where g.team_id = t.id)))`

@@ -1,24 +1,24 @@
-/** Where repositories were taken over from, and which of them keep following their source. */
+/** Sources of imported repositories, and the schedule of mirrors. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 
-/** What a repository was taken over from. */
+/** Source that a repository is imported from. */
 export interface NewSource {
-  /** Without credentials. */
+  /** URL without credentials. */
   readonly url: string
-  /** Absent for one that was taken over once and goes its own way. */
+  /** Undefined for a repository that is imported only once. */
   readonly mirror: NewMirror | undefined
 }
 
 export interface NewMirror {
-  /** Between two updates; 0 for none but those that somebody asks for. */
+  /** Time between two updates; 0 if the mirror is updated only on request. */
   readonly intervalMs: number
-  /** Absent for a source that everybody may read. */
+  /** Undefined for a source that needs no credentials. */
   readonly credentialsSealed: string | undefined
 }
 
-/** Notes where a repository was taken over from, just now. */
+/** Inserts the source of a repository, with the current time as the time of the last update. */
 export async function addSource(
   db: Database,
   repositoryId: number,
@@ -36,14 +36,16 @@ export async function addSource(
   })
 }
 
-/** What is needed to update a mirror. */
+/** Data that an update of a mirror needs. */
 export interface MirrorSource {
   readonly url: string
   readonly credentialsSealed: string | undefined
   readonly intervalMs: number
 }
 
-/** The source of a mirror; undefined for a repository that is none, or is gone. */
+/**
+ * Returns the source of a mirror; undefined if the repository is not a mirror or does not exist.
+ */
 export async function findMirror(
   db: Database,
   repositoryId: number,
@@ -65,7 +67,7 @@ interface MirrorRow {
   readonly interval_ms: number
 }
 
-/** The mirrors whose time has come, longest waiting first. */
+/** Returns the ids of due mirrors, longest overdue first. */
 export async function listDueMirrors(db: Database, limit: number): Promise<readonly number[]> {
   const rows = await selectRows<{ repository_id: number }>(
     db,
@@ -76,7 +78,10 @@ export async function listDueMirrors(db: Database, limit: number): Promise<reado
   return rows.map((row) => row.repository_id)
 }
 
-/** A mirror was tried: the next time is an interval away, and so it is when this one failed. */
+/**
+ * Records an attempt to update a mirror, and schedules the next one after the interval, also if the
+ * attempt failed.
+ */
 export async function noteMirrorTry(
   db: Database,
   repositoryId: number,
@@ -89,7 +94,7 @@ export async function noteMirrorTry(
   })
 }
 
-/** Sets how often a mirror is updated; of another repository, nothing. */
+/** Sets the update interval of a mirror. Does nothing if the repository is not a mirror. */
 export async function setMirrorInterval(
   db: Database,
   repositoryId: number,

@@ -1,4 +1,4 @@
-/** A repository that goes to another owner. */
+/** Transfer of a repository to another owner. */
 
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
@@ -9,14 +9,14 @@ import { watchAsOwner } from './stars-and-watches.js'
 export interface Transfer {
   readonly repositoryId: number
   readonly newOwnerId: number
-  /** Teams of the new owner that are given the repository. */
+  /** Ids of the new owner's teams that get access to the repository. */
   readonly teamIds: readonly number[]
 }
 
 /**
- * Gives a repository to another owner; its old place leads to the new one. The teams of the former
- * owner and the links of its packages stay behind. Throws `conflict` when the new owner has one of
- * that name, and `not_found` when the repository has gone.
+ * Transfers a repository; its old name redirects to the new owner. Teams of the former owner lose
+ * access, and packages lose their link to the repository. Throws `conflict` if the new owner has a
+ * repository with that name, and `not_found` if the repository does not exist.
  */
 export async function transferRepository(db: Database, transfer: Transfer): Promise<void> {
   const { repositoryId, newOwnerId, teamIds } = transfer

@@ -1,4 +1,4 @@
-/** Which repositories people like, and of which they want to hear. */
+/** Stars and watches of repositories. */
 
 import { listUsersWho } from '../accounts/user-lists.js'
 import type { User } from '../accounts/users.js'
@@ -8,7 +8,7 @@ import { orNotFound } from '../database/errors.js'
 import type { Page, Paged } from '../database/page.js'
 import type { Viewer } from './visibility.js'
 
-/** What ties somebody to a repository. */
+/** Relation of a user to a repository. */
 export type UserRelation = 'star' | 'watch'
 
 export interface RelationKey {
@@ -18,7 +18,10 @@ export interface RelationKey {
 
 const TABLES = { star: 'repository_stars', watch: 'repository_watches' } as const
 
-/** Ties them, if they are not. Throws `not_found` when one of them has gone. */
+/**
+ * Adds the relation, unless it exists. Throws `not_found` if the user or the repository does not
+ * exist.
+ */
 export async function addUserRelation(
   db: Database,
   tie: UserRelation,
@@ -30,7 +33,7 @@ export async function addUserRelation(
   )
 }
 
-/** Lets them be of each other no more. */
+/** Removes the relation. */
 export async function removeUserRelation(
   db: Database,
   tie: UserRelation,
@@ -39,7 +42,7 @@ export async function removeUserRelation(
   await db(TABLES[tie]).where(columnsOf(place)).delete()
 }
 
-/** Whether they are tied. */
+/** Returns true if the user has the relation to the repository. */
 export async function hasUserRelation(
   db: Database,
   tie: UserRelation,
@@ -57,7 +60,7 @@ function columnsOf({ userId, repositoryId }: RelationKey) {
   return { repository_id: repositoryId, user_id: userId }
 }
 
-/** Lets a user watch a repository that became theirs; an organization watches nothing. */
+/** Makes the new owner of a repository watch it; does nothing for an organization. */
 export async function watchAsOwner(
   trx: Database,
   { userId, repositoryId }: RelationKey,
@@ -67,7 +70,7 @@ export async function watchAsOwner(
   await addUserRelation(trx, 'watch', { userId, repositoryId })
 }
 
-/** Who is tied to a repository, of those of whom `viewer` may know. */
+/** Returns the users with the relation to a repository that `viewer` may know of. */
 export async function listRelatedUsers(
   db: Database,
   {

@@ -1,4 +1,4 @@
-/** Repositories that are made after the pattern of others. */
+/** Repositories that are created from templates. */
 
 import { type Database, transaction } from '../database/database.js'
 import { createRepository, type NewRepository, type Repository } from './repositories.js'
@@ -10,8 +10,8 @@ export interface TemplateOptions {
 }
 
 /**
- * Makes a repository known, with what its template lends it. Throws `conflict` when its owner has
- * one of that name.
+ * Creates a repository with the chosen data of its template. Throws `conflict` if its owner has a
+ * repository with that name.
  */
 export async function createFromTemplate(
   db: Database,

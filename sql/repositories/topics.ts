@@ -1,4 +1,4 @@
-/** Topics: words by which repositories are found. */
+/** Topics of repositories. */
 
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -8,7 +8,7 @@ import { repositoriesVisibleTo, type Viewer } from './visibility.js'
 export interface Topic {
   readonly id: number
   readonly name: string
-  /** Of the repositories that whoever asked may see. */
+  /** Number of repositories with this topic that the viewer can see. */
   readonly repositories: number
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -26,7 +26,7 @@ export async function setTopics(
   })
 }
 
-/** Gives a repository a topic; one that it has stays. */
+/** Adds a topic to a repository, if it does not have it already. */
 export async function addTopic(db: Database, repositoryId: number, name: string): Promise<void> {
   const nowMs = Date.now()
   await transaction(db, async (trx) => {
@@ -41,7 +41,7 @@ export async function addTopic(db: Database, repositoryId: number, name: string)
   })
 }
 
-/** Takes a topic from a repository. Returns whether it had it. */
+/** Removes a topic from a repository. Returns false if the repository does not have it. */
 export async function removeTopic(
   db: Database,
   repositoryId: number,
@@ -53,7 +53,9 @@ export async function removeTopic(
   return (await db('repository_topics').where(place).delete()) > 0
 }
 
-/** The topics that hold `text`, of the repositories that `viewer` may see, the commonest first. */
+/**
+ * Returns the topics that contain `text`, of repositories that `viewer` can see, most used first.
+ */
 export async function searchTopics(
   db: Database,
   { viewer, text }: { readonly viewer: Viewer; readonly text: string },

@@ -1,11 +1,11 @@
-/** What of the house somebody may see, as a condition of the questions that make lists. */
+/** SQL conditions that limit lists to what a viewer may see. */
 
-/** Whom a list is for. */
+/** Client that a list is for. */
 export type Viewer =
-  /** Who has no account, and a token that is for public things alone. */
+  /** Anonymous client, or a token that is limited to public data. */
   | { readonly kind: 'anyone' }
   | AccountViewer
-  /** A token that opens these repositories alone, and beside them what everybody sees. */
+  /** Token that is limited to these repositories; it sees public data too. */
   | {
       readonly kind: 'token'
       readonly of: AccountViewer
@@ -17,13 +17,13 @@ interface AccountViewer {
   readonly id: number
 }
 
-/** A part of a question's `where`, and the values of its question marks. */
+/** Part of a `where` clause with its bindings. */
 export interface Condition {
   readonly where: string
   readonly bindings: readonly (string | number)[]
 }
 
-/** Which repositories, called `r`, of owners, called `o`, `viewer` may read. */
+/** Returns a condition for the repositories `r` of owners `o` that `viewer` can read. */
 export function repositoriesVisibleTo(viewer: Viewer): Condition {
   switch (viewer.kind) {
     case 'admin':
@@ -51,7 +51,10 @@ export function repositoriesVisibleTo(viewer: Viewer): Condition {
   }
 }
 
-/** Which repositories are the user's own, or opened to them by name or through a team. */
+/**
+ * Returns a condition for the repositories `r` that the user owns, or has access to as a
+ * collaborator or through a team.
+ */
 export function repositoriesAccessibleTo(userId: number): Condition {
   return {
     where: `(r.owner_id = ? or r.id in (${SELECT_COLLABORATIONS}) or r.id in (${SELECT_GIVEN})
@@ -60,7 +63,7 @@ export function repositoriesAccessibleTo(userId: number): Condition {
   }
 }
 
-/** Which owners, called `o`, `viewer` may know of. */
+/** Returns a condition for the owners `o` that `viewer` may know of. */
 export function ownersVisibleTo(viewer: Viewer): Condition {
   switch (viewer.kind) {
     case 'admin':
@@ -85,10 +88,10 @@ const TEAMS = 'from team_members m join teams t on t.id = m.team_id'
 
 const SELECT_ORGANIZATIONS = `select t.organization_id ${TEAMS} where m.user_id = ?`
 
-/** Of these a team was given one by one. */
+/** Repositories that were added to a team individually. */
 const SELECT_GIVEN = `select g.repository_id ${TEAMS}
   join team_repositories g on g.team_id = t.id where m.user_id = ? and t.permission <> 'none'`
 
-/** The organizations all of whose repositories a team has. */
+/** Organizations in which a team of the user has access to all repositories. */
 const SELECT_WHOLE = `select t.organization_id ${TEAMS} where m.user_id = ? and
   (t.permission = 'owner' or (t.includes_all_repositories = 1 and t.permission <> 'none'))`

@@ -1,4 +1,4 @@
-/** Deliveries: what webhooks were told or are still to be told, each with its last attempt. */
+/** Webhook deliveries, sent or waiting, each with its last attempt. */
 
 import type { HookEvent } from '../../conf/hook-events.js'
 import { enqueueJob } from '../admin/jobs.js'
@@ -6,45 +6,45 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 
-/** The kind of job that delivers; its subject is the webhook's id. */
+/** Kind of the job that sends deliveries; its subject is the webhook's id. */
 export const DELIVERY_JOB = 'deliver-webhook'
 
 export interface NewDelivery {
   readonly webhookId: number
-  /** What the receiver knows it by; another of the same is the same delivery. */
+  /** Identifier that the receiver gets; deliveries with the same one are duplicates. */
   readonly uuid: string
   readonly event: HookEvent
-  /** The text that is signed and sent. */
+  /** Text that is signed and sent. */
   readonly payload: string
 }
 
 export interface Delivery extends NewDelivery {
   readonly id: number
   readonly attempts: number
-  /** Undefined: delivered, or given up. */
+  /** Undefined if the delivery has succeeded or was given up. */
   readonly nextAtMs: number | undefined
   readonly isDelivered: boolean
   readonly createdAtMs: number
   readonly lastAttempt: Attempt | undefined
 }
 
-/** One request to a receiver, and what came of it. */
+/** Request to a receiver, and the response. */
 export interface Attempt {
   readonly atMs: number
-  /** Without what nobody else may read. */
+  /** Request headers; the values of secret ones are left out. */
   readonly requestHeaders: Readonly<Record<string, string>>
-  /** Undefined where there was no answer. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly responseHeaders: Readonly<Record<string, string>>
-  /** The start of it. */
+  /** Beginning of the response body. */
   readonly responseBody: string
-  /** Why there was no answer; empty where there was. */
+  /** Reason why there was no response; empty if there was one. */
   readonly error: string
 }
 
 /**
- * Writes down what is to be delivered, and asks for its delivery, all or nothing. What was written
- * down before is passed over.
+ * Inserts deliveries and enqueues the jobs that send them, in one transaction. Deliveries whose
+ * UUID exists are skipped.
  */
 export async function addDeliveries(
   db: Database,
@@ -84,7 +84,10 @@ async function insertDelivery(db: Database, delivery: NewDelivery): Promise<bool
   }
 }
 
-/** Has the webhook's due deliveries sent after so long, or sooner where that was asked for. */
+/**
+ * Enqueues the job that sends the webhook's due deliveries. A job that waits longer is moved to the
+ * earlier time.
+ */
 export async function enqueueDelivery(
   db: Database,
   webhookId: number,
@@ -98,7 +101,7 @@ export async function enqueueDelivery(
   })
 }
 
-/** The oldest delivery of the webhook that is due. */
+/** Returns the oldest due delivery of the webhook. */
 export async function nextDueDelivery(
   db: Database,
   webhookId: number,
@@ -111,7 +114,7 @@ export async function nextDueDelivery(
   return row === undefined ? undefined : deliveryOf(row)
 }
 
-/** When the next delivery of the webhook is due; undefined when none waits. */
+/** Returns the time when the next delivery of the webhook is due; undefined if none waits. */
 export async function nextDeliveryTime(
   db: Database,
   webhookId: number,
@@ -126,11 +129,11 @@ export async function nextDeliveryTime(
 
 export interface AttemptOutcome {
   readonly isDelivered: boolean
-  /** When it is tried again; undefined: never. */
+  /** Time of the next attempt; undefined if there is none. */
   readonly nextAtMs: number | undefined
 }
 
-/** Writes down what came of an attempt. */
+/** Stores an attempt and its outcome. */
 export async function recordAttempt(
   db: Database,
   { id, attempts }: Pick<Delivery, 'id' | 'attempts'>,
@@ -152,7 +155,7 @@ export async function recordAttempt(
     })
 }
 
-/** The deliveries of a webhook, newest first. */
+/** Returns the deliveries of a webhook, newest first. */
 export async function listDeliveries(
   db: Database,
   webhookId: number,
@@ -167,8 +170,8 @@ export async function listDeliveries(
 }
 
 /**
- * Has a delivery sent again, from its first attempt on. Returns whether there is one, of that
- * webhook where one is named.
+ * Sends a delivery again, with all of its attempts. Returns false if there is no such delivery, or
+ * if `webhookId` is given and another webhook has it.
  */
 export async function redeliver(
   db: Database,
@@ -186,7 +189,9 @@ export async function redeliver(
   })
 }
 
-/** Forgets deliveries from before then that wait for nothing. Returns how many there were. */
+/**
+ * Deletes deliveries from before that time that do not wait for an attempt. Returns their number.
+ */
 export async function removeOldDeliveries(db: Database, beforeMs: number): Promise<number> {
   return await db('webhook_deliveries')
     .where('created_at', '<', beforeMs)

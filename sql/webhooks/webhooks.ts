@@ -1,17 +1,17 @@
-/** Webhooks: who is told of what happens in a repository, or in all of an owner. */
+/** Webhooks, which receive the events of a repository or of all repositories of an owner. */
 
 import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** Whose events a webhook is told of. */
+/** Repository or owner whose events a webhook receives. */
 export type HookPlace = { readonly repositoryId: number } | { readonly ownerId: number }
 
 export interface Webhook extends WebhookFields {
   readonly id: number
   readonly place: HookPlace
-  /** The word for what it is of. */
+  /** Kind of the webhook's repository or owner. */
   readonly target: 'repository' | 'organization' | 'user'
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -21,17 +21,16 @@ export interface WebhookFields {
   readonly type: 'gitea' | 'gogs'
   readonly url: string
   readonly contentType: 'json' | 'form'
-  /** What payloads are signed with, sealed; undefined for none. */
+  /** Sealed secret that signs payloads; undefined to send no signature. */
   readonly secretSealed: string | undefined
-  /** The header `Authorization` of each request, sealed; undefined for none. */
+  /** Sealed `Authorization` header of each request; undefined to send none. */
   readonly authorizationSealed: string | undefined
   readonly events: readonly HookEvent[]
-  /** A pattern of branches; empty for all. */
+  /** Pattern of branch names; empty for all branches. */
   readonly branchFilter: string
   readonly isActive: boolean
 }
 
-/** Makes a webhook. */
 export async function createWebhook(
   db: Database,
   place: HookPlace,
@@ -49,7 +48,7 @@ export async function createWebhook(
   return created
 }
 
-/** The webhooks of a repository or an owner, in the order in which they were made. */
+/** Returns the webhooks of a repository or an owner, oldest first. */
 export async function listWebhooks(
   db: Database,
   place: HookPlace,
@@ -69,7 +68,7 @@ export async function listWebhooks(
   return { entries: rows.map(webhookOf), total: count?.total ?? 0 }
 }
 
-/** The webhook of that id, if it is one of these. */
+/** Returns the webhook with that id, if the repository or owner has it. */
 export async function findWebhook(
   db: Database,
   place: HookPlace,
@@ -83,7 +82,7 @@ export async function findWebhook(
   return row === undefined ? undefined : webhookOf(row)
 }
 
-/** The webhook of that id. */
+/** Returns the webhook with that id. */
 export async function findWebhookById(
   db: Database,
   webhookId: number,
@@ -92,13 +91,15 @@ export async function findWebhookById(
   return row === undefined ? undefined : webhookOf(row)
 }
 
-/** Where something happened; what happens in a repository, its owner's webhooks hear as well. */
+/** Repository or owner, or both, in which an event occurred. */
 export interface EventPlace {
   readonly repositoryId?: number | undefined
   readonly ownerId?: number | undefined
 }
 
-/** The active webhooks that hear what happens there. Asked at every push: one small question. */
+/**
+ * Returns the active webhooks of the repository and of the owner. Every push runs this one query.
+ */
 export async function listeningWebhooks(
   db: Database,
   { repositoryId, ownerId }: EventPlace,
@@ -111,7 +112,10 @@ export async function listeningWebhooks(
   return rows.map(webhookOf)
 }
 
-/** Whether an active webhook of an owner, or of any of its repositories, hears of such. */
+/**
+ * Returns true if an active webhook of the owner, or of any repository of the owner, receives the
+ * event.
+ */
 export async function hasSubscribersAnywhere(
   db: Database,
   ownerId: number,
@@ -126,7 +130,7 @@ export async function hasSubscribersAnywhere(
   return rows.map(webhookOf).some(({ events }) => events.includes(event))
 }
 
-/** Changes a webhook as it stands; what is undefined goes. */
+/** Replaces all fields of a webhook; undefined ones are cleared. */
 export async function updateWebhook(
   db: Database,
   webhookId: number,
@@ -137,7 +141,7 @@ export async function updateWebhook(
     .update({ ...rowOf(fields), updated_at: Date.now() })
 }
 
-/** Removes a webhook with its deliveries. Returns whether there was one. */
+/** Deletes a webhook with its deliveries. Returns false if there is no such webhook. */
 export async function deleteWebhook(
   db: Database,
   place: HookPlace,
