@@ -1,4 +1,4 @@
-/** Files that people attach: taken in, kept and sent as the files of packages are. */
+/** Attachments of releases: received, stored and served like files of packages. */
 
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
@@ -12,8 +12,8 @@ import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
 
 /**
- * Takes in the bytes of a file; whoever asks for it discards it in the end. Throws
- * `payload_too_large` as soon as they are more than the limit.
+ * Receives a file, which the caller must discard. Throws `payload_too_large` as soon as it exceeds
+ * the limit.
  */
 export async function receiveAttachment(
   { storage }: Registry,
@@ -38,7 +38,7 @@ async function* limited(
   }
 }
 
-/** Keeps a received file. Throws `not_found` when its release has gone meanwhile. */
+/** Stores a received file. Throws `not_found` if its release was deleted meanwhile. */
 export async function keepAttachment(
   { db, storage }: Registry,
   file: ReceivedFile,
@@ -49,7 +49,7 @@ export async function keepAttachment(
   )
 }
 
-/** Keeps a received file whose release comes when its import ends; answers the id of the blob. */
+/** Stores a received file for a release that is created later in an import. Returns the blob id. */
 export async function keepForImport(
   { db, storage }: Registry,
   file: ReceivedFile,
@@ -62,7 +62,7 @@ export async function keepForImport(
   return id
 }
 
-/** Answers a GET or a HEAD for an attachment, and counts it as a download where it is one. */
+/** Returns the reply to a GET or HEAD for an attachment, and counts a download. */
 export async function serveAttachment(
   registry: Registry,
   attachment: Attachment,

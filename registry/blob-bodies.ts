@@ -1,36 +1,36 @@
-/** Blobs as bodies of answers: small ones whole from memory, larger ones as they are read. */
+/** Blobs as reply bodies: small blobs from a memory cache, larger ones streamed from storage. */
 
 import { LRUCache } from 'lru-cache'
 import type { Reply } from '../conf/http.js'
 import type { BlobStorage, ByteRange } from './storage/storage.js'
 
 export interface BlobBodies {
-  /** The bytes of a part. Throws as the storage does. */
+  /** Returns the bytes of a range. Throws the errors of `BlobStorage.open`. */
   bodyOf(blob: Blob, part: ByteRange): Promise<NonNullable<Reply['body']>>
 }
 
 export interface Blob {
   readonly blobKey: string
-  /** Of the whole. */
+  /** Size of the whole blob. */
   readonly bytes: number
 }
 
-/** To open, read and close a file costs more than all the rest of an answer of that size. */
+/** Maximum size of cached blobs. For these, file operations cost more than the rest of a reply. */
 const SMALL_BYTES_MAX = 65_536
 const MEMORY_BYTES_MAX = 16_777_216
 const OVERHEAD_BYTES = 200
 
-/** Keeps the small blobs that were asked for last: a blob never changes under its key. */
+/** Creates the cache of recently used small blobs. Entries never expire: blobs are immutable. */
 export function createBlobBodies(storage: Pick<BlobStorage, 'open'>): BlobBodies {
   const kept = new LRUCache<string, Buffer, number>({
     maxSize: MEMORY_BYTES_MAX,
     sizeCalculation: ({ byteLength }) => byteLength + OVERHEAD_BYTES,
-    // Several who want one at a time wait for the same.
+    // Concurrent requests for one blob share one read.
     fetchMethod: (key, _stale, { context: bytes }) => readWhole(storage, key, bytes),
   })
   return {
     async bodyOf({ blobKey, bytes }, part) {
-      // An empty body is no stream, and no reason to ask the storage.
+      // An empty body needs no read from the storage.
       if (part.start === part.end) return ''
       if (bytes > SMALL_BYTES_MAX) return storage.open(blobKey, part)
       const whole = kept.get(blobKey) ?? (await kept.forceFetch(blobKey, { context: bytes }))

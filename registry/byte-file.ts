@@ -1,4 +1,4 @@
-/** A file on the disk as a source of bytes. */
+/** Random access to a file on the disk. */
 
 import { type FileHandle, open } from 'node:fs/promises'
 import type { ByteSource } from './archive/byte-source.js'
@@ -7,14 +7,14 @@ export interface ByteFile extends ByteSource {
   close(): Promise<void>
 }
 
-/** Opens a file that does not change any more. */
+/** Opens a file, which must not change while it is open. */
 export async function openByteFile(path: string): Promise<ByteFile> {
   const file = await open(path, 'r')
   const { size } = await file.stat()
   return { ...byteSourceOf(file, size), close: () => file.close() }
 }
 
-/** The first bytes of an open file. Throws when it became shorter. */
+/** Returns a source of the first `bytes` bytes. Its reads reject if the file is shorter. */
 export function byteSourceOf(file: FileHandle, bytes: number): ByteSource {
   return {
     bytes,

@@ -1,33 +1,33 @@
-/** What a client says of the answer that it wants, or has already (RFC 9110 §13). */
+/** Conditional requests: entity tags and modification dates (RFC 9110 §13). */
 
 import type { RequestHeaders } from '../conf/http.js'
 
-/** A strong entity tag of that text, which holds neither quotes nor spaces. */
+/** Returns a strong entity tag; the text must not contain quotes or spaces (RFC 9110 §8.8.3). */
 export function entityTag(text: string): string {
   return `"${text}"`
 }
 
-/** What a client may know of an answer. */
+/** Validators of a reply (RFC 9110 §8.8). */
 export interface Validators {
   readonly tag: string
-  /** Absent where it may change again within the second that a date tells. */
+  /** Time of the last change; absent if it is too recent for a `Last-Modified` date. */
   readonly changedAtMs?: number
 }
 
 /**
- * Dates tell seconds, and the clocks of two machines differ: within this time of a change none is
- * told, so that no client takes what it got then for what came after.
+ * Minimum age of a change for which a date is sent. Dates have a resolution of one second, and the
+ * clocks of two machines differ. So with a date, a client could take an old reply for a newer one.
  */
 const SETTLED_AFTER_MS = 3_000
 
-/** A time of change as it may be told to clients; undefined while it may not. */
+/** Returns the time of a change for `Last-Modified`; undefined if it is too recent. */
 export function lastModifiedTime(changedAtMs: number, nowMs = Date.now()): number | undefined {
   return nowMs - changedAtMs > SETTLED_AFTER_MS ? changedAtMs : undefined
 }
 
 /**
- * The answer to a GET or HEAD with these headers, where it is not the one that they ask for: 412
- * where that is not what the client means, 304 where the client has it.
+ * Evaluates the conditions of a GET or HEAD request (RFC 9110 §13.2.2). Returns 412 if a
+ * precondition fails, 304 if the client's copy is current, and undefined otherwise.
  */
 export function conditionStatus(
   headers: RequestHeaders,
@@ -45,7 +45,10 @@ function isAnother(headers: RequestHeaders, { tag, changedAtMs }: Validators): b
   return changedAtMs !== undefined && wholeSeconds(changedAtMs) > since
 }
 
-/** By weak comparison (RFC 9110 §8.8.3.2): a proxy that packed the answer made its tag weak. */
+/**
+ * Returns true if the client's copy is current. Tags are compared weakly (RFC 9110 §8.8.3.2),
+ * because a proxy that compresses a reply makes its tag weak.
+ */
 function isUnchanged(headers: RequestHeaders, { tag, changedAtMs }: Validators): boolean {
   const known = headers.get('if-none-match')
   if (known !== undefined) {
@@ -59,7 +62,7 @@ function listOf(value: string): readonly string[] {
   return value.split(',').map((one) => one.trim())
 }
 
-/** Not a number, to which nothing compares, where there is no date. */
+/** Returns the date of a header; NaN, for which all comparisons are false, if there is none. */
 function dateOf(headers: RequestHeaders, name: string): number {
   return Date.parse(headers.get(name) ?? '')
 }

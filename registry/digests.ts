@@ -1,17 +1,17 @@
-/** The digests of bytes that are still coming. */
+/** Digests that are computed while bytes arrive. */
 
 import { createHash, type Hash } from 'node:crypto'
 import type { Digests } from '../conf/package.js'
 
 export interface RunningDigests {
   update(chunk: Uint8Array): void
-  /** Those of the bytes so far, to go on from there in another way. */
+  /** Returns an independent copy of the state after the bytes so far. */
   copy(): RunningDigests
-  /** To be called once, when all have come. */
+  /** Returns the digests. Can be called once, after the last `update`. */
   finish(): Digests
 }
 
-/** Those of no bytes yet. */
+/** Creates the state before the first byte. */
 export function startDigests(): RunningDigests {
   return running({
     md5: createHash('md5'),

@@ -1,4 +1,4 @@
-/** Documents that are functions of one package: made once for each of its generations, and kept. */
+/** A cache of documents that depend on one package, built once for each of its generations. */
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -8,7 +8,7 @@ import { conditionStatus, entityTag, lastModifiedTime } from './conditions.js'
 import type { DocumentOptions } from './package-store.js'
 
 export interface Documents {
-  /** Answers with a document of the package as it was found just now. */
+  /** Returns a reply with a document of the package; `of` must have been read for this request. */
   answer(of: Package, request: Pick<Request, 'headers'>, options: DocumentOptions): Promise<Reply>
 }
 
@@ -20,12 +20,12 @@ interface Document {
 const MEMORY_BYTES_MAX = 33_554_432
 const OVERHEAD_BYTES = 200
 
-/** Keeps the documents that were asked for last. */
+/** Creates the cache of recently requested documents. */
 export function createDocuments(now: () => number = Date.now): Documents {
   const kept = new LRUCache<string, Document, () => Promise<string>>({
     maxSize: MEMORY_BYTES_MAX,
     sizeCalculation: ({ body }) => body.byteLength + OVERHEAD_BYTES,
-    // Several who want one at a time wait for the same.
+    // Concurrent requests for one document share one build.
     fetchMethod: async (_key, _stale, { context: make }) => describe(await make()),
   })
   return {
@@ -35,7 +35,7 @@ export function createDocuments(now: () => number = Date.now): Documents {
       const changedAtMs = lastModifiedTime(of.changedAtMs, now())
       const validators: Array<readonly [string, string]> = [
         ['ETag', found.tag],
-        // What may be private is kept by nobody between, and asked for anew each time.
+        // The document can be private, so shared caches must not store it and clients revalidate.
         ['Cache-Control', 'private, no-cache'],
         ['Vary', 'Authorization'],
         ['X-Content-Type-Options', 'nosniff'],

@@ -1,23 +1,23 @@
-/** Counts downloads without a write for each: what came together is added together. */
+/** Download counters, which are buffered in memory and written to the database in batches. */
 
 import type { Log } from '../conf/log.js'
 import type { Database } from '../sql/database/database.js'
 import { addDownloads } from '../sql/packages/package-files.js'
 
 export interface Downloads {
-  /** One more of the file with that id. */
+  /** Counts a download of the file with that id. */
   count(fileId: number): void
-  /** Writes down what was counted. */
+  /** Writes the buffered counts. */
   flush(): Promise<void>
-  /** Counts no more; what was counted is written down. */
+  /** Stops the timer and writes the buffered counts. */
   stop(): Promise<void>
 }
 
 const FLUSH_INTERVAL_MS = 1_000
 
 /**
- * A counter over that database, of package files unless `addTo` adds to others. Where it cannot
- * write, it tries again a second later.
+ * Creates counters. `addTo` writes a batch of counts, by default those of package files. If a write
+ * fails, it is repeated a second later.
  */
 export function createDownloads(db: Database, log: Log, addTo = addDownloads): Downloads {
   let counted = new Map<number, number>()

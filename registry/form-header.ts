@@ -1,19 +1,19 @@
-/** The header of a multipart form's part, and the values with parameters that stand in it. */
+/** The header of a part of a multipart form, and header values with parameters. */
 
 import { Failure } from '../conf/failures.js'
 
-/** What a part says of itself (RFC 7578 §4.2). */
+/** Header of a part (RFC 7578 §4.2). */
 export interface PartHeader {
   readonly name: string
-  /** Without folders. Absent where it is not given or empty. */
+  /** File name without folders; undefined if it is missing or empty. */
   readonly fileName: string | undefined
-  /** In lower case, without parameters; `text/plain` where the part does not say. */
+  /** Media type in lower case, without parameters; by default `text/plain`. */
   readonly contentType: string
-  /** In lower case, as the part claims it; `binary` where it does not say. */
+  /** Declared transfer encoding in lower case; by default `binary`. */
   readonly transferEncoding: string
 }
 
-/** Reads the lines before a part's content. Throws `bad_request` for what is not well-formed. */
+/** Parses the header lines of a part. Throws `bad_request` if they are malformed. */
 export function parsePartHeader(lines: readonly string[]): PartHeader {
   const fields = new Map<string, string>()
   for (const line of lines) {
@@ -44,9 +44,9 @@ function malformed(what: string): Failure {
 }
 
 interface Value {
-  /** In lower case. */
+  /** Value without parameters, in lower case. */
   readonly value: string
-  /** By names in lower case; of several with one name the first. */
+  /** Parameters by their names in lower case; the first one of each name. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
@@ -56,7 +56,10 @@ const PARAMETER = new RegExp(
   'y',
 )
 
-/** `form-data; name="a"` and `multipart/form-data; boundary=b`. Absent for what is neither. */
+/**
+ * Parses a header value with parameters, such as `form-data; name="a"` or
+ * `multipart/form-data; boundary=b`. Returns undefined if it is malformed.
+ */
 export function parseValue(text: string): Value | undefined {
   MAIN.lastIndex = 0
   const main = MAIN.exec(text)
@@ -70,7 +73,7 @@ export function parseValue(text: string): Value | undefined {
     at += whole.length
     const key = name.toLowerCase()
     if (key === '' || parameters.has(key)) continue
-    // Only quotes and backslashes are ever escaped: a lone backslash is a folder of Windows.
+    // Only quotes and backslashes are escaped; any other backslash is part of a Windows path.
     parameters.set(key, quoted?.replace(/\\(["\\])/g, '$1') ?? bare)
   }
   return { value: main[0].trim().toLowerCase(), parameters }
@@ -81,7 +84,7 @@ function fileNameOf(parameters: ReadonlyMap<string, string>): string | undefined
   return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1) || undefined
 }
 
-/** A value of RFC 8187 in UTF-8. */
+/** Decodes an extended parameter value in UTF-8 (RFC 8187). */
 function extendedValue(text = ''): string | undefined {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(text) ?? []
   if (encoded === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The list of all formats: a new one is one folder and one line. */
+/** The list of all package formats; a new format is a folder and a line here. */
 
 import type { PackageFormat } from '../conf/package.js'
 import { ALPINE } from './alpine/format.js'

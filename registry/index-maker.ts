@@ -1,10 +1,10 @@
-/** Indexes of a package format: entries in, files that clients read together out. */
+/** The interface of index makers, which build the index files of a format from its entries. */
 
 import type { Digests, JsonObject, PackageFile } from '../conf/package.js'
 
 /** Builds the files of an index from its entries. Equal entries give equal files. */
 export interface IndexMaker {
-  /** Version of the output of `render`: raising it renders the kept texts anew. */
+  /** Version of the output of `render`; incrementing it renders all stored texts again. */
   readonly revision: number
   /** Creates a key pair for an owner, as texts. Required if `build` signs. */
   makeSigningKey?(ownerName: string): Promise<SigningKey>
@@ -13,7 +13,7 @@ export interface IndexMaker {
   /**
    * Renders a run of entries for each text of the index, by the text's name. A run has all entries
    * of a range of keys, in key order; entries of the same key are in the order of publishing. The
-   * texts of the runs, one after the other, are the whole text.
+   * whole text is the concatenation of the texts of all runs.
    */
   render(entries: readonly IndexEntry[], of: RenderContext): ReadonlyMap<string, Rendered>
   /** Writes all files of the index. There is at least one text. */
@@ -21,14 +21,14 @@ export interface IndexMaker {
 }
 
 /**
- * `deflated`: a part of a DEFLATE stream (RFC 1951) that ends at a whole byte and is not the last.
- * `xz`: a block of a stream of that format; there is none where the program is not.
+ * Encoding of a text. `deflated`: a part of a DEFLATE stream (RFC 1951) that ends at a whole byte
+ * and is not the last part. `xz`: a block of an xz stream; not available without the program xz.
  */
 export type TextForm = 'plain' | 'deflated' | 'xz'
 
 export interface RenderContext {
   readonly subject: string
-  /** All parts of the index, in order. A change of them renders everything anew. */
+  /** All parts of the index, in order. If they change, all runs are rendered again. */
   readonly parts: readonly string[]
 }
 
@@ -79,7 +79,7 @@ export interface PlacedText {
 }
 
 export interface Span {
-  /** Equal for equal bytes alone. */
+  /** Digest of the bytes. */
   readonly id: string
   /** Undefined for bytes that this build rendered. */
   readonly blobKey: string | undefined

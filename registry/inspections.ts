@@ -1,4 +1,4 @@
-/** What is read out of an uploaded file, by format: the cost of that is the uploader's choice. */
+/** Readers of uploaded files by format. The uploader determines what reading a file costs. */
 
 import type { ByteSource } from './archive/byte-source.js'
 
@@ -20,7 +20,7 @@ export const INSPECTIONS = {
 
 export type InspectedFormat = keyof typeof INSPECTIONS
 
-/** What is read out of a file of that format. */
+/** Data read from a file of that format. */
 export type Inspected<F extends InspectedFormat> = Awaited<ReturnType<(typeof INSPECTIONS)[F]>>
 
 /**

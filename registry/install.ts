@@ -8,7 +8,7 @@ export interface InstalledPackage {
   readonly registryUrl: string
   readonly packageName: string
   readonly version: string
-  /** At least one. */
+  /** Files of the version; at least one. */
   readonly files: readonly Pick<PackageFile, 'name' | 'compositeKey'>[]
 }
 

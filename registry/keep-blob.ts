@@ -1,4 +1,4 @@
-/** A received file becomes a blob: first its bytes in their place, then the rows that name it. */
+/** Storing a received file as a blob: first its bytes, then the rows that refer to it. */
 
 import { randomBytes } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
@@ -7,9 +7,10 @@ import type { ReceivedFile } from './received-file.js'
 import type { BlobStorage } from './storage/storage.js'
 
 /**
- * What `name` writes down of the blob, with the key that its bytes are kept under: another one
- * where they were known before. The bytes are durable before any row names them, so that a crash
- * leaves a blob without a name at the worst, which the sweeper finds.
+ * Stores a file and calls `name` to add the rows that refer to the blob. `name` returns the key of
+ * an existing blob if the database has one with the same bytes; then the new one is removed. The
+ * bytes are durable before a row refers to them, so a crash can only leave an unreferenced blob,
+ * which the sweeper removes.
  */
 export async function storeBlob<T extends { readonly blobKey: string }>(
   storage: BlobStorage,
@@ -22,7 +23,7 @@ export async function storeBlob<T extends { readonly blobKey: string }>(
   try {
     named = await name({ key, bytes, digests })
   } catch (error) {
-    // Anything else may mean that the rows are there and only the word of it was lost.
+    // After any other error, the rows can exist, because only the confirmation was lost.
     if (error instanceof Failure && error.failure !== 'unavailable') await storage.remove(key)
     throw error
   }

@@ -1,4 +1,4 @@
-/** The packages of one owner in one format, as one request may use them. */
+/** The package store of one request: the packages of one owner in one format. */
 
 import type { PackageFormat } from '../conf/package.js'
 import type { User } from '../sql/accounts/users.js'
@@ -18,16 +18,16 @@ export interface PackageStoreOptions {
   readonly ownerId: number
   readonly ownerName: string
   readonly format: PackageFormat
-  /** How indexes of that format are made, where it has such. */
+  /** Index maker of the format; undefined if the format has no indexes. */
   readonly index: IndexMaker | undefined
-  /** Who asks; absent for a stranger, who publishes nothing. */
+  /** Caller; undefined for anonymous requests, which cannot publish. */
   readonly user: User | undefined
   readonly baseUrl: string
 }
 
 /** A package store that must be closed when the request has its answer. */
 export interface LentPackageStore extends PackageStore {
-  /** Discards what was received and not published. */
+  /** Discards received files that were not published. */
   close(): Promise<void>
 }
 
@@ -89,9 +89,11 @@ export function openPackageStore(
     async serveIndexFile(file, request, options) {
       const { path, bytes, digests, blobKey, modifiedAtMs } = file
       const name = path.slice(path.lastIndexOf('/') + 1)
-      // Told at once, as no two generations have one: without it apt goes by its own clock.
+      // Sent even if it is recent, because each generation has a different time. Without a date,
+      // apt uses its own clock.
       const blob = { name, bytes, digests, blobKey, changedAtMs: modifiedAtMs }
-      // A store elsewhere has dates of its own, by which clients would take the old for the new.
+      // Not redirected, because the storage sends its own dates, with which clients would keep
+      // outdated index files.
       const here = { ...registry, storage: { ...storage, directUrl: async () => undefined } }
       return (await serveFile(here, { file: blob, request, options })).reply
     },
@@ -108,7 +110,7 @@ function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
   return index
 }
 
-/** What the one who asks may bring. A site admin may bring anything. */
+/** Returns the size limits of the caller. Site administrators have none. */
 function limitsOf(registry: Registry, { user, format }: PackageStoreOptions) {
   if (user?.isAdmin) return { bytesMax: undefined, ownerBytesMax: undefined }
   const { sizeBytesMax, ownerBytesMax } = registry.limits()

@@ -1,4 +1,4 @@
-/** The body of a multipart form (RFC 7578), part by part, as slowly as its reader reads. */
+/** Streaming parser of multipart forms (RFC 7578), with backpressure. */
 
 import { Failure } from '../conf/failures.js'
 import type { Request } from '../conf/http.js'
@@ -6,14 +6,14 @@ import { type PartHeader, parsePartHeader, parseValue } from './form-header.js'
 
 export interface Part extends PartHeader {
   /**
-   * As it was sent, whatever transfer encoding it claims. Can be read once, until the next part is
-   * asked for; what is left of it then is passed over. A chunk is the reader's until the next.
+   * Content as sent, whatever transfer encoding the part declares. Can be read once, until the next
+   * part is requested; the rest is then skipped. A chunk is valid until the next one is requested.
    */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 /**
- * The parts in their order. Throws `bad_request`, also while a part is read, for what is no
+ * Parses the parts in order. Throws `bad_request`, also while a part is read, if the body is not a
  * multipart form, is malformed, ends early or has too many parts.
  */
 export async function* readParts(
@@ -37,18 +37,18 @@ export async function* readParts(
   }
 }
 
-/** Parts of a form: clients of registries send up to four. */
+/** Maximum number of parts of a form; clients of registries send up to four. */
 const PARTS_MAX = 100
-/** Bytes of a part's header. */
+/** Maximum size of a part's header. */
 const HEADER_BYTES_MAX = 16_384
-/** Bytes before the first part, which nobody sends, and after the last. */
+/** Maximum number of bytes before the first part, and after the last. */
 const OUTSIDE_BYTES_MAX = 65_536
 
 function refusal(what: string, cause?: unknown): Failure {
   return new Failure('bad_request', `The form ${what}.`, { cause })
 }
 
-/** What stands before each part, and before the two hyphens that end the form. */
+/** Returns the delimiter of the parts (RFC 2046 §5.1.1). */
 function delimiterOf(contentType: string): Buffer {
   const type = parseValue(contentType)
   if (type?.value !== 'multipart/form-data') {
@@ -59,9 +59,9 @@ function delimiterOf(contentType: string): Buffer {
   return Buffer.from(`\r\n--${boundary}`)
 }
 
-/** The body, of which as much is held as has been read of it and not been taken yet. */
+/** The body, with a buffer of the bytes that were read and not consumed yet. */
 class Input {
-  /** Empty lines before the first boundary do no harm, and so it is found like any other. */
+  /** Begins with a line end, so that the first boundary is found like the others. */
   bytes: Buffer = Buffer.from('\r\n')
   readonly #body: AsyncIterator<Uint8Array>
 
@@ -75,9 +75,9 @@ class Input {
     return taken
   }
 
-  /** Returns false at the end of the body. */
+  /** Reads another chunk into the buffer. Returns false at the end of the body. */
   async more(): Promise<boolean> {
-    // A chunk of the body is gone when the next is asked for.
+    // A chunk of the body is no longer valid when the next one is requested.
     const held = Buffer.from(this.bytes)
     const { done, value } = await this.#body.next()
     if (done) return false
@@ -91,13 +91,16 @@ class Input {
   }
 }
 
-/** Reads on after a reader who left: it is no generator, which would end then. */
+/**
+ * Returns the bytes up to the next delimiter. It is not a generator, because a generator would end
+ * when its reader stops, and the rest must still be skipped.
+ */
 function untilDelimiter(input: Input, delimiter: Buffer): AsyncIterable<Uint8Array> {
   let ended = false
   async function next(): Promise<IteratorResult<Uint8Array, undefined>> {
     while (!ended) {
       const at = input.bytes.indexOf(delimiter)
-      // At its end may be the beginning of a delimiter.
+      // The end of the buffer can be the beginning of a delimiter.
       const chunk = input.take(at < 0 ? Math.max(0, input.bytes.length - delimiter.length + 1) : at)
       if (at >= 0) {
         ended = true
@@ -128,7 +131,7 @@ async function moreOrThrow(input: Input): Promise<void> {
   if (!(await input.more())) throw refusal('ends before its last boundary')
 }
 
-/** Whether a part follows the delimiter; if not, it was the last one. */
+/** Returns true if a part follows the delimiter, and false if the form ends. */
 async function startsPart(input: Input): Promise<boolean> {
   while (input.bytes.length < 2) await moreOrThrow(input)
   if (input.bytes.toString('latin1', 0, 2) !== '--') return true
@@ -156,7 +159,10 @@ async function headerLines(input: Input): Promise<readonly string[]> {
   }
 }
 
-/** Takes the end of the empty line, unless it belongs to the delimiter: then the part is empty. */
+/**
+ * Consumes the line end of the empty line after a header, unless it is the beginning of the next
+ * delimiter, in which case the part is empty.
+ */
 async function startContent(input: Input, delimiter: Buffer): Promise<void> {
   while (input.bytes.length < delimiter.length) await moreOrThrow(input)
   if (!input.bytes.subarray(0, delimiter.length).equals(delimiter)) input.take(2)

@@ -25,8 +25,9 @@ export interface PackageStore {
    */
   receive(body: AsyncIterable<Uint8Array>): Promise<Upload>
   /**
-   * Reads the metadata in an upload, outside the event loop. Throws `bad_request` if the file is no
-   * package of the format or takes too long to read, and `unavailable` if too many are being read.
+   * Reads the metadata in an upload, outside the event loop. Throws `bad_request` if the file is
+   * not a package of the format or takes too long to read, and `unavailable` if too many files are
+   * being read.
    */
   inspect<F extends InspectedFormat>(format: F, upload: Upload): Promise<Inspected<F>>
   /**
@@ -97,7 +98,7 @@ export interface Publication {
   readonly fileName: string
   /** Distinguishes files of the same name in one version. */
   readonly compositeKey?: string
-  /** What cannot be published twice: the version, or a file of that name and key. */
+  /** Object that can be published only once: the version, or the file of that name and key. */
   readonly unique: 'version' | 'file'
   /** Metadata of the version. That of an existing version is not changed. */
   readonly metadata?: JsonObject
@@ -126,7 +127,7 @@ export interface IndexPlace {
 
 export interface Property {
   readonly name: string
-  /** At most 500 characters. */
+  /** Value of at most 500 characters. */
   readonly value: string
 }
 
@@ -135,7 +136,7 @@ export interface PackageQuery {
   readonly text?: string
   /** Property that a version of the package has, with exactly this value. */
   readonly property?: Property
-  /** Starts at 1. Without page and limit, all are listed. */
+  /** Page number from 1. Without page and limit, all packages are listed. */
   readonly page?: number
   readonly limit?: number
 }
@@ -157,14 +158,14 @@ export interface FileQuery {
   readonly packageName: string
   readonly version: string
   readonly fileName: string
-  /** Any if absent. */
+  /** Composite key; if absent, files with any key match. */
   readonly compositeKey?: string
 }
 
 export interface ServeOptions {
-  /** By default `application/octet-stream`. */
+  /** Content type; `application/octet-stream` by default. */
   readonly contentType?: string
-  /** Name under which a browser saves the file; by default its own. */
+  /** Name under which a browser saves the file; its own name by default. */
   readonly downloadName?: string
   readonly headers?: NonNullable<Reply['headers']>
 }

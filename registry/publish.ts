@@ -1,4 +1,4 @@
-/** Publishing: the bytes into their place, then everything that is known of them in one go. */
+/** Publishing a package file: stores its bytes, then adds all its rows in one transaction. */
 
 import { Failure } from '../conf/failures.js'
 import type { Database } from '../sql/database/database.js'
@@ -21,14 +21,14 @@ export interface Publisher {
   readonly storage: BlobStorage
   readonly namespace: PackageNamespace
   readonly userId: number
-  /** Absent: any. */
+  /** Storage quota of the owner; undefined for no limit. */
   readonly ownerBytesMax: number | undefined
 }
 
 const NAME_CHARACTERS_MAX = 255
 const PROPERTY_CHARACTERS_MAX = 500
 
-/** Keeps a received file as what it turned out to be. */
+/** Publishes a received file; see `PackageStore.publish`. */
 export async function publishReceived(
   publisher: Publisher,
   file: ReceivedFile,
@@ -77,7 +77,10 @@ const WORDS: Readonly<Record<string, string>> = {
   compositeKey: 'the place of the file',
 }
 
-/** Spares the storage what would be refused; two at once are told apart by the database. */
+/**
+ * Throws `conflict` for an existing version or file before the bytes are stored. The database
+ * detects concurrent uploads of the same file.
+ */
 async function refuseKnown(
   { db, namespace }: Publisher,
   publication: NewPublication,

@@ -1,4 +1,4 @@
-/** A body on its way into the registry: a file of its own, with its digests, until it is placed. */
+/** Receiving a request body into a temporary file, with its digests. */
 
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
@@ -9,24 +9,24 @@ import { byteSourceOf } from './byte-file.js'
 import { startDigests } from './digests.js'
 import type { Upload } from './package-store.js'
 
-/** One that nobody takes over has to be discarded. */
+/** A received file, which its owner must discard. */
 export interface ReceivedFile extends Upload {
   readonly path: string
-  /** Closes it, and removes it where it still has its name. */
+  /** Closes the file, and removes it if it was not moved. */
   discard(): Promise<void>
 }
 
 export interface ReceiveOptions {
   readonly folder: string
-  /** Absent: any size. */
+  /** Maximum size; undefined for no limit. */
   readonly bytesMax: number | undefined
 }
 
 export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
 
 /**
- * Takes in a body. Throws `forbidden` as soon as it is too large, and the system's error when the
- * disk has no room for it; then nothing of it is left.
+ * Receives a body into a new file. Throws `forbidden` as soon as it is too large, and the system's
+ * error if the disk is full. The file is removed if this throws.
  */
 export async function receiveFile(
   body: AsyncIterable<Uint8Array>,
@@ -65,7 +65,7 @@ async function copyInto(
   return { bytes, digests: digests.finish() }
 }
 
-/** Closes a file, and removes it where it still has its name. */
+/** Closes a file, and removes it if it was not moved. */
 export async function discard(file: FileHandle, path: string): Promise<void> {
   await file.close()
   await unlink(path).catch((error: NodeJS.ErrnoException) => {

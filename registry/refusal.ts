@@ -1,9 +1,9 @@
-/** How most formats refuse: with the sentence alone. */
+/** Rendering of errors as plain text, which most formats use. */
 
 import type { Failure } from '../conf/failures.js'
 import type { Reply } from '../conf/http.js'
 
-/** The message as plain text. */
+/** Returns the message as a plain text body. */
 export function refuseInText({ message }: Failure): Pick<Reply, 'headers' | 'body'> {
   return { headers: [['Content-Type', 'text/plain;charset=utf-8']], body: message }
 }

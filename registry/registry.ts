@@ -25,7 +25,7 @@ export interface Registry {
   readonly signingKeys: SigningKeys
   readonly inspect: Inspect
   readonly limits: () => Settings['packages']
-  /** Writes down what is counted in memory. */
+  /** Writes the buffered download counts. */
   stop(): Promise<void>
 }
 
@@ -35,11 +35,11 @@ export interface RegistryOptions {
   readonly log: Log
   /** Reads uploads. */
   readonly inspect: Inspect
-  /** Compresses with the program xz; absent where that is not there. */
+  /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
-/** Opens the storage of packages. Throws when that cannot be had. */
+/** Opens the registry with its storage. Throws if the storage cannot be opened. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   const { settings, db, log, inspect, compressXz } = options
   const storage = await openStorage(settings())

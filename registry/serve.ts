@@ -1,4 +1,4 @@
-/** The bytes of a file as an answer: conditions, ranges, and what a browser does with it. */
+/** Serving of a file: conditions, ranges, and headers that protect browsers. */
 
 import { readByteRange } from '../conf/byte-range.js'
 import type { Reply, Request } from '../conf/http.js'
@@ -7,29 +7,29 @@ import { conditionStatus, entityTag } from './conditions.js'
 import type { ServeOptions } from './package-store.js'
 import type { Registry } from './registry.js'
 
-/** What comes from a stranger is never a page of ours: it is saved, not shown. */
+/** Headers of all files, which browsers must save and never render, because users upload them. */
 const ALWAYS: NonNullable<Reply['headers']> = [
   ['Accept-Ranges', 'bytes'],
-  // It may be private, and it may be deleted: whoever keeps it asks each time.
+  // A file can be private or deleted later, so caches must revalidate it for each request.
   ['Cache-Control', 'private, no-cache'],
   ['X-Content-Type-Options', 'nosniff'],
   ['Content-Security-Policy', "sandbox; default-src 'none'"],
   ['Access-Control-Expose-Headers', 'Content-Disposition'],
 ]
 
-/** What is sent of a file. */
+/** A file to serve. */
 export interface ServedFile extends Pick<PackageFile, 'name' | 'bytes' | 'digests' | 'blobKey'> {
-  /** The date that clients are told; undefined for none. */
+  /** Time for `Last-Modified`; undefined to omit it. */
   readonly changedAtMs: number | undefined
 }
 
-/** The answer, and whether it brings the file from its beginning, and so is a download. */
 export interface Served {
   readonly reply: Reply
+  /** True if the reply contains the file from its first byte. */
   readonly isDownload: boolean
 }
 
-/** Answers a GET or a HEAD for a file (RFC 9110 §13 and §14). */
+/** Returns the reply to a GET or HEAD for a file (RFC 9110 §13 and §14). */
 export async function serveFile(
   { storage, bodies }: Pick<Registry, 'storage' | 'bodies'>,
   {
@@ -60,7 +60,7 @@ export async function serveFile(
   const method = isHead ? 'HEAD' : 'GET'
   const location = await storage.directUrl(blobKey, { method, contentType, contentDisposition })
   if (location !== undefined) {
-    // It is good for a few minutes, and for whoever may have it.
+    // The URL is valid for a few minutes and for every client, so it must not be cached.
     const headers = [['Location', location] as const, ['Cache-Control', 'no-store'] as const]
     return { reply: { status: 303, headers }, isDownload: !isHead }
   }
@@ -91,8 +91,9 @@ function isStillMeant(ifRange: string | undefined, tag: string, lastModified: st
 }
 
 /**
- * RFC 6266: to be saved, under that name. The plain form is for clients that know no other, and
- * holds nothing that would end it.
+ * Returns a `Content-Disposition` with which browsers save a file under that name (RFC 6266). In
+ * the parameter `filename`, for clients without support for `filename*`, special characters are
+ * replaced.
  */
 export function dispositionOf(name: string): string {
   const fileName = name.replace(/\p{Surrogate}/gu, '_')

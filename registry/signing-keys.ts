@@ -1,4 +1,4 @@
-/** The keys that sign an owner's indexes: made when first needed, and once; replaced in overlap. */
+/** The keys that sign an owner's indexes: created on first use, and rotated with an overlap. */
 
 import { Failure } from '../conf/failures.js'
 import type { InstanceSecret } from '../conf/instance-secret.js'
@@ -15,12 +15,12 @@ import type { SigningKey } from './index-maker.js'
 type MakeKey = () => Promise<SigningKey>
 
 export interface SigningKeys {
-  /** Those of an owner for a format, newest first; `make` is called when there is none yet. */
+  /** Returns the keys of an owner for a format, newest first. Creates the first one with `make`. */
   of(namespace: PackageNamespace, make: MakeKey): Promise<readonly SigningKey[]>
   /**
-   * Makes a new one, beside which those before sign until then and no longer. Throws `not_found`
-   * where there is none yet, `conflict` when another rotation was faster or the secret is not the
-   * one that the keys were sealed with.
+   * Creates a new key. Earlier keys sign in addition until `signsUntilMs`. Throws `not_found` if
+   * there is no key yet, and `conflict` if another rotation ran concurrently or the keys were
+   * sealed with another secret.
    */
   rotate(
     namespace: PackageNamespace,
@@ -29,7 +29,7 @@ export interface SigningKeys {
   ): Promise<void>
 }
 
-/** Keys that the database keeps, sealed with the secret of the instance. */
+/** Creates access to the keys, which the database stores sealed with the instance's secret. */
 export function createSigningKeys(db: Database, secret: InstanceSecret): SigningKeys {
   const making = new Map<string, Promise<readonly SigningKey[]>>()
   const wordsOf = ({ ownerId, format }: PackageNamespace) => `signing-key ${ownerId} ${format}`
@@ -42,7 +42,7 @@ export function createSigningKeys(db: Database, secret: InstanceSecret): Signing
     return { privateSealed: secret.seal(privateKey, wordsOf(namespace)), publicText: publicKey }
   }
   const makeFirst = async (namespace: PackageNamespace, make: MakeKey) => {
-    // Another process may have been faster: then its key is the one.
+    // If another process has added a key meanwhile, its key is used.
     await addSigningKey(db, namespace, await makeSealed(namespace, make))
     const kept = await listSigningKeys(db, namespace)
     if (kept.length === 0) throw new Error('a signing key just made cannot be found')
@@ -67,7 +67,7 @@ export function createSigningKeys(db: Database, secret: InstanceSecret): Signing
       try {
         open(namespace, from)
       } catch (cause) {
-        // The gateway could not open what would be sealed here.
+        // The gateway could not unseal a key that is sealed with this secret.
         throw new Failure('conflict', OTHER_SECRET, { cause })
       }
       const to = await makeSealed(namespace, make)

@@ -1,4 +1,4 @@
-/** Removes the blobs that nothing needs: of deleted files, and of uploads that a crash cut off. */
+/** Removes unused blobs: those of deleted files, and leftovers of interrupted uploads. */
 
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/package
 import type { BlobStorage } from './storage/storage.js'
 
 export interface Swept {
-  /** Blobs whose last file was deleted. */
+  /** Number of blobs whose last file was deleted. */
   readonly unused: number
-  /** Blobs that no row named, and files of uploads that never ended. */
+  /** Number of blobs without a row, and of files of interrupted uploads. */
   readonly left: number
 }
 
@@ -19,13 +19,13 @@ export interface SweepOptions {
   readonly db: Database
   readonly storage: BlobStorage
   readonly signal?: AbortSignal
-  /** What no row names may still be on its way: only older ones are left ones. */
+  /** Minimum age of leftovers; younger files without a row can belong to a running upload. */
   readonly graceMs?: number
 }
 
 const BATCH = 200
 
-/** Sweeps once. Can be cut off anywhere, and may run twice at a time. */
+/** Removes unused blobs once. Can be interrupted at any point, and can run concurrently. */
 export async function sweepBlobs(options: SweepOptions): Promise<Swept> {
   const { storage, graceMs = CRASH_GRACE_MS } = options
   const unused = await sweepUnused(options)
@@ -33,7 +33,10 @@ export async function sweepBlobs(options: SweepOptions): Promise<Swept> {
   return { unused, left: received + (await sweepNameless(options, graceMs)) }
 }
 
-/** The row goes first: a blob without a row is found again, a row without its blob would lie. */
+/**
+ * Removes the blobs of deleted files. The row is deleted before the blob, because a blob without a
+ * row is found again, but a row without its blob would be an inconsistency.
+ */
 async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<number> {
   let removed = 0
   for (let afterId = 0; ; ) {
@@ -49,7 +52,10 @@ async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<numbe
   }
 }
 
-/** Whoever receives a file writes to it all the time. */
+/**
+ * Removes files of interrupted uploads. The file of a running upload is kept, because its
+ * modification time is recent.
+ */
 async function sweepIncoming({ incomingFolder }: BlobStorage, graceMs: number): Promise<number> {
   let removed = 0
   for (const name of await readdir(incomingFolder)) {
@@ -62,6 +68,7 @@ async function sweepIncoming({ incomingFolder }: BlobStorage, graceMs: number): 
   return removed
 }
 
+/** Removes blobs without a row. */
 async function sweepNameless(
   { db, storage, signal }: SweepOptions,
   graceMs: number,

@@ -1,4 +1,4 @@
-/** The file that a request brings: as its body, or as the first file of a form. */
+/** The uploaded file of a request: its body, or the first file of a multipart form. */
 
 import { Failure } from '../conf/failures.js'
 import type { Request } from '../conf/http.js'
@@ -7,8 +7,9 @@ import { readParts } from './multipart.js'
 type Upload = Pick<Request, 'headers' | 'body'>
 
 /**
- * The bytes of the file. Throws `bad_request` while they are read, where a form brings none or is
- * malformed. What `curl --data-binary` calls a form of fields is taken as it came.
+ * Returns the bytes of the file. Reading throws `bad_request` if a form has no file or is
+ * malformed. A body with the type of a URL-encoded form is used unparsed, because this is the
+ * default type of `curl --data-binary`.
  */
 export function uploadBody(request: Upload): AsyncIterable<Uint8Array> {
   const type = request.headers.get('content-type') ?? ''

@@ -1,4 +1,4 @@
-/** Alpine packages, as apk finds them in repositories with signed indexes. */
+/** The Alpine format: repositories of apk packages with signed indexes (apk-repositories(5)). */
 
 import { Failure } from '../../conf/failures.js'
 import type { PackageFile } from '../../conf/package.js'
@@ -50,7 +50,7 @@ const put: FormatRoute = {
   },
 }
 
-/** Tells the files of one name apart. */
+/** Returns the composite key, which distinguishes files of the same name. */
 function keyOf({ branch, repository }: Repository, architecture: string): string {
   return `${branch}|${repository}|${architecture}`
 }
@@ -65,7 +65,7 @@ const getKey: FormatRoute = {
       status: 200,
       headers: [
         ['Content-Type', 'application/x-pem-file'],
-        // Under any other name apk does not find it.
+        // apk finds a key by this file name, which the signatures contain (apk-v2(5)).
         ['Content-Disposition', `attachment; filename="${keyFileName(key)}"`],
       ],
       body: key.publicKey,
@@ -73,7 +73,7 @@ const getKey: FormatRoute = {
   },
 }
 
-/** Who installs a key now is to have the one that will stay. */
+/** Returns the newest key, because rotated keys stop signing. */
 function newestOf([newest]: readonly SigningKey[]): SigningKey {
   if (newest === undefined) throw new Error('an owner has no key')
   return newest
@@ -88,7 +88,7 @@ const getIndex: FormatRoute = {
     const index = await store.openIndex(subjectOf({ branch, repository }))
     const file =
       (await index?.findFile(indexPath(architecture))) ??
-      // One that nobody has published for gets what is for all.
+      // An architecture without packages of its own gets the index of `noarch`.
       (isArchitecture(architecture) ? await index?.findFile(indexPath(NOARCH)) : undefined)
     if (file === undefined) throw new Failure('not_found', NO_FILE)
     const contentType = 'application/gzip'
@@ -135,7 +135,7 @@ const removeFile: FormatRoute = {
   },
 }
 
-/** For those who do not name the architecture: the file, where there is one for one alone. */
+/** Removes a file without naming its architecture. Refused if several architectures have it. */
 const removeOnlyFile: FormatRoute = {
   method: 'DELETE',
   path: '/{branch}/{repository}/{file}',
@@ -160,7 +160,7 @@ const removeOnlyFile: FormatRoute = {
   },
 }
 
-/** Of that name, for all architectures: the question's key is that of none. */
+/** Returns the files of that name; the key in the query is a prefix that ends before a name. */
 async function listFiles(
   store: PackageStore,
   { packageName, version, fileName, compositeKey = '' }: FileQuery,

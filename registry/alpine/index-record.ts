@@ -1,8 +1,8 @@
-/** What an APKINDEX says of one package. */
+/** The record of one package in an APKINDEX (Alpine wiki, "Apk spec", "Index Format V2"). */
 
 import type { IndexEntry } from '../index-maker.js'
 
-/** Its lines in their order, each with what stands there where the package does not say it. */
+/** Lines of a record in order, each with the default for packages that do not have the value. */
 const LINES: ReadonlyArray<readonly [letter: string, missing?: string]> = [
   ...([['C'], ['P'], ['V'], ['A'], ['T'], ['U'], ['L'], ['S']] as const),
   ...([['I', '0'], ['o', ''], ['m', ''], ['t', '0'], ['c']] as const),
@@ -10,8 +10,8 @@ const LINES: ReadonlyArray<readonly [letter: string, missing?: string]> = [
 ]
 
 /**
- * The record of a package in the index of an architecture. That of the index, and not that of the
- * package, tells clients in which folder it is.
+ * Returns the record of a package in the index of an architecture. `A` is the architecture of the
+ * index, because clients use it as the folder of the package's URL.
  */
 export function indexRecord(
   { metadata, packageName, version, file }: IndexEntry,

@@ -1,4 +1,4 @@
-/** The indexes of a repository: one for each architecture, with what runs on all of them. */
+/** The indexes of a repository: one for each architecture, which also lists `noarch` packages. */
 
 import type { IndexEntry, IndexMaker } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
@@ -9,7 +9,7 @@ import { makeSigningKey, signatureMember } from './signing-key.js'
 
 export const NOARCH = 'noarch'
 
-/** Who asks for these finds an index as soon as there is a package for all architectures. */
+/** Architectures that have an index as soon as the repository has a `noarch` package. */
 const ALPINE_ARCHITECTURES = [
   'aarch64',
   'armhf',
@@ -22,17 +22,17 @@ const ALPINE_ARCHITECTURES = [
   'x86_64',
 ]
 
-/** By which the house knows the indexes of a repository. */
+/** Returns the subject under which the indexes of a repository are stored. */
 export function subjectOf({ branch, repository }: Repository): string {
   return `${branch}/${repository}`
 }
 
-/** Where the index of an architecture is in them. */
+/** Returns the path of an architecture's index among the files of the subject. */
 export function indexPath(architecture: string): string {
   return `${architecture}/APKINDEX.tar.gz`
 }
 
-/** Makes them. The parts of their entries are architectures, and so are the names of the texts. */
+/** Builds the indexes. Parts of the entries and names of the texts are architectures. */
 export const INDEX_MAKER: IndexMaker = {
   revision: 1,
   makeSigningKey,
@@ -53,7 +53,10 @@ export const INDEX_MAKER: IndexMaker = {
   },
 }
 
-/** A file of the architecture's own is served before one for all, so that alone is listed. */
+/**
+ * Returns the entries of an architecture, and the `noarch` entries whose file name it does not
+ * have itself, because `format.ts` prefers the file of the architecture.
+ */
 function entriesFor(entries: readonly IndexEntry[], architecture: string): readonly IndexEntry[] {
   const own = new Set(entries.filter(({ part }) => part === architecture).map(fileNameOf))
   return entries.filter(

@@ -1,4 +1,4 @@
-/** A package of apk-tools 2: gzip members for signatures, for what it says, and for its files. */
+/** Apk v2 packages: gzip members with signatures, metadata and files (apk-v2(5)). */
 
 import { createHash } from 'node:crypto'
 import { Failure } from '../../conf/failures.js'
@@ -10,13 +10,13 @@ import { type PackageInfo, parsePackageInfo } from './package-info.js'
 
 export interface ApkPackage {
   readonly info: PackageInfo
-  /** By which apk knows the package: SHA-1 of its control member as it is packed. */
+  /** Identity of the package for apk: `Q1` and the SHA-1 of the compressed control member. */
   readonly checksum: string
 }
 
 /**
- * Throws `bad_request` for what is no such package, or whose files are not those that it says. The
- * files are never unpacked.
+ * Reads the metadata of a package; its files are not decompressed. Throws `bad_request` if the file
+ * is not an apk v2 package, or if the data section does not match its `datahash`.
  */
 export async function readPackage(source: ByteSource): Promise<ApkPackage> {
   const magic = (await source.read(0, 3)).toString('latin1')
@@ -33,7 +33,6 @@ export async function readPackage(source: ByteSource): Promise<ApkPackage> {
   return { info, checksum: `Q1${sha1.toString('base64')}` }
 }
 
-/** Some keys may sign beside one another. */
 const SIGNATURE_MEMBERS_MAX = 16
 
 async function findControl(source: ByteSource) {
@@ -49,14 +48,17 @@ async function findControl(source: ByteSource) {
   throw new Failure('bad_request', 'PKGINFO file is missing')
 }
 
-/** What the members before that with the files may hold each, and `.PKGINFO` among it. */
+/** Maximum decompressed size of each member before the data section. */
 const MEMBER_BYTES_MAX = 10_485_760
 const INFO_BYTES_MAX = 1_048_576
 const TAR_LIMITS = { entriesMax: 10_000, headerBytesMax: MEMBER_BYTES_MAX }
 
 const INFO_NAME = '.PKGINFO'
 
-/** The members are one archive together, so the end of each is not marked. */
+/**
+ * Reads a signature or control member. The members of a package form one tar archive together, so
+ * that these have no end-of-archive blocks.
+ */
 async function readControl(content: AsyncIterable<Uint8Array>) {
   let packageInfo: Buffer | undefined
   let signatures = 0
@@ -83,7 +85,10 @@ interface Data {
   readonly hash: string | undefined
 }
 
-/** Else apk would find it out when it installs the package. */
+/**
+ * Compares the data section with the `datahash` of `.PKGINFO`. Without this check, a damaged upload
+ * would fail only when apk installs it.
+ */
 async function checkData(source: ByteSource, { start, hash }: Data): Promise<void> {
   if (hash === undefined) return
   const found = await digest(source, { algorithm: 'sha256', start, end: source.bytes })

@@ -1,23 +1,24 @@
-/** What a package says of itself in its `.PKGINFO`. */
+/** The metadata of a package: its `.PKGINFO` (apk-v2(5), "THE CONTROL SECTION"). */
 
 import { Failure } from '../../conf/failures.js'
 import { type PackageId, parseArchitecture, parsePackageName, parseVersion } from './names.js'
 
 export interface PackageInfo extends PackageId {
   readonly architecture: string
-  /** Values of the index by its own letters; see `index-record`. */
+  /** Values of the index record by the letters of its lines; see `index-record`. */
   readonly fields: Readonly<Record<string, string>>
-  /** SHA-256 of all that follows the control part, in hexadecimal. */
+  /** SHA-256 of the data section, in hexadecimal. */
   readonly dataHash: string | undefined
 }
 
-/** Of those that have one value, the letters that the index has for them. */
+/** Index letters of the keys with one text value. */
 const LETTER_OF_TEXT = {
   ...({ pkgdesc: 'T', url: 'U', license: 'L', origin: 'o', maintainer: 'm', commit: 'c' } as const),
 }
+/** Index letters of the keys with one numeric value. */
 const LETTER_OF_NUMBER = { size: 'I', builddate: 't', provider_priority: 'k' } as const
 
-/** Of those that may stand there many times. */
+/** Index letters of the keys that may be repeated. */
 const LETTER_OF_LIST = { depend: 'D', provides: 'p', install_if: 'i', replaces: 'r' } as const
 
 const OTHER_SINGLES = ['pkgname', 'pkgver', 'arch', 'packager', 'datahash', 'replaces_priority']
@@ -27,7 +28,7 @@ const SINGLES: ReadonlySet<string> = new Set([
   ...OTHER_SINGLES,
 ])
 
-/** Throws `bad_request` with what is wrong. */
+/** Parses a `.PKGINFO`. Throws `bad_request` for the first error. */
 export function parsePackageInfo(bytes: Uint8Array): PackageInfo {
   const values = readValues(decode(bytes))
   const one = (key: string) => values.get(key)?.[0] ?? ''
@@ -56,9 +57,9 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * `key = value`, a line each. What has no equals sign is passed over, as apk does; a comment that
- * has one says it of a key that nobody asks for. Values stand in lines of the index, so nothing in
- * them may end one.
+ * Reads lines of the form `key = value`. Lines without an equals sign are ignored, as apk does, and
+ * a comment with one is a key that is never read. Control characters are refused, because values
+ * become lines of the index.
  */
 function readValues(text: string): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>()
@@ -80,7 +81,7 @@ function readValues(text: string): ReadonlyMap<string, readonly string[]> {
   return values
 }
 
-/** By their letters, those of them that say something. */
+/** Returns the values that are not empty, by their letters. */
 function pick<Key extends string>(
   letterOf: Readonly<Record<Key, string>>,
   textOf: (key: Key) => string,
@@ -90,15 +91,18 @@ function pick<Key extends string>(
   return Object.fromEntries(all.filter(([, value]) => value !== ''))
 }
 
-/** When it installs a package, apk has 2,048 bytes for these lines and some numbers, and fails. */
+/**
+ * Maximum size of the texts together. To install a package, apk writes them and some numbers into
+ * a buffer of 2,048 bytes, and fails if they do not fit.
+ */
 const TEXT_BYTES_MAX = 1_900
 
-/** Some show it as a link. */
+/** Returns an HTTP URL; empty for any other text, because clients show it as a link. */
 function webAddress(text: string): string {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : ''
 }
 
-/** Nought is what the index says where nothing is said. */
+/** Returns a number without leading zeros; empty for 0, which is the default of the index. */
 function wholeNumber(key: string, text: string): string {
   if (text === '') return ''
   if (!/^[0-9]{1,15}$/.test(text)) {
@@ -107,13 +111,14 @@ function wholeNumber(key: string, text: string): string {
   return String(Number(text) || '')
 }
 
+/** Maximum number of dependencies, provides, install_if and replaces together. */
 const LISTED_MAX = 1_024
-/** As with the texts, apk has 256 bytes for each of these. */
+/** Maximum size of one of them; apk has a buffer of 256 bytes for each. */
 const LISTED_BYTES_MAX = 255
-/** It reads lines of 128 KiB at most. */
+/** Maximum size of a line of the index; apk reads lines of up to 128 KiB. */
 const LINE_BYTES_MAX = 65_536
 
-/** A value may hold several. */
+/** Returns the values of a key as one line; a value may itself be a list, separated by spaces. */
 function joined(key: string, values: readonly string[]): string {
   const line = values.join(' ').replaceAll(/ +/g, ' ').trim()
   if (line.split(' ').some((one) => Buffer.byteLength(one) > LISTED_BYTES_MAX)) {

@@ -1,4 +1,4 @@
-/** The pair of keys of an owner, the name by which apk knows it, and what it is to sign with. */
+/** An owner's key pair, its file name for apk, and the signatures of an index. */
 
 import { gzipSync } from 'node:zlib'
 import { tarHeader, tarPadding } from '../archive/tar-header.js'
@@ -8,8 +8,9 @@ import { makeRsaKeys, rsaFingerprint, signWithSha1 } from '../sign/rsa.js'
 const FINGERPRINT_CHARACTERS = 16
 
 /**
- * A new pair. What it is called stands before the private one, where PEM has room for words
- * (RFC 7468 §2): clients keep the public key under that name, whatever its owner is called later.
+ * Creates a key pair. The file name of the public key is stored before the private key, where PEM
+ * allows explanatory text (RFC 7468 §2), because clients keep the key under this name even if the
+ * owner is renamed.
  */
 export async function makeSigningKey(ownerName: string): Promise<SigningKey> {
   const { privateKey, publicKey } = await makeRsaKeys()
@@ -18,14 +19,14 @@ export async function makeSigningKey(ownerName: string): Promise<SigningKey> {
   return { privateKey: `${name}\n${privateKey}`, publicKey }
 }
 
-/** The file in `/etc/apk/keys` that apk looks for. */
+/** Returns the name of the public key's file in `/etc/apk/keys` (apk-keys(5)). */
 export function keyFileName({ privateKey }: Pick<SigningKey, 'privateKey'>): string {
   return privateKey.slice(0, privateKey.indexOf('\n'))
 }
 
 /**
- * The gzip member that stands before the chunks, with a signature of them by each key. Of these apk
- * takes the first whose key it has, and passes over the others.
+ * Returns a gzip member with a signature of the chunks by each key; the chunks must follow it. apk
+ * verifies the first signature whose key it has and ignores the others.
  */
 export async function signatureMember(
   keys: readonly SigningKey[],
@@ -36,6 +37,6 @@ export async function signatureMember(
     const header = tarHeader(`.SIGN.RSA.${keyFileName(key)}`, signature.length)
     return [header, signature, tarPadding(signature.length)]
   })
-  // Without the mark of its end: the next member goes on with the same archive.
+  // End-of-archive blocks are left out, because the next member continues the same tar archive.
   return gzipSync(Buffer.concat(segments))
 }

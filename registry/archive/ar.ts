@@ -1,23 +1,23 @@
-/** An ar archive, as Debian packages are: which members it has, and where. */
+/** Ar archives, the container of Debian packages: lists their members (ar(5), deb(5)). */
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from './byte-source.js'
 
 export interface ArMember {
   readonly name: string
-  /** Where its bytes begin in the archive. */
+  /** Offset of the member's content in the archive. */
   readonly start: number
   readonly bytes: number
 }
 
 const MAGIC = '!<arch>\n'
 const HEADER_BYTES = 60
-/** Name, three numbers and a mode that nobody asks for, the size, and a mark (ar(5)). */
+/** Header: the name, four fields that are ignored, the size and the end marker (ar(5)). */
 const HEADER = /^(.{16}).{32}(\d{1,10}) *`\n$/s
 
 /**
- * The members in their order. Throws `bad_request` for what is no such archive or is cut off, or
- * has more than `membersMax`.
+ * Returns the members in order. Throws `bad_request` if the file is not an ar archive, is truncated
+ * or has more than `membersMax` members.
  */
 export async function listArMembers(
   source: ByteSource,
@@ -36,7 +36,7 @@ export async function listArMembers(
     const end = member.start + member.bytes
     if (end > source.bytes) throw damaged()
     members.push(member)
-    // Each begins at an even place; not every program fills up the last one.
+    // Members begin at even offsets; some programs do not pad the last member.
     at = end + (end % 2)
   }
   return members
@@ -45,7 +45,7 @@ export async function listArMembers(
 function parseHeader(header: Buffer, start: number): ArMember {
   const [, rawName, size] = HEADER.exec(header.toString('latin1')) ?? []
   if (rawName === undefined) throw damaged()
-  // GNU ar ends names with a slash, so that they may hold spaces.
+  // GNU ar ends names with a slash, so that they can contain spaces.
   const name = rawName.replace(/ {1,16}$/, '').replace(/(?<=[^/])\/$/, '')
   return { name, start, bytes: Number(size) }
 }

@@ -1,4 +1,4 @@
-/** What bzip2 packed, as it was: block by block, and never more of it than the reader allows. */
+/** Decompression of bzip2 streams, block by block, with a limit on the output. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Bunzip from 'seek-bzip'
@@ -6,9 +6,10 @@ import { Failure } from '../../conf/failures.js'
 import { bounded } from './compress.js'
 
 /**
- * What one or more bzip2 streams hold. Throws `bad_request` when they are damaged or cut off, or
- * hold more than `bytesMax`. The library does a block at a stretch, which is a tenth of a second
- * and 20 MiB of memory; one made for it can hold 47 MiB, and takes a third of a second.
+ * Decompresses one or more bzip2 streams. Throws `bad_request` if they are damaged or truncated, or
+ * contain more than `bytesMax` bytes. The library decompresses a block synchronously, which takes
+ * about 100 ms and 20 MiB of memory. A block that is made for it can contain 47 MiB and take a
+ * third of a second.
  */
 export function bunzip2(
   chunks: AsyncIterable<Uint8Array>,
@@ -40,7 +41,10 @@ async function* unpackBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Returns whether there was one: after the last one of a stream comes what all must add up to. */
+/**
+ * Decompresses the next block. Returns false at the end of the stream, after checking the CRC of
+ * the whole stream, which follows the last block.
+ */
 function unpackBlock(bunzip: Bunzip): boolean {
   if (bunzip._init_block()) {
     bunzip._read_bunzip()
@@ -50,15 +54,16 @@ function unpackBlock(bunzip: Bunzip): boolean {
   return false
 }
 
-/** The library knows of bytes at once only: so many lie ready before a block is begun. */
+/** Synchronous input for the library, which cannot wait for bytes. */
 interface Input {
   readByte(): number
   read(buffer: Buffer, offset: number, bytes: number): number
+  /** Buffers enough bytes for a block, or all that follow. Must run before each block. */
   fill(): Promise<void>
   isEnded(): boolean
 }
 
-/** A block has at most 32,767 groups of 50 symbols of 20 bits, and tables before them. */
+/** Maximum compressed size of a block: 32,767 groups of 50 symbols of 20 bits, and the tables. */
 const BLOCK_BYTES_MAX = 4_194_304
 
 function openInput(iterator: AsyncIterator<Uint8Array>): Input {

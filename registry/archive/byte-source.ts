@@ -1,12 +1,12 @@
-/** Bytes that can be read anywhere, such as those of a file: what the readers of archives read. */
+/** Random access to bytes, such as those of a file: the input of all archive readers. */
 
 export interface ByteSource {
   readonly bytes: number
   /**
-   * The bytes from `start` on, as many as asked for or as there are; a copy that is the caller's.
-   * Rejects when they cannot be read.
+   * Returns a copy of up to `bytes` bytes from `start` on; fewer only at the end. Rejects if they
+   * cannot be read.
    */
   read(start: number, bytes: number): Promise<Buffer>
-  /** All of them, or those from `start` on and before `end`; a chunk is the reader's own. */
+  /** Streams the bytes from `start` up to, but not including, `end`. Chunks are not reused. */
   stream(start?: number, end?: number): AsyncIterable<Uint8Array>
 }

@@ -1,10 +1,10 @@
-/** What gzip packed, as it was: streamed, and never more of it than the reader allows. */
+/** Decompression of gzip files as a stream, with a limit on the output. */
 
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { Failure } from '../../conf/failures.js'
 
-/** Passes bytes on. Throws `bad_request` when there are more than `bytesMax`. */
+/** Passes chunks on. Throws `bad_request` if they have more than `bytesMax` bytes together. */
 export async function* bounded(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -20,8 +20,8 @@ export async function* bounded(
 }
 
 /**
- * What one or more gzip members hold (RFC 1952 §2.2). Throws `bad_request` when they are damaged or
- * cut off, or hold more than `bytesMax`.
+ * Decompresses one or more gzip members (RFC 1952 §2.2). Throws `bad_request` if they are damaged
+ * or truncated, or contain more than `bytesMax` bytes.
  */
 export function gunzip(
   chunks: AsyncIterable<Uint8Array>,
@@ -34,7 +34,7 @@ const INFLATED_CHUNK_BYTES = 65_536
 
 async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const inflating = createGunzip({ chunkSize: INFLATED_CHUNK_BYTES })
-  // It rejects with what the loop below is thrown, or because the reader left.
+  // The pipeline rejects with the error that the loop below throws, or if the reader stops early.
   pipeline(chunks, inflating).catch(() => undefined)
   try {
     for await (const chunk of inflating) yield chunk as Buffer
@@ -44,7 +44,7 @@ async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Whether that is what node:zlib throws of data that is damaged or cut off. */
+/** Returns true for the errors that node:zlib throws for damaged or truncated data. */
 export function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

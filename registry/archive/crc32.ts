@@ -1,18 +1,18 @@
-/** The checksum of gzip and zip (ISO 3309), of bytes that are not at hand any more. */
+/** CRC-32 of concatenated data (ISO 3309), computed from the checksums of its parts alone. */
 
-/** The polynomial, its bits from the lowest power on. */
+/** CRC-32 polynomial with its lowest power in the highest bit. */
 const POLYNOMIAL = 0xedb88320
 
 /**
- * The checksum of some bytes followed by others, from the checksum of each and the number of the
- * others. A checksum is a polynomial over two elements; so many zeros behind it multiply it by a
- * power of x, modulo the one above.
+ * Returns the checksum of two concatenated parts from their checksums and the size of the second.
+ * A checksum is a polynomial over GF(2). Appending n zero bits multiplies it by x to the power n,
+ * modulo the CRC polynomial.
  */
 export function appendCrc32(first: number, second: number, secondBytes: number): number {
   return (multiply(first, powerOfX(8 * secondBytes)) ^ second) >>> 0
 }
 
-/** x to that power. Bit 31 stands for 1, the next lower one for x. */
+/** Returns x to that power, modulo the polynomial. Bit 31 is the coefficient of 1, bit 30 of x. */
 function powerOfX(power: number): number {
   let result = 2 ** 31
   let square = 2 ** 30
@@ -23,6 +23,7 @@ function powerOfX(power: number): number {
   return result
 }
 
+/** Returns the product of two polynomials, modulo the CRC polynomial. */
 function multiply(one: number, other: number): number {
   let product = 0
   let shifted = other

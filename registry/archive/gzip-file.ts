@@ -1,25 +1,25 @@
-/** A gzip file (RFC 1952) put together from parts that were deflated each for itself. */
+/** Gzip files (RFC 1952) composed of parts that were deflated independently. */
 
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib'
 import type { FileContent, IndexText, PlacedText } from '../index-maker.js'
 import { appendCrc32 } from './crc32.js'
 
-/** Ends at a whole byte, and lets another part follow. */
+/** Options with which a part ends at a whole byte and is not the last of its stream. */
 const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH } as const
 const deflateAsync = promisify(deflateRaw)
 
-/** A part of a DEFLATE stream (RFC 1951) that refers to nothing before it. */
+/** Compresses a part of a DEFLATE stream (RFC 1951) that does not refer to earlier parts. */
 export async function deflatePart(content: Uint8Array): Promise<Buffer> {
   return await deflateAsync(content, OPTIONS)
 }
 
-/** DEFLATE; nothing of a name or a time; made on Unix. */
+/** Header: DEFLATE, no file name, no time, Unix. */
 const HEADER = Buffer.from([31, 139, 8, 0, 0, 0, 0, 0, 0, 3])
-/** An empty last block. */
+/** Empty last block. */
 const END = Buffer.from([3, 0])
 
-/** A file of one member that holds bytes and texts, one behind the other. */
+/** Returns a file with one member, which contains the parts in order. */
 export function gzipText(parts: ReadonlyArray<Uint8Array | IndexText>): FileContent {
   const content: Array<FileContent[number]> = [HEADER]
   let crc = 0

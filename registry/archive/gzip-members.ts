@@ -1,4 +1,4 @@
-/** The members of a gzip file one by one, and exactly where each begins and ends (RFC 1952 §2). */
+/** Reading of single members of a gzip file, with their exact ends (RFC 1952 §2). */
 
 import { pipeline } from 'node:stream/promises'
 import { crc32, createInflateRaw } from 'node:zlib'
@@ -7,23 +7,23 @@ import type { ByteSource } from './byte-source.js'
 import { bounded, isZlibError } from './compress.js'
 
 export interface GzipMember<Result> {
-  /** What the reader made of it. */
+  /** Result of the callback that read the content. */
   readonly result: Result
-  /** Where the next member begins, or the file ends. */
+  /** Offset of the next member or of the end of the file. */
   readonly end: number
 }
 
 export interface GzipMemberOptions {
-  /** Where the member begins. */
+  /** Offset of the member. */
   readonly start: number
-  /** The member may hold no more. */
+  /** Maximum size of the decompressed content. */
   readonly bytesMax: number
 }
 
 /**
- * Gives what a member holds to `read`, which may leave early, and finds its end. Memory does not
- * grow with it. Throws `bad_request` when it is damaged or cut off, or holds more than `bytesMax`,
- * and what `read` throws.
+ * Passes the content of a member to `read`, which may stop early, and finds the member's end, in
+ * constant memory. Throws `bad_request` if the member is damaged or truncated, or contains more
+ * than `bytesMax` bytes, and any error of `read`.
  */
 export async function readGzipMember<Result>(
   source: ByteSource,
@@ -33,7 +33,7 @@ export async function readGzipMember<Result>(
   const member = openMember(source, await findDeflated(source, start))
   const content = bounded(member.content, bytesMax)
   try {
-    // Its end is known when all of it was unpacked, so a reader that leaves does not end it.
+    // The end is known only after the whole content, so a reader that stops must not close it.
     const result = await read({ [Symbol.asyncIterator]: () => ({ next: () => content.next() }) })
     for await (const _ of content);
     return { result, end: await member.end() }
@@ -42,14 +42,14 @@ export async function readGzipMember<Result>(
   }
 }
 
-/** More than any program writes. */
+/** Maximum size of a member's header, far more than programs write. */
 const HEADER_BYTES_MAX = 65_536
 
 const FIXED_HEADER_BYTES = 10
 const TRAILER_BYTES = 8
 const [FHCRC, FEXTRA, FNAME, FCOMMENT, RESERVED] = [2, 4, 8, 16, 0xe0]
 
-/** Where the deflated data begins: after the header with its optional parts (RFC 1952 §2.3). */
+/** Returns the offset of the deflated data, after the header (RFC 1952 §2.3). */
 async function findDeflated(source: ByteSource, start: number): Promise<number> {
   const head = await source.read(start, HEADER_BYTES_MAX)
   const [flags = RESERVED] = head.subarray(3)
@@ -83,7 +83,8 @@ function openMember(source: ByteSource, start: number) {
   let bytes = 0
 
   async function* content(): AsyncGenerator<Uint8Array> {
-    // It rejects with what the loop below is thrown, or because nobody reads to the file's end.
+    // The pipeline rejects with the error that the loop below throws, or because the source is
+    // not read to its end.
     pipeline(source.stream(start), inflating).catch(() => undefined)
     try {
       for await (const chunk of inflating) {
@@ -100,7 +101,10 @@ function openMember(source: ByteSource, start: number) {
 
   return {
     content: content(),
-    /** To be asked when all was read. Throws when it is not what was packed. */
+    /**
+     * Returns the offset of the member's end. Must be called after the whole content was read.
+     * Throws `bad_request` if its checksum or size is wrong.
+     */
     async end(): Promise<number> {
       const end = start + inflating.bytesWritten
       const trailer = await source.read(end, TRAILER_BYTES)

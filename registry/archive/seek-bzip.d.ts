@@ -1,10 +1,10 @@
-/** The parts of seek-bzip, which has no types, that unpack one block after the other. */
+/** Types of seek-bzip, which has none: its methods that decompress block by block. */
 
 declare module 'seek-bzip' {
   interface Input {
-    /** The next byte. */
+    /** Returns the next byte. */
     readByte(): number
-    /** Fills the buffer; returns how many bytes it got. */
+    /** Fills the buffer and returns the number of bytes read. */
     read(buffer: Buffer, offset: number, bytes: number): number
   }
 
@@ -13,15 +13,15 @@ declare module 'seek-bzip' {
   }
 
   class Bunzip {
-    /** Reads the head of a stream. Throws an error with `errorCode`, as the others do. */
+    /** Reads the header of a stream. Like all methods, throws errors with an `errorCode`. */
     constructor(input: Input, output: Output)
     readonly reader: { read(bits: number): number }
     readonly streamCRC: number
-    /** Reads the next block; false when the stream has no more. */
+    /** Reads the header of the next block. Returns false at the end of the stream. */
     _init_block(): boolean
-    /** Writes what the block holds. */
+    /** Writes the content of the block. */
     _read_bunzip(): void
-    /** Reads the head of the stream that follows. */
+    /** Reads the header of the next stream. */
     _start_bunzip(input: Input, output: Output): void
   }
 

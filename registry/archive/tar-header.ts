@@ -1,13 +1,13 @@
-/** The header of a file in a tar archive that is written here (ustar, POSIX.1-1988). */
+/** Headers of files in tar archives that the registry writes (ustar, POSIX.1-1988). */
 
 export const TAR_BLOCK_BYTES = 512
 
-/** The mark of the end: what an archive has, and a segment that is to be continued has not. */
+/** End of an archive: two zero blocks. A segment that another segment continues has none. */
 export const TAR_END = Buffer.alloc(2 * TAR_BLOCK_BYTES)
 
 /**
- * The header of a file that only its owner may write or read. It has no time, so that the same
- * content has always the same archive. Throws for a path of more than 100 bytes.
+ * Returns the header of a file with mode 0600. The modification time is 0, so that equal content
+ * gives equal archives. Throws an Error for a path longer than 100 bytes.
  */
 export function tarHeader(path: string, bytes: number): Buffer {
   if (Buffer.byteLength(path) > 100) throw new Error(`a tar header has no room for ${path}`)
@@ -18,7 +18,7 @@ export function tarHeader(path: string, bytes: number): Buffer {
   header.write(octal(0, 8), 116)
   header.write(octal(bytes, 12), 124)
   header.write(octal(0, 12), 136)
-  // The sum is taken with spaces in its own place.
+  // The checksum is computed with its own field filled with spaces.
   header.write(' '.repeat(8), 148)
   header.write('0', 156)
   header.write('ustar\x0000', 257, 'latin1')
@@ -27,12 +27,12 @@ export function tarHeader(path: string, bytes: number): Buffer {
   return header
 }
 
-/** What fills up the last block of a file. */
+/** Returns the padding of a file's last block. */
 export function tarPadding(bytes: number): Buffer {
   return Buffer.alloc(-bytes & (TAR_BLOCK_BYTES - 1))
 }
 
-/** A number as it stands in a field of that many bytes. */
+/** Returns a number in octal digits, padded to a field of `fieldBytes` bytes. */
 function octal(number: number, fieldBytes: number): string {
   return `${number.toString(8).padStart(fieldBytes - 1, '0')}\0`
 }

@@ -1,31 +1,31 @@
-/** A tar archive, entry by entry while its bytes arrive: nothing is unpacked to a disk. */
+/** Streaming reader of tar archives, which writes nothing to the disk. */
 
 import { ReadableStream } from 'node:stream/web'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { Failure } from '../../conf/failures.js'
 
 export interface TarEntry {
-  /** As it stands in the archive, which may be `./a`, `/a` or `../a`. */
+  /** Unchecked path from the archive, such as `./a`, `/a` or `../a`. */
   readonly path: string
   readonly bytes: number
   readonly kind: 'file' | 'folder' | 'other'
   /**
-   * All of it. To be asked once and before the next entry; what is not asked for is passed over.
-   * Throws `bad_request` when it is larger than `bytesMax` or damaged.
+   * Returns the content. Can be called once, and only before the next entry is read; the content of
+   * other entries is skipped. Throws `bad_request` if it is larger than `bytesMax` or damaged.
    */
   read(bytesMax: number): Promise<Buffer>
 }
 
 export interface TarLimits {
   readonly entriesMax: number
-  /** Bytes of all headers together, of which an entry has 512 and more for what does not fit. */
+  /** Maximum size of all headers: 512 bytes for each entry, and more for extended headers. */
   readonly headerBytesMax: number
 }
 
 /**
- * The entries in their order, in memory that does not grow with the archive. Throws `bad_request`
- * when it is damaged or cut off, has no end mark, or has more entries or headers than `limits`.
- * Where a format leaves the mark out, 1,024 zeros after the chunks stand for it: more do no harm.
+ * Reads the entries in order, in constant memory. Throws `bad_request` if the archive is damaged or
+ * truncated, does not end with two zero blocks, or exceeds `limits`. If a format omits the zero
+ * blocks, its reader appends `TAR_END` to the chunks; additional zeros are allowed.
  */
 export async function* readTar(
   chunks: AsyncIterable<Uint8Array>,
@@ -47,17 +47,18 @@ export async function* readTar(
   } catch (error) {
     throw source.nameOf(error)
   } finally {
-    // A stream whose reader leaves tells it to its source with the next chunk, if there is one.
+    // A stream whose reader stops closes its source only when another chunk arrives.
     await source.chunks.return()
   }
 }
 
-/** How far the library reads ahead of the entries that it hands out. */
+/** Maximum number of bytes that the library reads ahead of the entries that it returns. */
 const READ_AHEAD_BYTES = 2_097_152
 
 /**
- * What goes into the library. It takes headers one after the other without an end, and each at a
- * stretch, so what is neither the body of an entry nor read ahead is counted here.
+ * Limits the size of the headers. The library reads any number of headers, of any size, before it
+ * returns an entry. So this counts all bytes that are not part of an entry's body, which include
+ * the bytes read ahead.
  */
 function watch(chunks: AsyncIterable<Uint8Array>, headerBytesMax: number) {
   let unexplainedBytes = 0
@@ -97,7 +98,7 @@ function describe({ header, body }: ParsedTarEntry, nameOf: (error: unknown) => 
   if (header.name.includes('\0')) {
     throw new Failure('bad_request', 'A path in the archive has a NUL character.')
   }
-  // What is stored of one is not what it holds.
+  // The stored bytes of a sparse file are not its content.
   if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
     throw new Failure('bad_request', 'The archive has sparse files, which cannot be read here.')
   }

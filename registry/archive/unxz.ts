@@ -1,4 +1,4 @@
-/** What xz packed, as it was: piece by piece, and never more of it than the reader allows. */
+/** Decompression of xz files as a stream, with a limit on the output. */
 
 import { ReadableStream } from 'node:stream/web'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -6,9 +6,9 @@ import { Failure } from '../../conf/failures.js'
 import { bounded } from './compress.js'
 
 /**
- * What one or more xz streams hold. Throws `bad_request` when they are damaged or cut off, hold
- * more than `bytesMax`, need a dictionary of more than 64 MiB (the largest of `xz -9`), or filters
- * that are for programs alone. Memory is taken for what comes out, not for what is announced.
+ * Decompresses one or more xz streams. Throws `bad_request` if they are damaged or truncated,
+ * contain more than `bytesMax` bytes, or need a dictionary of more than 64 MiB (that of `xz -9`) or
+ * a filter for executables (BCJ). Memory is allocated for actual output, not for declared sizes.
  */
 export function unxz(
   packed: Uint8Array,
@@ -17,9 +17,9 @@ export function unxz(
   return bounded(unpack(packed), bytesMax)
 }
 
-/** The library unpacks one after the other: a second one waits here until the first has ended. */
+/** Decompresses with the library, which handles one file at a time: a second one waits here. */
 async function* unpack(packed: Uint8Array): AsyncGenerator<Uint8Array> {
-  // Loaded when it is needed: most processes never do, and it takes memory.
+  // Loaded on first use, because it takes memory and most processes never need it.
   const { default: xz } = await import('xz-decompress')
   const reader = new xz.XzReadableStream(ReadableStream.from([packed])).getReader()
   try {

@@ -1,4 +1,4 @@
-/** What zstd packed, as it was: piece by piece, and never more of it than the reader allows. */
+/** Decompression of a zstd frame in steps, with limits on the output and the time. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createContext, Script } from 'node:vm'
@@ -7,9 +7,9 @@ import { bounded } from './compress.js'
 import { readZstdFrame } from './zstd-frame.js'
 
 /**
- * What one zstd frame holds. Throws `bad_request` when it is damaged or cut off, holds more than
- * `bytesMax`, needs a dictionary or a window of more than 128 MiB (the largest of `zstd --ultra`),
- * or takes too long. Its checksum is not looked at.
+ * Decompresses one zstd frame. Throws `bad_request` if it is damaged or truncated, contains more
+ * than `bytesMax` bytes, needs a dictionary or a window of more than 128 MiB (the largest of
+ * `zstd --ultra`), or takes too long. Its checksum is not verified.
  */
 export function unzstd(
   packed: Uint8Array,
@@ -22,14 +22,14 @@ const STEP_BYTES = 16_384
 
 async function* unpack(packed: Uint8Array, bytesMax: number): AsyncGenerator<Uint8Array> {
   const frame = readZstdFrame(packed, bytesMax)
-  // Loaded when it is needed: most processes never do.
+  // Loaded on first use, because most processes never need it.
   const { Decompress } = await import('fzstd')
   const full: Uint8Array[] = []
   let bytes = 0
   const unpacking = new Decompress((chunk) => {
     bytes += chunk.byteLength
     full.push(chunk)
-    // One step may hold gigabytes: the rest of it is not waited for.
+    // One step can decompress to gigabytes, so it is stopped in the middle.
     if (bytes > bytesMax) throw new TooMuch()
   })
   const clock = startClock()
@@ -45,15 +45,15 @@ async function* unpack(packed: Uint8Array, bytesMax: number): AsyncGenerator<Uin
   }
 }
 
-/** What came out by then exceeds the bound, which is said where that is counted. */
+/** Signal that the output exceeds the limit; `bounded` throws the error for the caller. */
 class TooMuch extends Error {}
 
 const TIME_MAX_MS = 2_000
 const STEP = new Script('step()')
 
 /**
- * The library trusts what a block says of its sequences: twenty bytes keep it busy for minutes.
- * So all steps together have a time, and what exceeds it is cut off in the middle.
+ * Limits the time of all steps together, and interrupts the step that exceeds it. The library
+ * trusts the number of sequences in a block: twenty bytes can keep it busy for minutes.
  */
 function startClock() {
   let leftMs = TIME_MAX_MS

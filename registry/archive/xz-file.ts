@@ -1,9 +1,9 @@
-/** An xz file (The .xz File Format 1.1.0) put together from blocks that were made one by one. */
+/** Xz files (The .xz File Format 1.1.0) composed of blocks that were compressed independently. */
 
 import { crc32 } from 'node:zlib'
 import type { FileContent, IndexText, XzBlock } from '../index-maker.js'
 
-/** One stream, whose blocks have a CRC64 each: what the program makes unless told otherwise. */
+/** Stream flags: each block has a CRC64, the default of the program xz. */
 const FLAGS = Buffer.from([0, 4])
 const HEADER = Buffer.concat([Buffer.from('fd377a585a00', 'hex'), FLAGS, checksumOf(FLAGS)])
 const FOOTER_BYTES = 12
@@ -11,16 +11,16 @@ const FOOTER_MAGIC = Buffer.from('YZ')
 
 export interface SplitXz {
   readonly block: Uint8Array
-  /** As an index tells it. */
+  /** Unpadded size of the block, for the record in the index. */
   readonly unpaddedBytes: number
 }
 
-/** The one block of a stream that the program has made. Throws an Error when it is not such. */
+/** Returns the only block of a stream that xz wrote. Throws an Error for any other stream. */
 export function splitXz(stream: Uint8Array): SplitXz {
   const bytes = Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength)
   if (!bytes.subarray(0, HEADER.length).equals(HEADER)) throw new Error('xz made no such stream')
   const footer = bytes.length - FOOTER_BYTES
-  // In units of four bytes, less one.
+  // The footer stores the size in units of four bytes, minus one.
   const indexBytes = (bytes.readUInt32LE(footer + 4) + 1) * 4
   const index = bytes.subarray(footer - indexBytes, footer)
   if (index[0] !== 0 || index[1] !== 1) throw new Error('xz made more than one block')
@@ -28,13 +28,13 @@ export function splitXz(stream: Uint8Array): SplitXz {
   return { block: bytes.subarray(HEADER.length, footer - indexBytes), unpaddedBytes }
 }
 
-/** A file of one stream that holds a text. */
+/** Returns a file with one stream, which contains a text. */
 export function xzText({ forms: { xz }, xzBlocks }: IndexText): FileContent {
   if (xz === undefined) throw new Error('a text is not there in xz')
   return [HEADER, xz, endOf(xzBlocks)]
 }
 
-/** The index with a record for each block, and the footer. */
+/** Returns the index, with a record for each block, and the footer. */
 function endOf(blocks: readonly XzBlock[]): Buffer {
   const records = blocks.flatMap(({ unpaddedBytes, bytes }) => [
     ...numberOf(unpaddedBytes),
@@ -55,7 +55,7 @@ function checksumOf(bytes: Uint8Array): Buffer {
   return sum
 }
 
-/** Seven bits in each byte, the lowest first; the eighth says that there are more. */
+/** Encodes a number in 7 bits per byte, lowest first; the eighth bit marks a continuation. */
 function numberOf(value: number): readonly number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...numberOf(Math.floor(value / 128))]
 }

@@ -1,12 +1,12 @@
-/** Yields of long work that waits for nothing, so that the event loop serves other requests. */
+/** Yielding in long work without I/O, so that the event loop serves other requests. */
 
 import { setImmediate as nextTick } from 'node:timers/promises'
 
 const SLICE_MS = 20
 
 /**
- * Returns a function that long work awaits between its steps. It lets the event loop run if the
- * work has gone on for 20 ms since the last time.
+ * Returns a function that long work awaits between its steps. It lets the event loop run if 20 ms
+ * have passed since the last time.
  */
 export function createYielder(now: () => number = () => performance.now()): () => Promise<void> {
   let since = now()

@@ -1,4 +1,4 @@
-/** The end of a zip (APPNOTE.TXT 4.3.14 to 4.3.16), which says where its directory is. */
+/** The end of central directory record of a zip archive (APPNOTE.TXT 4.3.14 to 4.3.16). */
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from './byte-source.js'
@@ -10,9 +10,9 @@ export interface ZipEnd {
 }
 
 /**
- * Reads the end record of a zip, and its zip64 form. The directory reaches up to it and it reaches
- * up to the end of the file, so that no reader can find another one. Throws `bad_request` for all
- * else, and where there is more than is read into memory.
+ * Reads the end record of a zip archive, and its zip64 form. Throws `bad_request` unless the record
+ * follows the central directory directly and ends with the file, so that no reader can find another
+ * one, and if the directory is too large to be read into memory.
  */
 export async function readZipEnd(source: ByteSource): Promise<ZipEnd> {
   const tail = await readZipTail(source)
@@ -48,7 +48,7 @@ const LOCATOR_BYTES = 20
 const LONG_END = 0x06064b50
 const LONG_END_BYTES = 56
 
-/** Where a zip has all that stands behind its directory. */
+/** Maximum size of all records after the central directory. */
 export const ZIP_TAIL_BYTES_MAX = LONG_END_BYTES + LOCATOR_BYTES + END_BYTES + COMMENT_BYTES_MAX
 
 function readZipTail(source: ByteSource): Promise<Buffer> {
@@ -62,7 +62,10 @@ interface ShortEnd {
   readonly short: ZipEnd
 }
 
-/** What zip64 has for fields that are too small; a reader that knows none must not see others. */
+/**
+ * Reads the zip64 record, which replaces fields of the end record that are too small. Throws
+ * `bad_request` if a reader without zip64 support would see other values.
+ */
 function readLongEnd(tail: Buffer, { tailStart, at, short }: ShortEnd): ZipEnd {
   const locator = at - LOCATOR_BYTES
   const record = locator - LONG_END_BYTES
@@ -89,10 +92,10 @@ function readLongEnd(tail: Buffer, { tailStart, at, short }: ShortEnd): ZipEnd {
   return { entries, directoryStart, directoryBytes }
 }
 
-/** Far more than sources have; each takes less than a kilobyte while the zip is open. */
+/** Maximum number of entries; each takes less than 1 KiB of memory while the archive is open. */
 const ENTRIES_MAX = 100_000
 
-/** Of names and all else that the directory says of entries: 160 bytes for each of them. */
+/** Maximum size of the central directory: about 160 bytes for each entry. */
 const DIRECTORY_BYTES_MAX = 16_777_216
 
 function checked(end: ZipEnd, directoryEnd: number): ZipEnd {

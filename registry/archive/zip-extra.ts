@@ -1,16 +1,16 @@
-/** The extra fields that stand with an entry of a zip (APPNOTE.TXT 4.5). */
+/** The extra fields of an entry of a zip archive (APPNOTE.TXT 4.5). */
 
 import { Failure } from '../../conf/failures.js'
 
-/** Sizes and offsets of more than 32 bits. */
+/** Field with sizes and offsets of more than 32 bits (APPNOTE.TXT 4.5.3). */
 export const ZIP64_EXTRA = 0x0001
-/** Another name for the entry, in UTF-8. */
+/** Field with the entry's name in UTF-8 (APPNOTE.TXT 4.6.9). */
 export const UNICODE_PATH_EXTRA = 0x7075
 
-/** The data of the field of that kind. Throws `bad_request` when there are several. */
+/** Returns the data of the field of that kind. Throws `bad_request` if there are several. */
 export function findExtra(extra: Buffer, kind: number): Buffer | undefined {
   let found: Buffer | undefined
-  // Fewer than four bytes at the end are padding, as some tools leave it.
+  // Some tools leave padding of fewer than four bytes at the end.
   for (let at = 0; at + 4 <= extra.length; ) {
     const end = at + 4 + extra.readUInt16LE(at + 2)
     if (end > extra.length) {

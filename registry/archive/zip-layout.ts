@@ -1,4 +1,4 @@
-/** Where the entries of a zip lie: one after the other, each as the directory says it is. */
+/** Checks that the entries of a zip archive are contiguous and match its central directory. */
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from './byte-source.js'
@@ -6,7 +6,7 @@ import { createYielder } from './yielder.js'
 import { findExtra, ZIP64_EXTRA } from './zip-extra.js'
 import { quote, readZipPath } from './zip-paths.js'
 
-/** What the directory says of an entry. */
+/** Header of an entry in the central directory (APPNOTE.TXT 4.3.12). */
 export interface DirectoryEntry {
   readonly path: string
   readonly method: number
@@ -17,10 +17,10 @@ export interface DirectoryEntry {
 }
 
 /**
- * Where the data of each entry begins. From the first byte of the file up to the directory there
- * are these entries and nothing else: no two overlap, none is hidden, and what stands before each
- * of them is what the directory says, so that a reader from front to back sees the same. Throws
- * `bad_request` for any other zip.
+ * Returns the offset of each entry's data. Throws `bad_request` unless the file consists of these
+ * entries and nothing else from its first byte to the central directory: no two overlap, none is
+ * hidden, and their local headers agree with the directory. So a reader that streams the file sees
+ * the same entries as one that reads the directory.
  */
 export async function locateEntries<T extends DirectoryEntry>(
   source: ByteSource,
@@ -48,8 +48,8 @@ export type Read = (start: number, bytes: number) => Promise<Buffer>
 const WINDOW_BYTES = 65_536
 
 /**
- * Reads before `end` and some of what follows: small entries lie close together. Throws
- * `bad_request` for what is not there.
+ * Returns a function that reads bytes before `end`, with read-ahead, because small entries follow
+ * each other. It throws `bad_request` if the file does not have these bytes.
  */
 export function readAhead(source: ByteSource, end: number): Read {
   let windowStart = 0
@@ -76,9 +76,10 @@ function misplaced(): Failure {
 const HEADER = 0x04034b50
 const HEADER_BYTES = 30
 const ENCRYPTED = 0x0001
+/** Flag of entries whose sizes follow their data, in a data descriptor (APPNOTE.TXT 4.3.9). */
 const DESCRIBED_LATER = 0x0008
 
-/** `end` is where the next thing begins. */
+/** Returns the offset of an entry's data. `end` is the offset of the next entry or directory. */
 async function locateEntry(read: Read, entry: DirectoryEntry, end: number): Promise<number> {
   const header = await read(entry.headerStart, HEADER_BYTES)
   if (header.readUInt32LE(0) !== HEADER) throw misplaced()
@@ -123,7 +124,7 @@ function sizesOf(header: Buffer, extra: Buffer): Sizes {
     at += 8
     return Number(long.readBigUInt64LE(at - 8))
   }
-  // In this order, whatever the order of the short ones is.
+  // The zip64 field stores the sizes in this order; the header stores them in the opposite order.
   const bytes = readLong(header.readUInt32LE(22))
   const compressedBytes = readLong(header.readUInt32LE(18))
   return { crc32, compressedBytes, bytes }
@@ -140,7 +141,7 @@ function isSame(
 
 const DESCRIPTION = 0x08074b50
 
-/** With sizes of 32 or 64 bits, after a signature or none. */
+/** Possible sizes of a data descriptor: with or without signature, in 32 or 64 bits. */
 const DESCRIPTION_BYTES = [12, 16, 20, 24]
 
 function descriptionBytes(bytes: number): number {
@@ -148,7 +149,7 @@ function descriptionBytes(bytes: number): number {
   return bytes
 }
 
-/** Whether it is what follows the data of an entry that was written in one go. */
+/** Returns true if the bytes are the data descriptor of the entry (APPNOTE.TXT 4.3.9). */
 function isDescription(description: Buffer, entry: Sizes): boolean {
   const fields = description.length % 8 === 0 ? description.subarray(4) : description
   if (fields !== description && description.readUInt32LE(0) !== DESCRIPTION) return false

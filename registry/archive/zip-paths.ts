@@ -1,11 +1,11 @@
-/** What the entries of a zip may be called, so that every reader sees the same tree of files. */
+/** Paths in a zip archive, restricted so that every reader sees the same tree of files. */
 
 import { Failure } from '../../conf/failures.js'
 import { findExtra, UNICODE_PATH_EXTRA } from './zip-extra.js'
 
 /**
- * The path that the bytes of a name are; a folder's ends with a slash. Throws `bad_request` when
- * it leads out of the archive, or when some systems would read it as another one.
+ * Decodes the path of an entry; that of a folder ends with a slash. Throws `bad_request` if it
+ * leads out of the archive, or if some systems would interpret it as another path.
  */
 export function readZipPath(name: Buffer, extra: Buffer): string {
   let path: string
@@ -19,7 +19,7 @@ export function readZipPath(name: Buffer, extra: Buffer): string {
     throw new Failure('bad_request', `The zip has an entry ${quote(path)}: ${fault}.`)
   }
   const other = findExtra(extra, UNICODE_PATH_EXTRA)
-  // After a version and a checksum.
+  // The name in the field follows a version and a checksum (APPNOTE.TXT 4.6.9).
   if (other !== undefined && !other.subarray(5).equals(name)) {
     throw new Failure('bad_request', `The zip has two names for the entry ${quote(path)}.`)
   }
@@ -27,8 +27,7 @@ export function readZipPath(name: Buffer, extra: Buffer): string {
 }
 
 /**
- * Throws `bad_request` when two entries have one path, or when one is a file where another one
- * needs a folder.
+ * Throws `bad_request` if two entries have the same path, or if a path is both a file and a folder.
  */
 export function checkTree(paths: readonly string[]): void {
   const sorted = paths.map(treeKey).sort()
@@ -42,15 +41,18 @@ export function checkTree(paths: readonly string[]): void {
 }
 
 /**
- * By which paths sort so that what is in a folder follows it at once: with the smallest character
- * for a slash.
+ * Returns a sort key with which the content of a folder follows the folder directly: the path with
+ * its slashes replaced by the smallest character.
  */
 export function treeKey(path: string): string {
-  // A twentieth of the cost of `replaceAll`, where there are millions of slashes.
+  // For millions of slashes, this takes a twentieth of the time of `replaceAll`.
   return path.split('/').join('\0')
 }
 
-/** In quotes, as a message shows it: on one line, and not too long. */
+/**
+ * Quotes a text for a message, on one line and at most 200 characters long. Control and format
+ * characters are replaced by question marks.
+ */
 export function quote(path: string): string {
   const shown = path.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
   return `"${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}"`
@@ -58,7 +60,7 @@ export function quote(path: string): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Bytes are at most three times as many. */
+/** Maximum length of a path in UTF-16 code units; in UTF-8 it has at most three times as many. */
 const PATH_CHARACTERS_MAX = 1_024
 
 function faultOf(path: string): string | undefined {

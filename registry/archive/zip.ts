@@ -1,4 +1,4 @@
-/** Zips: read from their directory, without unpacking, and refused where readers may differ. */
+/** Reader of zip archives, which refuses archives that other readers could read differently. */
 
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
@@ -11,31 +11,31 @@ import { findExtra, ZIP64_EXTRA } from './zip-extra.js'
 import { type DirectoryEntry, locateEntries, type Read, readAhead } from './zip-layout.js'
 import { checkTree, quote, readZipPath } from './zip-paths.js'
 
-/** What a zip holds: read from its central directory, whole and checked before it is believed. */
+/** A checked entry of the central directory. */
 export interface ZipEntry {
-  /** Relative, without `.` and `..`; that of a folder ends with a slash. */
+  /** Relative path without `.` and `..`; that of a folder ends with a slash. */
   readonly path: string
   readonly bytes: number
   readonly compressedBytes: number
-  /** `other`: a symbolic link, a device, or what claims to be two of these. */
+  /** `other`: a symbolic link, a device, or an entry with contradictory types. */
   readonly kind: 'file' | 'folder' | 'other'
 }
 
 export interface Zip {
-  /** In the order of the directory. No two have one path. */
+  /** Entries in the order of the central directory. Their paths are unique. */
   readonly entries: readonly ZipEntry[]
   /**
-   * What the entry holds. Throws `bad_request` when that is more than `bytesMax`, or is not what
-   * the directory declares.
+   * Returns the content of an entry. Throws `bad_request` if it is larger than `bytesMax` or does
+   * not match the size and checksum in the central directory.
    */
   read(entry: ZipEntry, bytesMax: number): Promise<Buffer>
-  /** As `read`, for what is to be checked and not kept: it takes no memory. */
+  /** Checks the content of an entry as `read` does, in constant memory. */
   check(entry: ZipEntry): Promise<void>
 }
 
 /**
- * Reads the directory of a zip and the header of each entry, and nothing of what they hold. Throws
- * `bad_request` for what is no zip, and for one that not all readers would understand in one way.
+ * Reads the central directory of a zip archive and the local headers, but not the contents. Throws
+ * `bad_request` if the file is not a zip archive, or if readers could disagree about its content.
  */
 export async function openZip(source: ByteSource): Promise<Zip> {
   const end = await readZipEnd(source)
@@ -68,7 +68,7 @@ export async function openZip(source: ByteSource): Promise<Zip> {
 
 interface LocatedEntry extends ZipEntry, DirectoryEntry {}
 
-/** Before each name in the directory. */
+/** Size of a central directory header without name, extra fields and comment. */
 const FIXED_BYTES = 46
 
 async function readDirectory(source: ByteSource, end: ZipEnd): Promise<readonly LocatedEntry[]> {
@@ -96,7 +96,7 @@ async function readDirectory(source: ByteSource, end: ZipEnd): Promise<readonly 
   return entries
 }
 
-/** The end of a file that has been read already: nothing that yauzl does waits for the disk. */
+/** Reader for yauzl over the end of a file that is already in memory, so that it never waits. */
 class KeptReader extends RandomAccessReader {
   readonly #kept: Buffer
   readonly #start: number
@@ -112,13 +112,13 @@ class KeptReader extends RandomAccessReader {
   ): void {
     const start = position - this.#start
     const copied = start < 0 ? 0 : this.#kept.copy(buffer, offset, start, start + bytes)
-    // As fs.read does, with how much it was, which the types of yauzl leave out.
+    // Like fs.read, yauzl expects the number of bytes read, which its types omit.
     const done = callback as (error: null, bytesRead: number) => void
     done(null, copied)
   }
 }
 
-/** Encrypted, patched, strongly encrypted, with headers that are hidden (APPNOTE.TXT 4.4.4). */
+/** Flags: encrypted, patch data, strong encryption, encrypted directory (APPNOTE.TXT 4.4.4). */
 const FLAGS_REFUSED = 0x0001 | 0x0020 | 0x0040 | 0x2000
 
 const STORED = 0
@@ -139,7 +139,7 @@ function readEntry(entry: Entry): LocatedEntry {
   return { path, kind, method, crc32, bytes, compressedBytes, headerStart }
 }
 
-/** Where the upper half of the attributes is a mode of Unix. */
+/** Systems that store the Unix mode in the upper half of the attributes (APPNOTE.TXT 4.4.2). */
 const MADE_ON_UNIX = [3, 19]
 const MODE_TYPE = 0o170000
 const MODE_FILE = 0o100000
@@ -165,7 +165,10 @@ interface Unpacking {
   readonly take: (chunk: Uint8Array) => void
 }
 
-/** Stops at the first byte that is more than was declared: a bomb costs what it admits to. */
+/**
+ * Decompresses an entry and checks its size and checksum. Stops at the first byte beyond the
+ * declared size, so that a decompression bomb costs no more than it declares.
+ */
 async function unpackEntry(
   origin: Origin,
   entry: DirectoryEntry,
@@ -187,7 +190,10 @@ function lie(entry: DirectoryEntry, cause?: unknown): Failure {
   return new Failure('bad_request', `${name} in the zip is not what the zip declares.`, { cause })
 }
 
-/** Unpacked in one go, for a twentieth of the cost: zips of sources have thousands of them. */
+/**
+ * Maximum size of entries that are decompressed in one call. This takes a twentieth of the time of
+ * a stream, and source archives have thousands of small files.
+ */
 const SMALL_BYTES_MAX = 65_536
 
 async function* unpackedChunks(
@@ -208,7 +214,7 @@ async function* unpackedChunks(
 function inflateWhole(packed: Buffer, entry: DirectoryEntry): Buffer {
   try {
     const options = { maxOutputLength: Math.max(1, entry.bytes), info: true }
-    // The types of Node leave out what `info` adds.
+    // Node's types omit the properties that `info` adds.
     const { buffer, engine } = inflateRawSync(packed, options) as unknown as Inflated
     if (engine.bytesWritten === entry.compressedBytes) return buffer
   } catch (cause) {
@@ -228,7 +234,7 @@ async function* inflate(
 ): AsyncGenerator<Uint8Array> {
   const inflater = createInflateRaw({ chunkSize: SMALL_BYTES_MAX })
   const input = Readable.from(packed)
-  // No `pipeline`: it would wait for what follows the deflated data to be taken as well.
+  // Not `pipeline`, which would wait until data after the end of the DEFLATE stream is consumed.
   input.on('error', (error) => inflater.destroy(error)).pipe(inflater)
   try {
     yield* inflater

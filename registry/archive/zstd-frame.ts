@@ -1,4 +1,4 @@
-/** The outline of a zstd frame (RFC 8878 §3.1.1): what unpacking it would ask for. */
+/** Checks of a zstd frame before decompression: its window, size and blocks (RFC 8878 §3.1.1). */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -7,8 +7,9 @@ const WINDOW_BYTES_MAX = 134_217_728
 const BLOCK_BYTES_MAX = 131_072
 
 /**
- * The frame, made to ask for no larger window than `bytesMax` needs. Throws `bad_request` when it
- * is not one whole frame, or asks for more than a reader must be able to give.
+ * Returns a copy of the frame whose window is no larger than `bytesMax` requires. Throws
+ * `bad_request` if it is not exactly one complete frame, or needs a dictionary, a window of more
+ * than 128 MiB or more than `bytesMax` bytes of output.
  */
 export function readZstdFrame(packed: Uint8Array, bytesMax: number): Uint8Array {
   const frame = Buffer.from(packed)
@@ -33,7 +34,7 @@ export function readZstdFrame(packed: Uint8Array, bytesMax: number): Uint8Array 
   return frame
 }
 
-/** By the flag in the descriptor; without one it depends. */
+/** Size of the field Frame_Content_Size by its flag; for 0 it depends on Single_Segment_flag. */
 const SIZE_BYTES: readonly (number | undefined)[] = [undefined, 2, 4, 8]
 
 function limitWindow(frame: Buffer, at: number, bytesMax: number): void {
@@ -43,12 +44,12 @@ function limitWindow(frame: Buffer, at: number, bytesMax: number): void {
   if (windowBytes > WINDOW_BYTES_MAX) {
     throw new Failure('bad_request', 'The zstd data needs a window of more than 128 MiB.')
   }
-  // Nothing is looked up farther back than what came out, so a smaller one does as well.
+  // Matches never reach farther back than the output, so a smaller window is sufficient.
   const neededBytes = Math.max(bytesMax, BLOCK_BYTES_MAX)
   if (windowBytes > neededBytes) frame[at] = (Math.ceil(Math.log2(neededBytes)) - 10) << 3
 }
 
-/** Where the checksum is, if there is one. */
+/** Returns the offset of the end of the last block, where an optional checksum follows. */
 function endOfBlocks(frame: Buffer, start: number): number {
   for (let at = start; ; ) {
     if (at + 3 > frame.length) throw damaged()
@@ -56,7 +57,7 @@ function endOfBlocks(frame: Buffer, start: number): number {
     const kind = (head >> 1) & 3
     const bytes = head >> 3
     if (kind === 3 || bytes > BLOCK_BYTES_MAX) throw damaged()
-    // One of kind 1 is a byte that is repeated.
+    // A block of type 1 (RLE) is one byte that is repeated.
     at += 3 + (kind === 1 ? 1 : bytes)
     if ((head & 1) === 1) return at
   }

@@ -1,4 +1,4 @@
-/** What a package says of itself: its composer.json, refused where clients would fail at it. */
+/** The composer.json of a package, refused if Composer could not load it. */
 
 import { Failure } from '../../conf/failures.js'
 import { hasManyValues } from '../../conf/json-values.js'
@@ -9,16 +9,16 @@ import { isPackageName } from './package-name.js'
 
 export interface ComposerJson {
   readonly name: string
-  /** As its author wrote it; absent where the version is told otherwise. */
+  /** Unparsed version; undefined if composer.json has none. */
   readonly version: string | undefined
   readonly type: string
-  /** All fields as they are, but for those that are not the package's to say. */
+  /** All fields, except those that the registry sets itself. */
   readonly fields: JsonObject
 }
 
 /**
- * Reads the bytes of a composer.json. One that clients could not read would make all versions of
- * its package unusable, which they get in one document. Throws `bad_request`.
+ * Parses a composer.json. Throws `bad_request` if Composer could not load it. Clients load all
+ * versions of a package in one document, so one bad version would make all of them unusable.
  */
 export function parseComposerJson(bytes: Uint8Array): ComposerJson {
   const fields = decode(bytes)
@@ -47,7 +47,7 @@ export function parseComposerJson(bytes: Uint8Array): ComposerJson {
 function decode(bytes: Uint8Array): Json {
   try {
     const text = UTF8.decode(bytes)
-    // They are told to clients with those of all other versions, in one document.
+    // The values of all versions are parsed together, because clients get them in one document.
     if (hasManyValues(text, JSON_VALUES_MAX)) throw refused(TOO_MANY)
     return JSON.parse(text)
   } catch (cause) {
@@ -60,7 +60,7 @@ const TOO_MANY = `it has more than ${JSON_VALUES_MAX} values`
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** PHP reads 512 levels at most, and the document around it has some of its own. */
+/** Maximum depth. PHP parses up to 512 levels, and the document around it adds some. */
 const DEPTH_MAX = 100
 
 function checkValue(value: Json, depthLeft: number): void {
@@ -73,7 +73,7 @@ function checkValue(value: Json, depthLeft: number): void {
   }
 }
 
-/** PHP takes no half of a pair of surrogates, and terminals show what they are told to show. */
+/** Throws for unpaired surrogates, which PHP refuses, and for terminal control characters. */
 function checkText(text: string): void {
   if (/[\p{Cs}\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/u.test(text)) {
     throw refused('it has control characters')
@@ -81,7 +81,7 @@ function checkText(text: string): void {
 }
 
 interface Check {
-  /** In a sentence after "must be". */
+  /** Required type, in a message after "must be". */
   readonly name: string
   readonly fits: (value: Json) => boolean
 }
@@ -105,7 +105,7 @@ const EXTRA: Check = {
   fits: (value) => isMap(value) && (!isObject(value) || hasFittingAlias(value)),
 }
 
-/** The fields that Composer's ArrayLoader reads, as it needs them. */
+/** Types of the fields that Composer's ArrayLoader reads (getcomposer.org/doc/04-schema.md). */
 const CHECKS: Readonly<Record<string, Check>> = {
   name: TEXT,
   version: TEXT,
@@ -142,7 +142,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 const REQUIREMENTS = ['require', 'require-dev', 'conflict', 'replace', 'provide'] as const
 
-/** Composer reads those of all versions before it picks one, and gives up at the first odd one. */
+/**
+ * Checks the version constraints. Composer parses those of all versions before it selects one, and
+ * fails at the first invalid constraint.
+ */
 function checkRequirements(fields: JsonObject): void {
   for (const field of REQUIREMENTS) {
     for (const [name, constraint] of Object.entries(fields[field] ?? {})) {
@@ -153,7 +156,7 @@ function checkRequirements(fields: JsonObject): void {
   }
 }
 
-/** These say where a package comes from and how it is fetched: the registry's to say. */
+/** Fields that the registry sets: they determine from where and how a package is downloaded. */
 const FOREIGN = new Set([
   'version',
   'version_normalized',
@@ -183,12 +186,12 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** PHP writes an empty object as an empty array. */
+/** Returns true for objects and for the empty array, as which PHP encodes an empty object. */
 function isMap(value: Json): boolean {
   return isObject(value) || (Array.isArray(value) && value.length === 0)
 }
 
-/** To PHP a key of digits is a number, where Composer needs a text. */
+/** Returns true for objects of strings. A key of digits is refused: PHP makes it an integer. */
 function isTextMap(value: Json): boolean {
   if (!isObject(value)) return isMap(value)
   return Object.entries(value).every(

@@ -1,19 +1,22 @@
-/** What a package may ask of another one's version (composer/semver, parseConstraints). */
+/** Version constraints of requirements (composer/semver, VersionParser::parseConstraints). */
 
 import { MODIFIER, normalizeVersion, trimBlanks, withoutAlias } from './version.js'
 
 const CHARACTERS_MAX = 1_000
 
-/** Whether Composer can read it. The steps and their order are those of the original. */
+/**
+ * Returns true if Composer can parse the constraint. The steps and their order are those of
+ * VersionParser.
+ */
 export function isConstraint(text: string): boolean {
-  // To PHP some blanks are none, and a dot does not fit a line feed: nobody writes these here.
+  // White space other than spaces and tabs is refused, because PHP's patterns treat it differently.
   if (text.length > CHARACTERS_MAX || /[^\S \t]/.test(text)) return false
   return trimBlanks(text)
     .split(/\s*\|\|?\s*/)
     .every((either) => either.split(AND).every(isSimpleConstraint))
 }
 
-/** A comma or a blank, but for those around operators, hyphens and the `as` of an alias. */
+/** Separator: a comma or space that is not next to an operator, a hyphen or an alias's `as`. */
 const AND = /(?<!^|as|[=>< ,]) *(?<!-)[, ](?!-) *(?!,|as|$)/
 
 const STABILITY_FLAG = /^([^,\s]*?)@(?:stable|RC|beta|alpha|dev)$/i
@@ -42,6 +45,6 @@ function isSimpleConstraint(text: string): boolean {
     return ends.every((end) => normalizeVersion(end) !== undefined)
   }
   const version = COMPARISON.exec(constraint)?.[1] ?? ''
-  // The name of a branch in the form that only those of numbers have: Composer knows what is meant.
+  // Composer also accepts `name-dev` for the branch `dev-name`.
   return normalizeVersion(version) !== undefined || /^[0-9a-zA-Z./-]*-dev$/.test(version)
 }

@@ -1,10 +1,10 @@
-/** The documents that Composer reads: what there is, where, and all that is known of it. */
+/** The documents of a Composer repository (getcomposer.org/doc/05-repositories.md, "Composer"). */
 
 import type { FullVersion, JsonObject } from '../../conf/package.js'
 import type { ListedPackage } from '../package-store.js'
 import { readMetadata } from './metadata.js'
 
-/** `packages.json`: where everything else is. */
+/** Returns `packages.json`, the entry point, which has the URLs of all other documents. */
 export function serviceIndex(baseUrl: string): JsonObject {
   return {
     'metadata-url': `${baseUrl}/p2/%package%.json`,
@@ -16,13 +16,13 @@ export function serviceIndex(baseUrl: string): JsonObject {
 export interface PackageDocument {
   readonly name: string
   readonly baseUrl: string
-  /** Branches and versions under development, or else what is released. */
+  /** True for branches and development versions, false for releases. */
   readonly isDev: boolean
 }
 
 /**
- * The versions of a package. Each record is whole: without the mark `minified`, Composer takes
- * nothing from the record before it.
+ * Returns the document with the versions of a package. Each record is complete. The document has no
+ * `minified` field, with which Composer would inherit values from the previous record.
  */
 export function packageDocument(
   versions: readonly FullVersion[],
@@ -46,12 +46,12 @@ function recordOf(version: FullVersion, name: string, baseUrl: string): JsonObje
     version_normalized: normalized,
     type,
     time: new Date(version.createdAtMs).toISOString().replace(/\.\d+Z$/, 'Z'),
-    // By the reference Composer notices that a version was removed and another one put there.
+    // A changed reference shows Composer that a version was removed and published again.
     dist: { type: distType, url: `${baseUrl}/files/${path}`, reference: sha1, shasum: sha1 },
   }
 }
 
-/** One result of a search. */
+/** Returns a package as a search result. */
 export function searchResult({ name, downloads, latest }: ListedPackage): JsonObject {
   const { description, abandoned } = readMetadata(latest.metadata).fields
   const isAbandoned = abandoned !== undefined && abandoned !== null && abandoned !== false

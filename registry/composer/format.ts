@@ -1,4 +1,4 @@
-/** Composer packages: PHP libraries, by vendor, project and version. */
+/** The Composer format: a repository of PHP packages (getcomposer.org/doc/05-repositories.md). */
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
@@ -64,7 +64,7 @@ const list: FormatRoute = {
 
 const NAMES_AT_ONCE = 200
 
-/** A few at a time, because each comes with all that is known of its last version. */
+/** Lists all names in pages, because each package is read with the metadata of its last version. */
 async function* namesOf(store: PackageStore): AsyncGenerator<string> {
   for (let page = 1; ; page += 1) {
     const { packages } = await store.listPackages({ page, limit: NAMES_AT_ONCE })
@@ -106,7 +106,7 @@ const search: FormatRoute = {
   },
 }
 
-/** Nought for what is none, or too large to be meant. */
+/** Parses a number of at most 9 digits; returns 0 for any other text. */
 function wholeNumber(text: string | null): number {
   return /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0
 }
@@ -131,7 +131,7 @@ const put: FormatRoute = {
     const upload = await store.receive(request.body)
     const archive = await store.inspect('composer', upload)
     const { composerJson, extension } = archive
-    // A version has no spaces: this was a plus that somebody sent as it is.
+    // A version has no spaces, so a space is a plus that the client did not encode.
     const asked = new URLSearchParams(request.query).get('version')?.replaceAll(' ', '+')
     const version = versionOf(composerJson, asked || undefined)
     const { name, type } = composerJson
@@ -147,7 +147,10 @@ const put: FormatRoute = {
   },
 }
 
-/** What the archive says counts; an address that says otherwise is a mistake somebody made. */
+/**
+ * Returns the version in composer.json, or else in the URL. Throws `bad_request` if there is none
+ * or if the two differ.
+ */
 function versionOf({ version }: ComposerJson, asked: string | undefined): ComposerVersion {
   const pretty = version ?? asked
   if (pretty === undefined) {

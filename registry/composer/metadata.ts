@@ -1,4 +1,4 @@
-/** What is kept of a version, so that documents can be made of it later. */
+/** Metadata of a version in the database, from which documents are built. */
 
 import type { JsonObject } from '../../conf/package.js'
 import type { ComposerJson } from './composer-json.js'
@@ -6,7 +6,7 @@ import type { PackageArchive } from './package-archive.js'
 import type { ComposerVersion } from './version.js'
 
 export interface VersionMetadata {
-  /** All that its composer.json says, without its version. */
+  /** Fields of its composer.json, without the version. */
   readonly fields: ComposerJson['fields']
   readonly version: ComposerVersion['pretty']
   readonly normalized: ComposerVersion['normalized']
@@ -15,7 +15,7 @@ export interface VersionMetadata {
   readonly distType: PackageArchive['distType']
 }
 
-/** As the database is to keep it. */
+/** Returns the metadata of a version for the database. */
 export function metadataOf(
   { composerJson, distType }: PackageArchive,
   { pretty, normalized, isDev }: ComposerVersion,
@@ -25,7 +25,7 @@ export function metadataOf(
   return { ...metadata }
 }
 
-/** As `metadataOf` gave it to the database. */
+/** Returns stored metadata, unchecked, because only `metadataOf` creates it. */
 export function readMetadata(metadata: JsonObject): VersionMetadata {
   return metadata as unknown as VersionMetadata
 }

@@ -1,13 +1,13 @@
-/** Which names of a list a client wants: of one vendor, or with a pattern of stars. */
+/** The filter of `list.json`: patterns with wildcards. */
 
-/** Whether the pattern, in which a star is any text, is all of the name; in any case of letters. */
+/** Returns true if the pattern, in which `*` is any text, matches the whole name, ignoring case. */
 export function fitsPattern(name: string, pattern: string): boolean {
   const [first = '', ...pieces] = pattern.toLowerCase().split('*')
   const last = pieces.pop()
   if (last === undefined) return name === first
   if (!name.startsWith(first)) return false
   let at = first.length
-  // The leftmost place of each piece leaves most of the name to the others.
+  // The leftmost match of each piece leaves the most text for the following pieces.
   for (const piece of pieces) {
     const found = name.indexOf(piece, at)
     if (found === -1) return false

@@ -1,4 +1,4 @@
-/** The archive of a package: which kind it is, and where its composer.json is. */
+/** Archives of Composer packages: detects their type and reads their composer.json. */
 
 import { Failure } from '../../conf/failures.js'
 import { bunzip2 } from '../archive/bunzip2.js'
@@ -10,13 +10,16 @@ import { type ComposerJson, parseComposerJson } from './composer-json.js'
 
 export interface PackageArchive {
   readonly composerJson: ComposerJson
-  /** As clients are told: how they have to unpack it. */
+  /** Archive type for clients, in the field `dist.type`. */
   readonly distType: 'zip' | 'tar'
-  /** What its name is to end with. */
+  /** Extension of the file name. */
   readonly extension: '.zip' | '.tar.gz' | '.tar.bz2'
 }
 
-/** Throws `bad_request` for what is no archive, or has not one composer.json in its place. */
+/**
+ * Reads the composer.json of an archive. Throws `bad_request` if the file is not a zip, tar.gz or
+ * tar.bz2 archive, or does not have exactly one composer.json in its root.
+ */
 export async function readPackageArchive(source: ByteSource): Promise<PackageArchive> {
   const magic = (await source.read(0, 4)).toString('latin1')
   if (magic.startsWith('PK')) {
@@ -38,13 +41,13 @@ export async function readPackageArchive(source: ByteSource): Promise<PackageArc
 
 const NAME = 'composer.json'
 
-/** They are some KB; each goes into the database and into the document of all versions. */
+/** Maximum size of a composer.json, which is stored in the database and sent to all clients. */
 const COMPOSER_JSON_BYTES_MAX = 1_048_576
 
-/** The whole of a tar archive must be read to know that there is no second composer.json. */
+/** Maximum decompressed size of a tar archive, which is searched to its end for duplicates. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
-/** The unpacker of bzip2 is a library in JavaScript: this many bytes take it some seconds. */
+/** Maximum decompressed size of tar.bz2, which takes some seconds in a JavaScript library. */
 const BZIP2_UNPACKED_BYTES_MAX = 67_108_864
 
 const TAR_LIMITS = { entriesMax: 50_000, headerBytesMax: 33_554_432 }
@@ -74,15 +77,15 @@ async function findInTar(tar: AsyncIterable<Uint8Array>): Promise<ComposerJson> 
 }
 
 /**
- * Looks for it among paths in any order: at the root, or in the one folder that holds everything,
- * as the archives of tags have it.
+ * Creates a search for composer.json among paths in any order: in the root, or in the single
+ * top-level folder, as in the archives that Git hosts create for tags.
  */
 function searchComposerJson() {
   let isAtRoot = false
   let top: string | undefined
   let isOneTop = true
   return {
-    /** Returns whether that may be the one. */
+    /** Adds a path. Returns true if it could be the composer.json of the package. */
     see(rawPath: string): boolean {
       const path = tidy(rawPath)
       if (path === '') return false
@@ -94,7 +97,7 @@ function searchComposerJson() {
       if (path === NAME) return true
       return isOneTop && !isAtRoot && path === `${first}/${NAME}`
     },
-    /** Where it is, when all paths have been seen and it is there. */
+    /** Returns the path of composer.json. Must be called after all paths were added. */
     found(): string {
       if (isAtRoot) return NAME
       if (isOneTop && top !== undefined) return `${top}/${NAME}`
@@ -103,7 +106,7 @@ function searchComposerJson() {
   }
 }
 
-/** Programs write `./a` and `a/` for what others write as `a`. */
+/** Normalizes a path: some programs write `./a` or `a/` for `a`. */
 function tidy(path: string): string {
   return path
     .split('/')

@@ -1,6 +1,6 @@
-/** What Composer packages may be called: `vendor/project`, in lower case. */
+/** Names of Composer packages: `vendor/project`, in lower case. */
 
-/** As in Composer's schema, in a form that takes no more time than the name is long. */
+/** Pattern of Composer's schema, rewritten so that matching takes linear time. */
 const PACKAGE_NAME = /^[a-z0-9]+(?:[_.-][a-z0-9]+)*\/[a-z0-9]+(?:(?:[_.]|--?)[a-z0-9]+)*$/
 
 const CHARACTERS_MAX = 255

@@ -1,26 +1,26 @@
-/** Versions as Composer reads them (composer/semver, VersionParser::normalize). */
+/** Composer versions and their normalization (composer/semver, VersionParser::normalize). */
 
 import { Failure } from '../../conf/failures.js'
 
 export interface ComposerVersion {
-  /** As its author wrote it. */
+  /** Version as the author wrote it. */
   readonly pretty: string
-  /** As Composer compares it: `1.0` and `v1.0.0` are both `1.0.0.0`. */
+  /** Form that Composer compares: `1.0` and `v1.0.0` are both `1.0.0.0`. */
   readonly normalized: string
-  /** One text for all that Composer takes for the same version, as short as people know it. */
+  /** Name of the version in the registry: short, and equal for versions that Composer equates. */
   readonly key: string
-  /** Clients look for these in a document of their own. */
+  /** True for branches and development versions, which clients read from another document. */
   readonly isDev: boolean
 }
 
 const CHARACTERS_MAX = 255
 
-/** Throws `bad_request` for what Composer could not use as the version of a package. */
+/** Parses a version. Throws `bad_request` if Composer could not use it for a package. */
 export function parseVersion(pretty: string): ComposerVersion {
   if (pretty.length > CHARACTERS_MAX) {
     throw new Failure('bad_request', `A version has at most ${CHARACTERS_MAX} characters.`)
   }
-  // This refuses `1.0 as 2.0` as well: an alias is of a requirement, and no version.
+  // This also refuses an alias such as `1.0 as 2.0`, which is valid only in a requirement.
   if (/[\s\p{C}\p{Z}]/u.test(pretty)) {
     throw new Failure('bad_request', 'A version has no blanks and no control characters.')
   }
@@ -37,8 +37,8 @@ export function parseVersion(pretty: string): ComposerVersion {
 }
 
 /**
- * What a version is to Composer; undefined for what it refuses. The steps and their order are those
- * of the original. Its expressions are rewritten where they could take long.
+ * Returns Composer's normalized form; undefined for a version that it refuses. The steps and their
+ * order are those of VersionParser. Its patterns are rewritten if they could take superlinear time.
  */
 export function normalizeVersion(text: string): string | undefined {
   let version = withoutAlias(trimBlanks(text)).replace(STABILITY_FLAG, '')
@@ -48,19 +48,19 @@ export function normalizeVersion(text: string): string | undefined {
   return normalizeNumbers(version) ?? normalizeDate(version) ?? normalizeNumericBranch(version)
 }
 
-/** Of the blanks of Unicode PHP takes none away. */
+/** Removes the white space that PHP's `trim` removes, which excludes that of Unicode. */
 export function trimBlanks(text: string): string {
   return text.replace(/^[ \t\n\r\0\x0b]+|(?<![ \t\n\r\0\x0b])[ \t\n\r\0\x0b]+$/g, '')
 }
 
-/** `1.0 as 2.0` is `1.0`. */
+/** Returns the text without an alias: `1.0 as 2.0` becomes `1.0`. */
 export function withoutAlias(text: string): string {
   return text.replace(/^([^,\s]+) +as +[^,\s]+$/, '$1')
 }
 
 const STABILITY_FLAG = /@(?:stable|RC|beta|alpha|dev)$/i
 
-/** `-beta.2`, `RC1`, `-dev`: the stability, its number, and whether it is under development. */
+/** Suffixes such as `-beta.2`, `RC1` and `-dev`; groups: stability, its number and `dev`. */
 export const MODIFIER = '[._-]?(?:(stable|beta|b|RC|alpha|a|patch|pl|p)((?:[.-]?\\d)*))?([.-]?dev)?'
 
 const NUMBERS = new RegExp(`^v?(\\d{1,5})(\\.\\d+)?(\\.\\d+)?(\\.\\d+)?${MODIFIER}$`, 'i')
@@ -84,7 +84,7 @@ function normalizeDate(version: string): string | undefined {
 type Modifier = readonly (string | undefined)[]
 
 function addModifier(version: string, [stability, number = '', dev]: Modifier): string {
-  // In other cases of its letters Composer keeps it, and so must whoever compares with Composer.
+  // Composer removes the suffix only in lower case: `1.0-Stable` becomes `1.0.0.0-stable`.
   if (stability === 'stable') return version
   const suffix =
     stability === undefined
@@ -101,10 +101,10 @@ const STABILITIES: Readonly<Record<string, string>> = {
   rc: 'RC',
 }
 
-/** What Composer puts where a branch says `x`: more than any number that is released. */
+/** Number that Composer substitutes for `x` in a branch, greater than any released number. */
 const ANY = '9999999'
 
-/** `1.x-dev`: a branch of numbers. One of another name must begin with `dev-`. */
+/** Normalizes a numeric branch such as `1.x-dev`. Other branches must begin with `dev-`. */
 function normalizeNumericBranch(version: string): string | undefined {
   const branch = trimBlanks(/^(.*?)[.-]?dev$/i.exec(version)?.[1] ?? '')
   const match = /^v?(\d+)(\.(?:\d+|[x*]))?(\.(?:\d+|[x*]))?(\.(?:\d+|[x*]))?$/i.exec(branch)
@@ -113,7 +113,7 @@ function normalizeNumericBranch(version: string): string | undefined {
   return `${major}${minor}${patch}${fourth}`.replaceAll(/[x*]/gi, ANY).concat('-dev')
 }
 
-/** `1.2.0.0` is known as `1.2.0`, and `1.9999999.9999999.9999999-dev` as `1.x-dev`. */
+/** Returns `1.2.0` for `1.2.0.0`, and `1.x-dev` for `1.9999999.9999999.9999999-dev`. */
 function keyOf(normalized: string): string {
   const branch = /^(\d+(?:\.\d+)*?)((?:\.9999999)+)-dev$/.exec(normalized)
   if (branch !== null && normalized.split('.').length === 4) return `${branch[1]}.x-dev`

@@ -1,12 +1,12 @@
-/** Reads the one record of a control file as R has them (?read.dcf). */
+/** Reader of a DESCRIPTION file: one record in the Debian control format of R (?read.dcf). */
 
 import { Failure } from '../../conf/failures.js'
 import { quote } from '../archive/zip-paths.js'
 
 /**
- * The fields in their order, each value on one line. A byte is a character here, whatever the
- * encoding of the file. Throws `bad_request` for what R does not read, and for what it reads in a
- * way that a person may not see: a second field of one name, control characters.
+ * Returns the fields in order, each value on one line. Bytes are decoded as Latin-1, whatever the
+ * encoding of the file. Throws `bad_request` if R cannot read the record, and for duplicate fields
+ * and control characters, with which the record can mislead a human reader.
  */
 export function readRecord(bytes: Buffer): ReadonlyMap<string, string> {
   const fields = new Map<string, string>()
@@ -22,7 +22,7 @@ export function readRecord(bytes: Buffer): ReadonlyMap<string, string> {
     } else if (/^[ \t]/.test(line)) {
       if (name === undefined) throw malformed('begins with white space')
       const before = fields.get(name)
-      // A full stop alone stands for an empty line.
+      // A line with only a full stop is an empty line of the value.
       if (text !== '.') fields.set(name, before ? `${before} ${text}` : text)
     } else {
       const [field, value] = splitField(text)
@@ -37,7 +37,7 @@ export function readRecord(bytes: Buffer): ReadonlyMap<string, string> {
 function splitField(line: string): [string, string] {
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(0, colon))
-  // To R, a space before the colon is a part of the name.
+  // R reads a space before the colon as a part of the name.
   if (name === '' || name.includes(' ')) {
     throw malformed('has a line that is no field, and no part of one')
   }

@@ -1,4 +1,4 @@
-/** What a package needs of others: the lists in Depends, Imports and their like. */
+/** Dependency lists: the fields Depends, Imports, LinkingTo, Suggests and Enhances. */
 
 import { Failure } from '../../conf/failures.js'
 import { quote } from '../archive/zip-paths.js'
@@ -9,8 +9,8 @@ const ENTRY = /^([A-Za-z0-9.]+)\s*(?:\(\s*([<>=!]+)\s*([\w.-]+)\s*\))?$/
 const OPERATORS = ['<', '<=', '==', '!=', '>=', '>']
 
 /**
- * The list on one line, with the one space before a version without which R stops at it. Throws
- * `bad_request` where R would: one such entry hides all packages of the index from it.
+ * Returns the list on one line, with the space before a version that R requires. Throws
+ * `bad_request` if R could not parse an entry, because R then fails to read the whole index.
  */
 export function tidyDependencies(field: string, list: string): string {
   const entries = list.split(',').map((entry) => entry.trim())

@@ -1,4 +1,4 @@
-/** What the DESCRIPTION file of a package says that clients are told in an index. */
+/** The fields of a package's DESCRIPTION file that the index contains. */
 
 import { Failure } from '../../conf/failures.js'
 import { quote } from '../archive/zip-paths.js'
@@ -10,7 +10,7 @@ import { isVersion } from './version.js'
 export interface Description {
   readonly packageName: string
   readonly version: string
-  /** What the index says of it besides, by field: each on one line, in printable ASCII. */
+  /** Other fields of the index, each on one line, in printable ASCII. */
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -24,7 +24,7 @@ const PLAIN = [
 ]
 const LISTS = ['Depends', 'Imports', 'LinkingTo', 'Suggests', 'Enhances']
 
-/** Throws `bad_request` for what is malformed, or has no proper name and version. */
+/** Parses a DESCRIPTION file. Throws `bad_request` if it, its name or its version is invalid. */
 export function parseDescription(bytes: Buffer): Description {
   const record = readRecord(bytes)
   const packageName = record.get('Package') ?? ''

@@ -1,4 +1,4 @@
-/** R packages, as CRAN and its mirrors serve them ("R Installation and Administration" 6.6). */
+/** The CRAN format: a repository of R packages ("R Installation and Administration" 6.6). */
 
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
@@ -64,7 +64,7 @@ const getSource: FormatRoute = {
     answer(store, request, { place: SOURCE, fileName: params['file'] }),
 }
 
-/** Where clients look for what is no longer the highest version. */
+/** Route for older versions, which CRAN moves to the folder Archive. */
 const getArchived: FormatRoute = {
   method: 'GET',
   path: '/src/contrib/Archive/{package}/{file}',
@@ -73,7 +73,7 @@ const getArchived: FormatRoute = {
     serveFile(store, request, { place: SOURCE, fileName: params['file'] }),
 }
 
-/** The name of a platform may have several segments. */
+/** Route for binaries. The name of a platform can have several segments. */
 const getBinary: FormatRoute = {
   method: 'GET',
   path: '/bin/{rest...}',
@@ -95,7 +95,7 @@ export const CRAN: Format = {
   refuse: refuseInText,
 }
 
-/** R asks for several files in turn until there is one, and reads nothing of this. */
+/** Returns the error for a missing file, without text, because R ignores the body. */
 function notFound(): Failure {
   return new Failure('not_found', '')
 }

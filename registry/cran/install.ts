@@ -3,7 +3,7 @@
 import type { Install } from '../install.js'
 
 export const install: Install = ({ registryUrl, packageName }) => {
-  // The escapes of JSON are those of a string of R.
+  // JSON's escape sequences are valid in strings of R.
   const [name, url] = [packageName, registryUrl].map((text) => JSON.stringify(text))
   const text = `install.packages(${name}, repos = c(${url}, getOption("repos")))`
   return [{ where: 'In R', text }]

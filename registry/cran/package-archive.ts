@@ -1,4 +1,4 @@
-/** The archive of a package: which kind it is, and the DESCRIPTION file in it. */
+/** Archives of R packages: detects their type and reads their DESCRIPTION file. */
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from '../archive/byte-source.js'
@@ -13,10 +13,10 @@ export interface PackageArchive {
 }
 
 /**
- * Reads as far as the DESCRIPTION file, at the root or in the folder of the package, whatever that
- * is called: R goes by what the file says. What comes after is not read: a package may have
- * hundreds of MB, and that file is among its first. Throws `bad_request` for what is no archive, or
- * has no such file.
+ * Reads the DESCRIPTION file in the root or in a top-level folder, whose name is ignored, as R
+ * does. The rest of a tar archive is not read, because a package can have hundreds of megabytes and
+ * DESCRIPTION is one of its first files. Throws `bad_request` if the file is not an archive or has
+ * no DESCRIPTION.
  */
 export async function readPackageArchive(source: ByteSource): Promise<PackageArchive> {
   const magic = (await source.read(0, 2)).toString('latin1')
@@ -34,10 +34,10 @@ export async function readPackageArchive(source: ByteSource): Promise<PackageArc
 
 const KINDS: Readonly<Record<string, PackageArchive['kind']>> = { '\x1f\x8b': 'tar', PK: 'zip' }
 
-/** They are some KB; what is kept of one goes into the database and into an index. */
+/** Maximum size of a DESCRIPTION file, parts of which are stored in the database. */
 const DESCRIPTION_BYTES_MAX = 262_144
 
-/** As far as anything is unpacked to find it. */
+/** Maximum number of decompressed bytes that are searched for it. */
 const UNPACKED_BYTES_MAX = 536_870_912
 
 const TAR_LIMITS = { entriesMax: 50_000, headerBytesMax: 33_554_432 }
@@ -61,5 +61,5 @@ async function findInZip(source: ByteSource): Promise<Buffer | undefined> {
   return undefined
 }
 
-/** Some programs begin all paths with `./`. */
+/** Paths of DESCRIPTION; some programs begin all paths with `./`. */
 const PLACE = /^(?:\.\/)?(?:(?!\.\.?\/)[^/]+\/)?DESCRIPTION$/

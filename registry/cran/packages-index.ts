@@ -1,4 +1,4 @@
-/** The index that R reads before all else: PACKAGES, and the same compressed and serialized. */
+/** The index of an R repository: PACKAGES, PACKAGES.gz and PACKAGES.rds (?write_PACKAGES). */
 
 import type { JsonObject } from '../../conf/package.js'
 import { gzipText } from '../archive/gzip-file.js'
@@ -8,8 +8,9 @@ import { serializeTable, serializeText } from './rds.js'
 import { compareVersions } from './version.js'
 
 /**
- * Of each package its highest version, as on CRAN itself: R would choose that from a longer list,
- * and finds the older ones by name. Of versions that are the same to R, the last that came.
+ * Builds the index, which lists the highest version of each package, as on CRAN. R would choose the
+ * same version from a longer list. Of versions that R considers equal, the last published is
+ * listed.
  */
 export const PACKAGES_INDEX: IndexMaker = {
   revision: 1,
@@ -38,7 +39,7 @@ export const PACKAGES_INDEX: IndexMaker = {
 
 const STANZAS = 'PACKAGES'
 
-/** The cells of a column stand one behind the other, and so in a text of their own. */
+/** Returns the name of a column's text; PACKAGES.rds stores its cells column by column. */
 function columnText(name: string): string {
   return `column ${name}`
 }
@@ -49,7 +50,7 @@ function textOf(texts: IndexInput['texts'], name: string): IndexText {
   return text
 }
 
-/** The entries of one package follow each other. */
+/** Returns the rows of the highest versions, in the order of the entries. */
 function highestOf(entries: readonly IndexEntry[]): readonly Row[] {
   const highest = new Map<string, Highest>()
   for (const entry of entries) {
@@ -68,7 +69,7 @@ interface Highest {
 
 type Row = ReadonlyArray<string | undefined>
 
-/** All that `available.packages()` reads, in the order in which it is written. */
+/** Fields that `available.packages()` reads, in the order of the file. */
 const COLUMNS = [
   'Package',
   'Version',
@@ -97,7 +98,7 @@ function rowOf({ packageName, version, metadata, file }: IndexEntry): Row {
   })
 }
 
-/** With the blank line that parts it from the next. */
+/** Returns the record of a package, with the blank line that ends it. */
 function stanzaOf(row: Row): string {
   const lines = COLUMNS.map((column, at) =>
     row[at] === undefined ? '' : `${column}: ${row[at]}\n`,

@@ -1,13 +1,13 @@
-/** Where a package is for its clients: among the sources, or the binaries of one platform. */
+/** The parts of an R repository: source packages, and binaries of each platform. */
 
 export interface Place {
-  /** Of the index that it is in. */
+  /** Subject of the index. */
   readonly subject: string
-  /** Tells its file from others of the same name. */
+  /** Composite key, which distinguishes files of the same name. */
   readonly compositeKey: string
-  /** Of a tar archive here. */
+  /** Suffix of tar archives. */
   readonly tarSuffix: '.tar.gz' | '.tgz'
-  /** What R asks for where the index says nothing else. */
+  /** Suffix of the file that R requests if the index has no field `File`. */
   readonly usualSuffix: '.tar.gz' | '.tgz' | '.zip'
 }
 
@@ -21,8 +21,8 @@ export const SOURCE: Place = {
 const CHARACTERS_MAX = 200
 
 /**
- * That of binaries for a platform such as `windows` or `macosx/big-sur-arm64` and a version of R
- * such as `4.2`; undefined where one of the two has no place in an address.
+ * Returns the place of binaries for a platform such as `windows` or `macosx/big-sur-arm64` and a
+ * version of R such as `4.2`. Returns undefined if one of them is not allowed in a URL path.
  */
 export function binaryPlace(platform: string, rversion: string): Place | undefined {
   const segments = [...platform.split('/'), rversion]

@@ -1,8 +1,9 @@
-/** A table as R keeps one in a file ("R Internals", Serialization Formats), in version 2. */
+/** Serialization of a character matrix for R ("R Internals", Serialization Formats, version 2). */
 
 /**
- * What `saveRDS(table, version = 2, compress = FALSE)` writes of a matrix of texts with so many
- * rows, before and after its cells. These stand there column by column.
+ * Returns the bytes before and after the cells in the output of
+ * `saveRDS(table, version = 2, compress = FALSE)` for a character matrix. The cells are stored
+ * column by column.
  */
 export function serializeTable(columns: readonly string[], rows: number) {
   const dimensions = int(INTEGERS) + int(2) + int(rows) + int(columns.length)
@@ -16,7 +17,7 @@ export function serializeTable(columns: readonly string[], rows: number) {
   return { head: Buffer.from(head, 'latin1'), tail: Buffer.from(tail, 'latin1') }
 }
 
-/** A cell, in ASCII; undefined is what R calls NA. A character of the result is a byte. */
+/** Serializes an ASCII cell; undefined is NA. Each character of the result is one byte. */
 export function serializeText(value: string | undefined): string {
   if (value === undefined) return int(CHARACTERS) + int(-1)
   return int(CHARACTERS | IS_ASCII) + int(value.length) + value
@@ -29,18 +30,18 @@ const TEXTS = 16
 const LIST = 19
 const NOTHING = 254
 const HAS_ATTRIBUTES = 0x200
-/** A pair with a name. */
+/** Pair of a list with a tag. */
 const ATTRIBUTE = 0x402
 const IS_ASCII = 0x40000
 
-/** The format, by which R, and which R can read it: numbers most significant byte first. */
+/** Header: XDR format (big-endian), version 2, written by R 3.5.0, readable from R 2.3.0 on. */
 const HEADER = `X\n${int(2)}${int(0x30500)}${int(0x20300)}`
 
 function texts(all: readonly string[]): string {
   return int(all.length) + all.map(serializeText).join('')
 }
 
-/** Four characters of a byte each. */
+/** Returns a 32-bit integer as four characters of one byte each. */
 function int(value: number): string {
   return String.fromCharCode(
     (value >>> 24) & 255,

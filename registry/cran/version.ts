@@ -1,19 +1,19 @@
-/** Versions of R packages, and their order: numbers between dots and hyphens (?package_version). */
+/** Versions of R packages and their order: numbers between dots and hyphens (?package_version). */
 
 const CHARACTERS_MAX = 255
 
-/** More than R can count: to it, such a version is none. */
+/** Largest integer of R, which refuses versions with larger numbers. */
 const NUMBER_MAX = 2_147_483_647
 
-/** Whether R takes that for the version of a package. */
+/** Returns true if R accepts the text as the version of a package. */
 export function isVersion(text: string): boolean {
   if (text.length > CHARACTERS_MAX || !/^\d+(?:[.-]\d+)+$/.test(text)) return false
   return numbersOf(text).every((number) => number <= NUMBER_MAX)
 }
 
 /**
- * Below, at or above nought as R orders the two: number by number, where one that is missing is 0.
- * `1.0-1` and `1.0.1` are the same to it, as are `1.0` and `1.0.0`.
+ * Compares two versions as R does: number by number, where a missing number is 0. So `1.0-1` equals
+ * `1.0.1`, and `1.0` equals `1.0.0`. Returns a negative number, 0 or a positive number.
  */
 export function compareVersions(one: string, other: string): number {
   const [numbers, others] = [numbersOf(one), numbersOf(other)]

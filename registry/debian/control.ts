@@ -1,20 +1,23 @@
-/** The control file of a package: what it says of itself, field by field (deb822(5)). */
+/** The control file of a package: its metadata as one paragraph of fields (deb-control(5)). */
 
 import { Failure } from '../../conf/failures.js'
 import { parseArchitecture, parsePackageName, parseVersion } from './names.js'
 
-/** A name as Debian writes it, and a value whose later lines begin with white space. */
+/** Name in Debian's spelling, and value whose continuation lines begin with white space. */
 export type ControlField = readonly [name: string, value: string]
 
 export interface Control {
   readonly packageName: string
   readonly version: string
   readonly architecture: string
-  /** All of them, none twice, in Debian's order. */
+  /** All fields, each once, in the order in which dpkg writes them. */
   readonly fields: readonly ControlField[]
 }
 
-/** Throws `bad_request` for what is not one well-formed paragraph with all that an index needs. */
+/**
+ * Parses a control file. Throws `bad_request` unless it is one well-formed paragraph with the
+ * fields that an index needs.
+ */
 export function parseControl(bytes: Uint8Array): Control {
   const fields = inOrder(parseFields(decode(bytes)))
   const required = (name: string) => {
@@ -34,7 +37,7 @@ function refuse(why: string, cause?: unknown): Failure {
   return new Failure('bad_request', `The control file is malformed: ${why}.`, { cause })
 }
 
-/** Any that a reader of the index might take for the end of a line, or would pass on. */
+/** Characters that a reader of the index could treat as a line end, or show to users. */
 const CONTROL_CHARACTER = /[^\P{Cc}\n\t]|\p{Zl}|\p{Zp}/u
 
 function decode(bytes: Uint8Array): string {
@@ -72,19 +75,19 @@ function parseFields(text: string): ControlField[] {
   return fields
 }
 
-/** Without blank lines at either end, which belong to no paragraph. */
+/** Returns the lines without blank lines at either end, which belong to no paragraph. */
 function linesOf(text: string): readonly string[] {
   const lines = text.trimEnd().split('\n')
   const first = lines.findIndex((line) => line.trim() !== '')
   return first < 0 ? [] : lines.slice(first)
 }
 
-/** Enough to be recognised. */
+/** Quotes at most 40 characters of a text for a message. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 }
 
-/** What an index says of the file, and what dpkg says of an installed package. */
+/** Fields that only an index has, and fields that dpkg adds for installed packages. */
 const OF_THE_INDEX: ReadonlySet<string> = new Set([
   'filename',
   'size',
@@ -97,7 +100,7 @@ const OF_THE_INDEX: ReadonlySet<string> = new Set([
   'conffiles',
 ])
 
-/** As dpkg writes them; all others follow in the order of the file. */
+/** Order in which dpkg writes fields; all others follow in the order of the file. */
 const ORDER: readonly string[] = [
   'Package',
   'Package-Type',

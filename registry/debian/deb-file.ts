@@ -1,4 +1,4 @@
-/** A Debian package as a file (deb(5)): where its control file is, and what that says. */
+/** Debian package files (deb(5)): finds and reads the control file. */
 
 import { Failure } from '../../conf/failures.js'
 import { type ArMember, listArMembers } from '../archive/ar.js'
@@ -9,10 +9,13 @@ import { unxz } from '../archive/unxz.js'
 import { unzstd } from '../archive/unzstd.js'
 import { type Control, parseControl } from './control.js'
 
-/** Three, and what is added for signatures. */
+/** Maximum number of members: a package has three, and signatures add more. */
 const MEMBERS_MAX = 100
 
-/** Throws `bad_request` for what is no such file, or has not one well-formed control file. */
+/**
+ * Reads the control file of a package. Throws `bad_request` if the file is not a Debian package, or
+ * does not have exactly one well-formed control file.
+ */
 export async function readDebFile(source: ByteSource): Promise<Control> {
   const members = await listArMembers(source, MEMBERS_MAX)
   await checkFormat(source, members[0])
@@ -27,7 +30,7 @@ export async function readDebFile(source: ByteSource): Promise<Control> {
   return parseControl(await findControlFile(unpack(source, control)))
 }
 
-/** What leaves the number out is read by us as the format that there is. */
+/** Throws `bad_request` for an unknown format version. A package without one is accepted. */
 async function checkFormat(source: ByteSource, first: ArMember | undefined): Promise<void> {
   if (first?.name !== 'debian-binary') return
   const text = await source.read(first.start, Math.min(first.bytes, 4))
@@ -37,7 +40,7 @@ async function checkFormat(source: ByteSource, first: ArMember | undefined): Pro
 
 const CONTROL = 'control.tar'
 
-/** A list of files, with their sums, of a package of a hundred thousand files takes as much. */
+/** Maximum size of the control archive; the md5sums of 100,000 files take about as much. */
 const UNPACKED_BYTES_MAX = 16_777_216
 
 function unpack(source: ByteSource, { name, start, bytes }: ArMember): AsyncIterable<Uint8Array> {
@@ -71,7 +74,7 @@ async function* whenRead(
 
 const TAR_LIMITS = { entriesMax: 1_000, headerBytesMax: 1_048_576 }
 
-/** Many times as large as those in Debian; each of them is a part of the index. */
+/** Maximum size of a control file, which becomes a part of the index. */
 const CONTROL_BYTES_MAX = 262_144
 
 async function findControlFile(tar: AsyncIterable<Uint8Array>): Promise<Buffer> {

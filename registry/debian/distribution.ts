@@ -1,4 +1,4 @@
-/** All files below one distribution: lists of packages, what it says of them, and signatures. */
+/** The index of one distribution: Packages files, Release and its signatures. */
 
 import { gzipText } from '../archive/gzip-file.js'
 import { xzText } from '../archive/xz-file.js'
@@ -28,12 +28,15 @@ export const DISTRIBUTION: IndexMaker = {
   },
 }
 
-/** The path of a list, from `component/architecture`, without what it is packed with. */
+/** Returns the path of the Packages file of `component/architecture`. */
 export function packagesPath(part: string): string {
   return `${part.replace('/', '/binary-')}/Packages`
 }
 
-/** A client unpacks what it likes best, and compares it with the sums of the plain one. */
+/**
+ * Returns a Packages file in each form that clients can choose from. The plain form is always
+ * included, because clients check the decompressed file with its checksums.
+ */
 function packedForms(text: IndexText): ReadonlyArray<readonly [suffix: string, FileContent]> {
   const { plain, xz } = text.forms
   return [

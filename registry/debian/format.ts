@@ -1,4 +1,4 @@
-/** Debian packages, as apt reads them from a repository of an owner. */
+/** The Debian format: apt repositories (wiki.debian.org/DebianRepository/Format). */
 
 import { Failure } from '../../conf/failures.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
@@ -73,7 +73,7 @@ function noFile(): Failure {
   return new Failure('not_found', 'package file does not exist')
 }
 
-/** All keys that sign: armored for people and `signed-by=….asc`, in binary for `….gpg`. */
+/** Routes for all signing keys: armored for `signed-by=….asc`, binary for `signed-by=….gpg`. */
 const keys: readonly FormatRoute[] = [
   keyRoute('repository.key', armorKeys),
   keyRoute('repository.gpg', dearmorKeys),
@@ -98,7 +98,7 @@ function keyRoute(
   }
 }
 
-/** A file of the index of a distribution as it is now. */
+/** Returns a route for a file of the current index of a distribution. */
 function indexRoute(path: string, pathOf: (params: FormatCall['params']) => string): FormatRoute {
   return {
     method: 'GET',
@@ -111,7 +111,10 @@ function indexRoute(path: string, pathOf: (params: FormatCall['params']) => stri
   }
 }
 
-/** The same by what it holds, also for a while after it changed. */
+/**
+ * Returns a route for a file of an index by its digest, which also serves recent generations
+ * ("Acquire-By-Hash" of the repository format).
+ */
 function byHashRoute(path: string): FormatRoute {
   return {
     method: 'GET',
@@ -120,7 +123,7 @@ function byHashRoute(path: string): FormatRoute {
     async handle(store, { request, params }) {
       const algorithm = (params['algorithm'] ?? '').toLowerCase()
       const digest = (params['digest'] ?? '').toLowerCase()
-      // The weak ones are no names: others can be made that have the same.
+      // MD5 and SHA-1 do not identify a file, because collisions can be constructed.
       if (algorithm !== 'sha256' && algorithm !== 'sha512') throw noIndex()
       const asked = { algorithm, digest } as const
       const file = await store.findIndexFile(params['distribution'] ?? '', asked)
@@ -138,7 +141,7 @@ function noIndex(): Failure {
   return new Failure('not_found', 'not found: there is no such index')
 }
 
-/** apt writes `binary-amd64`; some who read indexes by hand leave out what is the same for all. */
+/** Returns the path of a Packages file in the index. Accepts `binary-amd64` and `amd64`. */
 function listPath({ component = '', architecture = '', file = '' }: FormatCall['params']): string {
   const path = packagesPath(`${component}/${architecture.replace(/^binary-/, '')}`)
   return path + file.slice('Packages'.length)

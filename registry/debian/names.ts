@@ -1,4 +1,4 @@
-/** What Debian lets packages, versions and places in a repository be called: parse or throw. */
+/** Names of Debian packages, versions, architectures, distributions and components. */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -6,17 +6,20 @@ function refuse(what: string, why: string): Failure {
   return new Failure('bad_request', `${what} is invalid: ${why}`)
 }
 
-/** The name of a package (Debian policy 5.6.7). Throws `bad_request`. */
+/** Returns a package name (Debian policy 5.6.7). Throws `bad_request` if it is invalid. */
 export function parsePackageName(text: string): string {
   if (/^[a-z0-9][a-z0-9+.-]+$/.test(text)) return text
   const why = "it has two or more of lower-case letters, digits, '+', '-' and '.'"
   throw refuse('package name', `${why}, and begins with a letter or digit`)
 }
 
-/** What dpkg keeps an epoch in. */
+/** Maximum epoch, which dpkg stores in an int. */
 const EPOCH_MAX = 2_147_483_647
 
-/** A version, which may have an epoch (Debian policy 5.6.12). Throws `bad_request`. */
+/**
+ * Returns a version, which can have an epoch (Debian policy 5.6.12). Throws `bad_request` if it is
+ * invalid.
+ */
 export function parseVersion(text: string): string {
   const [, epoch = '0', version] =
     /^(?:(\d{1,10}):)?([A-Za-z0-9][A-Za-z0-9.+~-]*)$/.exec(text) ?? []
@@ -26,7 +29,10 @@ export function parseVersion(text: string): string {
   throw refuse('package version', why)
 }
 
-/** The architecture of a package (Debian policy 5.6.8). Throws `bad_request`. */
+/**
+ * Returns the architecture of a package (Debian policy 5.6.8). Throws `bad_request` if it is
+ * invalid, a wildcard or `source`.
+ */
 export function parseArchitecture(text: string): string {
   const parts = text.split('-')
   const isOne = !parts.includes('any') && text !== 'source'
@@ -36,10 +42,13 @@ export function parseArchitecture(text: string): string {
 
 const PLACE_CHARACTERS_MAX = 100
 
-/** A distribution or a component: one segment of an address. Throws `bad_request`. */
+/**
+ * Returns a distribution or a component, one segment of a URL. Throws `bad_request` if it is
+ * invalid.
+ */
 export function parsePlace(text: string): string {
   const isPlain = /^[A-Za-z0-9][A-Za-z0-9.+~_-]*$/.test(text)
-  // That folder of a distribution is taken.
+  // The folder by-hash of a distribution has files by their digest.
   if (isPlain && text.length <= PLACE_CHARACTERS_MAX && text !== 'by-hash') return text
   const why = `up to ${PLACE_CHARACTERS_MAX} letters, digits, '.', '+', '~', '_' and '-'`
   throw refuse('distribution or component', `${why}, and begins with a letter or digit`)
@@ -51,12 +60,12 @@ export interface PoolFile {
   readonly architecture: string
 }
 
-/** What a file is called in the pool. */
+/** Returns the name of a file in the pool. */
 export function poolFileName({ packageName, version, architecture }: PoolFile): string {
   return `${packageName}_${version}_${architecture}.deb`
 }
 
-/** What a file of that name is, if it can be one: none of the three has a `_`. */
+/** Parses the name of a file in the pool, whose three parts contain no `_`. */
 export function readPoolFileName(fileName: string): PoolFile | undefined {
   const [, packageName, version, architecture] =
     /^([^_]+)_([^_]+)_([^_]+)\.deb$/.exec(fileName) ?? []

@@ -1,28 +1,28 @@
-/** The list of the packages of one component and architecture, as apt reads it. */
+/** The Packages file of one component and architecture ("Packages" of the repository format). */
 
 import type { JsonObject, PackageFile } from '../../conf/package.js'
 import type { IndexEntry, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
 import type { Control, ControlField } from './control.js'
 
-/** What the index is given of a package, and keeps. */
+/** Returns the metadata of an index entry. */
 export function entryMetadata({ fields }: Control): JsonObject {
   return { fields }
 }
 
-/** Where in a repository a package is. */
+/** Distribution and component of a package. */
 export interface Place {
   readonly distribution: string
   readonly component: string
 }
 
-/** The paragraph of one package (deb822(5), "Packages" of the repository format). */
+/** Returns the paragraph of one package (deb822(5), "Packages" of the repository format). */
 export function stanzaOf({ metadata, file }: IndexEntry, place: Place): string {
   const fields = [...(metadata['fields'] as unknown as ControlField[]), ...fileFields(file, place)]
   return fields.map(lineOf).join('')
 }
 
-/** A value whose first line is empty stands below its name, without white space at a line's end. */
+/** Formats a field. If its first line is empty, no white space follows the colon. */
 function lineOf([name, value]: ControlField): string {
   return value === '' || value.startsWith('\n') ? `${name}:${value}\n` : `${name}: ${value}\n`
 }
@@ -39,7 +39,7 @@ function fileFields(file: PackageFile, { distribution, component }: Place): Cont
   ]
 }
 
-/** The paragraphs of each part, with a blank line after each. */
+/** Renders the paragraphs of each part, each followed by a blank line. */
 export function renderPackages(
   entries: readonly IndexEntry[],
   distribution: string,

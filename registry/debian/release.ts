@@ -1,4 +1,4 @@
-/** What a distribution says of itself and of the lists of its packages: the file Release. */
+/** The Release file of a distribution: its metadata and the checksums of its index files. */
 
 import type { Digests } from '../../conf/package.js'
 import type { WrittenFile } from '../index-maker.js'
@@ -6,12 +6,12 @@ import type { WrittenFile } from '../index-maker.js'
 export interface Distribution {
   readonly name: string
   readonly changedAtMs: number
-  /** `component/architecture` of each list. */
+  /** `component/architecture` of each Packages file. */
   readonly parts: readonly string[]
   readonly files: readonly WrittenFile[]
 }
 
-/** The text, which is a function of what it is given ("Release" of the repository format). */
+/** Returns the text of the file ("Release" of the repository format). Deterministic. */
 export function releaseText({ name, changedAtMs, parts, files }: Distribution): string {
   const sortedOf = (at: 0 | 1) =>
     [...new Set(parts.map((part) => part.split('/')[at] ?? ''))].sort().join(' ')
@@ -21,7 +21,7 @@ export function releaseText({ name, changedAtMs, parts, files }: Distribution): 
     `Suite: ${name}`,
     `Codename: ${name}`,
     `Components: ${sortedOf(0)}`,
-    // Clients ask for the packages of `all` where it stands here, whatever they are themselves.
+    // If `all` is in this list, clients of every architecture request the Packages file of `all`.
     `Architectures: ${sortedOf(1)}`,
     `Date: ${new Date(changedAtMs).toUTCString().replace('GMT', 'UTC')}`,
     'Acquire-By-Hash: yes',
@@ -33,7 +33,7 @@ export function releaseText({ name, changedAtMs, parts, files }: Distribution): 
   return `${[...fields, ...blocks].join('\n')}\n`
 }
 
-/** The weak ones are for old mirrors; apt takes the strongest that it is offered. */
+/** Digests of the files. MD5 and SHA-1 are for old clients; apt uses the strongest digest. */
 const DIGESTS: ReadonlyArray<readonly [title: string, digest: keyof Digests]> = [
   ['MD5Sum', 'md5'],
   ['SHA1', 'sha1'],

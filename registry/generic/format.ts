@@ -1,4 +1,4 @@
-/** Generic packages: any file under a name and a version. */
+/** The generic format: any files under a name and a version. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
@@ -21,7 +21,7 @@ const put: FormatRoute = {
     const packageName = parsePackageName(params['name'] ?? '')
     const version = parseVersion(params['version'] ?? '')
     const fileName = parseFileName(params['file'] ?? '')
-    // Sooner than after gigabytes.
+    // Refused before the body, which can be gigabytes, is received.
     if ((await store.findFile({ packageName, version, fileName })) !== undefined) {
       const isAskedFor = request.headers.get('if-none-match') === '*'
       throw new Failure(isAskedFor ? 'precondition_failed' : 'conflict', FILE_EXISTS)

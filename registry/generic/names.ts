@@ -1,24 +1,24 @@
-/** What generic packages, their versions and their files may be called: parse or throw. */
+/** Names of generic packages, their versions and their files. */
 
 import { Failure } from '../../conf/failures.js'
 
 const CHARACTERS = /^[A-Za-z0-9.+_-]+$/
 const ADVICE = "letters, digits, '.', '-', '+' and '_'"
 
-/** The name of a package. Throws `bad_request`. */
+/** Returns a package name. Throws `bad_request` if it is invalid. */
 export function parsePackageName(text: string): string {
-  // A name of dots, or of one sign alone, is nobody's.
+  // '..' and a single punctuation mark are refused.
   if (CHARACTERS.test(text) && text !== '..' && /^.{2}|[A-Za-z0-9]/.test(text)) return text
   throw new Failure('bad_request', `invalid package name: it holds ${ADVICE} only`)
 }
 
-/** The name of a file. Throws `bad_request`. */
+/** Returns a file name. Throws `bad_request` if it is invalid. */
 export function parseFileName(text: string): string {
   if (CHARACTERS.test(text) && text !== '.' && text !== '..') return text
   throw new Failure('bad_request', `invalid filename: it holds ${ADVICE} only`)
 }
 
-/** A version: any text without white space around it. Throws `bad_request`. */
+/** Returns a version. Throws `bad_request` if it is invalid. */
 export function parseVersion(text: string): string {
   if (text !== '' && text.trim() === text && !/\p{Cc}|\p{Cs}/u.test(text)) return text
   const why = 'it is empty, or holds control characters or white space around it'

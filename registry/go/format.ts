@@ -1,4 +1,4 @@
-/** Go modules, as a module proxy serves them (go.dev/ref/mod#goproxy-protocol). */
+/** The Go format: a module proxy (go.dev/ref/mod#goproxy-protocol). */
 
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
@@ -31,7 +31,7 @@ const put: FormatRoute = {
   },
 }
 
-/** One route for all: the path of a module has as many segments as it likes. */
+/** Route for all reads, because a module path has any number of segments. */
 const get: FormatRoute = {
   method: 'GET',
   path: '/{rest...}',
@@ -66,14 +66,14 @@ type Kind = 'list' | 'info' | 'mod' | 'zip'
 interface ModuleRequest {
   readonly path: string
   readonly kind: Kind
-  /** As it was asked for, or `latest`. */
+  /** Version in the URL, or `latest`; empty for `list`. */
   readonly version: string
 }
 
-/** What `module/@v/list`, `module/@latest` and `module/@v/version.kind` ask for. */
+/** Parses `module/@v/list`, `module/@latest` and `module/@v/version.kind`. */
 function readRequest(rest: string): ModuleRequest | undefined {
   const segments = rest.split('/').map(decodePercent)
-  // An escaped slash is part of no name.
+  // No module path or version contains an escaped slash.
   if (segments.some((segment) => segment.includes('/'))) return undefined
   const text = unescapeCapitals(segments.join('/'))
   const [, path = '', tail = ''] = /^([^@]+)\/@(latest|v\/[^/@]+)$/.exec(text ?? '') ?? []

@@ -1,6 +1,6 @@
-/** The file go.mod, as far as a proxy has to know it (go.dev/ref/mod#go-mod-file-grammar). */
+/** The module directive of a go.mod file (go.dev/ref/mod#go-mod-file-grammar). */
 
-/** What the module says its path is, whatever that is; undefined when it says nothing. */
+/** Returns the unchecked module path that a go.mod declares; undefined if it declares none. */
 export function readModuleLine(goMod: string): string | undefined {
   for (let start = 0; start < goMod.length; ) {
     const found = goMod.indexOf('\n', start)
@@ -19,7 +19,7 @@ function modulePathOf(line: string): string | undefined {
   return quoted?.[2] ?? path
 }
 
-/** What a module of before go.mod would say: its name. */
+/** Returns the go.mod that a proxy must serve for a module without one. */
 export function plainGoMod(path: string): string {
   return `module ${path}\n`
 }

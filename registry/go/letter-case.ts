@@ -1,12 +1,9 @@
-/** Paths that are the same file where a file system does not tell capitals from small letters. */
+/** Detection of paths that are the same file on a case-insensitive file system. */
 
 import { Failure } from '../../conf/failures.js'
 import { quote, treeKey } from '../archive/zip-paths.js'
 
-/**
- * Throws `bad_request` when two of these paths, or of the folders on their way, differ by the case
- * of letters alone.
- */
+/** Throws `bad_request` if two of these paths, or of their parent folders, differ only in case. */
 export function checkFolding(paths: readonly string[]): void {
   const folded = paths.map((path) => ({ path, folded: treeKey(foldCase(path)) }))
   folded.sort((a, b) => (a.folded < b.folded ? -1 : 1))
@@ -21,7 +18,7 @@ export function checkFolding(paths: readonly string[]): void {
   }
 }
 
-/** Both begin with the same elements up to here. */
+/** Returns the length of the longest common prefix that consists of whole path elements. */
 function sharedEnd(one: string, other: string): number {
   let at = 0
   let end = 0
@@ -34,7 +31,7 @@ function sharedEnd(one: string, other: string): number {
   return end
 }
 
-/** As long as it was: one character for one (Unicode's simple case folding). */
+/** Returns the path in one case and of the same length (Unicode's simple case folding). */
 function foldCase(path: string): string {
   if (/^[\0-\x7f]*$/.test(path)) return path.toLowerCase()
   return Array.from(path, foldCharacter).join('')

@@ -1,8 +1,8 @@
-/** What modules and their files may be called (go.dev/ref/mod#go-mod-file-ident). */
+/** Paths of modules and of their files (go.dev/ref/mod#go-mod-file-ident). */
 
 /**
- * Why the go command would not take the path of a module. Whether it fits a version is for
- * `module-version` to say.
+ * Returns the reason why the go command would refuse a module path; undefined if it is valid. Does
+ * not compare the path with a version; see `module-version`.
  */
 export function modulePathError(path: string): string | undefined {
   const elements = path.split('/')
@@ -18,7 +18,7 @@ export function modulePathError(path: string): string | undefined {
       return `it holds other than letters, digits and -._~ in ASCII`
     }
     if (element.startsWith('.')) return 'one of its elements begins with a dot'
-    // As Windows shortens names: LONGNA~1.
+    // Such an element could be a Windows short name, as in LONGNA~1.
     if (/^[^.]*~\d+(?:\.|$)/.test(element)) return 'one of its elements ends with ~ and digits'
   }
   return splitPathMajor(path) === undefined
@@ -26,7 +26,10 @@ export function modulePathError(path: string): string | undefined {
     : undefined
 }
 
-/** Why the go command would not take the path of a file, relative to its module. */
+/**
+ * Returns the reason why the go command would refuse the path of a file, relative to its module;
+ * undefined if it is valid.
+ */
 export function filePathError(path: string): string | undefined {
   for (const element of path.split('/')) {
     const fault = whyNoElement(element)
@@ -48,8 +51,9 @@ function whyNoElement(element: string): string | undefined {
 }
 
 /**
- * The major version that the end of a module's path asks for: `v2` of `/v2`, or `v1` of
- * `gopkg.in/yaml.v1`. Empty for none; undefined where no module ends so, such as in `/v1`.
+ * Returns the major version that a module path requires: `v2` for `/v2`, or `v1` for
+ * `gopkg.in/yaml.v1`. Returns an empty text for a path without major version suffix, and undefined
+ * for an invalid suffix, such as `/v1` (go.dev/ref/mod#major-version-suffixes).
  */
 export function splitPathMajor(path: string): string | undefined {
   if (path.startsWith('gopkg.in/')) {
@@ -61,8 +65,8 @@ export function splitPathMajor(path: string): string | undefined {
 }
 
 /**
- * Undoes the escape of module paths and versions in addresses, where each capital is `!` and its
- * small letter, for storages that know one case. Undefined for what is not written so.
+ * Decodes a module path or version in a URL, where `!` and a lower-case letter encode an upper-case
+ * letter (go.dev/ref/mod#goproxy-protocol). Returns undefined for an invalid encoding.
  */
 export function unescapeCapitals(text: string): string | undefined {
   if (!/^(?:[^!A-Z\x80-\uffff]|![a-z])*$/.test(text)) return undefined

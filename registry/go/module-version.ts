@@ -1,20 +1,20 @@
-/** Versions of modules, and which of them is the latest (go.dev/ref/mod#versions). */
+/** Versions of modules and the choice of the latest one (go.dev/ref/mod#versions). */
 
 import compare from 'semver/functions/compare.js'
 import parse from 'semver/functions/parse.js'
 import { splitPathMajor } from './module-path.js'
 
-/** A version that may be before modules: its path says nothing of the major version it has. */
+/** Suffix of versions from v2 on whose module path has no major version suffix. */
 const INCOMPATIBLE = '+incompatible'
 
-/** Why a module of that path cannot have that version. */
+/** Returns the reason why a module of that path cannot have that version; undefined if it can. */
 export function versionError(
   version: string,
   { path, hasGoMod }: { readonly path: string; readonly hasGoMod: boolean },
 ): string | undefined {
   const isIncompatible = version.endsWith(INCOMPATIBLE)
   const parsed = parse(isIncompatible ? version.slice(1, -INCOMPATIBLE.length) : version.slice(1))
-  // Whoever says less or more, such as v1.2 or v1.2.3+linux, means this one as well.
+  // Only the canonical form is accepted, not v1.2 or v1.2.3+linux.
   if (parsed === null || `v${parsed.version}${isIncompatible ? INCOMPATIBLE : ''}` !== version) {
     return 'it is not of the form v1.2.3 or v1.2.3-pre'
   }
@@ -28,20 +28,20 @@ export function versionError(
   if (wanted === '') {
     return parsed.major < 2 ? undefined : `the path of the module should end with /${major}`
   }
-  // Of the time when gopkg.in/x.v1 had no versions.
+  // Pseudo-versions of gopkg.in/x.v1 begin with v0 if the repository has no tags.
   if (wanted === 'v1' && version.startsWith('v0.0.0-')) return undefined
   return wanted === major ? undefined : `by the path of the module it should begin with ${wanted}`
 }
 
-/** Those that a list tells, in their order. It leaves out what stands for a commit. */
+/** Returns the versions for `@v/list` in order: all except pseudo-versions. */
 export function listableVersions(versions: readonly string[]): readonly string[] {
   return inOrder(versions.filter((version) => !PSEUDO.test(version)))
 }
 
 /**
- * The version that the go command takes for `latest`: the highest release, or else the highest
- * pre-release, or else the newest commit. Where a compatible version is a module by its go.mod,
- * what is incompatible does not count.
+ * Returns the version that the go command selects for `latest`: the highest release, or else the
+ * highest pre-release, or else the newest pseudo-version. If the highest compatible version has a
+ * go.mod, incompatible versions are ignored.
  */
 export async function latestVersion(
   versions: readonly string[],
@@ -56,7 +56,7 @@ export async function latestVersion(
   return release ?? candidates.at(-1) ?? newestCommit(versions)
 }
 
-/** Of a commit, whose time and digest it tells. */
+/** Pseudo-version: a commit's time and digest (go.dev/ref/mod#pseudo-versions). */
 const PSEUDO = /^v\d+\.(?:0\.0-|\d+\.\d+-(?:[^+]*\.)?0\.)(\d{14})-[A-Za-z0-9]+(?:\+incompatible)?$/
 
 function newestCommit(versions: readonly string[]): string | undefined {

@@ -1,4 +1,4 @@
-/** The zip of a module: what the go command would take of it (go.dev/ref/mod#zip-files). */
+/** Module zip files, checked as the go command checks them (go.dev/ref/mod#zip-files). */
 
 import { Failure } from '../../conf/failures.js'
 import type { ByteSource } from '../archive/byte-source.js'
@@ -13,13 +13,13 @@ import { versionError } from './module-version.js'
 export interface Module {
   readonly path: string
   readonly version: string
-  /** Its file go.mod; absent for a module of before there was one. */
+  /** Content of go.mod; absent for a module without one. */
   readonly goMod?: string
 }
 
 /**
- * Says which module a zip is, after a look at all of it. Throws `bad_request` with what is wrong
- * for a zip that the go command would refuse, were it served.
+ * Reads the path and version of a module from its zip, after checking all files. Throws
+ * `bad_request` if the go command would refuse the zip.
  */
 export async function readModuleZip(source: ByteSource): Promise<Module> {
   if (source.bytes > MODULE_BYTES_MAX) throw refuse('it has more than 500 MiB')
@@ -41,8 +41,8 @@ const MODULE_BYTES_MAX = 524_288_000
 const LICENSE_BYTES_MAX = 16_777_216
 
 /**
- * The go command takes 16 MiB. Here it is kept with the version in the database, and a go.mod with
- * ten thousand requirements is smaller than this.
+ * Maximum size of go.mod. The go command allows 16 MiB, but the registry stores it in the database,
+ * and a go.mod with ten thousand requirements is smaller than this.
  */
 const GO_MOD_BYTES_MAX = 1_048_576
 
@@ -50,7 +50,7 @@ function refuse(fault: string): Failure {
   return new Failure('bad_request', `This is not the zip of a module: ${fault}.`)
 }
 
-/** `module@version/`, in which everything of it stands. */
+/** Returns the folder `module@version/` that contains all files, and its parts. */
 function readRoot({ entries: [first] }: Zip) {
   const [, path, version] = /^([^@]+)@([^@/]+)\//.exec(first?.path ?? '') ?? []
   if (path === undefined || version === undefined) {
@@ -72,7 +72,7 @@ async function checkFiles({ entries }: Zip, root: string): Promise<void> {
   if (bytes > MODULE_BYTES_MAX) throw refuse('it unpacks to more than 500 MiB')
 }
 
-/** The path of the entry in its module. */
+/** Checks an entry and returns its path in the module. */
 function checkFile({ path, kind, bytes }: ZipEntry, root: string): string {
   if (!path.startsWith(root)) throw refuse(`not all of its files stand in ${root}`)
   const name = path.slice(root.length)

@@ -1,4 +1,4 @@
-/** The files of a generation while they are written, each from pieces that are there already. */
+/** The files of a new generation, composed of new bytes and of pieces of existing blobs. */
 
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
@@ -19,15 +19,15 @@ import { type Prefixes, prefixesOf } from './prefixes.js'
 import type { Scratch } from './scratch.js'
 
 export interface IndexFiles extends IndexOutput {
-  /** What was written, by its path in the index. */
+  /** Written files by their paths in the index. */
   readonly written: ReadonlyMap<string, WrittenIndexFile>
   readonly places: Places
-  /** Closes and removes them, but for those that were moved elsewhere. */
+  /** Closes all files, and removes those that were not moved. */
   discard(): Promise<void>
 }
 
 export interface WrittenIndexFile extends WrittenFile {
-  /** Where it is on the disk. */
+  /** Path on the disk. */
   readonly file: string
 }
 
@@ -37,7 +37,7 @@ export interface IndexFilesOptions {
   readonly prefixes: Prefixes
 }
 
-/** No file yet. */
+/** Opens an empty set of files. */
 export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
   const { storage } = options
   const written = new Map<string, WrittenIndexFile>()
@@ -72,7 +72,7 @@ interface Filled {
   readonly digests: RunningDigests
 }
 
-/** Writes a file. The digests of how it begins are known where a file began so before. */
+/** Writes a file. Its known prefix is copied without hashing, from the cached digests. */
 async function fill(
   handle: FileHandle,
   content: FileContent,
@@ -81,7 +81,7 @@ async function fill(
   const beginnings = prefixesOf(content)
   const known = prefixes.find(beginnings)
   const digests = known?.digests.copy() ?? startDigests()
-  // The next upload changes the last piece, or adds one.
+  // The last piece is not part of the cached prefix, because the next upload usually changes it.
   const next = beginnings.at(-2)
   const pieces = joined(content)
   let bytes = 0
@@ -116,10 +116,10 @@ function placedIn(content: FileContent) {
   return found
 }
 
-/** Where bytes are taken from: they are at hand, or stand somewhere. */
+/** Source of bytes: bytes in memory, or a span of a blob or of the scratch file. */
 type Source = Uint8Array | Omit<Span, 'id'>
 
-/** Spans that stand one behind the other are one. */
+/** Returns the sources of a file, with adjacent spans merged. */
 function joined(content: FileContent): readonly Source[] {
   const sources: Source[] = []
   const all = content.flatMap((piece): readonly Source[] =>
@@ -139,7 +139,7 @@ function follows(one: Source, other: Omit<Span, 'id'>): one is Omit<Span, 'id'> 
   return one.blobKey === other.blobKey && one.start + one.bytes === other.start
 }
 
-/** Those bytes of the sources, the last one not included. */
+/** Returns the bytes of the sources from offset `from` up to, but not including, `to`. */
 function cut(sources: readonly Source[], from: number, to: number): readonly Source[] {
   const parts: Source[] = []
   let at = 0

@@ -1,4 +1,4 @@
-/** An index as it is now: made by its first reader when something has changed, once for all. */
+/** Generations of an index: the first reader after a change builds the next one for all. */
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,7 +41,7 @@ import {
   wantedForms,
 } from './texts.js'
 
-/** Whose index it is, and how it is made. */
+/** An index, and the means to build it. */
 export interface IndexSource {
   readonly namespace: PackageNamespace
   readonly subject: string
@@ -62,15 +62,16 @@ export interface Indexes {
 export interface IndexesOptions {
   readonly db: Database
   readonly storage: BlobStorage
-  /** How long the files of a generation can be had after the next one was made. */
+  /** Time for which the files of a generation remain readable after the next one is published. */
   readonly keptMs: () => number
-  /** Compresses with the program xz; absent where that is not there. */
+  /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz: Workspace['compressXz']
 }
 
 const LEASE_MS = 3_000
+/** Number of renewals within the duration of a lease. */
 const RENEWALS = 4
-/** A reader waits no longer; the build goes on, and the next one finds it. */
+/** Maximum time for which a reader waits. The build continues, so a later reader finds it. */
 const PATIENCE_MS = 60_000
 const PAUSE_MS = 20
 const ENTRIES_AT_ONCE = 500
@@ -79,7 +80,7 @@ interface Fixture extends IndexesOptions {
   readonly prefixes: Prefixes
 }
 
-/** Indexes in that database, whose files are blobs like any other. */
+/** Creates access to the indexes of a database, whose files are stored as blobs. */
 export function createIndexes(options: IndexesOptions): Indexes {
   const { db } = options
   const fixture = { ...options, prefixes: createPrefixes() }
@@ -145,7 +146,7 @@ async function buildOnce(fixture: Fixture, place: IndexSource, indexId: number):
     return
   }
   const renewing = setInterval(() => {
-    // A lease that is lost shows when the generation is to be published.
+    // A lost lease is detected when the generation is published.
     renewIndexLease(db, lease, LEASE_MS).catch(() => {})
   }, LEASE_MS / RENEWALS)
   try {
@@ -167,7 +168,7 @@ async function buildOnce(fixture: Fixture, place: IndexSource, indexId: number):
 interface Build {
   readonly index: PackageIndex
   readonly lease: Lease
-  /** Whether nothing is taken from the generation before. */
+  /** True if no pieces of the previous generation are reused. */
   readonly isFromNothing: boolean
 }
 
@@ -216,7 +217,7 @@ function openWorkspace(
   }
 }
 
-/** What the generation that is there was made of, if that helps with the next one. */
+/** Returns the runs of the current generation; undefined if they cannot be reused. */
 async function findFormer(
   { db, storage }: IndexesOptions,
   workspace: Workspace,
@@ -255,7 +256,7 @@ interface Writing {
   readonly written: ReadonlyMap<string, WrittenIndexFile>
 }
 
-/** The bytes first, as with any other blob; then all of them are the index at once. */
+/** Stores the files as blobs, then makes them the current generation in one transaction. */
 async function publishWritten(
   { db, storage, keptMs }: IndexesOptions,
   { lease, generation, written }: Writing,
@@ -264,7 +265,7 @@ async function publishWritten(
     const key = `${digests.sha256}-${randomBytes(8).toString('hex')}`
     return { path, file, blob: { key, bytes, digests } }
   })
-  // All at once: what one of them waits for, until it is on the disk, serves the others as well.
+  // Concurrently, because one flush of the disk can serve several files.
   const placed = files.map(({ file, blob: { key, bytes } }) =>
     storage.put(key, { path: file, bytes }),
   )

@@ -1,21 +1,21 @@
-/** Where the pieces of an index are in its files: kept beside these, for the next generation. */
+/** The layout file of a generation: positions of all pieces, for reuse by the next generation. */
 
 import type { Span, TextForm } from '../index-maker.js'
 import type { Piece, Run, Runs } from './texts.js'
 
-/** The name under which it stands among the files; no client can ask for it. */
+/** Path of the layout among the files of a generation; no route serves it. */
 export const LAYOUT_PATH = '.layout'
 
-/** Where the first piece of a text is; the others follow it. */
+/** Position of the first piece of a text; the others follow it. */
 export interface Place {
   readonly path: string
   readonly start: number
 }
 
-/** By the name of the text, and its form. */
+/** Positions by the name of the text and its form. */
 export type Places = ReadonlyMap<string, Readonly<Partial<Record<TextForm, Place>>>>
 
-/** To be raised with any change of what is below. */
+/** Version of the file format; increment it with any change of the types below. */
 const VERSION = 1
 
 interface Written {
@@ -34,7 +34,7 @@ interface WrittenPiece extends Omit<Piece, 'spans'> {
   readonly forms: Partial<Record<TextForm, Pick<Span, 'id' | 'bytes'>>>
 }
 
-/** The layout as the text of a file. `revision` is that of the maker. */
+/** Serializes a layout. `revision` is that of the index maker. */
 export function writeLayout({ parts, runs }: Runs, places: Places, revision: number): string {
   const written: Written = {
     version: VERSION,
@@ -54,13 +54,16 @@ export function writeLayout({ parts, runs }: Runs, places: Places, revision: num
 
 export interface ReadOptions {
   readonly revision: number
-  /** The forms that each text must be there in. */
+  /** Returns the forms in which a text is required. */
   readonly formsOf: (name: string) => readonly TextForm[]
-  /** The blob that a file is, by its path. */
+  /** Returns the blob key of a file. */
   readonly blobKeyOf: (path: string) => string | undefined
 }
 
-/** What was written. Undefined: it is of no use to the maker as it is now. */
+/**
+ * Parses a layout. Returns undefined if its version or revision is outdated, or if a text is
+ * missing in a required form.
+ */
 export function readLayout(text: string, options: ReadOptions): Runs | undefined {
   const { version, revision, parts, runs, places }: Written = JSON.parse(text)
   if (version !== VERSION || revision !== options.revision) return undefined
@@ -84,7 +87,7 @@ export function readLayout(text: string, options: ReadOptions): Runs | undefined
 const NOTHING = { id: '', bytes: 0 }
 
 interface Cursor {
-  /** The next so many bytes. */
+  /** Returns the span of the next piece and advances by its size. */
   take(piece: Pick<Span, 'id' | 'bytes'>): Span
 }
 

@@ -1,19 +1,19 @@
-/** The digests of how files begin: of a file of the next generation the end alone is new. */
+/** A cache of digests of file prefixes, because a new generation often changes only the end. */
 
 import { createHash } from 'node:crypto'
 import type { RunningDigests } from '../digests.js'
 import type { FileContent, Span } from '../index-maker.js'
 
-/** How some files begin, as far as this process has seen them written. */
+/** The cache of one process. */
 export interface Prefixes {
-  /** The longest known one of these. */
+  /** Returns the longest cached one of these prefixes, which are sorted by size. */
   find(beginnings: readonly Prefix[]): CachedPrefix | undefined
   keep(known: CachedPrefix): void
 }
 
-/** The first so many bytes of a file. */
+/** Prefix of a file. */
 export interface Prefix {
-  /** The same for the same bytes alone. */
+  /** Digest of the bytes and of their division into pieces. */
   readonly id: string
   readonly bytes: number
 }
@@ -22,10 +22,10 @@ export interface CachedPrefix extends Prefix {
   readonly digests: RunningDigests
 }
 
-/** Of each some hundred bytes are kept. */
+/** Maximum number of cached prefixes, which take some hundred bytes each. */
 const KNOWN_MAX = 500
 
-/** Knows none yet, and forgets those that were of no use for long. */
+/** Creates an empty cache, which evicts the least recently used prefix. */
 export function createPrefixes(): Prefixes {
   const all = new Map<string, CachedPrefix>()
   const keep = (known: CachedPrefix) => {
@@ -45,7 +45,7 @@ export function createPrefixes(): Prefixes {
   }
 }
 
-/** All beginnings of a file that end with a piece of its first text, the shortest first. */
+/** Returns all prefixes of a file that end with a piece of its first text, shortest first. */
 export function prefixesOf(content: FileContent): readonly Prefix[] {
   const head: Uint8Array[] = []
   for (const piece of content) {

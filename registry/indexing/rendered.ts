@@ -1,8 +1,8 @@
-/** What makers give for some entries, put together from one text for each record. */
+/** Construction of an index maker's output from the texts of its records. */
 
 import type { Rendered } from '../index-maker.js'
 
-/** Texts that stand one behind the other, in that encoding. */
+/** Concatenates the texts of records in an encoding. */
 export function rendered(records: readonly string[], encoding: BufferEncoding = 'utf8'): Rendered {
   return { content: Buffer.from(records.join(''), encoding), count: records.length }
 }

@@ -1,15 +1,15 @@
-/** An index in runs of neighbouring keys, so that a change makes one run anew and not the index. */
+/** Runs of consecutive keys: a change of an index renders only one run again. */
 
 import { createHash } from 'node:crypto'
 
-/** Of so many keys one begins a run, on average. */
+/** Average number of keys in a run. */
 const KEYS_PER_RUN = 128
-/** A run with more is cut in two at the next key: no choice of keys fills the memory. */
+/** Number of entries at which a run is split at the next key, to limit the memory of a build. */
 const ENTRIES_MAX = 16 * KEYS_PER_RUN
 
 /**
- * Whether a run begins at this key, wherever it stands. As it follows from the key alone, the same
- * entries are always in the same runs.
+ * Returns true if a run begins at this key. This depends on the key alone, so a change of other
+ * entries does not move the boundary (content-defined chunking).
  */
 export function beginsRun(key: string): boolean {
   return createHash('sha256').update(key).digest().readUInt32BE(0) % KEYS_PER_RUN === 0
@@ -24,10 +24,7 @@ export interface RunOfEntries<Entry extends Keyed> {
   readonly entries: readonly Entry[]
 }
 
-/**
- * Splits entries, which come in the order of their keys, into runs. The first begins at `from`,
- * even if nothing is in it.
- */
+/** Splits entries, sorted by key, into runs. The first run begins at `from`, and can be empty. */
 export async function* splitRuns<Entry extends Keyed>(
   from: string,
   entries: AsyncIterable<Entry>,
@@ -47,17 +44,17 @@ export async function* splitRuns<Entry extends Keyed>(
   yield run
 }
 
-/** Some runs that follow each other. */
+/** Range of consecutive runs. */
 export interface RunRange {
   readonly first: number
-  /** The first run that is no more of it. */
+  /** Index after the last run. */
   readonly end: number
 }
 
 /**
- * Which of the runs that begin at these keys, in order and the first at the empty one, have to be
- * made anew when something changed at those keys: with a run all others that its entries could be
- * in now.
+ * Returns the runs that must be rendered again after changes at some keys: the run of each changed
+ * key, and all runs to which its entries can belong now. `froms` are the first keys of all runs, in
+ * order, beginning with the empty key.
  */
 export function staleRanges(
   froms: readonly string[],
@@ -73,12 +70,15 @@ export function staleRanges(
   return stretches
 }
 
-/** Where a run was cut for its size says nothing of where the next one will be. */
+/**
+ * Returns the runs around a changed key. Boundaries at which a run was split for its size are not
+ * stable, so the range extends to boundaries that `beginsRun` determines.
+ */
 function stretchAround(froms: readonly string[], key: string): RunRange {
   const next = froms.findIndex((from) => from > key)
   let end = next < 0 ? froms.length : next
   let first = end - 1
-  // The key at which a run begins may be gone: then its entries belong to the run before.
+  // If the first key of the run was removed, its other entries belong to the run before.
   if (first > 0 && froms[first] === key) first -= 1
   while (first > 0 && !beginsRun(froms[first] ?? '')) first -= 1
   while (end < froms.length && !beginsRun(froms[end] ?? '')) end += 1

@@ -1,4 +1,4 @@
-/** A file for the bytes of one build, which nobody else sees. */
+/** The scratch file of one build, an unlinked temporary file. */
 
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { readChunks } from '../../conf/read-buffers.js'
 
 export interface Scratch {
-  /** Adds bytes, and tells where they begin. One call has to end before the next. */
+  /** Appends bytes and returns their offset. Calls must not overlap. */
   append(bytes: Uint8Array): Promise<number>
-  /** A part of it; a chunk is the reader's until it asks for the next. */
+  /** Reads a part of the file. A chunk is valid until the next one is requested. */
   read(start: number, bytes: number): AsyncIterable<Uint8Array>
   close(): Promise<void>
 }
 
-/** An empty one; it has no name, so that nothing of it is left however the process ends. */
+/** Creates an empty file and unlinks it, so that it does not outlive the process. */
 export async function openScratch(folder: string): Promise<Scratch> {
   const path = join(folder, randomBytes(16).toString('hex'))
   const file = await open(path, 'wx+', 0o600)

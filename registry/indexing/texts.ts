@@ -1,4 +1,4 @@
-/** The texts of an index: what its makers gave for each run, in every form that files need. */
+/** The texts of an index: rendered run by run, in every form that the index files need. */
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -18,25 +18,25 @@ import type {
 import { type Keyed, type RunOfEntries, type RunRange, splitRuns, staleRanges } from './runs.js'
 import type { Scratch } from './scratch.js'
 
-/** What stands in an index, from one key up to that of the next run. */
+/** Rendered run: the pieces of all texts from one key up to the first key of the next run. */
 export interface Run {
   readonly from: string
-  /** Of its entries. */
+  /** Parts of the entries. */
   readonly parts: readonly string[]
   readonly pieces: ReadonlyMap<string, Piece>
 }
 
-/** What one text has of one run. */
+/** Piece of a text that one run contributes. */
 export interface Piece {
   readonly bytes: number
   readonly crc32: number
   readonly count: number
   readonly spans: Readonly<Partial<Record<TextForm, Span>>>
-  /** See `XzBlock`; absent where it is not there in that form. */
+  /** See `XzBlock`; undefined if the piece has no xz form. */
   readonly unpaddedBytes?: number | undefined
 }
 
-/** All of an index. The first run begins at the empty key. */
+/** All runs of an index. The first one begins at the empty key. */
 export interface Runs {
   readonly parts: readonly string[]
   readonly runs: readonly Run[]
@@ -44,28 +44,31 @@ export interface Runs {
 
 export interface KeyRange {
   readonly from: string
-  /** The first key that is no more of it; absent: to the end. */
+  /** First key after the range; undefined for no limit. */
   readonly to: string | undefined
 }
 
-/** What a build reads, and where it leaves what it makes. */
+/** Input of a build, and the scratch file for its output. */
 export interface Workspace {
   readonly maker: Pick<IndexMaker, 'formsOf' | 'render'>
   readonly subject: string
   parts(): Promise<readonly string[]>
-  /** In the order of their keys, and of one key in that in which they came. */
+  /** Reads the entries of a range, by key and then in the order of publishing. */
   entries(range: KeyRange): AsyncIterable<IndexEntry & Keyed>
   readonly scratch: Scratch
-  /** Absent: there is no such program, and so no text in that form. */
+  /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
-/** What an index was made of, and at which keys something has changed since. */
+/** Runs of the previous generation, and the keys that have changed since. */
 export interface PreviousRuns extends Runs {
   readonly changedKeys: readonly string[]
 }
 
-/** Makes those runs that are not as they were, or all of them. */
+/**
+ * Returns the runs of the new generation. Renders only the changed ones if there is a previous
+ * generation with the same parts, and all runs otherwise.
+ */
 export async function makeRuns(
   workspace: Workspace,
   former: PreviousRuns | undefined,
@@ -125,7 +128,7 @@ async function makeRun(
   return { from, parts: [...new Set(entries.map(({ part }) => part))].sort(), pieces }
 }
 
-/** The forms of a text that there can be. */
+/** Returns the forms of a text that the index maker needs and that are available. */
 export function wantedForms(
   { maker, compressXz }: Pick<Workspace, 'maker' | 'compressXz'>,
   name: string,
@@ -160,7 +163,7 @@ function idOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest().toString('base64url', 0, ID_BYTES)
 }
 
-/** The texts of all runs, by their names, in order. */
+/** Returns the texts of all runs by their names, in order. */
 export function joinTexts({ runs }: Runs): ReadonlyMap<string, IndexText> {
   const names = [...new Set(runs.flatMap(({ pieces }) => [...pieces.keys()]))].sort()
   return new Map(

@@ -1,18 +1,18 @@
-/** OpenPGP signatures (RFC 9580), as apt wants them of a repository. */
+/** OpenPGP keys and signatures (RFC 9580) of apt repositories. */
 
 import type { Config, PrivateKey } from 'openpgp'
 import type { SigningKey } from '../index-maker.js'
 
-/** Loaded when something is signed: it takes 17 MiB, for which most processes have no other use. */
+/** Loads the library on first use, because it takes 17 MiB and most processes never sign. */
 const library = () => import('openpgp')
 
-/** The old form of Ed25519: the gpgv of GnuPG 2 does not know the one that came later. */
+/** Legacy form of Ed25519, because the gpgv of GnuPG 2 does not support that of RFC 9580. */
 const ALGORITHM = { type: 'ecc', curve: 'ed25519Legacy' } as const
 
-/** Without a random part, so that the same text at the same time has the same signature. */
+/** Configuration for deterministic signatures: equal text and time give equal signatures. */
 const CONFIG: Partial<Config> = { nonDeterministicSignaturesViaNotation: false }
 
-/** A new pair of keys, both armored, that does not expire: every client would have to renew it. */
+/** Creates an armored key pair. It does not expire, because all clients would have to renew it. */
 export async function makeOpenpgpKey(userName: string): Promise<SigningKey> {
   const { generateKey } = await library()
   const { privateKey, publicKey } = await generateKey({
@@ -24,31 +24,31 @@ export async function makeOpenpgpKey(userName: string): Promise<SigningKey> {
   return { privateKey, publicKey }
 }
 
-/** The keys as programs without armor read them. */
+/** Returns the keys in binary form. */
 export async function dearmorKeys(armored: readonly string[]): Promise<Buffer> {
   const { readKey } = await library()
   const keys = await Promise.all(armored.map((armoredKey) => readKey({ armoredKey })))
   return Buffer.concat(keys.map((key) => key.write()))
 }
 
-/** The keys in one armor: not every program reads on behind the first. */
+/** Returns the keys in a single armor, because some programs read only the first one. */
 export async function armorKeys(armored: readonly string[]): Promise<string> {
   const [only = '', ...more] = armored
   if (more.length === 0) return only
   const { armor, enums } = await library()
   const keys = await dearmorKeys(armored)
-  // With its checksum, without which GnuPG does not read some lengths (its defect T7071).
+  // With a checksum, without which GnuPG fails for some lengths (its issue T7071).
   return armor(enums.armor.publicKey, keys, undefined, undefined, undefined, true)
 }
 
 export interface OpenpgpSigner {
-  /** The text, which ends with a line feed, with its signatures around it. */
+  /** Returns the text, which must end with a line feed, with inline signatures (RFC 9580 §7). */
   clearSign(text: string): Promise<string>
-  /** Armored signatures, in one armor, for a file that is the text. */
+  /** Returns detached signatures of a file with this text, in a single armor. */
   signDetached(text: string): Promise<string>
 }
 
-/** Signs with each of the keys, at that time or when the last was made, whichever is later. */
+/** Creates a signer that signs with all keys, at `atMs` or the creation of the newest key. */
 export async function openSigner(
   keys: ReadonlyArray<Pick<SigningKey, 'privateKey'>>,
   { atMs }: { readonly atMs: number },
@@ -60,10 +60,10 @@ export async function openSigner(
   const date = laterOf(atMs, signingKeys)
   return {
     async clearSign(text) {
-      // The last line feed belongs to the frame, not to what is signed (RFC 9580 §7).
+      // The last line feed is not part of the signed text (RFC 9580 §7).
       const message = await createCleartextMessage({ text: text.replace(/\n$/, '') })
       const signed = await sign({ message, signingKeys, date, config: CONFIG })
-      // The library writes the text as it is signed, whose line ends are none of the text's own.
+      // The library writes the signed form of the text, in which all line ends are CR LF.
       return signed.replaceAll('\r\n', '\n')
     },
     async signDetached(text) {
@@ -73,7 +73,7 @@ export async function openSigner(
   }
 }
 
-/** Nobody accepts what was signed before its key was made. */
+/** Returns the later time, because clients refuse signatures that are older than their key. */
 function laterOf(atMs: number, keys: readonly PrivateKey[]): Date {
   return new Date(Math.max(atMs, ...keys.map((key) => key.getCreationTime().getTime())))
 }

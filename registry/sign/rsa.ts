@@ -1,4 +1,4 @@
-/** Pairs of RSA keys, and signatures as apk checks them (RSASSA-PKCS1-v1_5, RFC 8017 §8.2). */
+/** RSA keys and signatures for apk (RSASSA-PKCS1-v1_5, RFC 8017 §8.2). */
 
 import { createHash, createPublicKey, createSign } from 'node:crypto'
 
@@ -9,15 +9,15 @@ export interface RsaKeys {
   readonly publicKey: string
 }
 
-/** As Alpine's own keys have. A signature then is exactly one block of a tar archive. */
+/** Key size of Alpine's own keys; a signature has the size of one block of a tar archive. */
 const BITS = 4_096
 
-/** A new pair. That takes seconds, on the threads of node:crypto: the event loop stays free. */
+/** Creates a key pair, which takes seconds in the thread pool, not on the event loop. */
 export async function makeRsaKeys(): Promise<RsaKeys> {
-  // It takes 10 MiB, for which a worker has no other use.
+  // Loaded on first use, because the library takes 10 MiB.
   const { pki } = (await import('node-forge')).default
   return await new Promise((resolve, reject) => {
-    // With a callback the library has node:crypto look for the primes.
+    // With a callback, the library generates the keys with node:crypto.
     pki.rsa.generateKeyPair({ bits: BITS }, (error, pair) => {
       if (error) return reject(error)
       resolve({
@@ -28,18 +28,18 @@ export async function makeRsaKeys(): Promise<RsaKeys> {
   })
 }
 
-/** The library writes the line ends of mail. */
+/** Replaces the CR LF line ends of the library. */
 function inLines(pem: string): string {
   return pem.replaceAll('\r\n', '\n')
 }
 
-/** SHA-256 of the public key in its one encoding (DER), in hexadecimal. */
+/** Returns the SHA-256 of the public key in DER, in hexadecimal. */
 export function rsaFingerprint(publicKey: string): string {
   const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(der).digest('hex')
 }
 
-/** Signs what the chunks are together, by its SHA-1: the only digest that every apk knows. */
+/** Signs the chunks with each key. The digest is SHA-1, because all apk versions support it. */
 export async function signWithSha1<Key extends Pick<RsaKeys, 'privateKey'>>(
   chunks: AsyncIterable<Uint8Array>,
   keys: readonly Key[],

@@ -1,4 +1,4 @@
-/** Blobs in files of one folder, each in its place by a rename and never half. */
+/** Blob storage in files of one folder, written atomically by a rename. */
 
 import { close, open } from 'node:fs'
 import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage
 const openFile = promisify(open)
 const closeFile = promisify(close)
 
-/** Blobs below that folder, which is made where it is not there. */
+/** Opens the storage in a folder, which is created if it does not exist. */
 export async function openFileStorage(folder: string): Promise<BlobStorage> {
   const incomingFolder = join(folder, 'incoming')
   await makeFolder(incomingFolder)
@@ -28,7 +28,7 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
   }
 }
 
-/** Makes a folder with those above it, and all their names durable. */
+/** Creates a folder with its parents and flushes their directory entries to the disk. */
 async function makeFolder(folder: string): Promise<void> {
   const outermost = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (outermost === undefined) return
@@ -41,7 +41,7 @@ async function makeFolder(folder: string): Promise<void> {
 
 interface Move {
   readonly folder: string
-  /** Two folders below that one. */
+  /** Target path, two folders below `folder`. */
   readonly place: string
 }
 
@@ -55,7 +55,7 @@ async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promi
     await mkdir(inner, { recursive: true, mode: 0o700 })
     await rename(path, place)
     isMoved = true
-    // The outer ones as well: another put may have made a folder that it has not flushed yet.
+    // All folders are flushed, because another put can have created one and not flushed it yet.
     for (const named of [inner, dirname(inner), folder]) await syncPath(named)
   } catch (error) {
     await rm(isMoved ? place : path, { force: true }).catch(() => {})

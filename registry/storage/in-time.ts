@@ -1,14 +1,14 @@
-/** Requests over HTTP that are given up when nothing comes for too long. */
+/** HTTP requests with timeouts for the reply and for each chunk of its body. */
 
-/** What a line must carry at least while something is sent. */
+/** Minimum transfer rate on which the timeout of a request with a body is based. */
 const SLOWEST_BYTES_PER_MS = 100
 
 type Fetch = typeof globalThis.fetch
 
 /**
- * The head of an answer. A redirect is an answer like any other, since a signature holds for one
- * host. The body may take longer; who streams one reads it by `readInTime`, and `fetch` itself ends
- * any that stands still for five minutes.
+ * Returns a response as soon as its headers arrive. Redirects are not followed, because a signature
+ * is valid for one host only. The timeout does not cover the body: stream it with `readInTime`;
+ * `fetch` itself ends a body without data for five minutes.
  */
 export async function fetchWithTimeout(
   input: Parameters<Fetch>[0],
@@ -27,13 +27,13 @@ export async function fetchWithTimeout(
 }
 
 export interface TimedBody {
-  /** Rejects when nothing came in time, or the connection broke. */
+  /** Returns the next chunk. Rejects after the timeout, or if the connection fails. */
   readonly next: () => Promise<IteratorResult<Uint8Array>>
-  /** Ends the connection where the body has not ended. */
+  /** Closes the connection if the body has not ended. */
   readonly leave: () => Promise<void>
 }
 
-/** The body of an answer: its sender has that long for each chunk, its reader all the time. */
+/** Reads the body of a response. The timeout applies to waiting for each chunk of the sender. */
 export function readWithTimeout({ body }: Response, patienceMs: number): TimedBody {
   if (body === null) throw new Error('there was an answer without a body')
   const reader = body.getReader()

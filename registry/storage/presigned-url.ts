@@ -1,11 +1,11 @@
-/** An address that lets whoever has it read one object of S3 for a while (AWS SigV4, by query). */
+/** Presigned URLs: temporary read access to one S3 object (AWS SigV4 query parameters). */
 
 import { createHash, createHmac } from 'node:crypto'
 import type { S3Location } from '../../conf/blob-location.js'
 
 export interface PresignOptions {
   readonly method: 'GET' | 'HEAD'
-  /** Where the object is, in characters that stand in an address as they are. */
+  /** URL of the object, which must not need percent-encoding. */
   readonly address: string
   readonly query: Readonly<Record<string, string>>
   readonly expiresSeconds: number
@@ -13,8 +13,8 @@ export interface PresignOptions {
 }
 
 /**
- * The address. The client library of s3.ts signs one as well, but leaves `'`, `(`, `)` and `*` as
- * they are: every server then refuses the name of a file that has letters other than ASCII.
+ * Returns a presigned URL. That of s3.ts's client library is not used, because it does not encode
+ * `'`, `(`, `)` and `*`, so servers refuse the signature of a non-ASCII file name.
  */
 export function presignedUrl(location: S3Location, options: PresignOptions): string {
   const { method, address, query, expiresSeconds, now } = options
@@ -44,7 +44,7 @@ export function presignedUrl(location: S3Location, options: PresignOptions): str
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest()
 
-/** As SigV4 spells it: all but letters, digits, `-`, `.`, `_` and `~` in percents. */
+/** Percent-encodes a text for SigV4: all except letters, digits, `-`, `.`, `_` and `~`. */
 function encoded(text: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(text).replace(/[!'()*]/g, percent)

@@ -1,4 +1,4 @@
-/** Blobs as objects of one bucket of S3, or of a server that speaks like it. */
+/** Blob storage in a bucket of S3 or of an S3-compatible server. */
 
 import { openAsBlob } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
@@ -13,22 +13,22 @@ import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage
 
 export interface S3StorageOptions {
   readonly location: S3Location
-  /** Where uploads are received; made where it is not there. */
+  /** Folder in which uploads are received; created if it does not exist. */
   readonly incomingFolder: string
-  /** Whether clients may be sent to the bucket. */
+  /** True if clients are redirected to the bucket. */
   readonly isRedirected: boolean
-  /** What is sent in one piece; a larger blob is sent in parts of that size. */
+  /** Part size; larger blobs are sent as multipart uploads. */
   readonly partBytes?: number
-  /** The longest wait for an answer, and for the next bytes of one. */
+  /** Timeout for a response, and for each chunk of its body. */
   readonly timeoutMs?: number
 }
 
-/** Of the 10,000 that a server takes, the largest blob is 312 GiB. */
+/** Part size; with the limit of 10,000 parts, the largest blob has 312 GiB. */
 const PART_BYTES = 33_554_432
 const PATIENCE_MS = 30_000
 const REDIRECT_SECONDS = 300
 
-/** Blobs in that bucket, which must be there. It is not asked yet. */
+/** Opens the storage in an existing bucket. Does not connect to the server yet. */
 export async function openS3Storage(options: S3StorageOptions): Promise<BlobStorage> {
   const { location, incomingFolder, isRedirected } = options
   const { partBytes = PART_BYTES, timeoutMs = PATIENCE_MS } = options
@@ -59,7 +59,7 @@ export async function openS3Storage(options: S3StorageOptions): Promise<BlobStor
 
 const endpointOf = ({ origin, bucket }: S3Location) => `${origin}/${bucket}`
 
-/** A client for each day: one that lives on signs with yesterday's key just after midnight. */
+/** Creates a client for each day, because a client signs with the key of the day it was created. */
 function createClients(location: S3Location, timeoutMs: number): () => S3mini {
   let day = ''
   let client: S3mini | undefined
@@ -80,9 +80,9 @@ function createClients(location: S3Location, timeoutMs: number): () => S3mini {
 }
 
 /**
- * What an operation gives. It is tried once more where the connection failed, as one does that the
- * server has closed meanwhile; then, and when the server is not well, throws `unavailable`. Any
- * other refusal is an Error that keeps what the server wrote, with our key in it, to itself.
+ * Runs an operation. Repeats it once after a connection error, because the server can have closed
+ * an idle connection. Throws `unavailable` after a second connection error or for a server error.
+ * Any other error response is a `Refusal` without the server's text, which contains the access key.
  */
 async function ask<T>(operation: () => Promise<T>, { isRepeatable = true } = {}): Promise<T> {
   try {
@@ -94,10 +94,11 @@ async function ask<T>(operation: () => Promise<T>, { isRepeatable = true } = {})
   }
 }
 
-/** What `fetch` throws, bare or as the client wraps it; that nothing came in time is neither. */
+/** Returns true for connection errors, as thrown by `fetch` or the client; false for timeouts. */
 const isBrokenConnection = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof S3NetworkError
 
+/** Error response of the server. */
 class Refusal extends Error {
   readonly status: number
 
@@ -118,7 +119,7 @@ function unavailable(cause: unknown): Failure {
   return new Failure('unavailable', message, { cause, retryAfterSeconds: 5 })
 }
 
-/** Whether the object, and not the bucket, is what is not there. */
+/** Returns true if the object does not exist; false if the bucket does not. */
 const isMissing = (error: unknown): boolean =>
   error instanceof Refusal && error.status === 404 && !error.message.includes('NoSuchBucket')
 
@@ -155,7 +156,7 @@ async function sendInParts(client: S3mini, sending: SendingInParts): Promise<voi
   const uploadId = await ask(() => client.getMultipartUploadId(name))
   try {
     const parts = await sendParts(client, { ...sending, uploadId })
-    // Not twice: the second would not find the upload that the first one has ended.
+    // Not repeated, because the upload no longer exists if the first request has completed it.
     const complete = () => client.completeMultipartUpload(name, uploadId, [...parts])
     const { etag } = await ask(complete, { isRepeatable: false })
     // Where it fails late, the server has already said 200, and says so in the text.
@@ -170,7 +171,7 @@ async function sendInParts(client: S3mini, sending: SendingInParts): Promise<voi
 /** How many parts of one blob are on their way at once. */
 const PARTS_AT_ONCE = 2
 
-/** Sends all parts; when it returns or throws, none is on its way any more. */
+/** Sends all parts. No part is in flight when it returns or throws. */
 async function sendParts(
   client: S3mini,
   { name, content, partBytes, uploadId }: SendingInParts & { readonly uploadId: string },

@@ -1,29 +1,28 @@
-/** Where the bytes of packages are: what every driver promises. */
+/** The interface of blob storage drivers. */
 
-/** Bytes that are written once under a key, and never changed. Keys are `<sha256>-<16 hex>`. */
+/** Immutable blobs, each under a key of the form `<sha256>-<16 hex digits>`. */
 export interface BlobStorage {
   /**
-   * A folder on a local disk for files that are still being received, private and there. That of
-   * the file driver is on the disk of its blobs, so that a rename will do.
+   * Existing private folder on a local disk for files that are being received. That of the file
+   * driver is on the same file system as its blobs, so that `put` can rename files.
    */
   readonly incomingFolder: string
   /**
-   * Moves a whole file to where the key is: durable when this returns, and all or nothing. The file
-   * is gone from its old place afterwards, whatever happened. Throws `unavailable` when the storage
-   * does not answer.
+   * Stores a complete file under a key. Atomic, and durable when this returns. The file is removed
+   * from its path even if this throws. Throws `unavailable` if the storage does not respond.
    */
   put(key: string, file: IncomingFile): Promise<void>
   /**
-   * The bytes of a part; a chunk is the reader's until it asks for the next. Throws an Error when
-   * the blob is missing or shorter, since what names a blob is wrong then, and `unavailable` when
-   * the storage does not answer.
+   * Reads a range of a blob. A chunk is valid until the next one is requested. Throws an Error if
+   * the blob is missing or too short, because then the database is inconsistent, and `unavailable`
+   * if the storage does not respond.
    */
   open(key: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>>
-  /** Removes a blob; one that is not there is fine. */
+  /** Removes a blob. Does nothing if it does not exist. */
   remove(key: string): Promise<void>
-  /** Every blob, in any order; one that comes or goes meanwhile may be among them. */
+  /** Lists all blobs in any order. Blobs that are added or removed meanwhile can be included. */
   list(): AsyncIterable<StoredBlob>
-  /** Where a client may fetch the blob itself for a short while; undefined: through us alone. */
+  /** Returns a temporary URL for clients; undefined if they cannot download from the storage. */
   directUrl(key: string, request: DirectRequest): Promise<string | undefined>
 }
 
@@ -34,7 +33,7 @@ export interface IncomingFile {
 
 export interface ByteRange {
   readonly start: number
-  /** The first byte that is not wanted. */
+  /** Offset after the last byte. */
   readonly end: number
 }
 
@@ -44,7 +43,7 @@ export interface StoredBlob {
   readonly bytes: number
 }
 
-/** What a client will ask for, and the headers that it shall be answered with. */
+/** Method of the client's request, and headers of the reply that the storage must send. */
 export interface DirectRequest {
   readonly method: 'GET' | 'HEAD'
   readonly contentType: string

@@ -1,9 +1,9 @@
-/** What a client of the Swift registry takes, and whether that can be had (3.5). */
+/** The `Accept` header of Swift clients (Swift Package Registry, 3.5 "API versioning"). */
 
 import { Failure } from '../../conf/failures.js'
 import type { RequestHeaders } from '../../conf/http.js'
 
-/** As the protocol names it, and as answers are labelled. */
+/** Content types by their names in the protocol's media types. */
 const TYPES = {
   json: 'application/json',
   zip: 'application/zip',
@@ -15,8 +15,8 @@ export type Kind = keyof typeof TYPES
 const REGISTRY = /^application\/vnd\.swift\.registry(?:\.v([^+]*))?(?:\+(.*))?$/
 
 /**
- * Passes whoever takes an answer of that kind, also among others. Throws `bad_request` for a
- * version of the protocol that there is not, `unsupported_media_type` for anything else.
+ * Checks that the client accepts replies of that kind. Throws `bad_request` if it requests another
+ * version of the protocol, and `unsupported_media_type` if it accepts only other kinds.
  */
 export function checkAccept(headers: RequestHeaders, kind: Kind): void {
   const accept = headers.get('accept')?.trim() ?? ''
@@ -32,7 +32,7 @@ export function checkAccept(headers: RequestHeaders, kind: Kind): void {
   )
 }
 
-/** One that is not wanted at all is none. */
+/** Returns the media type of a range; empty if its weight is 0 (RFC 9110 §12.4.2). */
 function typeOf(range: string): readonly string[] {
   const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
   return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [type]

@@ -1,4 +1,4 @@
-/** Swift packages: the Swift Package Registry Service, version 1. */
+/** The Swift format: the Swift Package Registry Service Specification, version 1. */
 
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, statusLine } from '../../conf/http.js'
@@ -54,7 +54,7 @@ const list: FormatRoute = {
   },
 }
 
-/** The last segment says what of the release is asked for. */
+/** Route for the document of a release and for its archive, which ends with `.zip` (4.2, 4.4). */
 const get: FormatRoute = {
   method: 'GET',
   path: '/{scope}/{name}/{version}',
@@ -149,7 +149,7 @@ const identifiers: FormatRoute = {
   },
 }
 
-/** Whoever gets here has shown who they are. */
+/** Returns the route of `swift package-registry login`, which only requires valid credentials. */
 const loginAt = (path: string): FormatRoute => ({
   method: 'POST',
   path,
@@ -181,7 +181,10 @@ async function requireRelease(
   return { found, version }
 }
 
-/** The first of that name. Swift's client leaves a plus as it is, which a repository may have. */
+/**
+ * Returns the first query parameter of that name. A plus is not decoded as a space, because Swift's
+ * client does not encode the plus signs in repository URLs.
+ */
 function parameterOf(query: string, name: string): string | undefined {
   const pair = query.split('&').find((one) => one === name || one.startsWith(`${name}=`))
   return pair && decodePercent(pair.slice(name.length + 1))

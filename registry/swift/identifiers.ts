@@ -1,4 +1,4 @@
-/** Who a Swift package is: a scope and a name in it (Swift Package Registry, 3.6). */
+/** Package identifiers: a scope and a name (Swift Package Registry, 3.6). */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -12,7 +12,7 @@ const SCOPE_CHARACTERS_MAX = 39
 const NAME = /^[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*$/
 const NAME_CHARACTERS_MAX = 100
 
-/** Throws `bad_request`. */
+/** Returns a package identifier. Throws `bad_request` if the scope or the name is invalid. */
 export function parseIdentity(scope: string, name: string): Identity {
   if (scope.length > SCOPE_CHARACTERS_MAX || !SCOPE.test(scope)) {
     throw new Failure(

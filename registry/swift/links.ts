@@ -1,15 +1,18 @@
-/** The `Link` header (RFC 8288), in the narrow form that Swift's client reads. */
+/** The `Link` header (RFC 8288), in the subset that Swift's client parses. */
 
 import type { Reply } from '../../conf/http.js'
 
 export interface Link {
   readonly url: string
   readonly rel: string
-  /** Further parameters, whose values hold neither quotes nor `=`, `;` and commas. */
+  /** Other parameters; their values must not contain quotes, `=`, `;` or commas. */
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** None for no links. One whose address the client would take for the end of it is left out. */
+/**
+ * Returns the header with all links, or no header if there are none. A link is left out if its URL
+ * has characters that the client would parse as delimiters.
+ */
 export function linkHeaders(links: readonly Link[]): NonNullable<Reply['headers']> {
   const written = links.flatMap(({ url, rel, parameters = {} }) => {
     if (!/^[\x21-\x7e]+$/.test(url) || /[<>",;]/.test(url)) return []

@@ -1,21 +1,21 @@
-/** The manifests of a Swift package: Package.swift, and others for some versions of Swift. */
+/** The manifests of a Swift package: Package.swift and version-specific manifests. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Zip, ZipEntry } from '../archive/zip.js'
 
-/** The texts by file name. */
+/** Texts of the manifests by file name. */
 export type Manifests = Readonly<Record<string, string>>
 
 export const MANIFEST = 'Package.swift'
 const VARIANT = /^Package@swift-(\d{1,9}(?:\.\d{1,9}){0,2})\.swift$/
 
 const BYTES_MAX = 131_072
-/** A package has one for a few old versions of Swift. */
+/** Maximum number of version-specific manifests; packages have a few, for old Swift versions. */
 const VARIANTS_MAX = 32
 
 /**
- * Reads them from the top of a source archive, which may be one folder. Throws `bad_request` where
- * there is no Package.swift, or one of them is too large or no text.
+ * Reads the manifests from the root of a source archive, or from its single top-level folder.
+ * Throws `bad_request` if Package.swift is missing, or if a manifest is too large or not UTF-8.
  */
 export async function readManifests(zip: Zip): Promise<Manifests> {
   const top = topOf(zip.entries)
@@ -38,7 +38,7 @@ export async function readManifests(zip: Zip): Promise<Manifests> {
   return Object.fromEntries(texts)
 }
 
-/** The one folder that everything is in, with its slash; else empty. */
+/** Returns the single top-level folder with its slash; empty if there is none. */
 function topOf(entries: readonly ZipEntry[]): string {
   const first = entries[0]?.path ?? ''
   const top = first.slice(0, first.indexOf('/') + 1)
@@ -58,25 +58,25 @@ async function readText(zip: Zip, entry: ZipEntry): Promise<string> {
   }
 }
 
-/** A manifest for some versions of Swift. */
+/** A version-specific manifest. */
 export interface Variant {
   readonly fileName: string
-  /** As in the file's name: `5`, `5.6` or `5.6.1`. */
+  /** Swift version in the file name, such as `5`, `5.6` or `5.6.1`. */
   readonly swiftVersion: string
-  /** What the manifest asks for; where it does not say, the version that it is for. */
+  /** Tools version that the manifest declares; by default the Swift version. */
   readonly toolsVersion: string
 }
 
 const TOOLS_VERSION = /^\s*\/\/[ \t]*swift-tools-version:[ \t]*(\d{1,9}(?:\.\d{1,9}){0,2})/i
 
-/** The variants, by the names of their files. */
+/** Returns the version-specific manifests, sorted by file name. */
 export function variantsOf(manifests: Manifests): readonly Variant[] {
   return Object.entries(manifests)
     .flatMap(([fileName, text]) => {
       const [, swiftVersion] = VARIANT.exec(fileName) ?? []
       if (swiftVersion === undefined) return []
       const [, stated = swiftVersion] = TOOLS_VERSION.exec(text) ?? []
-      // The client reads no version of one number.
+      // The client does not parse a version that is a single number.
       const toolsVersion = stated.includes('.') ? stated : `${stated}.0`
       return [{ fileName, swiftVersion, toolsVersion }]
     })
@@ -84,15 +84,15 @@ export function variantsOf(manifests: Manifests): readonly Variant[] {
 }
 
 /**
- * The file for that version of Swift: `5.6.0` finds the one for `5.6`, and of two that mean the
- * same version the one that says more.
+ * Returns the file name of the manifest for a Swift version: `5.6.0` matches the manifest for
+ * `5.6`. If several match, the one with this exact version wins, then the most specific one.
  */
 export function findVariant(manifests: Manifests, swiftVersion: string): string | undefined {
   const exact = `Package@swift-${swiftVersion}.swift`
   if (!VARIANT.test(exact)) return undefined
   if (Object.hasOwn(manifests, exact)) return exact
   const wanted = padded(swiftVersion)
-  // By name, the one that says more stands before the others.
+  // In the order of file names, a more specific version precedes a shorter one.
   return variantsOf(manifests).find((variant) => padded(variant.swiftVersion) === wanted)?.fileName
 }
 

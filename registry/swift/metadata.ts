@@ -1,4 +1,4 @@
-/** What a publisher says of a release: JSON that is checked and brought into the client's form. */
+/** Metadata of a release: the publisher's JSON, checked and converted to the client's schema. */
 
 import { Failure } from '../../conf/failures.js'
 import { hasManyValues } from '../../conf/json-values.js'
@@ -10,9 +10,9 @@ const REPOSITORIES_MAX = 32
 const URL_CHARACTERS_MAX = 500
 
 /**
- * Reads the metadata of a release (Appendix B), and the fields of schema.org that other registries
- * take; unknown fields are dropped. Throws `invalid` for what is no JSON, or not of the schema: the
- * client could not read the release at all.
+ * Parses the metadata of a release (Appendix B), and the schema.org fields that other registries
+ * accept; unknown fields are dropped. Throws `invalid` if the text is not JSON or does not match
+ * the schema, because the client could not read such a release.
  */
 export function parseMetadata(text: string, transferEncoding: string): JsonObject {
   if (text.trim() === '') return {}
@@ -31,7 +31,7 @@ export function parseMetadata(text: string, transferEncoding: string): JsonObjec
   })
 }
 
-/** The repositories of that metadata, each in its one form, once. */
+/** Returns the distinct normalized repository URLs of the metadata. */
 export function repositoriesIn(metadata: JsonObject): readonly string[] {
   return [...new Set((textsAt(metadata, 'repositoryURLs') ?? []).map(normaliseRepositoryUrl))]
 }
@@ -41,8 +41,8 @@ function invalid(what: string): Failure {
 }
 
 /**
- * Swift claims that what it sends is quoted-printable and sends it as it stands. So that is undone
- * only where it makes JSON out of what is none.
+ * Parses JSON. Swift's client declares quoted-printable but sends the text unencoded, so the text
+ * is decoded only if it does not parse otherwise.
  */
 function parseJson(text: string, transferEncoding: string): unknown {
   try {
@@ -63,7 +63,7 @@ function parseBounded(text: string): unknown {
   return JSON.parse(text)
 }
 
-/** RFC 2045 §6.7. */
+/** Decodes quoted-printable text (RFC 2045 §6.7). */
 function decodeQuotedPrintable(text: string): string {
   const joined = text.replace(/=[ \t]*\r?\n/g, '')
   const bytes = joined.replace(/=([0-9A-F]{2})/gi, (_, digits: string) =>
@@ -78,7 +78,7 @@ function isObject(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Absent and null are one: nothing was said. */
+/** Returns the value of a key; undefined also for null. */
 function at(object: Given, key: string): unknown {
   return object[key] ?? undefined
 }
@@ -104,7 +104,7 @@ function objectAt(object: Given, key: string): Given | undefined {
   return value
 }
 
-/** ISO 8601 without parts of a second: Swift on Linux reads no release that tells them. */
+/** Formats an ISO 8601 time without fractional seconds, which Swift on Linux does not parse. */
 export function formatTime(time: Date): string {
   return time.toISOString().replace(/\.\d+Z$/, 'Z')
 }
@@ -132,7 +132,7 @@ function repositoriesOf(given: Given): readonly string[] | undefined {
   return urls
 }
 
-/** The client reads no author and no organization without a name. */
+/** Returns the author; undefined without a name, because the client requires one. */
 function authorOf(given: Given | undefined): JsonObject | undefined {
   if (given === undefined) return undefined
   const parts = ['givenName', 'middleName', 'familyName'].map((key) => textAt(given, key))

@@ -1,4 +1,4 @@
-/** A release comes in: the form is read, the archive looked into, and both are kept. */
+/** Publishing of a release: reads the form, inspects the archive and stores both. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
@@ -42,7 +42,7 @@ export async function publishRelease(
   }
 }
 
-/** Sooner than after gigabytes. */
+/** Throws `conflict` for an existing version, before a body of gigabytes is received. */
 async function refuseKnown(
   store: PackageStore,
   packageName: string,
@@ -60,10 +60,10 @@ interface Form {
 }
 
 const METADATA_BYTES_MAX = 262_144
-/** A signature brings the certificates of who signed, and of the clock that saw it. */
+/** Maximum size of a signature, which includes certificates and a timestamp. */
 const SIGNATURE_BYTES_MAX = 131_072
 
-/** Parts come in any order; the archive streams, in whatever form it is sent. */
+/** Reads the form. Its parts can be in any order, and the archive is streamed to a file. */
 async function readForm(store: PackageStore, request: Request): Promise<Form> {
   let archive: Upload | undefined
   const small = new Map<string, SmallPart>()

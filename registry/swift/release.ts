@@ -1,4 +1,4 @@
-/** A release of a Swift package: what is kept of it, and what its clients read. */
+/** A release of a Swift package: its stored metadata and the documents for clients. */
 
 import type { FullVersion, JsonObject, Package, PackageVersion } from '../../conf/package.js'
 import { identityOf } from './identifiers.js'
@@ -7,33 +7,33 @@ import type { Manifests } from './manifests.js'
 import { formatTime } from './metadata.js'
 import { sortVersions } from './versions.js'
 
-/** As it is kept beside the archive. */
+/** Metadata that is stored with a version in the database. */
 export type Release = {
   readonly manifests: Manifests
-  /** As parseMetadata gave it. */
+  /** Result of `parseMetadata`. */
   readonly metadata: JsonObject
   readonly signature?: Signature | undefined
 }
 
-/** In base64. */
+/** Format of the signatures, and the signatures in base64. */
 export type Signature = {
   readonly format: string
   readonly archive: string
   readonly metadata?: string | undefined
 }
 
-/** What is kept of a version: nobody else writes it. */
+/** Returns the stored metadata of a version, unchecked, because only this format writes it. */
 export function releaseOf({ metadata }: FullVersion): Release {
   return metadata as unknown as Release
 }
 
-/** Where a release is. */
+/** Returns the URL of a release. */
 export function releaseUrl(baseUrl: string, packageName: string, version: string): string {
   const { scope, name } = identityOf(packageName)
   return `${baseUrl}/${scope}/${name}/${version}`
 }
 
-/** The document of a release (4.2). */
+/** Returns the document of a release (4.2). */
 export function formatRelease({ name }: Package, version: FullVersion): string {
   const { metadata, signature } = releaseOf(version)
   const signing = signature && {
@@ -50,7 +50,7 @@ export function formatRelease({ name }: Package, version: FullVersion): string {
   })
 }
 
-/** The latest release, and the ones before and after this one in precedence (4.2). */
+/** Returns links to the latest, the next and the previous release in precedence (4.2). */
 export function neighboursOf(
   versions: readonly PackageVersion[],
   version: string,
@@ -68,7 +68,7 @@ export function neighboursOf(
   )
 }
 
-/** The document of all releases (4.1), the highest first. */
+/** Returns the document of all releases (4.1), the highest first. */
 export function formatReleases(
   versions: readonly PackageVersion[],
   urlOf: (version: string) => string,
@@ -77,7 +77,7 @@ export function formatReleases(
   return JSON.stringify({ releases: Object.fromEntries(releases) })
 }
 
-/** Where the source of a release is kept, as its publisher says. */
+/** Returns links to the source repositories that the publisher declared (4.1). */
 export function repositoriesOf(version: FullVersion | undefined): readonly Link[] {
   const urls = version && releaseOf(version).metadata['repositoryURLs']
   if (!Array.isArray(urls)) return []

@@ -1,13 +1,13 @@
-/** Addresses of repositories, of which many ways of writing mean one. */
+/** Normalization of repository URLs, because one repository has many URLs. */
 
-/** The property by which packages are found by their repository. */
+/** Property by which packages are found by their repository URL. */
 export const REPOSITORY_URL = 'swift.repository-url'
 
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^@/]*@)?([^@/:\s]+)(?::\d+(?=\/|$))?[:/](.+)$/i
 
 /**
- * `host/path`, the same for each way to reach a repository: over HTTPS or SSH, as a user or not, on
- * any port, with `.git` at its end or without. Any other text as it stands.
+ * Returns `host/path`, which is equal for all URLs of a repository: HTTPS or SSH, with or without a
+ * user name, port or `.git` suffix. Returns any other text unchanged, except white space around it.
  */
 export function normaliseRepositoryUrl(text: string): string {
   const url = text.trim()

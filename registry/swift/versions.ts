@@ -5,10 +5,10 @@ import compare from 'semver/functions/compare.js'
 import parse from 'semver/functions/parse.js'
 import { Failure } from '../../conf/failures.js'
 
-/** Throws `bad_request` for what is not exactly a version, or could be taken for a file. */
+/** Returns a version. Throws `bad_request` if it is invalid or ends like an archive's file name. */
 export function parseVersion(text: string): string {
   const version = parse(text)
-  // The library passes over a `v` and blanks, which no client puts there.
+  // The library ignores a leading `v` and white space, which the registry does not allow.
   if (version === null || write(version) !== text) {
     throw new Failure(
       'bad_request',
@@ -25,7 +25,7 @@ function write({ version, build }: SemVer): string {
   return build.length === 0 ? version : `${version}+${build.join('.')}`
 }
 
-/** Highest precedence first; those of one precedence stay in their order. */
+/** Sorts versions by descending precedence (SemVer 11); equal ones keep their order. */
 export function sortVersions<T extends { readonly version: string }>(
   versions: readonly T[],
 ): readonly T[] {
