@@ -1,4 +1,4 @@
-/** A new password for who knows the old one: whoever else came in with that has to go. */
+/** Change of a password by its user, which ends all sessions of the account. */
 
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { setPassword, type User } from '../../../sql/accounts/users.js'
@@ -9,13 +9,13 @@ export interface PasswordChange {
   readonly user: User
   readonly old: string
   readonly fresh: string
-  /** From where it is asked. */
+  /** Address of the client, for which wrong passwords are counted. */
   readonly address: string
 }
 
 /**
- * Replaces the password and ends all sessions. Throws `invalid` for a wrong old one and for a new
- * one that cannot be, and `throttled` where too many were wrong: it is no place to guess either.
+ * Replaces the password and ends all sessions. Throws `invalid` if the old password is wrong or the
+ * new one is not permitted, and `throttled` after too many wrong passwords, as a sign-in does.
  */
 export async function changePassword(
   context: AuthenticationContext,

@@ -1,8 +1,8 @@
-/** Turns the conflict of a taken name or e-mail address into `invalid`, as Gitea's API has it. */
+/** Status of a taken name or e-mail address: Gitea's API returns 422 in place of 409. */
 
 import { Failure, isFailure } from '../../../conf/failures.js'
 
-/** What `work` returns. Throws `invalid` where it throws `conflict`. */
+/** Returns the result of `work`. Throws `invalid` if `work` throws `conflict`. */
 export async function conflictAsInvalid<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

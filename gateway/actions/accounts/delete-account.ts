@@ -1,4 +1,4 @@
-/** Removes an account for good, if need be with all that it owns. */
+/** Deletion of an account, optionally with its repositories and packages. */
 
 import { removeRepository } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
@@ -15,8 +15,8 @@ import { conflictAsInvalid } from './conflict-as-invalid.js'
 const ENTRIES_AT_ONCE = 50
 
 /**
- * Removes the account. Throws `invalid` while it is the last owner of an organization, or owns
- * anything that is not to go with it.
+ * Deletes the account; a purge first deletes its repositories and packages. Throws `invalid` if the
+ * account is the last owner of an organization, or still owns repositories or packages.
  */
 export async function deleteAccount(
   context: Context,
@@ -33,7 +33,7 @@ export async function deleteAccount(
   await conflictAsInvalid(() => deleteUser(db, user.id))
 }
 
-/** What is made meanwhile stays, and the account with it. */
+/** Deletes repositories and packages. If others are created meanwhile, `deleteUser` throws. */
 async function deleteBelongings({ db, settings }: Context, { id }: User): Promise<void> {
   const page = { page: 1, limit: ENTRIES_AT_ONCE }
   const viewer = { kind: 'user', id } as const

@@ -1,4 +1,4 @@
-/** What an application asks a user for (RFC 6749 §4.1.1, RFC 7636), and the code that grants it. */
+/** Authorization requests of OAuth applications (RFC 6749 §4.1.1, RFC 7636) and their codes. */
 
 import { Failure } from '../../../conf/failures.js'
 import { findClient, type OauthClient } from '../../../sql/accounts/oauth-applications.js'
@@ -13,12 +13,15 @@ import { hashToken } from '../../auth/token.js'
 const CODE_MS = 5 * 60_000
 const NONCE_CHARACTERS_MAX = 255
 
-/** Who asks, and where the answer leads: nothing is ever said at another address. */
+/** Requesting application, and the registered address to which the response is sent. */
 export interface AuthorizingClient extends OauthClient {
   readonly address: string
 }
 
-/** The application that a request names. Throws `bad_request` unless its address is registered. */
+/**
+ * Returns the application that a request names. Throws `bad_request` if the application or its
+ * redirect address is not registered.
+ */
 export async function findAuthorizingClient(
   db: Database,
   fields: URLSearchParams,
@@ -37,16 +40,16 @@ export async function findAuthorizingClient(
   return { ...client, address }
 }
 
-/** What an application asks for. */
+/** Parameters of an authorization request. */
 export interface AuthorizationParameters extends RequestedScopes {
   readonly asker: AuthorizingClient
-  /** As sent; empty where it was not. */
+  /** Parameter `redirect_uri` as sent; empty if absent. */
   readonly redirectUri: string
   readonly challenge: string
   readonly nonce: string
 }
 
-/** Throws an OauthFailure, for the application to hear. */
+/** Reads the parameters. Throws an OauthFailure, which is reported to the application. */
 export function readInput(
   asker: AuthorizingClient,
   fields: URLSearchParams,
@@ -71,7 +74,10 @@ export function readInput(
   return { asker, redirectUri: field('redirect_uri'), challenge, nonce, ...asked }
 }
 
-/** A public client proves with it that the code comes back to the one who asked. */
+/**
+ * Reads the code challenge. A public client must send one, because it has no secret with which it
+ * could prove that it is the client that requested the code.
+ */
 function readChallenge(
   { application }: AuthorizingClient,
   { challenge, method }: { readonly challenge: string; readonly method: string },
@@ -87,8 +93,8 @@ function readChallenge(
 }
 
 /**
- * Whether the user need not be asked again. Who claims to be a public client need not be it
- * (RFC 6749 §10.2), so there the owner of the application has to have said so.
+ * Returns true if the user's consent is not needed again. A public client can be impersonated
+ * (RFC 6749 §10.2), so its owner must have enabled that consent is skipped.
  */
 export async function isGranted(
   db: Database,
@@ -100,7 +106,7 @@ export async function isGranted(
   return await hasGrant(db, termsOf(userId, input))
 }
 
-/** Grants what is asked for. Returns the code, which is told to the application alone. */
+/** Creates the grant. Returns its authorization code, which only the application may get. */
 export async function grantCode(
   db: Database,
   userId: number,

@@ -1,4 +1,4 @@
-/** A new access token, which is told once. */
+/** Creation of access tokens. */
 
 import type { TokenLimits } from '../../../sql/accounts/token-limits.js'
 import { createToken, type Token } from '../../../sql/accounts/tokens.js'
@@ -9,18 +9,18 @@ import { hashToken, newToken } from '../../auth/token.js'
 export interface TokenInput {
   readonly userId: number
   readonly name: string
-  /** As given; see `normaliseScopes`. */
+  /** Scopes in any form that `normaliseScopes` accepts. */
   readonly scopes: readonly string[]
   readonly limits?: TokenLimits | undefined
 }
 
 export interface IssuedToken {
   readonly token: Token
-  /** What its owner is shown once. */
+  /** Plain text of the token, which is shown to its owner once and not stored. */
   readonly plain: string
 }
 
-/** Throws `bad_request` for unknown scopes or none, `conflict` where the name is taken. */
+/** Creates a token. Throws `bad_request` for unknown or no scopes, `conflict` for a taken name. */
 export async function issueToken(db: Database, input: TokenInput): Promise<IssuedToken> {
   const scopes = normaliseScopes(input.scopes)
   const plain = newToken()

@@ -1,4 +1,4 @@
-/** A new account, from what somebody typed. */
+/** Validation of the fields of a new account. */
 
 import { parseEmail, parseOwnerName } from '../../../conf/names.js'
 import type { NewUser } from '../../../sql/accounts/users.js'
@@ -12,7 +12,7 @@ export interface AccountInput {
   readonly isAdmin: boolean
 }
 
-/** The account as it is kept. Throws `invalid` for what no account may have. */
+/** Returns the account to insert. Throws `invalid` if a field is not permitted. */
 export async function newAccount({ password, ...input }: AccountInput): Promise<NewUser> {
   const [name, email] = [parseOwnerName(input.name), parseEmail(input.email)]
   return { ...input, name, email, passwordHash: await hashPassword(password) }

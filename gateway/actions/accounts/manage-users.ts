@@ -1,4 +1,4 @@
-/** What those who run the site do to accounts. */
+/** Management of accounts by site administrators. */
 
 import { Failure } from '../../../conf/failures.js'
 import { parseEmail } from '../../../conf/names.js'
@@ -14,7 +14,7 @@ export type AccountPatch = Omit<UserPatch, 'passwordHash'> & {
   readonly password?: string | undefined
 }
 
-/** Makes an account. Throws `invalid`, also where the name or the address is taken. */
+/** Creates an account. Throws `invalid` also if the name or the e-mail address is taken. */
 export async function makeUser(
   { db }: Pick<Context, 'db'>,
   input: AccountInput,
@@ -28,13 +28,13 @@ export async function makeUser(
   })
 }
 
-/** An account, and who changes it. */
+/** Account, and the administrator who changes it. */
 export interface ManagedUser {
   readonly user: User
   readonly admin: User
 }
 
-/** Changes an account. Throws `invalid`, also where nobody would be left who runs the site. */
+/** Changes an account. Throws `invalid` also if administrators would lock themselves out. */
 export async function changeUser(
   { db }: Pick<Context, 'db'>,
   { user, admin }: ManagedUser,
@@ -52,14 +52,14 @@ export async function changeUser(
   return (await findUser(db, user.name)) ?? user
 }
 
-/** Nobody shuts themselves out: there might be no other admin who could undo it. */
+/** Refuses that administrators lock themselves out: no other one may exist who could undo it. */
 function refuseOwnEnd({ isActive, isAdmin, isLoginProhibited }: AccountPatch): void {
   if (isActive === false || isAdmin === false || isLoginProhibited === true) {
     throw new Failure('invalid', 'A site admin cannot take the site away from themselves.')
   }
 }
 
-/** Removes an account, if need be with all that it owns. Throws `invalid` where it has to stay. */
+/** Deletes an account as `deleteAccount` does. Throws `invalid` also for the caller's own. */
 export async function removeUser(
   context: Context,
   { user, admin }: ManagedUser,

@@ -1,4 +1,4 @@
-/** An application of a user's: made and changed with a secret that is told once. */
+/** Registration of OAuth applications, and changes of them. */
 
 import { randomUUID } from 'node:crypto'
 import { parseTitle } from '../../../conf/names.js'
@@ -20,11 +20,11 @@ export interface ApplicationInput
 
 export interface TrustedApplication {
   readonly application: OauthApplication
-  /** What its owner is shown once; empty for a public one, which can keep none. */
+  /** Plain secret, which is shown once; empty for a public application, which has none. */
   readonly secret: string
 }
 
-/** Throws `invalid` for its name, `bad_request` for addresses that nobody should be led to. */
+/** Creates an application. Throws `invalid` for its name, `bad_request` for its addresses. */
 export async function makeApplication(
   db: Database,
   ownerId: number,
@@ -35,7 +35,10 @@ export async function makeApplication(
   return { application: await createApplication(db, { ownerId, clientId, ...fields }), secret }
 }
 
-/** Changes it and gives it another secret; undefined: there is none. Throws as the other. */
+/**
+ * Changes an application and replaces its secret. Undefined if the owner has no application with
+ * that id. Throws as `makeApplication` does.
+ */
 export async function changeApplication(
   db: Database,
   place: { readonly ownerId: number; readonly id: number },

@@ -9,7 +9,7 @@ export type OwnerDetails = Pick<
   'fullName' | 'description' | 'website' | 'location' | 'visibility'
 >
 
-/** How long each may be. */
+/** Maximum number of characters of each field. */
 export const DETAIL_CHARACTERS_MAX = {
   fullName: 100,
   description: 255,
@@ -19,7 +19,7 @@ export const DETAIL_CHARACTERS_MAX = {
 
 const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
 
-/** What a form says of an owner. Throws `invalid` for a text too long, or no visibility. */
+/** Reads the fields of a form. Throws `invalid` for a text too long or an unknown visibility. */
 export function readDetails(text: (name: string) => string): OwnerDetails {
   const visibility = VISIBILITIES.find((known) => known === text('visibility'))
   if (visibility === undefined) throw new Failure('invalid', 'Choose who may see it.')

@@ -1,19 +1,19 @@
-/** An SSH key and what it is called, as somebody gives them. */
+/** Validation of SSH keys that users add. */
 
 import { parseTitle } from '../../../conf/names.js'
 import { parseSshKey, type SshKey } from '../../../conf/ssh-key.js'
 import { refuseLonger } from './refuse-longer.js'
 
-/** How long the title of a key may be. */
+/** Maximum number of characters of the title. */
 export const KEY_TITLE_CHARACTERS_MAX = 255
 
 export interface SentKey {
   readonly title: string
-  /** The line of a file that ends in `.pub`. */
+  /** Line of a public key file, such as `id_ed25519.pub`. */
   readonly key: string
 }
 
-/** The title and the key that were sent. Throws `invalid`. */
+/** Parses the title and the key. Throws `invalid`. */
 export function readKey(sent: SentKey): { readonly title: string; readonly key: SshKey } {
   refuseLonger('title', sent.title, KEY_TITLE_CHARACTERS_MAX)
   return { title: parseTitle(sent.title), key: parseSshKey(sent.key) }

@@ -1,4 +1,4 @@
-/** What limits a token beside its scopes: read from the names of things, and told in them. */
+/** Limits of a token in addition to its scopes: converted from names to ids, and back. */
 
 import { parseAddressSet } from '../../../conf/addresses.js'
 import { Failure } from '../../../conf/failures.js'
@@ -16,26 +16,26 @@ import type { Database } from '../../../sql/database/database.js'
 import { accessToPackages, accessToRepository } from '../../../sql/repositories/access.js'
 import { findRepositoriesById, findRepository } from '../../../sql/repositories/repositories.js'
 
-/** How many repositories may be named, and how many packages. */
+/** Maximum number of repositories of a token, and of packages. */
 export const ENTRIES_MAX = 100
 export const ADDRESSES_MAX = 20
-/** An IPv6 address of the longest form, with its width. */
+/** Length of the longest form of an IPv6 address with a prefix length. */
 export const ADDRESS_LENGTH_MAX = 49
 const NAME_LENGTH_MAX = 255
 
-/** What is absent limits nothing. */
+/** Limits as sent by a client. An absent field limits nothing. */
 export interface SentLimits {
   readonly expiresAtMs?: number | undefined
-  /** As `owner/name`. With these or packages a token opens nothing else. */
+  /** Full names, `owner/name`. If these or packages are given, the token has no other access. */
   readonly repositories?: readonly string[] | undefined
-  /** An owner, or `owner/format/name`. */
+  /** Each is the name of an owner, or `owner/format/name`. */
   readonly packages?: readonly string[] | undefined
   readonly addresses?: readonly string[] | undefined
 }
 
 /**
- * What is to limit a token of `holder`; undefined: nothing. Throws `invalid` with the name of the
- * field, also for what the holder may not see.
+ * Reads the limits of a token of `holder`; undefined if there are none. Throws `invalid` with the
+ * name of the field, also for a repository or owner that the holder cannot see.
  */
 export async function readLimits(
   db: Database,
@@ -126,7 +126,7 @@ function readPackage(text: string, format: string, name: string): PackageRestric
   return { format, name: foldCase(name) }
 }
 
-/** Says which field it is, as all surfaces name it. */
+/** Creates an error that begins with the name of the field in the API. */
 export function invalidLimit(field: string, sentence: string): Failure {
   return new Failure('invalid', `${field}: ${sentence}`)
 }
@@ -137,8 +137,8 @@ export interface LimitNames {
 }
 
 /**
- * Of each token of one account what it opens, by the names that things have now; without what the
- * holder may not see any more.
+ * Returns a function that gives the current names of a token's repositories and packages, without
+ * those that the holder can no longer see. `tokens` are tokens of one account.
  */
 export async function namesOfLimits(
   db: Database,
@@ -160,7 +160,7 @@ export async function namesOfLimits(
   return ({ limits }) => namesOfRestriction(limits?.reach, names)
 }
 
-/** By ids. */
+/** Full names of repositories and names of owners, by id. */
 interface Names {
   readonly repositories: Map<number, string>
   readonly owners: Map<number, string>

@@ -1,13 +1,13 @@
-/** Who changes something of a repository that may be changed. */
+/** User of a request that changes a repository. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { SIGN_IN_MESSAGE } from '../../auth/authenticate.js'
 import type { Grants } from '../../auth/authorize.js'
 
-/** The user behind a change. Throws `archived` where nothing is to be changed any more. */
+/** Returns the user. Throws `archived` if the repository is archived. */
 export function actingUserOf({ user, repository }: Grants['repository']): User {
-  // Who writes over the API has signed in: machines with a key alone come over SSH.
+  // Deploy keys are accepted over SSH only, so a caller who writes over HTTP is a user.
   if (user === undefined) throw new Failure('sign_in_required', SIGN_IN_MESSAGE)
   if (repository.isArchived) throw new Failure('archived', 'repo is archived')
   return user

@@ -1,4 +1,4 @@
-/** Judges changes of branches by their protection rules, for pushes, pages and the API. */
+/** Checks of branch changes against the protection rules, for pushes, pages and the API. */
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
@@ -13,21 +13,21 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { type Actor, actorOf, mayForcePush, mayPush, readBranchRules } from './branch-rules.js'
 
-/** References that somebody wants to move. */
+/** Requested changes of refs. */
 export interface RefChangeRequest {
   readonly repository: Repository
-  /** The folder of the repository. */
+  /** Absolute path of the repository. */
   readonly path: string
-  /** Undefined for whoever holds a deploy key. */
+  /** Undefined for a deploy key. */
   readonly pusher: User | undefined
   readonly changes: readonly ReferenceChange[]
-  /** Variables with which git sees objects that are not in the repository yet. */
+  /** Environment with which git reads the objects of a push that is not accepted yet. */
   readonly quarantine?: Readonly<Record<string, string>>
 }
 
 const BRANCHES = 'refs/heads/'
 
-/** A sentence for each branch that may not be moved so. Each is judged by itself. */
+/** Returns a refusal for each branch whose change its rule does not permit. */
 export async function checkRefChanges(
   context: Context,
   wanted: RefChangeRequest,
@@ -51,23 +51,23 @@ export async function checkRefChanges(
   return refusals
 }
 
-/** Throws `forbidden` where one of them may not be moved so. */
+/** Throws `forbidden` if a rule does not permit one of the changes. */
 export async function refuseMoves(context: Context, wanted: RefChangeRequest): Promise<void> {
   const [refusal] = await checkRefChanges(context, wanted)
   if (refusal !== undefined) throw new Failure('forbidden', refusal)
 }
 
-/** What happens to a branch; what costs a look into the repository is asked when it matters. */
+/** Change of a branch. Its methods run git, so they are called only if a rule needs them. */
 export interface BranchMove {
   readonly branch: string
   readonly isRemoved: boolean
-  /** Whether commits would be lost to it. */
+  /** Returns true if the new commit is not a descendant of the old one. */
   isForced(): Promise<boolean>
-  /** The paths that would differ; undefined where they are too many. */
+  /** Returns the paths that the change affects; undefined if there are too many. */
   changedFiles(): Promise<readonly string[] | undefined>
 }
 
-/** Why a rule does not let somebody move a branch so; undefined where it does. */
+/** Returns why the rule does not permit the change; undefined if it does. */
 export async function judgePush(
   rule: Protection,
   actor: Actor,
@@ -110,7 +110,7 @@ async function hasFreeFilesOnly(
   return files.length > 0 && tests.length > 0 && (await firstOf(files, isRuled)) === undefined
 }
 
-/** The first of the paths that one of the patterns, told apart by semicolons, means. */
+/** Returns the first path that matches one of the patterns, which semicolons separate. */
 export async function firstMatching(
   patterns: string,
   paths: readonly string[],
@@ -134,10 +134,10 @@ async function firstOf(
   return undefined
 }
 
-/** In one pattern: each is another place at which a path may be, at every character. */
+/** Maximum number of stars in a pattern: each adds a position to track for every character. */
 const STARS_MAX = 8
 
-/** Throws `invalid` where a pattern of files cannot be read, or would take long. */
+/** Throws `invalid` if a file pattern is malformed, or has too many stars to be matched fast. */
 export function checkFilePatterns(patterns: string): void {
   for (const pattern of patternsOf(patterns)) {
     const stars = pattern.match(/\*+/g) ?? []
@@ -176,7 +176,7 @@ function moveOf(
     },
     async changedFiles() {
       if (after === undefined) return []
-      // A new branch is compared with what it grew from, whoever made its commits, and when.
+      // A new branch is compared with its merge base with the default branch.
       const from = before ?? (await startOf(git, path, { repository, after, quarantine }))
       return await pathsBetween(git, path, { from, to: after }, quarantine)
     },
@@ -198,10 +198,10 @@ async function startOf(
   return main && (await findMergeBase(git, path, [main.id, after], quarantine))
 }
 
-/** Entries of trees that are looked at. */
+/** Maximum number of tree entries that are read for one change. */
 const ENTRIES_MAX = 20_000
 
-/** The paths in which two commits differ, or all of one; undefined where they are too many. */
+/** Returns the paths that differ between two commits, without `from` all; undefined if too many. */
 export async function pathsBetween(
   git: Git,
   path: string,
@@ -217,7 +217,7 @@ export async function pathsBetween(
   return await withObjects(git, path, find, quarantine)
 }
 
-/** Names and paths are the client's, and their sentence is shown on a terminal. */
+/** Replaces control characters: a refusal has names of the client and is shown on a terminal. */
 function plainText(sentence: string): string {
   return sentence.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 500)
 }

@@ -1,4 +1,4 @@
-/** Which rule of a repository holds for a branch, and who may do what by it. */
+/** Branch protection rules: the rule that applies to a branch, and its permissions. */
 
 import { parseGlob } from '../../../conf/glob.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -12,15 +12,18 @@ import { teamIdsOf } from '../../../sql/organizations/teams.js'
 import { type AccessMode, accessToRepository, atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 
-/** The rule of a branch, told by its short name; undefined where it has none. */
+/** Returns the rule that applies to a branch, given by its short name; undefined if none does. */
 export type RuleOf = (branch: string) => Protection | undefined
 
-/** The rules of a repository as they are now. */
+/** Reads the rules of a repository. */
 export async function readBranchRules(db: Database, repositoryId: number): Promise<RuleOf> {
   return arrangeRules(await listProtections(db, repositoryId))
 }
 
-/** The first that fits: by priority, then exact names before patterns, then the older one. */
+/**
+ * Orders rules, the first match of which applies: by priority, then exact names before patterns,
+ * then by age, oldest first.
+ */
 export function arrangeRules(protections: readonly Protection[]): RuleOf {
   const rules = protections
     .map((protection) => ({ protection, isExact: !isPattern(protection.ruleName) }))
@@ -34,17 +37,20 @@ export function arrangeRules(protections: readonly Protection[]): RuleOf {
   return (branch) => rules.find(({ fits }) => fits(branch))?.protection
 }
 
-/** Whether a rule's name means more than one branch. */
+/** True if the name of a rule is a pattern. */
 export function isPattern(ruleName: string): boolean {
   return /[*?\\[\]{}]/.test(ruleName)
 }
 
-/** Whether a rule may be called so: a name, or a pattern that can be read. */
+/** True if a rule may have that name: it is no pattern, or one that can be parsed. */
 export function isRuleName(ruleName: string): boolean {
   return !isPattern(ruleName) || parseGlob(ruleName, '/') !== undefined
 }
 
-/** One name in any case: file systems of clients take `Main` for `main`. */
+/**
+ * Returns a function that matches branches. Case is ignored in an exact name, because file systems
+ * of clients treat `Main` as `main`.
+ */
 function branchTest(ruleName: string): (branch: string) => boolean {
   const fits = isPattern(ruleName) ? parseGlob(ruleName, '/') : undefined
   if (fits !== undefined) return fits
@@ -52,16 +58,16 @@ function branchTest(ruleName: string): (branch: string) => boolean {
   return (branch) => branch.toLowerCase() === folded
 }
 
-/** Somebody as the rules see them. */
+/** Pusher, merger or reviewer, with the facts that rules depend on. */
 export interface Actor {
-  /** Undefined for a deploy key, which may write. */
+  /** Undefined for a deploy key with write permission. */
   readonly userId: number | undefined
   readonly mode: AccessMode
-  /** Of the organization that owns the repository. */
+  /** Teams of the repository's organization that the user is a member of. */
   readonly teamIds: ReadonlySet<number>
 }
 
-/** A user, or whoever holds a deploy key of the repository that writes. */
+/** Reads the facts of a user; undefined means a deploy key with write permission. */
 export async function actorOf(
   db: Database,
   repository: Repository,
@@ -82,7 +88,7 @@ function isListed({ lists }: Protection, list: ProtectionList, actor: Actor): bo
   )
 }
 
-/** Whether somebody may push to a branch of the rule, by their person alone. */
+/** True if the rule permits the actor to push, whatever files change. */
 export function mayPush(rule: Protection, actor: Actor): boolean {
   const { settings } = rule
   if (!settings.enable_push || !atLeast(actor.mode, 'write')) return false
@@ -92,7 +98,7 @@ export function mayPush(rule: Protection, actor: Actor): boolean {
     : isListed(rule, 'push', actor)
 }
 
-/** Whether they may replace its history: that is a push, and more. */
+/** True if the rule permits the actor to force-push, which needs permission to push too. */
 export function mayForcePush(rule: Protection, actor: Actor): boolean {
   const { settings } = rule
   if (!settings.enable_force_push || !mayPush(rule, actor)) return false
@@ -102,13 +108,13 @@ export function mayForcePush(rule: Protection, actor: Actor): boolean {
     : isListed(rule, 'force_push', actor)
 }
 
-/** Whether somebody may merge pull requests into a branch of the rule. */
+/** True if the rule permits the actor to merge pull requests into the branch. */
 export function mayMerge(rule: Protection, actor: Actor): boolean {
   if (actor.userId === undefined || !atLeast(actor.mode, 'write')) return false
   return !rule.settings.enable_merge_whitelist || isListed(rule, 'merge', actor)
 }
 
-/** Whether somebody's review counts; without a rule, as without a list, that of any writer. */
+/** True if a review of the actor counts. Without a rule or its list, that of each writer does. */
 export function isOfficialReviewer(rule: Protection | undefined, actor: Actor): boolean {
   if (actor.userId === undefined) return false
   return rule?.settings.enable_approvals_whitelist === true

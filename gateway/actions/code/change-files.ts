@@ -1,4 +1,4 @@
-/** One commit that changes files of a branch, whoever else writes to it meanwhile. */
+/** Commits that change files of a branch, with retries if other writers change it meanwhile. */
 
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import { type Commit, parseCommit, type Signature } from '../../../cgi/objects/commit-object.js'
@@ -18,28 +18,28 @@ import type { Context } from '../../request/context.js'
 import { createKeyedMutex } from './keyed-mutex.js'
 import { changeReferences } from './references-moved.js'
 
-/** What is to be done to one file. */
+/** Requested change of a file. */
 export interface FileChange {
-  /** `put` makes a file, or changes the one that is there. */
+  /** `put` creates the file or updates an existing one. */
   readonly operation: 'create' | 'update' | 'put' | 'delete'
-  /** Checked: `parseFilePath`. */
+  /** Path segments, from `parseFilePath`. */
   readonly names: readonly string[]
-  /** Where the file is until now; absent: in the same place. */
+  /** Old path of a renamed file; absent for an unchanged path. */
   readonly fromNames?: readonly string[] | undefined
-  /** The id that the file is thought to have. */
+  /** Expected blob id of the existing file; the change is refused if it has another. */
   readonly sha?: string | undefined
-  /** Absent where a file goes, or is only renamed. */
+  /** Absent if the file is deleted, or renamed without a change. */
   readonly content?: Buffer | undefined
 }
 
 export interface FileChanges {
   readonly repository: Repository
-  /** The folder of the repository. */
+  /** Absolute path of the repository. */
   readonly path: string
   readonly user: User
-  /** Where the commit goes on from. */
+  /** Branch of the parent commit. */
   readonly branch: string
-  /** Where it goes to: the same branch, or one that does not exist yet. */
+  /** Branch that gets the commit: the same one, or one that does not exist yet. */
   readonly newBranch: string
   readonly changes: readonly FileChange[]
   readonly author: Signature
@@ -49,7 +49,7 @@ export interface FileChanges {
 
 export interface ChangedFiles {
   readonly commit: Commit
-  /** What now stands at the path of each change; undefined where a file went. */
+  /** Resulting file of each change; undefined for a deletion. */
   readonly files: ReadonlyArray<WrittenFile | undefined>
 }
 
@@ -57,31 +57,31 @@ export interface WrittenFile {
   readonly names: readonly string[]
   readonly entry: Pick<TreeEntry, 'id' | 'mode'>
   readonly sizeBytes: number
-  /** Absent where it is larger than answers tell. */
+  /** Undefined if it is larger than FILE_CONTENT_BYTES_MAX. */
   readonly content: Buffer | undefined
 }
 
 /**
- * How long other writers may be quicker: each try that is lost is one of theirs that was won, and
- * those of this process wait for their turn.
+ * Time for retries after other processes have changed the branch first. Writers of this process do
+ * not compete, because a mutex serializes them.
  */
 const LOST_MS_MAX = 60_000
 
-/** How long a lock is waited for: it is a dead one's, or the machine is very busy. */
+/** Time for retries while a lock is held: by a crashed process, or on a very busy machine. */
 const HELD_MS_MAX = 15_000
 
 const withRepository = createKeyedMutex()
 
 /**
- * Makes the commit. Throws `not_found` for a branch or a file that is missing, `invalid` for one
- * that is there already, for another id than the guard's, and for what cannot be in a tree.
+ * Creates the commit. Throws `not_found` if a branch or file is missing, and `invalid` if one
+ * already exists, if a file has another id than expected, or if the tree would not be valid.
  */
 export function changeFiles(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
   return withJournalEntry(context.journal, wanted.path, () => makeChanges(context, wanted))
 }
 
 async function makeChanges(context: Context, wanted: FileChanges): Promise<ChangedFiles> {
-  // Whatever takes long is done before: the turn is for what depends on others.
+  // Blobs are written before the mutex is entered, because they do not depend on other writers.
   const blobIds: (string | undefined)[] = []
   for (const { content } of wanted.changes) {
     blobIds.push(
@@ -132,7 +132,7 @@ async function tryOnce(
   })
 }
 
-/** The commit to go on from; undefined where this one is the first. */
+/** Returns the parent commit; undefined for the first commit of a branch. */
 async function findBase(
   objects: ObjectReader,
   { repository, path, branch, newBranch }: FileChanges,
@@ -153,11 +153,11 @@ interface ChangeCheck {
   readonly blobId: string | undefined
 }
 
-/** One change, and what it makes of the paths that it names. */
+/** A checked change, and its effect on paths. */
 interface Step {
   readonly change: FileChange
   readonly file: WrittenFile | undefined
-  /** Where the file is no more. */
+  /** Path from which the file is removed. */
   readonly left: readonly string[] | undefined
 }
 
@@ -198,7 +198,10 @@ function measured(
   return { sizeBytes: content.length, content: isNotified ? content : undefined }
 }
 
-/** A path that one change leaves and another one takes is taken; no two may take the same. */
+/**
+ * Returns one edit for each path. A path that one change removes and another one writes is written.
+ * Throws `invalid` if two changes write, or two remove, the same path.
+ */
 function editsOf(steps: readonly Step[]): readonly FileEdit[] {
   const edits = new Map<string, FileEdit>()
   const set = (names: readonly string[], entry: FileEdit['entry']) => {
@@ -216,7 +219,7 @@ function editsOf(steps: readonly Step[]): readonly FileEdit[] {
   return [...edits.values()]
 }
 
-/** Clones believe what `.gitmodules` says, so it passes git's own check like one that is pushed. */
+/** Throws `invalid` for an unsafe `.gitmodules`, which git checks in pushes but not here. */
 async function judgeModules({ git }: Context, steps: readonly Step[]): Promise<void> {
   for (const { change, file } of steps) {
     const name = change.names.at(-1) ?? ''

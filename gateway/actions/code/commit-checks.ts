@@ -1,4 +1,4 @@
-/** Whether the checks of a commit have succeeded, and the merges that wait for that. */
+/** Checks of a commit: their combined state, and the merges that wait for it. */
 
 import {
   COMMIT_STATES,
@@ -9,7 +9,7 @@ import {
 import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
 import type { Context } from '../../request/context.js'
 
-/** Where nothing was said yet, nothing has succeeded. */
+/** Returns true if the combined state is `success`; false if no status was reported. */
 export async function haveChecksSucceeded(
   { db }: Pick<Context, 'db'>,
   place: CommitPlace,
@@ -18,7 +18,7 @@ export async function haveChecksSucceeded(
   return worstStateOf(states) === 'success'
 }
 
-/** To be called when something was said of a commit: what waits for it is looked at again. */
+/** Retries the merges that wait for a commit with a new status, and publishes the status. */
 export async function statusReported(
   { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
   place: CommitPlace,

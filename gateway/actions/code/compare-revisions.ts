@@ -1,4 +1,4 @@
-/** What one revision has beyond another, of the same repository or of one that is related to it. */
+/** Comparison of two revisions, in one repository or between a repository and a related one. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { withTemporaryRepository } from '../../../cgi/repository/temporary-repository.js'
@@ -9,10 +9,10 @@ import { findHead, type Head } from '../pulls/find-head.js'
 import { type Caller, inQueue } from './git-queue.js'
 import { type GitReader, type RepositoryGrant, readGit, revisionOf } from './git-reader.js'
 
-/** Two revisions by name, and their commits, which the reader has both. */
+/** Two revisions by name, with their commits. The reader can read both. */
 export interface Comparison {
   readonly reader: GitReader
-  /** As it was named; empty for the default branch. */
+  /** Name of the base as given; empty for the default branch. */
   readonly base: string
   readonly head: Head
   readonly baseCommit: string
@@ -20,9 +20,9 @@ export interface Comparison {
 }
 
 /**
- * Lets `use` look at the two revisions that `base...head` or `base..head` names, in a place of the
- * queue; of one name alone it is compared with the default branch. Throws `not_found` for what is
- * not there, or not to be seen.
+ * Runs `use` with the revisions of `base...head` or `base..head`, in a slot of the git process
+ * queue. A single name is compared with the default branch. Throws `not_found` if a revision is
+ * missing or the caller cannot see it.
  */
 export async function withComparison<T>(
   context: Context,
@@ -57,7 +57,10 @@ function compareHere<T>(
   })
 }
 
-/** Names mean what they mean in their own repository; the histories are read side by side. */
+/**
+ * Compares revisions of two repositories. Each name is resolved in its own repository; both
+ * histories are then read through a temporary repository.
+ */
 async function compareWith<T>(
   context: Context,
   grant: RepositoryGrant,
@@ -79,19 +82,19 @@ async function compareWith<T>(
   ])
 }
 
-/** Which names the text has; no base for the default branch. Throws `not_found`. */
+/** Splits `base...head`; the base of a single name is empty. Throws `not_found` if malformed. */
 export function splitBaseHead(
   grant: RepositoryGrant,
   text: string,
 ): { readonly base: string; readonly head: string } {
-  // No name of a reference holds two dots.
+  // A ref name contains no two consecutive dots (git-check-ref-format(1)).
   const [base = '', head, ...more] = text.split(/\.{2,3}/)
   if (more.length > 0 || text === '') throw notFound()
   if (head === undefined) return { base: '', head: base }
   return { base: withoutOwner(grant, base), head }
 }
 
-/** The base is of this repository, whose owner may be told. */
+/** Removes the owner from `owner:branch`. Throws `not_found` if it does not own the repository. */
 function withoutOwner({ repository }: RepositoryGrant, text: string): string {
   const colon = text.indexOf(':')
   if (colon < 0) return text

@@ -1,4 +1,4 @@
-/** The queue of git processes, as handlers of a repository enter it. */
+/** Entry of requests about a repository into the queue of git processes. */
 
 import type { Request } from '../../../conf/http.js'
 import { clientOf } from '../../auth/client.js'
@@ -6,13 +6,13 @@ import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import type { RepositoryGrant } from './git-reader.js'
 
-/** The request that takes a place in the queue. */
+/** Request that waits in the queue, with its permission for the repository. */
 export interface Caller {
   readonly request: Request
   readonly grant: RepositoryGrant
 }
 
-/** Waits for a place in the queue of git processes. The returned function gives it back. */
+/** Waits for a free slot among the git processes; the returned function frees the slot. */
 export function enterQueue(context: Context, { request, grant }: Caller): Promise<() => void> {
   const client = clientOf(grant.who, request)
   return context.queue.enter(request.signal, {
@@ -21,7 +21,7 @@ export function enterQueue(context: Context, { request, grant }: Caller): Promis
   })
 }
 
-/** Runs work that may take git long in a place of the queue. */
+/** Runs `work`, which may keep git busy for long, in a slot of the queue. */
 export async function inQueue<T>(
   context: Context,
   caller: Caller,

@@ -19,10 +19,10 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 
 export type RepositoryGrant = Grants['repository']
 
-/** A repository that is open for one request. */
+/** Repository that is open for one request. */
 export interface GitReader {
   readonly git: Git
-  /** Path of its folder. */
+  /** Absolute path of the repository. */
   readonly path: string
   readonly objects: ObjectReader
 }

@@ -1,9 +1,9 @@
-/** A mutex for each key: work on one thing is done by one request after the other. */
+/** Mutexes by key: work of this process with the same key runs one after the other. */
 
-/** Runs `work` when all earlier work of this process with the same key has ended. */
+/** Runs `work` when all earlier work with the same key has ended. */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-/** Returns a set of mutexes. One exists for as long as its key is in use. */
+/** Creates a set of mutexes. A mutex exists only while its key is in use. */
 export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {

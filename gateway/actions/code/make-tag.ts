@@ -1,4 +1,4 @@
-/** The tag of a release: the one that is there, or one that is made where it shall be. */
+/** Tags of releases, which are created unless they exist. */
 
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
@@ -14,18 +14,18 @@ import { changeReferences } from './references-moved.js'
 
 export interface WantedTag {
   readonly repository: Repository
-  /** Checked: without `refs/tags/`. */
+  /** Valid name, without `refs/tags/`. */
   readonly name: string
-  /** The branch, tag or commit that it shall lead to. */
+  /** Branch, tag or commit to tag. */
   readonly target: string
-  /** Empty: a lightweight one. */
+  /** Message of an annotated tag; empty for a lightweight one. */
   readonly message: string
   readonly tagger: User
 }
 
 /**
- * Makes the tag, unless there is one of that name. Throws `not_found` when there is nothing to put
- * it on, and `conflict` when somebody else makes one at this moment.
+ * Creates the tag, unless one of that name exists. Throws `not_found` if the target is missing, and
+ * `conflict` if a concurrent request creates the tag first.
  */
 export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
   const { repository, name, target } = tag
@@ -65,7 +65,7 @@ async function annotate(
   })
 }
 
-/** Throws `invalid` where there is no commit that anything could be a release of. */
+/** Throws `invalid` if the repository has no commits. */
 export async function refuseEmpty(context: Context, repository: Repository): Promise<void> {
   if (!repository.isEmpty) return
   const path = repositoryPathOf(context, repository)

@@ -1,4 +1,4 @@
-/** One push by git, over HTTPS or SSH: branch rules, the journal, crash recovery, what follows. */
+/** Pushes by git over HTTPS or SSH: branch rules, journal, crash recovery, events. */
 
 import type { GitSetting } from '../../../cgi/process/git.js'
 import { prepareUpdateList, settleUpdateList } from '../../../cgi/refs/update-list.js'
@@ -11,30 +11,33 @@ import { openPushRecord } from './push-records.js'
 
 export interface PushTarget {
   readonly repository: Repository
-  /** The folder of the repository. */
+  /** Absolute path of the repository. */
   readonly path: string
   /** Undefined for a deploy key. */
   readonly user: User | undefined
-  /** The push names one ref at most, which git changes at once: it needs no list of updates. */
+  /** True if the push has at most one ref, which git changes atomically: no update list. */
   readonly hasOneRef?: boolean
 }
 
-/** A push from before git starts until git has ended. */
+/** Push in progress, from before git starts until git has ended. */
 export interface OpenPush {
-  /** Settings and variables for git, which make it run the hooks of conf/git-hooks. */
+  /** Settings with which git runs the hooks in conf/git-hooks; `variables` are for the hooks. */
   readonly config: readonly GitSetting[]
   readonly variables: Readonly<Record<string, string>>
-  /** Records git's process group in the journal. To be called before git gets the first byte. */
+  /** Records git's process group in the journal. Must be called before git gets the first byte. */
   begin(groupId: number): Promise<void>
-  /** To be called when the refs are on the disk, before the client gets the end of the answer. */
+  /**
+   * Removes the update list. Must be called when the refs are on disk, before the client gets the
+   * end of the reply.
+   */
   settle(): Promise<void>
-  /** To be called when git has ended. A push that failed is left to recovery. */
+  /** Publishes the changes. Must be called when git has ended; recovery handles a failed push. */
   end(outcome: 'ok' | 'failed'): Promise<void>
-  /** To be called last, also if git never started. Never rejects. */
+  /** Frees resources. Must be called last, even if git never started. Never rejects. */
   close(): Promise<void>
 }
 
-/** Prepares for a push; git may start then. */
+/** Prepares a push. Git may be started when the promise has settled. */
 export async function openPush(context: Context, target: PushTarget): Promise<OpenPush> {
   const { repository, path, user, hasOneRef = false } = target
   const { git, journal, pushRecovery, settings } = context

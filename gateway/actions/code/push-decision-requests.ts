@@ -1,4 +1,4 @@
-/** Pushes by git into repositories whose branches have rules: git asks, and the judge answers. */
+/** Decisions about pushes to repositories with branch rules, which a hook of git requests. */
 
 import {
   expectPushDecisionRequest,
@@ -15,8 +15,8 @@ export type PushToJudge = Pick<RefChangeRequest, 'repository' | 'path' | 'pusher
 const NO_RULES: PushDecisionSetup = { config: [], variables: {}, async close() {} }
 
 /**
- * What git is told of one push, so that it asks before it takes it. Where there are no rules it is
- * told nothing: a rule that is made while the push is under way does not hold for it.
+ * Returns the options with which git requests a decision about a push before it accepts it. They
+ * are empty if the repository has no rules: a rule that is created during the push does not apply.
  */
 export async function openPushDecisionRequest(
   context: Context,

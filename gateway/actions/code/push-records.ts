@@ -1,4 +1,4 @@
-/** Pushes by git that webhooks listen to: git writes down what changed, and it is told of here. */
+/** Records of pushes: a git hook writes the changed refs to a file, and they are published here. */
 
 import { basename } from 'node:path'
 import {
@@ -16,9 +16,9 @@ import type { Context } from '../../request/context.js'
 import { hasSubscribers } from '../webhooks/events.js'
 import { REFERENCE_EVENTS, recordReferenceEvents } from './reference-events.js'
 
-/** What git is told of one push, and what is to be called when it has ended, however it did. */
+/** The record of one push: the configuration with which git writes it, and its publication. */
 export interface PushRecord extends Pick<ChangeNote, 'config' | 'variables'> {
-  /** Undefined if no webhook listens. */
+  /** Path of the record; undefined if no subscriber is interested. */
   readonly file: string | undefined
   /** Never rejects: what cannot be told of now is told of later. */
   tell(): Promise<void>
@@ -26,7 +26,7 @@ export interface PushRecord extends Pick<ChangeNote, 'config' | 'variables'> {
 
 const SILENCE: PushRecord = { file: undefined, config: [], variables: {}, async tell() {} }
 
-/** Where nobody listens, git is told nothing, and nothing follows. */
+/** Prepares the record of a push, unless no subscriber is interested in the repository. */
 export async function openPushRecord(
   context: Context,
   { repository, user }: { readonly repository: Repository; readonly user: User | undefined },

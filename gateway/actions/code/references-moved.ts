@@ -1,4 +1,4 @@
-/** Moving references in a repository, and what follows when they have moved. */
+/** Changes of refs that API requests and merges make, with their events. */
 
 import { moveReferences, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { isFailure } from '../../../conf/failures.js'
@@ -11,17 +11,16 @@ import { recordReferenceEvents } from './reference-events.js'
 
 export interface MovedReferences {
   readonly repository: Repository
-  /** The folder of the repository. */
+  /** Absolute path of the repository. */
   readonly path: string
-  /** Who did it. */
   readonly pusher: User
   readonly changes: readonly ReferenceChange[]
 }
 
 /**
- * Moves references, all or none, and says so to whom it concerns. Throws `conflict` where one is
- * not where it was thought to be, or another name is in the way, and `forbidden` where a rule of a
- * branch is. `merge`: the rules for merging have let it through, which are others than for pushes.
+ * Changes refs, all or none, and publishes the changes. Throws `conflict` if a ref is not at its
+ * expected commit or its name conflicts with another ref, and `forbidden` if a branch rule refuses
+ * the push. The rules for pushes do not apply to a `merge`, which other rules have permitted.
  */
 export async function changeReferences(
   context: Context,
@@ -40,8 +39,8 @@ export async function changeReferences(
 }
 
 /**
- * What follows a move that is on the disk. Never rejects: what has been moved has been moved. The
- * answer does not wait for the measuring of the repository.
+ * Publishes changes that are on the disk and updates the repository's row. Never rejects, and does
+ * not wait for the size of the repository.
  */
 export async function referencesMoved(
   context: Context,

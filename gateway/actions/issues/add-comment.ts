@@ -1,4 +1,4 @@
-/** A word under an issue or a pull request, of which everybody hears who keeps watch. */
+/** Creation of comments on issues and pull requests. */
 
 import { Failure } from '../../../conf/failures.js'
 import { type Comment, createComment } from '../../../sql/issues/comments.js'
@@ -14,7 +14,10 @@ export interface CommentInput {
   readonly text: string
 }
 
-/** Throws `archived`, `forbidden` where the conversation is locked, and `invalid` for nothing. */
+/**
+ * Adds a comment and publishes it. Throws `archived` if the repository is archived, `forbidden` if
+ * the conversation is locked, and `invalid` for a blank text.
+ */
 export async function addComment(
   context: Context,
   grant: RepositoryGrant,
@@ -33,7 +36,7 @@ export async function addComment(
   return comment
 }
 
-/** What is said. Throws `invalid` where it is nothing. */
+/** Returns the text of a comment. Throws `invalid` if it is blank. */
 export function contentOf(text: string): string {
   if (text.trim() === '') throw new Failure('invalid', '[Body]: Required')
   return text

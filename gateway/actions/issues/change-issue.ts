@@ -1,4 +1,4 @@
-/** Changing an issue, or a pull request as the issue that it is, and telling what was changed. */
+/** Changes of issues, and of the issue part of pull requests. */
 
 import {
   type Issue,
@@ -19,8 +19,9 @@ export interface IssueEdit {
 }
 
 /**
- * Throws `archived`, `forbidden` where it is another's, `precondition_failed` where a merged pull
- * request would be opened, `conflict` where one of its branches is open, and `invalid`.
+ * Changes an issue and publishes the changes. Throws `archived`, `forbidden` unless the caller is
+ * its author or can write, `precondition_failed` for a new state of a merged pull request,
+ * `conflict` if another pull request is open for the same branches, and `invalid`.
  */
 export async function changeIssue(
   context: Context,
@@ -36,7 +37,7 @@ export async function changeIssue(
   await issueChanged(context, { repository, issue: update.before, actor, actions })
 }
 
-/** What has become of it, in the words of this API. */
+/** Returns the kinds of the changes that a patch made. */
 function actionsOf(patch: IssuePatch, update: IssueUpdate): readonly IssueAction[] {
   const { before, assigned, unassigned } = update
   const isEdited =

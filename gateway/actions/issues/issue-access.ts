@@ -1,4 +1,4 @@
-/** Which issue a request is about, and what its author and those who write may do with it. */
+/** Issue of a request, and the permissions of its author and of users with write access. */
 
 import { Failure, notFound } from '../../../conf/failures.js'
 import { parseTitle } from '../../../conf/names.js'
@@ -10,7 +10,10 @@ import type { Context } from '../../request/context.js'
 
 type Grant = Grants['repository']
 
-/** The issue or the pull request `{index}`. Throws `not_found`, also where it is switched off. */
+/**
+ * Returns the issue or pull request `{index}`. Throws `not_found` also if the repository has issues
+ * or pull requests disabled.
+ */
 export async function issueOf(
   context: Context,
   { repository }: Grant,
@@ -22,7 +25,7 @@ export async function issueOf(
   return issue
 }
 
-/** Whether the repository has issues, or pull requests, at all. */
+/** True if issues, or pull requests, are enabled in the repository. */
 export function isServed(
   { preferences }: Repository,
   { isPull }: { readonly isPull: boolean },
@@ -30,7 +33,10 @@ export function isServed(
   return preferences[isPull ? 'has_pull_requests' : 'has_issues'] !== false
 }
 
-/** What is listed where issues or pull requests are switched off. Throws `not_found`. */
+/**
+ * Returns the value of `isPull` in a list of the `wanted` kind, by default both; undefined if both
+ * are listed. Throws `not_found` if no wanted kind is enabled.
+ */
 export function servedKind(
   repository: Repository,
   wanted: string | undefined,
@@ -44,13 +50,13 @@ export function servedKind(
   return asked.length === 1 ? asked[0] : undefined
 }
 
-/** A number in a path; what cannot be one is the number of nothing. */
+/** Reads a number of the path; 0, which no row has, if it is malformed. */
 export function numberOf(params: Readonly<Record<string, string>>, name: string): number {
   const text = params[name] ?? ''
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-/** Whether the caller may write to the repository. */
+/** True if the caller can write to the repository. */
 export function mayWrite({ mode }: Grant): boolean {
   return atLeast(mode, 'write')
 }
@@ -59,12 +65,12 @@ interface Written {
   readonly authorId?: number | undefined
 }
 
-/** Whether the caller wrote it, or may write to the repository. */
+/** True if the caller is the author, or can write to the repository. */
 export function mayChange(grant: Grant, { authorId }: Written): boolean {
   return mayWrite(grant) || (authorId !== undefined && authorId === grant.user?.id)
 }
 
-/** Throws `forbidden` unless the caller may change it. */
+/** Throws `forbidden` unless the caller is the author, or can write to the repository. */
 export function refuseOthers(grant: Grant, written: Written): void {
   if (mayChange(grant, written)) return
   throw new Failure(
@@ -73,12 +79,12 @@ export function refuseOthers(grant: Grant, written: Written): void {
   )
 }
 
-/** Whether the caller has a say: where it is locked, only those who write do. */
+/** True if the caller can comment: on a locked issue only users with write access can. */
 export function mayComment(grant: Grant, { isLocked }: Pick<Issue, 'isLocked'>): boolean {
   return !isLocked || mayWrite(grant)
 }
 
-/** Throws `forbidden` where only those who write may have a say any more. */
+/** Throws `forbidden` if the issue is locked and the caller cannot write to the repository. */
 export function refuseLocked(grant: Grant, issue: Pick<Issue, 'isLocked'>): void {
   if (mayComment(grant, issue)) return
   throw new Failure('forbidden', 'The conversation is locked: only those who write may comment.')
@@ -86,7 +92,7 @@ export function refuseLocked(grant: Grant, issue: Pick<Issue, 'isLocked'>): void
 
 const TITLE_CHARACTERS_MAX = 255
 
-/** The title of an issue, a label or a milestone. Throws `invalid`. */
+/** Parses the title of an issue, a label or a milestone. Throws `invalid`. */
 export function titleOf(text: string): string {
   const title = parseTitle(text.trim())
   if ([...title].length > TITLE_CHARACTERS_MAX) {

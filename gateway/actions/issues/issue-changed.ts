@@ -1,4 +1,4 @@
-/** What follows a change of an issue, a pull or a comment: its time, and who hears of it. */
+/** Follow-up of a change of an issue, a pull request or a comment: update time and events. */
 
 import type { User } from '../../../sql/accounts/users.js'
 import { type Comment, findComment } from '../../../sql/issues/comments.js'

@@ -1,4 +1,4 @@
-/** Opening an issue, of which everybody hears who keeps watch. */
+/** Creation of issues. */
 
 import { notFound } from '../../../conf/failures.js'
 import { createIssue, type Issue, type NewIssue } from '../../../sql/issues/issues.js'
@@ -8,10 +8,10 @@ import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 
-/** What the caller says; milestones, labels and people are for those who write. */
+/** Fields of a new issue. Callers check who can set milestone, labels and assignees. */
 export type IssueInput = Omit<NewIssue, 'repositoryId' | 'isPull' | 'authorId'>
 
-/** Throws `not_found` where issues are switched off, `archived`, and `invalid`. */
+/** Creates an issue and publishes it. Throws `not_found` if issues are disabled, and `archived`. */
 export async function openIssue(
   context: Context,
   grant: RepositoryGrant,

@@ -1,4 +1,4 @@
-/** Teams of an organization: made, changed and removed. */
+/** Creation, changes and deletion of the teams of an organization. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { Database } from '../../../sql/database/database.js'
@@ -14,25 +14,25 @@ import {
 import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
-/** How long its name may be, and its description. */
+/** Maximum number of characters of the name, and of the description. */
 export const TEAM_TEXT_CHARACTERS_MAX = 255
 
-/** Throws `invalid` for a name that cannot be, or is taken. */
+/** Creates a team. Throws `invalid` if its name is not permitted or taken. */
 export async function makeTeam(db: Database, team: NewTeam): Promise<Team> {
   refuseTexts(team)
   return await conflictAsInvalid(() => createTeam(db, team))
 }
 
-/** The team as it is then. Throws `invalid` for a name that cannot be, or is taken. */
+/** Changes a team and returns its new state. Throws `invalid` for a name, as `makeTeam` does. */
 export async function changeTeam(db: Database, team: Team, patch: TeamPatch): Promise<Team> {
   refuseTexts(patch)
-  // What owners may is not for a team to say: of theirs only the description changes.
+  // Owners have fixed permissions, so only the description of their team can be changed.
   const kept = isOfOwners(team) ? describedOnly(patch) : patch
   await conflictAsInvalid(() => updateTeam(db, team.id, kept))
   return (await findTeam(db, team.id)) ?? team
 }
 
-/** Throws `invalid` for the team of owners. */
+/** Deletes a team. Throws `invalid` for the team of owners. */
 export async function removeTeam(db: Database, team: Team): Promise<void> {
   if (isOfOwners(team)) {
     throw new Failure('invalid', 'The team of owners stays as long as the organization.')
@@ -40,7 +40,7 @@ export async function removeTeam(db: Database, team: Team): Promise<void> {
   await deleteTeam(db, team.id)
 }
 
-/** Whether it is the team of those who own the organization. */
+/** True for the team whose members own the organization. */
 export function isOfOwners(team: Team): boolean {
   return team.permission === 'owner'
 }
@@ -54,7 +54,7 @@ function refuseTexts({ name, description }: TeamPatch): void {
   refuseLonger('description', description, TEAM_TEXT_CHARACTERS_MAX)
   if (name === undefined) return
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]*$/.test(name)) throw new Failure('invalid', NAME_RULE)
-  // The form for another one has that address.
+  // The form for a new team has the path of a team of this name.
   if (name.toLowerCase() === 'new') throw new Failure('invalid', `The name ${name} is reserved.`)
 }
 

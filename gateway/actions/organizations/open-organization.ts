@@ -1,4 +1,4 @@
-/** A new organization, with whoever asks for it as its first owner. */
+/** Creation of organizations. */
 
 import { parseEmail, parseOwnerName } from '../../../conf/names.js'
 import type { Database } from '../../../sql/database/database.js'
@@ -9,7 +9,7 @@ import {
 } from '../../../sql/organizations/organizations.js'
 import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 
-/** Throws `invalid` for a name that cannot be, or is taken. */
+/** Creates an organization. Throws `invalid` if its name is not permitted or taken. */
 export async function openOrganization(
   db: Database,
   input: NewOrganization,

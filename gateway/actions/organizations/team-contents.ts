@@ -1,4 +1,4 @@
-/** Who is in a team or an organization, and which repositories a team has: by their names. */
+/** Members of teams and organizations, and repositories of teams, by their names. */
 
 import { notFound } from '../../../conf/failures.js'
 import type { Database } from '../../../sql/database/database.js'
@@ -18,20 +18,23 @@ import { findVisibleUser } from '../../auth/visible-owner.js'
 type TeamGrant = Grants['team']
 type OrganizationGrant = Grants['organization']
 
-/** Throws `not_found` for whom the caller may not know. */
+/** Adds a user to a team. Throws `not_found` for a user that the caller cannot see. */
 export async function takeIntoTeam(db: Database, grant: TeamGrant, name: string): Promise<void> {
   const member = await findVisibleUser(db, name, grant.user)
   await addTeamMember(db, grant.team.id, member.id)
 }
 
-/** Throws `not_found` for who is not in it, and `invalid` where no owner would be left. */
+/**
+ * Removes a user from a team. Throws `not_found` if the user is not a member, or if the caller
+ * cannot see the user, and `invalid` for the last owner of the organization.
+ */
 export async function takeOutOfTeam(db: Database, grant: TeamGrant, name: string): Promise<void> {
   const member = await findVisibleUser(db, name, grant.user)
   const place = { organizationId: grant.organization.id, teamId: grant.team.id }
   if (!(await removeMember(db, member.id, place))) throw notFound()
 }
 
-/** Throws `not_found` for who is not in it, and `invalid` where no owner would be left. */
+/** Removes a user from all teams of an organization. Throws as `takeOutOfTeam` does. */
 export async function takeOutOfOrganization(
   db: Database,
   { organization, user }: OrganizationGrant,
@@ -41,7 +44,7 @@ export async function takeOutOfOrganization(
   if (!(await removeMember(db, member.id, { organizationId: organization.id }))) throw notFound()
 }
 
-/** Shows or hides that the caller is a member. Throws `not_found` where they are none. */
+/** Makes the caller's membership public or hides it. Throws `not_found` if there is none. */
 export async function showMembership(
   db: Database,
   { organization, user }: OrganizationGrant,
@@ -53,12 +56,18 @@ export async function showMembership(
   await showMember(db, { ...place, isPublic })
 }
 
-/** Those outside see who shows that they are members; a token for public things is outside. */
+/**
+ * True if the caller sees only public members: the caller is not a member, or has a token that is
+ * limited to public data.
+ */
 export function isOutside({ role, who }: Pick<OrganizationGrant, 'role' | 'who'>): boolean {
   return role === 'none' || viewerOf(who).kind === 'anyone'
 }
 
-/** The members that the caller may know of; `isPublic`: those alone who show that they are. */
+/**
+ * Returns the search for the members that the caller can see. `isPublic` is true for public members
+ * only.
+ */
 export function visibleMembers(
   grant: OrganizationGrant,
   isPublic = isOutside(grant),
@@ -67,13 +76,12 @@ export function visibleMembers(
   return isOutside(grant) ? { ...search, viewer: viewerOf(grant.who) } : search
 }
 
-/** How a repository is named. */
 export interface RepositoryName {
   readonly owner: string
   readonly name: string
 }
 
-/** A team has repositories of its own organization alone. Throws `not_found` for any other. */
+/** Finds a repository of the team's organization. Throws `not_found` for any other. */
 export async function repositoryForTeam(
   db: Database,
   { organization }: TeamGrant,
@@ -86,7 +94,7 @@ export async function repositoryForTeam(
   return repository
 }
 
-/** Throws `not_found` for a repository that is not of the organization. */
+/** Adds a repository to a team. Throws `not_found` unless the organization owns it. */
 export async function giveToTeam(
   db: Database,
   grant: TeamGrant,
@@ -96,7 +104,7 @@ export async function giveToTeam(
   await addTeamRepository(db, grant.team.id, repository.id)
 }
 
-/** Throws `not_found` for a repository that the team was not given. */
+/** Removes a repository from a team. Throws `not_found` if the team does not have it. */
 export async function takeFromTeam(
   db: Database,
   grant: TeamGrant,

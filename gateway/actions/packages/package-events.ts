@@ -1,4 +1,4 @@
-/** Versions of packages that come and go, told to the webhooks of their owner and repository. */
+/** Events of package versions that are published or deleted. */
 
 import {
   findNewestVersion,
@@ -16,10 +16,10 @@ import { packageEvent } from '../webhooks/house-events.js'
 
 type Grant = Grants['packages']
 
-/** Versions of one package that are told of when they all go together. */
+/** Maximum number of versions of a deleted package for which events are published. */
 const VERSIONS_MAX = 100
 
-/** Publishes, and tells of the version where it is a new one. */
+/** Runs `publish`, and publishes an event if it created the version. */
 export async function publishAndNotify(
   context: Context,
   grant: Grant,
@@ -35,7 +35,7 @@ export async function publishAndNotify(
   })
 }
 
-/** Removes, and tells of the versions that have gone by it. Returns what the removal does. */
+/** Runs `remove` and returns its result. Publishes an event for each version that it deleted. */
 export async function removeAndNotify(
   context: Context,
   grant: Grant,

@@ -1,4 +1,4 @@
-/** Giving a review of a pull request: what may be said, and who hears of it. */
+/** Creation of reviews of pull requests. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -17,15 +17,18 @@ import { reviewSubmitted } from './review-events.js'
 
 export interface ReviewInput {
   readonly state: PullState
-  /** A verdict, in the words of the API; nothing for a draft. */
+  /** Event of the API, such as `APPROVED`; undefined for a draft. */
   readonly event: string | undefined
   readonly content: string
-  /** The head that was looked at; empty: whatever it is. */
+  /** Head commit that was reviewed; empty for the current head. */
   readonly commitId: string
   readonly comments: readonly NewReviewComment[]
 }
 
-/** Throws `archived`, `invalid` for what is not to be said, and `conflict` on a second draft. */
+/**
+ * Creates a review and publishes it unless it is a draft. Throws `archived`, `invalid` if the
+ * review is not permitted or empty, and `conflict` for a second draft of the same user.
+ */
 export async function addReview(
   context: Context,
   grant: RepositoryGrant,
@@ -61,7 +64,7 @@ interface Said {
   readonly commentsCount: number
 }
 
-/** What the event makes of a review. Throws `invalid` where that is not to be said, or is empty. */
+/** Returns the state of a review. Throws `invalid` if it is not permitted, or empty. */
 export function verdictOf(
   event: string | undefined,
   { state, reviewer, content, commentsCount }: Said,

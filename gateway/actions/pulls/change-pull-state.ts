@@ -1,11 +1,11 @@
-/** Closing a pull request and opening it again, which one that is merged cannot be. */
+/** Closing and reopening of pull requests, which is refused after a merge. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { Issue, IssueState } from '../../../sql/issues/issues.js'
 import { findPull, type Pull, setTargets } from '../../../sql/pulls/pulls.js'
 import type { Context } from '../../request/context.js'
 
-/** Throws `precondition_failed` where a merged one would be opened. */
+/** Throws `precondition_failed` if the state of a merged pull request would change. */
 export function refuseStateChange(issue: Issue, pull: Pull, state: IssueState | undefined): void {
   if (state === undefined || state === issue.state || pull.mergedAtMs === undefined) return
   throw new Failure(
@@ -15,8 +15,8 @@ export function refuseStateChange(issue: Issue, pull: Pull, state: IssueState | 
 }
 
 /**
- * To be called before a pull request is closed or opened as the issue that it is. Throws
- * `precondition_failed` where it is merged, `conflict` where one of its branches is open.
+ * Prepares a pull request for a new state of its issue. Does nothing for other issues. Throws
+ * `precondition_failed` if it is merged, and `conflict` if another one is open for the branches.
  */
 export async function changePullState(
   { db }: Context,

@@ -1,4 +1,4 @@
-/** Which branch, of which repository, somebody calls the head of a pull request. */
+/** Head of a pull request or comparison, found by its name: a branch of a related repository. */
 
 import { findRelatives } from '../../../sql/repositories/forks.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
@@ -10,13 +10,13 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 
 export interface Head {
   readonly repository: Repository
-  /** The folder of the repository. */
+  /** Absolute path of the repository. */
   readonly path: string
-  /** As it was named: nobody has looked for it yet. */
+  /** Name of the branch as given. The branch may not exist. */
   readonly branch: string
 }
 
-/** What the repository was forked from, where the caller may see that. */
+/** Returns the parent of a fork; undefined if there is none or the caller cannot see it. */
 export async function findVisibleParent(
   { db }: Context,
   { repository, who }: Pick<Grants['repository'], 'repository' | 'who'>,
@@ -28,9 +28,9 @@ export async function findVisibleParent(
 }
 
 /**
- * What `branch`, `owner:branch` or `owner/repo:branch` means to the caller: a branch of this
- * repository, or of one that comes from where this one comes from. Undefined for all others, and
- * for what the caller may not read.
+ * Resolves `branch`, `owner:branch` or `owner/repo:branch` to a repository and a branch name. The
+ * repository is this one or another of its fork network; undefined if there is none that the caller
+ * can read.
  */
 export async function findHead(
   { db, settings }: Context,

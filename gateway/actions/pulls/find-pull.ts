@@ -1,4 +1,4 @@
-/** Which pull request a request is about, as its repository has it now, and what it brings. */
+/** Pull request of a request, refreshed from its repository, and its commit range. */
 
 import type { CommitRange } from '../../../cgi/objects/commit-range.js'
 import { notFound } from '../../../conf/failures.js'
@@ -8,12 +8,12 @@ import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, issueOf } from '../issues/issue-access.js'
 import { type PullState, refreshPulls } from './refresh-pulls.js'
 
-/** Throws `not_found` where the repository has no pull requests. */
+/** Throws `not_found` if pull requests are disabled in the repository. */
 export function refuseWithoutPulls({ repository }: RepositoryGrant): void {
   if (!isServed(repository, { isPull: true })) throw notFound()
 }
 
-/** The pull request `{index}` as the repository has it now. Throws `not_found`. */
+/** Returns the pull request `{index}`, refreshed. Throws `not_found`. */
 export async function pullOf(
   context: Context,
   grant: RepositoryGrant,
@@ -28,15 +28,15 @@ export async function pullOf(
 }
 
 /**
- * What a pull request would bring: from where the branches went apart to its head. Throws
- * `not_found` if its commits were pruned.
+ * Returns the range of a pull request's commits, from the merge base to the head. Throws
+ * `not_found` if they were pruned.
  */
 export function rangeOf({ pull, isHeadLost }: Pick<PullState, 'pull' | 'isHeadLost'>): CommitRange {
   if (isHeadLost) throw notFound('The commits of this pull request were removed.')
   return { from: pull.mergeBase, to: pull.headCommit }
 }
 
-/** `WIP:` or `[WIP]` before the title makes a draft of a pull request. */
+/** True if the title of a pull request begins with `WIP:` or `[WIP]`, which marks a draft. */
 export function isDraft(title: string): boolean {
   return /^(?:wip:|\[wip\])/i.test(title)
 }

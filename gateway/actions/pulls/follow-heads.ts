@@ -1,11 +1,14 @@
-/** After a push: pull requests into other repositories whose heads are here follow it. */
+/** Refresh of pull requests after a push to their head repository. */
 
 import { listPullsFrom } from '../../../sql/pulls/pull-lists.js'
 import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { refreshPulls } from './refresh-pulls.js'
 
-/** Those that this misses follow when they are next read. */
+/**
+ * Refreshes the open pull requests whose head is in this repository and whose base is in another.
+ * Pull requests that are missed are refreshed when they are next read.
+ */
 export async function followHeads(context: Context, { id }: Pick<Repository, 'id'>): Promise<void> {
   const entries = await listPullsFrom(context.db, id)
   const bases = new Set(entries.map(({ pull }) => pull.repositoryId))

@@ -1,4 +1,4 @@
-/** Pull requests whose head is a branch of another repository: where that is, and its commits. */
+/** Heads of pull requests in other repositories: their tips, and copies of their commits. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { copyCommit } from '../../../cgi/transfer/take-commit.js'
@@ -15,22 +15,22 @@ import {
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 
-/** The tip of a head in a repository that is not the base's. */
+/** Tip of a head that is in another repository than the base. */
 export interface ForeignTip {
   readonly commit: string
-  /** The folder of the repository that has it. */
+  /** Absolute path of the head repository. */
   readonly source: string
 }
 
-/** Whether the head is a branch of another repository, or was. */
+/** True if the head is, or was before its deletion, in another repository than the base. */
 export function isForeign({ pull }: Pick<IssueAndPull, 'pull'>): boolean {
   return pull.headRepositoryId !== pull.repositoryId
 }
 
 /**
- * Where those heads are that lie in other repositories, by the id of the pull request. Absent: the
- * repository or the branch has gone. A pull request follows its head as long as who opened it may
- * read that; what became secret afterwards stays so.
+ * Returns the tips of heads in other repositories, by the id of the pull request. A tip is missing
+ * if the repository or branch was deleted, or if the author of the pull request can no longer read
+ * the repository: commits that were pushed after it became private must not leak.
  */
 export async function findForeignTips(
   context: Context,
@@ -79,13 +79,13 @@ async function readTips(
       })
     })
   } catch (error) {
-    // Its folder goes as soon as it is deleted.
+    // A repository that is deleted during the read loses its folder.
     if ((await findRepositoryById(db, repository.id)) !== undefined) throw error
     return []
   }
 }
 
-/** A commit that is to come into the repository at `path`. */
+/** Commit to copy into the repository at `path`. */
 export interface CommitCopy extends ForeignTip {
   readonly path: string
 }
@@ -94,8 +94,9 @@ export interface CommitCopy extends ForeignTip {
 const underWay = new Map<string, Promise<void>>()
 
 /**
- * Brings a commit from another repository of this house, with all that it stands on. Throws
- * `payload_too_large` for more than a push may bring, and as the queue of git processes does.
+ * Copies a commit and its history from another repository of this server. Throws
+ * `payload_too_large` if a push of the same size would be refused, and the errors of the queue of
+ * git processes.
  */
 export async function copyForeignCommit(context: Context, bringing: CommitCopy): Promise<void> {
   const key = `${bringing.path} ${bringing.commit}`
@@ -121,7 +122,10 @@ const leftAloneUntilMs = new Map<string, number>()
 const LEFT_ALONE_MS = 600_000
 const LEFT_ALONE_MAX = 1_000
 
-/** As `bringCommit`, for who can do without. Returns whether the commit has come. */
+/**
+ * Copies a commit like `bringCommit`, but returns false if that fails. After an error that is not
+ * temporary, no other attempt is made for ten minutes.
+ */
 export async function tryToCopyForeignCommit(
   context: Context,
   bringing: CommitCopy,

@@ -1,4 +1,4 @@
-/** Merges a pull request on request: checks its rules, merges, and does what follows. */
+/** Merge of a pull request: checks, the merge itself, events, removal of the head branch. */
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../../cgi/objects/merge.js'
@@ -20,18 +20,18 @@ import type { PullState } from './refresh-pulls.js'
 import { findWritableHead } from './writable-head.js'
 
 export interface MergeOptions {
-  /** `manually-merged`: it was done already, and pushed. */
+  /** Style; `manually-merged` only records a merge that was pushed. */
   readonly style: MergeStyle | 'manually-merged'
-  /** Of the merge commit; empty for the usual one. */
+  /** Title of the merge commit; empty for the default. */
   readonly title: string
   readonly message: string
-  /** The head that was seen; absent: whatever it is. */
+  /** Expected head commit; absent to accept any. */
   readonly headCommit?: string | undefined
-  /** What was pushed. */
+  /** Id of the pushed commit of the style `manually-merged`. */
   readonly mergeCommit?: string | undefined
-  /** Whether the head branch is removed afterwards; absent: as the repository has it. */
+  /** True if the head branch is removed afterwards; absent for the repository's preference. */
   readonly deletesBranch?: boolean | undefined
-  /** See `merge-rules`. */
+  /** See `MergeInput` in merge-rules.ts. */
   readonly isForced?: boolean
 }
 
@@ -42,7 +42,7 @@ export interface MergeRequest {
   readonly inQueue: (work: () => Promise<void>) => Promise<void>
 }
 
-/** Merges as ordered and tells of it, or throws what stands in the way. */
+/** Merges and publishes the change. Throws if the merge is refused. */
 export async function mergeNow(
   context: Context,
   grant: RepositoryGrant,
@@ -68,7 +68,7 @@ export async function mergeNow(
   if (head !== undefined) await removeHeadBranch(context, state, { head, doer })
 }
 
-/** Whether the head branch is to be removed afterwards. */
+/** True if the head branch is removed after the merge. */
 export function deletesBranch(
   { preferences }: Repository,
   order: Pick<MergeOptions, 'deletesBranch'>,
@@ -77,8 +77,8 @@ export function deletesBranch(
 }
 
 /**
- * Why it cannot be merged now, in the words of who would refuse it; undefined where nothing is
- * known to stand in the way.
+ * Returns the message of the error with which a merge would be refused now; undefined if no
+ * obstacle is known.
  */
 export async function findMergeObstacle(
   context: Context,
@@ -102,7 +102,7 @@ export async function findMergeObstacle(
   )
 }
 
-/** Throws what stands in the way of any merge, and of the one that is ordered. */
+/** Throws if the pull request cannot be merged, or not in that style or at that head. */
 export function refuseMerge(
   grant: RepositoryGrant,
   state: PullState,
@@ -134,7 +134,7 @@ function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): voi
   }
 }
 
-/** Which preference lets a style be used. */
+/** Preferences of a repository that permit each style. */
 const PREFERENCES: Readonly<Record<MergeOptions['style'], string>> = {
   merge: 'allow_merge_commits',
   rebase: 'allow_rebase',
@@ -144,7 +144,7 @@ const PREFERENCES: Readonly<Record<MergeOptions['style'], string>> = {
   'manually-merged': 'allow_manual_merge',
 }
 
-/** Whether a repository lets its pull requests be merged in that style. */
+/** True if the preferences of a repository permit the style. */
 export function allows({ preferences }: Repository, style: MergeOptions['style']): boolean {
   const input = preferences[PREFERENCES[style]]
   return style === 'manually-merged' ? input === true : input !== false

@@ -1,4 +1,4 @@
-/** Merging a pull request: the commits are made, the branch moves, and then it is said so. */
+/** Merges of pull requests, and updates of their head branches, with git and in the database. */
 
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
 import type { Signature } from '../../../cgi/objects/commit-object.js'
@@ -19,17 +19,17 @@ export interface PullMerge {
   readonly repository: Repository
   readonly doer: User
   readonly style: MergeStyle
-  /** Of the merge commit; undefined for the usual one. */
+  /** Message of the merge or squashed commit; an empty title means the default. */
   readonly message: { readonly title: string; readonly body: string }
-  /** Who opened it, and with that wrote what a squash makes one of. */
+  /** Author of the pull request, who becomes the author of a squashed commit. */
   readonly author: User | undefined
-  /** See `merge-rules`. */
+  /** See `MergeInput` in merge-rules.ts. */
   readonly isForced?: boolean | undefined
 }
 
 /**
- * Merges a pull request that is open and may be merged. Throws `conflict` when the branches
- * conflict, or one of them moves meanwhile, and `method_not_allowed` where a rule is against it.
+ * Merges a pull request, which the caller has checked to be open. Throws `conflict` if the branches
+ * conflict or the base moves meanwhile, and `method_not_allowed` if a branch rule refuses it.
  */
 export async function mergePull(
   context: Context,
@@ -64,7 +64,7 @@ async function makePullMerge(
     message: body === '' ? title : `${title}\n\n${body}`,
     author: author === undefined ? committer : signatureOf(context, author),
   })
-  // Said before it happens, so that a crash in between is understood by whoever looks next.
+  // Stored before the branch moves, so that `refreshPulls` can complete the merge after a crash.
   await updatePull(db, pull.id, { headCommit: head, mergeCommit: tip, mergedById: doer.id })
   const name = branchReference(pull.baseBranch)
   if (tip !== baseTip) {
@@ -74,7 +74,7 @@ async function makePullMerge(
   await markMerged(db, pull, { mergeCommit: tip, mergedById: doer.id })
 }
 
-/** The title that Gitea gives. */
+/** Returns the default title, which is Gitea's. */
 async function defaultTitle(
   context: Context,
   style: MergeStyle,
@@ -86,13 +86,16 @@ async function defaultTitle(
   return `Merge pull request '${title}' (#${number}) from ${head} into ${pull.baseBranch}`
 }
 
-/** Who changes the branch of a head, and where that is. */
+/** Repository of a head branch to change, and the user who changes it. */
 interface HeadChange {
   readonly head: WritableHead
   readonly doer: User
 }
 
-/** Removes the head of a merged pull request, unless it is of use, has a rule, or has moved on. */
+/**
+ * Deletes the head branch of a merged pull request. Does nothing if it is the default branch, is
+ * used by another open pull request, is protected, or has moved.
+ */
 export async function removeHeadBranch(
   context: Context,
   { pull, headTip }: PullState,
@@ -114,8 +117,8 @@ export async function removeHeadBranch(
 }
 
 /**
- * Brings what the base has into the head branch, by a merge commit or by a rebase. The repository
- * of the head has the commits of the base.
+ * Updates the head branch with the commits of the base, by a merge commit or by a rebase. The head
+ * repository must have the commits of the base already.
  */
 export async function updateHead(
   context: Context,

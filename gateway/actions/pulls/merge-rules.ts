@@ -1,4 +1,4 @@
-/** What the rule of a branch asks of a pull request before it is merged into it. */
+/** Requirements of branch rules for merges of pull requests. */
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { Failure } from '../../../conf/failures.js'
@@ -19,11 +19,11 @@ import type { PullState } from './refresh-pulls.js'
 export interface MergeInput {
   readonly repository: Repository
   readonly doer: User
-  /** Administrators may do without what the rule asks for, unless it forbids that. */
+  /** True to skip the requirements, which administrators can unless the rule forbids it. */
   readonly isForced: boolean
 }
 
-/** Throws `method_not_allowed` where the rule of the base does not let somebody merge it now. */
+/** Throws `method_not_allowed` if the rule of the base does not permit the merge now. */
 export async function refuseRuledMerge(
   context: Context,
   state: PullState,
@@ -41,7 +41,7 @@ export async function refuseRuledMerge(
   throw new Failure('method_not_allowed', `not allowed to merge [reason: ${obstacle}]`)
 }
 
-/** Throws `method_not_allowed` where the rule of the base lets others merge, and not this one. */
+/** Throws `method_not_allowed` if the rule of the base does not permit this user to merge. */
 export async function refuseMerger(
   { db }: Context,
   { baseBranch }: Pull,
@@ -61,7 +61,7 @@ interface Ruled {
   readonly rule: Protection
 }
 
-/** What the rule still waits for, in the words that clients know; undefined for nothing. */
+/** Returns the first unmet requirement of the rule, in Gitea's words; undefined if none. */
 async function findObstacle(
   context: Context,
   state: PullState,
@@ -99,7 +99,10 @@ function headOf({ headTip, pull }: PullState): string {
   return headTip ?? pull.headCommit
 }
 
-/** Each context that is asked for has spoken, and nobody who fits has said anything but well. */
+/**
+ * Returns true if each required context has a status, and all statuses of these contexts are good.
+ * Without required contexts, at least one status must exist and all must be good.
+ */
 async function hasGoodStatuses(
   { db }: Context,
   state: PullState,
@@ -123,7 +126,7 @@ async function hasGoodStatuses(
 const CONTEXTS_MAX = 10_000
 const GOOD_STATES: ReadonlySet<string> = new Set(['success', 'skipped'])
 
-/** The last word of each reviewer that counts, and what is still asked of those whose would. */
+/** Returns the verdicts of official reviewers and the requests to them, if the rule needs any. */
 async function officialReviews(
   { db }: Context,
   { pull }: PullState,
@@ -155,7 +158,7 @@ function hasState(reviews: readonly Review[], state: Review['state']): boolean {
   return reviews.some((review) => review.state === state)
 }
 
-/** Whether a review of theirs counts where the pull request goes. */
+/** Returns true if reviews of the user count for pull requests into the base branch. */
 export async function isOfficialFor(
   { db }: Context,
   { baseBranch }: Pick<Pull, 'baseBranch'>,

@@ -1,4 +1,4 @@
-/** Merging a pull request whose merge was to wait for its checks, if it is still to be merged. */
+/** Merges that were scheduled until the checks of a pull request have succeeded. */
 
 import type { MergeStyle } from '../../../cgi/objects/merge.js'
 import { REFERENCE_HELD, REFERENCE_MOVED } from '../../../cgi/refs/references.js'
@@ -21,7 +21,7 @@ import { type PullState, refreshPulls } from './refresh-pulls.js'
 /**
  * Merges a scheduled pull request if its checks have succeeded. The merge is cancelled if the head
  * has moved, the pull request is closed, or the user who scheduled it is no longer permitted to
- * merge. Other obstacles may go away before the next status. Throws if a retry may succeed soon.
+ * merge. After any other obstacle it stays scheduled. Throws if a retry may succeed soon.
  */
 export async function mergeScheduled(context: Context, pullId: number): Promise<void> {
   const { db, log } = context

@@ -1,4 +1,4 @@
-/** Opening a pull request between two branches, of a repository or of two that are related. */
+/** Creation of pull requests between branches of one repository or of two related ones. */
 
 import { findMergeBase } from '../../../cgi/objects/commit-range.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
@@ -21,26 +21,27 @@ import { copyForeignCommit } from './foreign-heads.js'
 import { branchReference } from './refresh-pulls.js'
 
 export interface PullInput {
-  /** As `findHead` reads it. */
+  /** Name of the head in the form that `findHead` accepts. */
   readonly head: string
   readonly base: string
   readonly issue: Omit<NewPull['issue'], 'authorId'>
-  /** Absent: as the repository has it. */
+  /** Absent for the repository's preference. */
   readonly allowsMaintainerEdit?: boolean | undefined
-  /** Whose review is asked for. */
+  /** Requested reviewers. */
   readonly reviewers: readonly ReviewerInput[]
 }
 
-/** One who is asked for a review: a user, or a team. */
+/** Requested reviewer: a user or a team. */
 export interface ReviewerInput {
   readonly asked: { readonly user: User } | { readonly team: Team }
   readonly isOfficial: boolean
 }
 
 /**
- * Opens it and tells of it. Throws `not_found` for branches that are not there and where there are
- * no pull requests, `archived`, `invalid` for what is no branch or the same twice, `conflict` where
- * one of these branches is open, `payload_too_large` where the head brings too much.
+ * Creates a pull request and publishes it. Throws `not_found` if a branch is missing or pull
+ * requests are disabled, `archived`, `invalid` if a name is not a branch or both are the same,
+ * `conflict` if a pull request is open for the branches, and `payload_too_large` if the commits of
+ * the head are too large.
  */
 export async function openPull(
   context: Context,
@@ -85,7 +86,7 @@ export async function openPull(
 /** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
 const NO_HEAD = 'There is no fork of this repository at that place.'
 
-/** Asks for a review of the head. Throws `conflict` where it is asked already. */
+/** Requests a review of the head. Throws `conflict` if it is requested already. */
 export async function requestReview(
   { db }: Context,
   { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
@@ -105,9 +106,9 @@ export async function requestReview(
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 
-/** The commit of a branch. Throws `not_found`, or `invalid` where the name is of something else. */
+/** Returns the tip of a branch. Throws `not_found`, or `invalid` if the name is not a branch. */
 export async function tipOfBranch(objects: ObjectReader, branch: string): Promise<string> {
-  // In full, a name may begin with a dash, as those that were pushed may.
+  // The full name is checked, because a pushed branch name can begin with a dash.
   const name = branchReference(branch)
   const isName = isReferenceName(name.slice('refs/'.length))
   const found = isName ? await objects.read(`${name}^{commit}`) : undefined

@@ -1,4 +1,4 @@
-/** All that a pull request changes as text: one diff, or a patch for each commit. */
+/** Changes of a pull request as text: one diff, or a patch for each commit. */
 
 import { readDiff } from '../../../cgi/objects/diff.js'
 import type { Reply } from '../../../conf/http.js'
@@ -7,7 +7,7 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 import type { Call } from '../../request/route.js'
 import { pullOf, rangeOf } from './find-pull.js'
 
-/** As `{diffType}` says. Throws `not_found`, and `payload_too_large` for too many files. */
+/** Replies in the format `{diffType}`. Throws `not_found`, and `payload_too_large` if too large. */
 export async function pullTextReply(
   context: Context,
   { request, grant, params }: Call<'repository'>,

@@ -1,4 +1,4 @@
-/** Brings what is remembered of pull requests up to what the repository has now. */
+/** Refresh of pull requests: updates their rows and refs from the tips of their branches. */
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
 import { canMerge } from '../../../cgi/objects/merge.js'
@@ -19,18 +19,18 @@ import {
 } from './foreign-heads.js'
 import { dismissStaleApprovals } from './stale-approvals.js'
 
-/** A pull request and where its branches are. */
+/** Pull request with the current state of its branches. */
 export interface PullState extends IssueAndPull {
-  /** Tips of the branches, whose commits the base has; undefined for one that has gone. */
+  /** Tips of the branches, as commits in the base repository; undefined for a deleted branch. */
   readonly headTip: string | undefined
   readonly baseTip: string | undefined
-  /** Its commits were pruned: it is closed, and its head was removed from `refs/pull/`. */
+  /** True if the commits were pruned, after the removal of `refs/pull/N/head` of a closed one. */
   readonly isHeadLost: boolean
 }
 
 /**
- * Compares pull requests with the present tips of their branches. If the head of an open one has
- * moved, moves `refs/pull/N/head` and finds out again whether it can be merged. Completes a merge
+ * Compares pull requests with the current tips of their branches. If a branch of an open one has
+ * moved, updates `refs/pull/N/head` and checks again whether it can be merged. Completes a merge
  * that a crash interrupted.
  */
 export async function refreshPulls(
@@ -55,7 +55,7 @@ export async function refreshPulls(
   return states
 }
 
-/** Returns a handler that keeps to `present` where the disk has no room for what is new. */
+/** Returns an error handler that logs a failed write of the disk and returns `present`. */
 function orReadOnly<T>({ disk, log }: Context, present: T): (error: unknown) => T {
   return (error) => {
     const failure = diskFailureOf(error)
@@ -66,21 +66,21 @@ function orReadOnly<T>({ disk, log }: Context, present: T): (error: unknown) => 
   }
 }
 
-/** The name under which the head of a pull request can be fetched. */
+/** Returns the name of the ref with which the head of a pull request can be fetched. */
 export function pullReference(number: number): string {
   return `refs/pull/${number}/head`
 }
 
-/** The full name of a branch, whatever it is called. */
+/** Returns the full ref name of a branch, even if its short name begins with `refs/`. */
 export function branchReference(branch: string): string {
   return `refs/heads/${branch}`
 }
 
 interface Located {
   readonly state: PullState
-  /** Where `refs/pull/N/head` is. */
+  /** Commit of `refs/pull/N/head`. */
   readonly kept: string | undefined
-  /** The head, where the base lacks it. */
+  /** Tip of the head, if the base repository does not have its commit. */
   readonly lacking?: ForeignTip | undefined
 }
 
@@ -102,7 +102,10 @@ async function locate(
   return { state: { ...entry, headTip, baseTip, isHeadLost }, kept, lacking }
 }
 
-/** Brings what an open one lacks of its head; what cannot be had now leaves it where it was. */
+/**
+ * Copies the missing commits of an open pull request's head. If that fails, and for a closed one,
+ * the last known head is used.
+ */
 async function withHead(
   context: Context,
   path: string,
@@ -120,7 +123,7 @@ async function tipOf(objects: ObjectReader, name: string): Promise<string | unde
   return found?.type === 'commit' ? found.id : undefined
 }
 
-/** Those of the open ones; should somebody else do the same just now, it is done. */
+/** Updates `refs/pull/N/head` of open pull requests. A conflict means a concurrent refresh. */
 async function moveHeads(
   { git, journal }: Context,
   path: string,
@@ -163,9 +166,9 @@ async function refresh(context: Context, path: string, state: PullState): Promis
 }
 
 /**
- * Whether the two can be merged. What git cannot find out within its limits is kept as a no, so no
- * reader makes git try again. Undefined: git had not the time, which another attempt may have;
- * `cgi/objects/merge` allows one every five minutes.
+ * Returns true if the commits can be merged, and false also if the merge exceeds git's limits, so
+ * that it is not attempted again on each read. Undefined after a timeout, which may not recur;
+ * `cgi/objects/merge` permits another attempt after five minutes.
  */
 async function findMergeable(
   { git, log }: Context,
@@ -182,7 +185,7 @@ async function findMergeable(
   }
 }
 
-/** A merge that moved the branch and was cut off before the database heard of it. */
+/** Marks a pull request as merged if a crash has interrupted its merge after the base moved. */
 async function finishMerge(
   { git, db }: Context,
   path: string,

@@ -1,4 +1,4 @@
-/** What follows a review: the time of its pull request, and who hears of it. */
+/** Follow-up of a review: the update time of its pull request, mentions and events. */
 
 import { noteMentions } from '../../../sql/issues/issue-people.js'
 import { touchIssue } from '../../../sql/issues/issues.js'
@@ -20,7 +20,6 @@ export async function reviewSubmitted(
   },
 ): Promise<void> {
   await touchIssue(context.db, issue.id)
-  // What is pending its author alone may see.
   if (review.state === 'PENDING') return
   await noteMentions(context.db, issue.id, review.content)
   await notifyOfIssue(context, { repository, issue, actor })

@@ -1,11 +1,11 @@
-/** Approvals of what the head of a pull request was before somebody pushed to it. */
+/** Stale approvals: those of earlier heads of a pull request. */
 
 import type { Pull } from '../../../sql/pulls/pulls.js'
 import { dismissApprovals } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../request/context.js'
 import { readBranchRules } from '../code/branch-rules.js'
 
-/** The head has moved: approvals of other commits are dismissed, where the rule says so. */
+/** Dismisses approvals of other commits than `head`, if the rule of the base requires that. */
 export async function dismissStaleApprovals(
   { db }: Pick<Context, 'db'>,
   pull: Pull,

@@ -1,4 +1,4 @@
-/** The repository of a pull request's head, for whoever may see it or write to it. */
+/** Head repository of a pull request, for callers who can see it or write to it. */
 
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import type { Pull } from '../../../sql/pulls/pulls.js'
@@ -9,7 +9,7 @@ import { accessToLinked } from '../../auth/authorize-repository.js'
 import type { Context } from '../../request/context.js'
 import { isForeign } from './foreign-heads.js'
 
-/** Undefined where the repository is gone, or the caller may not see it. */
+/** Returns the head repository; undefined if it was deleted or the caller cannot see it. */
 export async function findVisibleHead(
   { db }: Context,
   { who, repository }: Pick<Grants['repository'], 'who' | 'repository'>,
@@ -23,11 +23,14 @@ export async function findVisibleHead(
 
 export interface WritableHead {
   readonly repository: Repository
-  /** Its folder. */
+  /** Absolute path of the repository. */
   readonly path: string
 }
 
-/** Undefined where the repository is gone, or the caller may not change its branches. */
+/**
+ * Returns the head repository; undefined if the caller cannot write to it, or if it is another one
+ * than the base and was deleted or archived, or is a mirror.
+ */
 export async function findWritableHead(
   { db, settings }: Context,
   grant: Pick<Grants['repository'], 'who' | 'repository' | 'mode'>,
@@ -47,7 +50,7 @@ export async function findWritableHead(
   return atLeast(mode, 'write') ? headOf(found) : undefined
 }
 
-/** `branch`, or `owner/repo:branch` of another repository that everybody may see. */
+/** Returns `branch`, or `owner/repo:branch` if the head is in another, public repository. */
 export async function headName({ db }: Context, pull: Pull): Promise<string> {
   if (!isForeign({ pull })) return pull.headBranch
   const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)

@@ -1,4 +1,4 @@
-/** What follows a change of a release, or a word on a commit: whoever keeps watch hears of it. */
+/** Events of changed releases. */
 
 import type { User } from '../../../sql/accounts/users.js'
 import type { CommitStatus } from '../../../sql/code/commit-statuses.js'

@@ -1,4 +1,4 @@
-/** The releases of a repository that a caller sees: drafts are for those who write. */
+/** Releases that a caller can see: drafts are visible only with write permission. */
 
 import { notFound } from '../../../conf/failures.js'
 import type { Paged } from '../../../sql/database/page.js'
@@ -15,7 +15,7 @@ import type { Context } from '../../request/context.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { mayWrite, numberOf } from '../issues/issue-access.js'
 
-/** The newest first. Throws `not_found` where releases are switched off. */
+/** Lists releases, newest first. Throws `not_found` if releases are disabled. */
 export async function listVisibleReleases(
   { db }: Context,
   grant: RepositoryGrant,
@@ -28,7 +28,7 @@ export async function listVisibleReleases(
   return await listReleases(db, { ...question, repositoryId, isDraft: false })
 }
 
-/** The release of that id. Throws `not_found`, also where the caller may not see it. */
+/** Returns the release with that id. Throws `not_found` also if the caller cannot see it. */
 export async function releaseOfId(
   context: Context,
   grant: RepositoryGrant,
@@ -38,7 +38,7 @@ export async function releaseOfId(
   return seen(await findRelease(context.db, grant.repository.id, numberOf(params, 'id')), grant)
 }
 
-/** The release of that tag. Throws `not_found`, also where the caller may not see it. */
+/** Returns the release of that tag. Throws `not_found` also if the caller cannot see it. */
 export async function releaseOfTag(
   context: Context,
   grant: RepositoryGrant,
@@ -48,13 +48,13 @@ export async function releaseOfTag(
   return seen(await findReleaseByTag(context.db, grant.repository.id, tagName), grant)
 }
 
-/** The last that is neither a draft nor a pre-release. Throws `not_found` where there is none. */
+/** Returns the latest release, without drafts and pre-releases. Throws `not_found` if none. */
 export async function latestRelease({ db }: Context, grant: RepositoryGrant): Promise<Release> {
   refuseWithoutReleases(grant.repository)
   return seen(await findLatestRelease(db, grant.repository.id), grant)
 }
 
-/** Throws `not_found` where the owner has switched releases off. */
+/** Throws `not_found` if releases are disabled in the repository. */
 export function refuseWithoutReleases({ preferences }: Repository): void {
   if (preferences['has_releases'] === false) throw notFound()
 }

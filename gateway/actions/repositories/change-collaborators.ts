@@ -1,4 +1,4 @@
-/** Lets people into a repository by name, and shuts them out again. */
+/** Changes of the collaborators of a repository, by user name. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -13,12 +13,12 @@ import { findVisibleUser } from '../../auth/visible-owner.js'
 
 export interface CollaboratorInput {
   readonly repository: Repository
-  /** Who asks. */
+  /** Caller, who must be able to see the user. */
   readonly viewer: User | undefined
   readonly name: string
 }
 
-/** Throws `not_found` for whom `viewer` may not know, and `invalid` for the owner. */
+/** Adds a collaborator or changes their access. Throws `not_found`, and `invalid` for the owner. */
 export async function addCollaborator(
   db: Database,
   { repository, viewer, name, mode }: CollaboratorInput & { readonly mode: CollaboratorMode },
@@ -30,7 +30,7 @@ export async function addCollaborator(
   await setCollaborator(db, { repositoryId: repository.id, userId: user.id, mode })
 }
 
-/** Throws `not_found` for whom `viewer` may not know. */
+/** Removes a collaborator. Throws `not_found` if `viewer` cannot see the user. */
 export async function deleteCollaborator(
   db: Database,
   { repository, viewer, name }: CollaboratorInput,

@@ -1,4 +1,4 @@
-/** Makes a repository: first the folder, then the row that makes it known. */
+/** Creation of repositories: first the folder, then the row. */
 
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import {
@@ -21,7 +21,7 @@ import { repositoryEvent } from '../webhooks/house-events.js'
 
 export interface NewRepository {
   readonly owner: Owner
-  /** Who asks: the author of a first commit. */
+  /** Caller, who becomes the author of the first commit. */
   readonly creator: User
   readonly name: string
   readonly description: string
@@ -29,13 +29,13 @@ export interface NewRepository {
   readonly isTemplate: boolean
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
-  /** Whether a first commit with a README is made. */
+  /** True for a first commit with a README. */
   readonly hasReadme: boolean
 }
 
 /**
- * The new repository. Throws `invalid` for a bad name and `conflict` for a taken one. A crash in
- * between leaves a folder that no row names, and never a row without its folder.
+ * Creates a repository. Throws `invalid` for a name that is not permitted and `conflict` for a
+ * taken one. A crash may leave a folder without a row, but never a row without a folder.
  */
 export async function makeRepository(context: Context, wanted: NewRepository): Promise<Repository> {
   const name = parseRepositoryName(wanted.name)

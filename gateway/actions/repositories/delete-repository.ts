@@ -1,4 +1,4 @@
-/** Removes a repository for good, with its folder; webhooks of its owner are told. */
+/** Deletion of a repository with its folder. */
 
 import { removeRepository } from '../../../cgi/repository/repository.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'

@@ -1,4 +1,4 @@
-/** Changes a repository: what it says of itself, who may see it, and its default branch. */
+/** Changes of the settings of a repository. */
 
 import { branchExists, setDefaultBranch } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
@@ -17,15 +17,15 @@ import { refuseLonger } from '../accounts/refuse-longer.js'
 export const DESCRIPTION_CHARACTERS_MAX = 2_048
 export const WEBSITE_CHARACTERS_MAX = 1_024
 
-/** What is to change; what is absent stays, as do preferences that are not named. */
+/** Changes of a repository. Absent fields and preferences keep their value. */
 export interface RepositoryInput
   extends Omit<RepositoryPatch, 'isEmpty' | 'sizeKib' | 'pushedAtMs'> {
   readonly mirrorIntervalMs?: number | undefined
 }
 
 /**
- * The repository as it is then. Throws `invalid` for a bad name, a branch that is not there or a
- * text that is too long, and `conflict` for a taken name.
+ * Changes a repository and returns its new state. Throws `invalid` for a name that is not
+ * permitted, a missing branch or a text too long, and `conflict` for a taken name.
  */
 export async function editRepository(
   context: Context,

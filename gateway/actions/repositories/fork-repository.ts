@@ -1,4 +1,4 @@
-/** Makes a fork: first a copy of its own on the disk, then the row that makes it known. */
+/** Creation of forks: first a copy of the Git data, then the row. */
 
 import { forkRepository } from '../../../cgi/repository/fork.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
@@ -26,8 +26,9 @@ export interface NewFork {
 }
 
 /**
- * The fork. Throws `invalid` for a bad name, `conflict` for a taken one and where the owner has the
- * parent or a fork of it already, `unavailable` where too many git processes run.
+ * Creates a fork. Throws `invalid` for a name that is not permitted, `conflict` if the name is
+ * taken or the owner has the parent or a fork of it, and `unavailable` if too many git processes
+ * run.
  */
 export async function makeFork(context: Context, wanted: NewFork): Promise<Repository> {
   const { parent, owner, creator } = wanted

@@ -1,4 +1,4 @@
-/** Makes a repository after a template: first the folder, then the row that makes it known. */
+/** Creation of repositories from a template: first the folder, then the row. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
@@ -23,13 +23,13 @@ import { repositoryEvent } from '../webhooks/house-events.js'
 export interface WantedCopy {
   readonly template: Repository
   readonly owner: Owner
-  /** Who asks: the author of the one commit. */
+  /** Caller, who becomes the author of the only commit. */
   readonly creator: User
   readonly name: string
   readonly description: string
   readonly isPrivate: boolean
   readonly defaultBranch: string
-  /** What it is given of the template. */
+  /** True to copy the files of the default branch; the next two copy topics and labels. */
   readonly hasContent: boolean
   readonly hasTopics: boolean
   readonly hasLabels: boolean
@@ -37,8 +37,8 @@ export interface WantedCopy {
 }
 
 /**
- * The new repository. Throws `invalid` for a bad name, `conflict` for a taken one, `unavailable`
- * where too many git processes run. A crash in between leaves a folder that no row names.
+ * Creates a repository. Throws `invalid` for a name that is not permitted, `conflict` for a taken
+ * one and `unavailable` if too many git processes run. A crash may leave a folder without a row.
  */
 export async function makeFromTemplate(context: Context, wanted: WantedCopy): Promise<Repository> {
   const { db, settings } = context
@@ -80,7 +80,7 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
   }
 }
 
-/** Whether there was anything to begin with: a template may be empty. */
+/** Creates the folder. Returns true if it has a commit: the template may be empty. */
 async function makeFolder(
   context: Context,
   path: string,

@@ -1,4 +1,4 @@
-/** Pruning a repository: what keeps a commit that is to go, the order for it, and the work. */
+/** Pruning of repositories, and the refs that still reach a commit to be removed. */
 
 import { type Pruned, pruneRepository, refuseOldGit } from '../../../cgi/maintenance/prune.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
@@ -52,14 +52,14 @@ export function parsePruneSubject(subject: string): QueuedPrune {
 }
 
 export interface Release extends PruneRequest {
-  /** Whether closed pull requests lose their heads if these reach the commit. */
+  /** True to delete `refs/pull/N/head` of closed pull requests that reach the commit. */
   readonly dropsClosedPulls: boolean
 }
 
 /**
- * Prepares a prune. Throws `method_not_allowed` if git is too old, `invalid` for what is no full
- * commit id, and `conflict` with the names of the references that keep the commit. If nothing but
- * closed pull requests keeps it, and these are to be dropped, their heads are removed.
+ * Prepares a prune. Throws `method_not_allowed` if git is too old, `invalid` for a commit id that
+ * is not full, and `conflict` with the names of the refs that reach the commit. If only heads of
+ * closed pull requests reach it, and `dropsClosedPulls` is true, deletes these.
  */
 export async function releaseCommit(
   { settings, db, git, journal }: PruneContext,
@@ -115,8 +115,8 @@ function keptMessage(commit: string, references: readonly KeepingReference[]): s
 }
 
 /**
- * Prunes a repository, and removes the answers to clones that were kept of it. Throws as
- * `pruneRepository` does, and an Error if the commit that is to be gone is still there.
+ * Prunes a repository, and deletes its entries in the pack cache. Throws as `pruneRepository` does,
+ * and an Error if the repository still has the commit.
  */
 export async function pruneNow(
   { settings, db, git, journal }: PruneContext,

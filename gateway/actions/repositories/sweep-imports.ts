@@ -1,4 +1,4 @@
-/** Clears away what is left of imports whose process is gone. */
+/** Removal of the stale files and rows of imports whose process has ended. */
 
 import { hostname } from 'node:os'
 import { isRunning, type ProcessMark } from '../../../cgi/process/process-table.js'
@@ -13,8 +13,8 @@ import {
 } from '../../../sql/repositories/repository-imports.js'
 
 /**
- * Removes the folders, then the rows; answers how many. The git of a dead process has to be gone
- * (see `recover`). Safe beside imports that go on.
+ * Removes the folders, then the rows, and returns the number of imports. Crash recovery must have
+ * ended the git processes of dead gateways before. Running imports are not affected.
  */
 export async function sweepImports(db: Database, dataDir: string): Promise<number> {
   let swept = 0
@@ -27,7 +27,7 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
   return swept
 }
 
-/** Of another machine only the lease tells. */
+/** Returns true if the import has ended. On another machine only its lease shows that. */
 async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
   if (leasedUntilMs < Date.now()) return true
   return machine === hostname() && !(await isRunning(JSON.parse(process) as ProcessMark))

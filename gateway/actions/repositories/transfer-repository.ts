@@ -1,4 +1,4 @@
-/** Gives a repository to another owner, where the caller may make repositories. */
+/** Transfer of a repository to an owner for whom the caller can create repositories. */
 
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
@@ -15,19 +15,19 @@ import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 export interface TransferInput {
   readonly repository: Repository
   readonly newOwner: string
-  /** Teams of the new owner that are given the repository. */
+  /** Teams of the new owner that get access. */
   readonly teamIds?: readonly number[]
 }
 
-/** The repository at its new place, and what the caller may do with it there. */
+/** Transferred repository, with the new access of the caller. */
 export interface Transferred {
   readonly repository: Repository
   readonly mode: AccessMode
 }
 
 /**
- * Throws `invalid` where the new owner has it already or one of its name, and what the gate says
- * where the caller may make no repositories.
+ * Transfers a repository. Throws `invalid` if the owner does not change or has a repository of that
+ * name, and `not_found` or `forbidden` if the caller cannot create repositories for the new owner.
  */
 export async function transferToOwner(
   { db }: Context,

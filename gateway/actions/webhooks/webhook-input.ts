@@ -1,4 +1,4 @@
-/** Webhooks as people ask for them: read or refused, with what is secret sealed. */
+/** Validation of new and changed webhooks, whose secrets are sealed. */
 
 import { isIP } from 'node:net'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -17,11 +17,14 @@ import { AUTHORIZATION_SEAL_CONTEXT, SECRET_SEAL_CONTEXT } from '../../outbound/
 import type { Context } from '../../request/context.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
-/** Of its address, its secret and its header `Authorization`. */
+/** Maximum number of characters of the URL, the secret and the header `Authorization`. */
 export const HOOK_TEXT_CHARACTERS_MAX = 2_000
 export const BRANCH_FILTER_CHARACTERS_MAX = 255
 
-/** What is absent stays, but for the events: these are those that were sent, or else `push`. */
+/**
+ * Fields as sent by a client. An absent field is not changed, except `events`: without them the
+ * webhook gets only `push`.
+ */
 export interface WebhookInput {
   readonly url?: string | undefined
   readonly contentType?: string | undefined
@@ -34,7 +37,7 @@ export interface WebhookInput {
   readonly isActive?: boolean | undefined
 }
 
-/** What a webhook is of which nothing was said. */
+/** Defaults of a new webhook. */
 export const NEW_WEBHOOK: WebhookFields = {
   type: 'gitea',
   url: '',
@@ -46,7 +49,7 @@ export const NEW_WEBHOOK: WebhookFields = {
   authorizationSealed: undefined,
 }
 
-/** The webhook as it is to be. Throws `invalid`. */
+/** Returns the fields to store. Throws `invalid`. */
 export async function readWebhook(
   context: Context,
   before: WebhookFields,
@@ -71,13 +74,13 @@ export async function readWebhook(
 }
 
 /**
- * An address that stands there itself is judged at once. Where a name leads is looked at when it is
- * called; what stands in it would be shown and stored.
+ * Validates the URL. An IP address in it is checked immediately; a name is resolved and checked
+ * before each delivery. Credentials are refused, because the URL is stored and shown.
  */
 async function readUrl({ settings }: Context, text: string): Promise<string> {
   refuseLonger('URL', text, HOOK_TEXT_CHARACTERS_MAX)
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // Browsers read a host into `https:///x`, where others see none.
+  // The URL parser accepts `https:///x` and takes `x` for the host; other clients see no host.
   const isHttp = url !== undefined && /^https?:\/\/[^/\\]/i.test(text)
   if (!isHttp || url.username !== '' || url.password !== '') throw invalid('Invalid url')
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -96,7 +99,7 @@ function sealSecret(sealing: InstanceSecret, text: string): string | undefined {
   return text === '' ? undefined : sealing.seal(text, SECRET_SEAL_CONTEXT)
 }
 
-/** A header ends where its line does. */
+/** Refuses control characters: a line break would begin another header. */
 function sealAuthorization(sealing: InstanceSecret, text: string): string | undefined {
   refuseLonger('authorization header', text, HOOK_TEXT_CHARACTERS_MAX)
   if (/[^\t\x20-\x7e]/.test(text)) throw invalid('Invalid authorization header')
@@ -107,7 +110,7 @@ function invalid(message: string): Failure {
   return new Failure('invalid', message)
 }
 
-/** The webhook of that place that a path names by its `{id}`. Throws `not_found`. */
+/** Returns the webhook of a place with the `{id}` of the path. Throws `not_found`. */
 export async function namedWebhook(
   { db }: Context,
   place: HookPlace,
